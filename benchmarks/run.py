@@ -1,0 +1,59 @@
+"""One command that measures everything: ``python benchmarks/run.py``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from time import perf_counter
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))  # so that `benchmarks` can be imported from anywhere
+
+
+def arguments() -> argparse.Namespace:
+    """What the user asked for."""
+    parser = argparse.ArgumentParser(description="Measure graphveil against its peers.")
+    parser.add_argument("--small", action="store_true", help="a tenth of B, for a quick check")
+    parser.add_argument("--only", nargs="+", metavar="JOB", help="these jobs; writes no files")
+    return parser.parse_args()
+
+
+def main() -> None:
+    from benchmarks.jobs import JOBS, Field
+    from benchmarks.table import Row
+
+    asked = arguments()
+    unknown = set(asked.only or ()) - JOBS.keys()
+    if unknown:
+        sys.exit(f"no such job: {', '.join(unknown)}. Jobs: {', '.join(JOBS)}.")
+    field = Field(shrink=10 if asked.small else 1)
+    rows: list[Row] = []
+    start = perf_counter()
+    for name in asked.only or JOBS:
+        print(f"{perf_counter() - start:5.0f} s  {name}", flush=True)
+        found = JOBS[name](field)
+        for row in found:
+            print("        " + "  |  ".join(row.cells()), flush=True)
+        rows += found
+    print(f"{perf_counter() - start:5.0f} s  done")
+    if not asked.only and not asked.small:
+        write(rows, field.sizes())
+
+
+def write(rows: Sequence[object], sizes: str) -> None:
+    """Write the table, for people and for programs."""
+    from benchmarks.table import Row, environment, markdown
+
+    measured = [row for row in rows if isinstance(row, Row)]
+    about = environment(sizes)
+    (HERE / "RESULTS.md").write_text(markdown(measured, about), encoding="utf-8")
+    record = {"about": about, "rows": [row.record() for row in measured]}
+    text = json.dumps(record, indent=2, ensure_ascii=False)
+    (HERE / "results.json").write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+"""graphveil: statistics of a growing network of people under node differential privacy.
+
+The public names below are imported on first use, so that ``import graphveil`` and the
+command line's help stay instant.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from graphveil.engines import ExactCounts, LocalEngine
+    from graphveil.formats import from_arrays, from_frames, from_networkx, from_rows, read_pair
+    from graphveil.graph.bound import DegreeBound, InOutBound
+    from graphveil.graph.calendar import Calendar
+    from graphveil.graph.degrees import require_bound
+    from graphveil.graph.intake import Intake
+    from graphveil.graph.projection import greedy_projection, time_aware_projection
+    from graphveil.graph.report import IntakeReport
+    from graphveil.graph.sequence import GraphSequence
+    from graphveil.statistics.pattern import Pattern
+    from graphveil.statistics.sensitivity import Sensitivity
+    from graphveil.statistics.statistic import Statistic, registered, statistic
+
+_HOMES = {
+    "graphveil.engines": ("ExactCounts", "LocalEngine"),
+    "graphveil.formats": (
+        "from_arrays",
+        "from_frames",
+        "from_networkx",
+        "from_rows",
+        "read_pair",
+    ),
+    "graphveil.graph.bound": ("DegreeBound", "InOutBound"),
+    "graphveil.graph.calendar": ("Calendar",),
+    "graphveil.graph.degrees": ("require_bound",),
+    "graphveil.graph.intake": ("Intake",),
+    "graphveil.graph.projection": ("greedy_projection", "time_aware_projection"),
+    "graphveil.graph.report": ("IntakeReport",),
+    "graphveil.graph.sequence": ("GraphSequence",),
+    "graphveil.statistics.pattern": ("Pattern",),
+    "graphveil.statistics.sensitivity": ("Sensitivity",),
+    "graphveil.statistics.statistic": ("Statistic", "registered", "statistic"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "Calendar",
+    "DegreeBound",
+    "ExactCounts",
+    "GraphSequence",
+    "InOutBound",
+    "Intake",
+    "IntakeReport",
+    "LocalEngine",
+    "Pattern",
+    "Sensitivity",
+    "Statistic",
+    "from_arrays",
+    "from_frames",
+    "from_networkx",
+    "from_rows",
+    "greedy_projection",
+    "read_pair",
+    "registered",
+    "require_bound",
+    "statistic",
+    "time_aware_projection",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'graphveil' has no attribute {name!r}")
+    return getattr(import_module(_HOME_OF[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

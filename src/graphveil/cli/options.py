@@ -1,0 +1,45 @@
+"""Options that several commands share, and the values they stand for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from graphveil.errors import ParameterError
+
+if TYPE_CHECKING:
+    from graphveil.graph.bound import Bound
+    from graphveil.statistics.statistic import Statistic
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="A name from `graphveil statistics`.")]
+Tau = Annotated[int | None, typer.Option("--tau", help="Threshold τ of the high-degree counts.")]
+K = Annotated[int | None, typer.Option("--k", help="Number of leaves of the stars.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+
+
+def chosen_statistic(name: str, tau: int | None, k: int | None, pattern: str | None) -> Statistic:
+    """The statistic that the options describe."""
+    from graphveil.statistics.pattern import Pattern
+    from graphveil.statistics.statistic import statistic
+
+    given: dict[str, Any] = {"tau": tau, "k": k}
+    given["pattern"] = Pattern.parse(pattern) if pattern is not None else None
+    return statistic(name, **{key: value for key, value in given.items() if value is not None})
+
+
+def chosen_bound(
+    degree: int | None, inward: int | None, outward: int | None, *, oriented: bool
+) -> Bound:
+    """The degree bound that the options describe."""
+    from graphveil.graph.bound import DegreeBound, InOutBound
+
+    if degree is not None and inward is None and outward is None and not oriented:
+        return DegreeBound(degree)
+    if degree is None and inward is not None and outward is not None:
+        return InOutBound(inward, outward, oriented)
+    raise ParameterError(
+        "bound",
+        "give either --bound D (undirected), or --in-bound I and --out-bound O (directed)",
+        mend="--oriented goes with the second.",
+    )

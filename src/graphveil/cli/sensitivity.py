@@ -1,0 +1,90 @@
+"""`graphveil sensitivity`: what one person can change."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from graphveil.cli.options import Json, K, Name, Tau, chosen_bound, chosen_statistic
+
+if TYPE_CHECKING:
+    from graphveil.graph.bound import Bound
+    from graphveil.statistics.sensitivity import Sensitivity
+    from graphveil.statistics.statistic import Statistic
+
+
+def sensitivity(
+    name: Name,
+    tau: Tau = None,
+    k: K = None,
+    pattern: Annotated[
+        str | None,
+        typer.Option(
+            "--edges", "--pattern", help='Edges of a pattern: "a-b,b-c" or, directed, "a>b,b>c".'
+        ),
+    ] = None,
+    degree: Annotated[
+        int | None, typer.Option("--bound", help="Degree bound D of an undirected graph.")
+    ] = None,
+    inward: Annotated[
+        int | None, typer.Option("--in-bound", help="In-degree bound of a directed graph.")
+    ] = None,
+    outward: Annotated[
+        int | None, typer.Option("--out-bound", help="Out-degree bound of a directed graph.")
+    ] = None,
+    oriented: Annotated[
+        bool, typer.Option("--oriented", help="Reciprocal edges are impossible and refused.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Show how far one person can move a statistic under a degree bound.
+
+    Example: graphveil sensitivity high-degree --tau 3 --bound 15
+    """
+    from graphveil.cli.output import print_json
+
+    statistic = chosen_statistic(name, tau, k, pattern)
+    bound = chosen_bound(degree, inward, outward, oriented=oriented)
+    found = statistic.sensitivity(bound)
+    if as_json:
+        print_json(_as_data(statistic, bound, found))
+    else:
+        _print(statistic, bound, found)
+
+
+def _as_data(statistic: Statistic, bound: Bound, found: Sensitivity) -> dict[str, Any]:
+    return {
+        "statistic": str(statistic),
+        "bound": str(bound),
+        "l1": found.l1,
+        "static_l1": found.static_l1,
+        "l2_squared": found.l2_squared,
+        "l2": found.l2,
+        "edge_l1": found.edge_l1,
+        "exact": found.exact,
+        "exact_for": sorted(found.exact_for),
+        "paper": found.paper,
+        "assumption": found.assumption,
+        "proof": found.proof,
+    }
+
+
+def _print(statistic: Statistic, bound: Bound, found: Sensitivity) -> None:
+    from graphveil.cli.output import print_table
+
+    def row(scope: str, measure: str, value: object, paper: int | None = None) -> list[object]:
+        return [scope, value, "exact" if measure in found.exact_for else "upper bound", paper]
+
+    print_table(
+        f"{statistic}: {bound}",
+        ("what one person can change", "at most", "", "the paper"),
+        (
+            row("the whole difference sequence, L1", "l1", found.l1, found.paper),
+            row("one release, L1", "static_l1", found.static_l1),
+            row("the whole difference sequence, L2", "l2_squared", f"√{found.l2_squared:,}"),
+            row("one edge instead of one person, L1", "edge_l1", found.edge_l1),
+        ),
+    )
+    print(f"Assumption: {found.assumption}")
+    print(f"Proof: {found.proof}")

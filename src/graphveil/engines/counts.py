@@ -1,0 +1,95 @@
+"""What an engine found: exact integers for every step so far, and how to go on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from graphveil.errors import ParameterError
+from graphveil.graph.bound import Bound
+from graphveil.graph.sequence import GraphSequence
+from graphveil.statistics.exact import totals
+from graphveil.statistics.statistic import Statistic
+from graphveil.statistics.tallies import Counts, DegreeReach, DegreeTally, Tally
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How much of a sequence was counted: enough to notice a wrong one."""
+
+    directed: bool
+    steps: int
+    nodes: int
+    prompt: int
+    late: int
+
+
+def extent(sequence: GraphSequence, steps: int) -> Extent:
+    """The extent of the first `steps` steps of a sequence."""
+    nodes = int(sequence.node_offsets[steps])
+    prompt, late = int(sequence.offsets[nodes]), int(sequence.late.offsets[steps])
+    return Extent(sequence.directed, steps, nodes, prompt, late)
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What one tally came to.
+
+    Attributes:
+        tallied: exact integers for every step so far.
+        state: what its engine needs to go on from here; means nothing to others.
+    """
+
+    tallied: Counts | DegreeReach
+    state: Any = None
+
+
+@dataclass(frozen=True, eq=False)
+class ExactCounts:
+    """True counts of all steps so far: private, never for publication.
+
+    Attributes:
+        statistics: what was counted.
+        extent: how much of the sequence was counted.
+        answers: what each tally came to.
+        bound: the promise that fixes how long vectors are.
+    """
+
+    statistics: tuple[Statistic, ...]
+    extent: Extent
+    answers: Mapping[Tally, Answer]
+    bound: Bound | None = None
+
+    def differences(self, statistic: Statistic) -> Counts:
+        """The change at each step: (steps,), or (steps, degrees) for vectors."""
+        if statistic not in self.statistics:
+            raise ParameterError(statistic.name, "was not among the statistics counted")
+        answer = self.answers[statistic.tally()]
+        return statistic.differences(answer.tallied, _width(statistic, self.bound))
+
+    def totals(self, statistic: Statistic) -> Counts:
+        """The value at each step, or a refusal if it is beyond 64 bits."""
+        return totals(self.differences(statistic))
+
+
+def require_earlier(after: ExactCounts, sequence: GraphSequence) -> None:
+    """Refuse counts of another sequence, or of more steps than this one has."""
+    steps = after.extent.steps
+    if steps > sequence.steps or after.extent != extent(sequence, steps):
+        raise ParameterError(
+            "after",
+            "was not counted on an earlier state of this sequence",
+            mend="Count from the start instead.",
+        )
+
+
+def _width(statistic: Statistic, bound: Bound | None) -> int | None:
+    """How many degrees a vector shows under a bound, from 0 up to the promised one."""
+    tally = statistic.tally()
+    if bound is None or not statistic.vector or not isinstance(tally, DegreeTally):
+        return None
+    if tally.direction == "total":
+        return statistic.require_undirected(bound).degree + 1
+    limits = statistic.require_directed(bound)
+    return (limits.outward if tally.direction == "out" else limits.inward) + 1

@@ -1,0 +1,35 @@
+"""The interface of an engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
+
+from graphveil.engines.counts import ExactCounts
+from graphveil.graph.bound import Bound
+from graphveil.graph.sequence import GraphSequence
+from graphveil.statistics.statistic import Statistic
+
+
+class Engine(Protocol):
+    """Turns a graph sequence and statistics into exact integers."""
+
+    def count(
+        self,
+        sequence: GraphSequence,
+        statistics: Iterable[Statistic],
+        *,
+        after: ExactCounts | None = None,
+        bound: Bound | None = None,
+    ) -> ExactCounts:
+        """Count every step, or only those that are new since `after`.
+
+        Args:
+            sequence: the growing graph.
+            statistics: what to count; each must be defined on this kind of graph.
+            after: what this engine counted on an earlier state of the same sequence.
+                It stays as it is. Statistics that it lacks are counted from the start.
+            bound: the promise that fixes how long vectors are; without one, they end at the
+                highest degree in the data, which is private too.
+        """
+        ...

@@ -1,0 +1,48 @@
+"""The local engine: compiled kernels on this machine's memory and cores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from graphveil.engines.counts import ExactCounts, extent, require_earlier
+from graphveil.errors import ParameterError
+from graphveil.graph.bound import Bound
+from graphveil.graph.sequence import GraphSequence
+from graphveil.statistics.statistic import Statistic
+
+
+@dataclass(frozen=True)
+class LocalEngine:
+    """Counts on this machine.
+
+    Attributes:
+        threads: how many run side by side; None takes every core this process may use.
+            The answers do not depend on it.
+    """
+
+    threads: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.threads is not None and self.threads < 1:
+            raise ParameterError("threads", f"must be at least 1, not {self.threads}")
+
+    def count(
+        self,
+        sequence: GraphSequence,
+        statistics: Iterable[Statistic],
+        *,
+        after: ExactCounts | None = None,
+        bound: Bound | None = None,
+    ) -> ExactCounts:
+        """Count every step, or only those new since `after`; see `Engine.count`."""
+        from graphveil.engines.local.counters import answer_all  # compiles: only when counting
+
+        statistics = tuple(statistics)
+        for statistic in statistics:
+            statistic.require_domain(directed=sequence.directed)
+        if after is not None:
+            require_earlier(after, sequence)
+        tallies = dict.fromkeys(statistic.tally() for statistic in statistics)
+        answers = answer_all(tallies, sequence, after, self.threads)
+        return ExactCounts(statistics, extent(sequence, sequence.steps), answers, bound)

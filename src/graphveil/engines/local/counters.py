@@ -1,0 +1,93 @@
+"""Which function counts which tally, and how new steps join those counted before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from graphveil.engines.counts import Answer, ExactCounts
+from graphveil.engines.local.components import count_components
+from graphveil.engines.local.degrees import Degrees, count_degrees
+from graphveil.engines.local.nodes_and_edges import count_edges, count_nodes
+from graphveil.engines.local.patterns import count_copies
+from graphveil.engines.local.triangles import count_triangles
+from graphveil.engines.local.work import Work
+from graphveil.graph.sequence import GraphSequence
+from graphveil.statistics.tallies import (
+    ComponentTally,
+    Counts,
+    DegreeReach,
+    DegreeTally,
+    EdgeTally,
+    NodeTally,
+    PatternTally,
+    Tally,
+    TriangleTally,
+)
+
+# (tally, work, first step to count, state after the step before) -> the steps counted
+Counter: TypeAlias = Callable[[Any, Work, int, Any], Answer]
+
+
+def _nodes(tally: NodeTally, work: Work, from_step: int, state: None) -> Answer:
+    return Answer(count_nodes(work.sequence, from_step))
+
+
+def _edges(tally: EdgeTally, work: Work, from_step: int, state: None) -> Answer:
+    return Answer(count_edges(work.sequence, from_step))
+
+
+def _degrees(tally: DegreeTally, work: Work, from_step: int, state: Degrees | None) -> Answer:
+    return Answer(*count_degrees(work.sequence, tally.direction, from_step, state))
+
+
+def _triangles(tally: TriangleTally, work: Work, from_step: int, state: None) -> Answer:
+    return Answer(count_triangles(work, from_step))
+
+
+def _components(tally: ComponentTally, work: Work, from_step: int, state: Any) -> Answer:
+    return Answer(*count_components(work.sequence, from_step, state))
+
+
+def _copies(tally: PatternTally, work: Work, from_step: int, state: None) -> Answer:
+    return Answer(count_copies(work, tally.pattern, from_step))
+
+
+COUNTERS: dict[type[Tally], Counter] = {
+    NodeTally: _nodes,
+    EdgeTally: _edges,
+    DegreeTally: _degrees,
+    TriangleTally: _triangles,
+    ComponentTally: _components,
+    PatternTally: _copies,
+}
+
+
+def answer_all(
+    tallies: Iterable[Tally],
+    sequence: GraphSequence,
+    after: ExactCounts | None,
+    threads: int | None,
+) -> dict[Tally, Answer]:
+    """Every tally's answer for all steps; only those not in `after` are counted."""
+    work = Work(sequence, threads)
+    return {tally: _answer(tally, work, after) for tally in tallies}
+
+
+def _answer(tally: Tally, work: Work, after: ExactCounts | None) -> Answer:
+    count = COUNTERS[type(tally)]
+    if after is None or tally not in after.answers:
+        return count(tally, work, 0, None)
+    before = after.answers[tally]
+    new = count(tally, work, after.extent.steps, before.state)
+    return Answer(_joined(before.tallied, new.tallied), new.state)
+
+
+def _joined(before: Any, new: Any) -> Counts | DegreeReach:
+    """The steps before and the new ones as one."""
+    if isinstance(before, DegreeReach):
+        low, runs = (before.low, new.low), (before.runs, new.runs)
+        return DegreeReach(np.concatenate(low), np.concatenate(runs))
+    return np.concatenate((before, new))

@@ -1,0 +1,75 @@
+"""Everything that graphveil refuses, as one small tree.
+
+::
+
+    GraphveilError
+    ├── InputError            records that cannot be accepted; says where and how to mend it
+    │   └── PastStepError     records for a step that is already closed
+    ├── ParameterError        an argument outside its admissible range
+    ├── BoundError            a sequence that breaks its promised degree bound (private!)
+    └── CountOverflowError    an exact count beyond 64 bits
+
+No message carries a node id, a degree or a true count: rows and columns point at the
+offending record, and only the person who holds the file can follow them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+class GraphveilError(Exception):
+    """Base of every error that graphveil raises on purpose."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where in the user's input something was found."""
+
+    source: str
+    row: int | None = None
+    column: str | None = None
+
+    def __str__(self) -> str:
+        parts = [self.source]
+        if self.row is not None:
+            parts.append(f"row {self.row}")
+        if self.column is not None:
+            parts.append(f"column '{self.column}'")
+        return ", ".join(parts)
+
+
+class InputError(GraphveilError):
+    """Records that cannot be accepted: what is wrong, where, and how to mend it."""
+
+    def __init__(self, what: str, *, place: Place | None = None, mend: str = "") -> None:
+        self.what = what
+        self.place = place
+        self.mend = mend
+        where = f"{place}: " if place is not None else ""
+        remedy = f" {mend}" if mend else ""
+        super().__init__(f"{where}{what}.{remedy}")
+
+
+class PastStepError(InputError):
+    """Records that belong to a step which is already closed."""
+
+
+class ParameterError(GraphveilError):
+    """An argument outside its admissible range; names the argument and the range."""
+
+    def __init__(self, parameter: str, problem: str, *, mend: str = "") -> None:
+        self.parameter = parameter
+        super().__init__(f"{parameter}: {problem}.{f' {mend}' if mend else ''}")
+
+
+class BoundError(GraphveilError):
+    """A sequence that breaks its promised degree bound.
+
+    That this happened is itself a fact about the data: the error is for the operator
+    alone and must not be published.
+    """
+
+
+class CountOverflowError(GraphveilError):
+    """An exact count that does not fit into 64 bits; nothing was rounded or wrapped."""

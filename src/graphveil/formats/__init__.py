@@ -1,0 +1,7 @@
+"""Readers: files, frames and other libraries' graphs become records with a place."""
+
+from graphveil.formats.memory import from_arrays, from_frames, from_rows
+from graphveil.formats.networkx import from_networkx
+from graphveil.formats.tables import read_pair
+
+__all__ = ["from_arrays", "from_frames", "from_networkx", "from_rows", "read_pair"]

@@ -1,0 +1,149 @@
+"""Records that are already in memory: rows, arrays, polars and pandas frames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from graphveil.errors import InputError, Place
+from graphveil.formats.column_names import EDGES, NODES, Wanted, match_columns
+from graphveil.graph.records import Records, Table
+from graphveil.graph.timecolumns import as_series
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+_INT64 = range(-(2**63), 2**63)
+
+
+def from_rows(
+    nodes: Iterable[Sequence[Any] | Mapping[str, Any]],
+    edges: Iterable[Sequence[Any] | Mapping[str, Any]] = (),
+) -> Records:
+    """Records from Python rows: (node, time) and (source, target[, time]), or mappings.
+
+    Ids may be of any type; two ids are one person if their texts are equal.
+    """
+    return Records(
+        nodes=_rows_table(nodes, NODES, "the nodes"), edges=_rows_table(edges, EDGES, "the edges")
+    )
+
+
+def _rows_table(rows: Iterable[Any], wanted: Wanted, source: str) -> Table:
+    names = wanted.required + wanted.optional
+    columns: dict[str, list[Any]] = {name: [] for name in names}
+    for number, row in enumerate(rows):
+        values = _values(row, names, len(wanted.required))
+        if values is None:
+            raise InputError(
+                f"the row does not have the values {', '.join(wanted.required)}",
+                place=Place(source, number),
+                mend="Rows are counted from 0.",
+            )
+        for name, value in zip(names, values, strict=True):
+            columns[name].append(value)
+    if source == "the edges" and all(value is None for value in columns["time"]):
+        del columns["time"]
+    return _table(columns, source)
+
+
+def _values(row: Any, names: tuple[str, ...], least: int) -> list[Any] | None:
+    if isinstance(row, Mapping):
+        values = [row.get(name) for name in names]
+        return None if any(name not in row for name in names[:least]) else values
+    if isinstance(row, str) or not isinstance(row, Sequence):
+        return None
+    if not least <= len(row) <= len(names):
+        return None
+    return [*row, *[None] * (len(names) - len(row))]
+
+
+def _table(columns: Mapping[str, Any], source: str) -> Table:
+    import polars as pl
+
+    series = {
+        name: as_series(values) if name == "time" else id_column_of(values)
+        for name, values in columns.items()
+    }
+    return Table(pl.DataFrame(series), source, first_row=0)
+
+
+def id_column_of(values: Sequence[Any]) -> pl.Series:
+    """A column of ids of any type: whole numbers, or else the text of each."""
+    import polars as pl
+
+    if all(type(value) is int and value in _INT64 for value in values):
+        return pl.Series(values, dtype=pl.Int64)
+    return pl.Series([_text(value) for value in values], dtype=pl.String)
+
+
+def _text(value: Any) -> str | None:
+    if value is None or value != value:  # NaN is the only value unlike itself
+        return None
+    whole = isinstance(value, float | np.floating) and float(value).is_integer()
+    return str(int(value)) if whole else str(value)
+
+
+def from_arrays(
+    node: ArrayLike,
+    time: ArrayLike,
+    source: ArrayLike,
+    target: ArrayLike,
+    edge_time: ArrayLike | None = None,
+) -> Records:
+    """Records from NumPy arrays: one entry per node, one per edge."""
+    nodes = {"node": np.asarray(node), "time": np.asarray(time)}
+    edges = {"source": np.asarray(source), "target": np.asarray(target)}
+    if edge_time is not None:
+        edges["time"] = np.asarray(edge_time)
+    return Records(
+        nodes=_array_table(nodes, "the node arrays"), edges=_array_table(edges, "the edge arrays")
+    )
+
+
+def _array_table(arrays: dict[str, np.ndarray[Any, Any]], source: str) -> Table:
+    import polars as pl
+
+    shapes = {array.shape for array in arrays.values()}
+    if len(shapes) > 1 or any(array.ndim != 1 for array in arrays.values()):
+        raise InputError(
+            f"the arrays {', '.join(arrays)} must be one-dimensional and equally long",
+            place=Place(source),
+        )
+    if any(array.dtype == object for array in arrays.values()):
+        return _table({name: array.tolist() for name, array in arrays.items()}, source)
+    return Table(pl.DataFrame(arrays), source, first_row=0)
+
+
+def from_frames(nodes: pl.DataFrame | pd.DataFrame, edges: pl.DataFrame | pd.DataFrame) -> Records:
+    """Records from polars or pandas frames with the columns of the native pair."""
+    return Records(
+        nodes=_frame_table(nodes, NODES, "the nodes frame"),
+        edges=_frame_table(edges, EDGES, "the edges frame"),
+    )
+
+
+def _frame_table(frame: Any, wanted: Wanted, source: str) -> Table:
+    import polars as pl
+
+    if isinstance(frame, pl.LazyFrame):
+        frame = frame.collect()
+    names = match_columns([str(name) for name in frame.columns], wanted, source)
+    if isinstance(frame, pl.DataFrame):
+        chosen = frame.select(pl.col(theirs).alias(name) for name, theirs in names.items())
+        return Table(chosen, source, first_row=0, names=names)
+    columns = {name: _pandas_column(frame[theirs], name) for name, theirs in names.items()}
+    return Table(pl.DataFrame(columns), source, first_row=0, names=names)
+
+
+def _pandas_column(series: pd.Series[Any], name: str) -> pl.Series:
+    import polars as pl
+
+    if series.dtype == object:
+        values = [None if value is None or value != value else value for value in series]
+        return as_series(values) if name == "time" else id_column_of(values)
+    return pl.from_pandas(series)

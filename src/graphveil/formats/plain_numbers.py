@@ -1,0 +1,79 @@
+"""Tables of plain whole numbers, parsed by all cores.
+
+Plain means: exactly as one would print the number, without leading zeros, plus signs,
+blanks or quotes, within 18 digits. Then a number and its text are the same id. At the first
+byte that is anything else, the whole table is left to the general reader.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphveil.compiled import kernel
+from graphveil.graph.threads import available_threads, in_threads
+
+Bytes = NDArray[np.uint8]
+_NEWLINE, _COMMA, _MINUS, _ZERO = 10, 44, 45, 48
+_MOST_DIGITS = 18
+NOT_PLAIN = -1
+
+
+def parse_plain_numbers(text: Bytes, columns: int) -> NDArray[np.int64] | None:
+    """The numbers as (columns, rows), or None if the text holds anything else."""
+    parts = _at_line_ends(text, 4 * available_threads())
+    counts = in_threads(_count_lines, [(part,) for part in parts])
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    numbers = np.empty((columns, int(starts[-1])), dtype=np.int64)
+    ends = in_threads(
+        _parse,
+        [(part, columns, numbers, int(start)) for part, start in zip(parts, starts, strict=False)],
+    )
+    return numbers if ends == starts[1:].tolist() else None
+
+
+def _at_line_ends(text: Bytes, parts: int) -> list[Bytes]:
+    """The text in about equal parts that end where lines do."""
+    cuts = [0]
+    for part in range(1, parts):
+        rest = text[max(len(text) * part // parts, cuts[-1]) :]
+        window = np.flatnonzero(rest[:1024] == _NEWLINE)
+        if len(window):
+            cuts.append(len(text) - len(rest) + int(window[0]) + 1)
+    return [text[a:b] for a, b in zip(cuts, [*cuts[1:], len(text)], strict=True) if a < b]
+
+
+@kernel
+def _count_lines(text: Bytes) -> int:
+    lines = 0
+    for byte in text:
+        lines += byte == _NEWLINE
+    unfinished = len(text) > 0 and text[-1] != _NEWLINE
+    return lines + unfinished
+
+
+@kernel
+def _parse(text: Bytes, columns: int, numbers: NDArray[np.int64], row: int) -> int:
+    """Fill rows from `row` on; the row after the last, or NOT_PLAIN."""
+    i, column = 0, 0
+    while i < len(text):
+        negative = text[i] == _MINUS
+        i += negative
+        start, value = i, np.int64(0)
+        while i < len(text) and np.uint8(text[i] - _ZERO) <= 9:
+            value = value * 10 + np.int64(text[i] - _ZERO)
+            i += 1
+        digits = i - start
+        if digits == 0 or digits > _MOST_DIGITS:
+            return NOT_PLAIN
+        if text[start] == _ZERO and (digits > 1 or negative):
+            return NOT_PLAIN
+        numbers[column, row] = -value if negative else value
+        column += 1
+        last = column == columns
+        if i < len(text) and text[i] != (_NEWLINE if last else _COMMA):
+            return NOT_PLAIN
+        if last:
+            column, row = 0, row + 1
+        i += 1
+    return row if column == 0 else NOT_PLAIN

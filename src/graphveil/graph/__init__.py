@@ -1,0 +1,1 @@
+"""The growing graph: bounds, calendar, columns, intake and projection."""

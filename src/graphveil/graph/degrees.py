@@ -1,0 +1,70 @@
+"""Degrees at the end of a sequence, and whether it keeps its promised bound."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphveil.errors import BoundError, ParameterError
+from graphveil.graph.bound import Bound, DegreeBound, InOutBound
+from graphveil.graph.sequence import GraphSequence
+
+Int32s = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Degrees:
+    """Out- and in-degree of every node; an undirected sequence has its degrees in both."""
+
+    outward: Int32s
+    inward: Int32s
+
+
+def degrees(sequence: GraphSequence) -> Degrees:
+    """The degrees of every node after the last step (private)."""
+    from graphveil.graph.degree_kernels import final_degrees
+
+    late = sequence.late
+    outward, inward = final_degrees(sequence.offsets, sequence.entries, late.newer, late.entries)
+    return Degrees(outward, inward)
+
+
+def require_fit(sequence: GraphSequence, bound: Bound) -> None:
+    """Refuse a bound of the wrong kind for the sequence."""
+    if sequence.directed != isinstance(bound, InOutBound):
+        kind = "an in- and an out-degree bound" if sequence.directed else "one degree bound"
+        graph = "a directed" if sequence.directed else "an undirected"
+        raise ParameterError("bound", f"{graph} sequence needs {kind}")
+    if isinstance(bound, InOutBound) and bound.oriented and not sequence.oriented:
+        raise ParameterError(
+            "oriented",
+            "the bound counts on the absence of reciprocal edges, but the sequence was not "
+            "declared oriented and would admit them",
+            mend="Declare the sequence oriented, or use the bound without it.",
+        )
+
+
+def require_bound(sequence: GraphSequence, bound: Bound) -> None:
+    """Refuse a sequence that breaks its promise; the refusal is itself private.
+
+    Degrees never fall, so a sequence keeps its bound at every step if it does at the last.
+    """
+    require_fit(sequence, bound)
+    found = degrees(sequence)
+    if isinstance(bound, DegreeBound):
+        broken = _exceeds(found.outward, bound.degree)
+    else:
+        broken = _exceeds(found.outward, bound.outward) or _exceeds(found.inward, bound.inward)
+    if broken:
+        raise BoundError(
+            f"The sequence breaks its promised bound ({bound}). For the operator only: do not "
+            "publish this message or the fact that it appeared, since it depends on the data. "
+            "Correct the records, or open a new study with a larger bound that is justified "
+            "without looking at the data."
+        )
+
+
+def _exceeds(values: Int32s, most: int) -> bool:
+    return len(values) > 0 and int(values.max()) > most

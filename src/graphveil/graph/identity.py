@@ -1,0 +1,228 @@
+"""Identity: when two ids mean the same person, and which label a person has.
+
+Ids are compared by their text with surrounding blanks removed: 7 and "7" are one person,
+7 and "07" are two. Where every id is a plain whole number, the column is kept as 64-bit
+integers, which is only a compact way to write the same text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from threading import Lock
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphveil.errors import InputError
+from graphveil.graph.records import Table
+from graphveil.graph.threads import in_threads
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_PLAIN_NUMBER = r"^(0|-?[1-9][0-9]{0,17})$"
+UNKNOWN = -1
+
+
+class Ids(NamedTuple):
+    """A cleaned column of ids: 64-bit integers or text, nothing missing."""
+
+    column: pl.Series
+    trimmed: int
+
+
+def clean_ids(table: Table, column: str) -> Ids:
+    """Bring a column of ids into one of its two forms; refuse rows without an id."""
+    import polars as pl
+
+    raw = table.frame[column]
+    ids = _as_integers_or_text(table, column, raw)
+    if ids.dtype != pl.String:
+        _refuse_missing(table, column, ids.is_null())
+        return Ids(ids, 0)
+    bare = ids.str.strip_chars()
+    _refuse_missing(table, column, bare.is_null() | (bare == ""))
+    trimmed = int((bare != ids).sum())
+    return Ids(_shortest_form(bare), trimmed)
+
+
+def _as_integers_or_text(table: Table, column: str, raw: pl.Series) -> pl.Series:
+    import polars as pl
+
+    if raw.dtype == pl.Int64:
+        return raw
+    if raw.dtype.is_integer():
+        return raw.cast(pl.Int64, strict=False) if _fits(raw) else raw.cast(pl.String)
+    if raw.dtype.is_float():
+        return _whole_numbers(table, column, raw)
+    if raw.dtype == pl.Object:
+        return pl.Series(raw.name, [None if x is None else str(x) for x in raw], dtype=pl.String)
+    return raw.cast(pl.String)
+
+
+def _fits(raw: pl.Series) -> bool:
+    most = raw.max()
+    return most is None or int(most) < 2**63  # type: ignore[arg-type]
+
+
+def _whole_numbers(table: Table, column: str, raw: pl.Series) -> pl.Series:
+    """Frames turn integers with gaps into floats; take back what is still exact."""
+    import polars as pl
+
+    numbers = raw.fill_nan(None)
+    broken = (numbers.floor() != numbers) | (numbers.abs() >= 2**53)
+    if broken.any():
+        raise InputError(
+            "an id is a number that is not whole, or too large to be exact",
+            place=table.place(_first(broken), column),
+            mend="Store ids as text or as whole numbers.",
+        )
+    return numbers.cast(pl.Int64)
+
+
+def _refuse_missing(table: Table, column: str, missing: pl.Series) -> None:
+    if missing.any():
+        raise InputError(
+            "the id is missing",
+            place=table.place(_first(missing), column),
+            mend="Give every row an id, or remove the row.",
+        )
+
+
+def _first(mask: pl.Series) -> int:
+    found = mask.fill_null(False).arg_max()
+    return int(found) if found is not None else 0
+
+
+def _shortest_form(text: pl.Series) -> pl.Series:
+    import polars as pl
+
+    return text.cast(pl.Int64) if text.str.contains(_PLAIN_NUMBER).all() else text
+
+
+def same_form(*columns: pl.Series) -> list[pl.Series]:
+    """Columns that can be compared: all integers, or all text."""
+    import polars as pl
+
+    if all(column.dtype == pl.Int64 for column in columns):
+        return list(columns)
+    return [column.cast(pl.String) for column in columns]
+
+
+def identity_order(ids: pl.Series, steps: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Rows by step, then by identity: plain numbers by value, then other text.
+
+    The order of two ids depends on nothing but themselves, not even on the form of their
+    column, so that a sequence gets the same labels whatever other ids it holds.
+    """
+    import polars as pl
+
+    frame = pl.DataFrame({"step": steps, "id": ids})
+    if ids.dtype == pl.String:
+        number = pl.when(pl.col("id").str.contains(_PLAIN_NUMBER)).then(pl.col("id"))
+        frame = frame.with_columns(number.cast(pl.Int64, strict=False).alias("number"))
+        keys = ["step", "number", "id"]
+    else:
+        keys = ["step", "id"]
+    order = frame.select(pl.arg_sort_by(keys, nulls_last=True)).to_series()
+    return order.to_numpy().astype(np.int64)
+
+
+class _Table:
+    """Labels by direct look-up; shared by successive indexes, each of which sees a prefix."""
+
+    def __init__(self, low: int, size: int) -> None:
+        self.low = low
+        self.labels = np.full(size, UNKNOWN, dtype=np.int32)
+        self.known = 0
+        self.lock = Lock()
+
+
+def is_narrow(low: int, high: int, count: int) -> bool:
+    """Whether ids from `low` to `high` are dense enough for a look-up table."""
+    return high - low < 4 * count + 2**20
+
+
+@dataclass(frozen=True, eq=False)
+class IdIndex:
+    """From ids to labels. Integers in a narrow range by look-up, all else by a join.
+
+    Attributes:
+        ids: the id of each label.
+        table: the look-up table, where the ids admit one.
+    """
+
+    ids: pl.Series
+    table: _Table | None
+
+    @classmethod
+    def of(cls, ids: pl.Series) -> IdIndex:
+        """An index of `ids`, whose position is their label."""
+        import polars as pl
+
+        if ids.dtype != pl.Int64 or not len(ids):
+            return cls(ids, None)
+        low, high = int(ids.min()), int(ids.max())  # type: ignore[arg-type]
+        if not is_narrow(low, high, len(ids)):
+            return cls(ids, None)
+        table = _Table(low, (high - low) + (high - low) // 8 + 1024)
+        _enter(table, ids, 0)
+        return cls(ids, table)
+
+    def extended(self, extra: pl.Series) -> IdIndex:
+        """The index with `extra` appended; costs as much as what is new, if it can."""
+        old, new = same_form(self.ids, extra)
+        ids = old.append(new) if old is not self.ids else old.clone().append(new)
+        table = self.table
+        if table is None or old is not self.ids or not _covers(table, extra):
+            return IdIndex.of(ids)
+        with table.lock:
+            if table.known != len(self.ids):  # another extension was here first
+                return IdIndex.of(ids)
+            _enter(table, extra, len(self.ids))
+        return IdIndex(ids, table)
+
+    def labels(self, ids: pl.Series) -> NDArray[np.int32]:
+        """The label of each id, or UNKNOWN."""
+        known, asked = same_form(self.ids, ids)
+        if not len(known) or not len(asked):
+            return np.full(len(asked), UNKNOWN, dtype=np.int32)
+        if self.table is not None and known is self.ids:
+            return _look_up(self.table, asked, len(self.ids))
+        return _join(known, asked)
+
+
+def _covers(table: _Table, extra: pl.Series) -> bool:
+    if not len(extra):
+        return True
+    low, high = int(extra.min()), int(extra.max())  # type: ignore[arg-type]
+    return table.low <= low and high - table.low < len(table.labels)
+
+
+def _enter(table: _Table, ids: pl.Series, first: int) -> None:
+    labels = np.arange(first, first + len(ids), dtype=np.int32)
+    table.labels[ids.to_numpy() - table.low] = labels
+    table.known = first + len(ids)
+
+
+def _look_up(table: _Table, ids: pl.Series, known: int) -> NDArray[np.int32]:
+    """Chunk by chunk: columns read from files come in pieces, and copying costs memory."""
+    from graphveil.graph.kernels import look_up
+
+    labels = np.empty(len(ids), dtype=np.int32)
+    pieces, start = [], 0
+    for chunk in ids.get_chunks():
+        values = chunk.to_numpy()
+        pieces.append((values, table.low, table.labels, known, labels[start : start + len(values)]))
+        start += len(values)
+    in_threads(look_up, pieces)
+    return labels
+
+
+def _join(known: pl.Series, asked: pl.Series) -> NDArray[np.int32]:
+    import polars as pl
+
+    index = pl.DataFrame({"id": known}).with_row_index("label")
+    found = pl.DataFrame({"id": asked}).join(index, on="id", how="left", maintain_order="left")
+    return found["label"].cast(pl.Int64).fill_null(UNKNOWN).cast(pl.Int32).to_numpy()

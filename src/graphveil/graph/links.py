@@ -1,0 +1,222 @@
+"""Links: the new edges of a batch, sorted into prompt lists and late edges."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphveil.errors import InputError, PastStepError
+from graphveil.graph.arrivals import Rules, dated_column, steps_of_labels
+from graphveil.graph.identity import IdIndex, clean_ids
+from graphveil.graph.records import Table
+from graphveil.graph.report import IntakeReport
+from graphveil.graph.sequence import BACKWARD, BOTH, FORWARD
+from graphveil.graph.threads import available_threads, in_threads
+
+if TYPE_CHECKING:
+    from graphveil.graph.sequence import GraphSequence
+
+Int32s = NDArray[np.int32]
+Int64s = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+_ALL = np.empty(0, dtype=np.bool_)  # every edge is prompt
+_RECIPROCAL = "the edge runs against one that is already there, in a sequence declared oriented"
+_RECIPROCAL_MEND = "Remove one of the two, or declare the sequence directed but not oriented."
+
+
+class Endpoints(NamedTuple):
+    """The labels at both ends of every edge row."""
+
+    source: Int32s
+    target: Int32s
+    trimmed: int
+
+
+@dataclass(frozen=True, eq=False)
+class Lists:
+    """The prompt edges of new nodes: one ascending list of older neighbours per node."""
+
+    offsets: Int64s
+    entries: Int32s
+    repeated: int
+    self_links: int
+
+
+@dataclass(frozen=True, eq=False)
+class LateRows:
+    """Edges with a later step of their own, and the rows they stand in."""
+
+    rows: Int64s
+    steps: Int32s
+    newer: Int32s
+    entries: Int32s
+
+    def keys(self) -> Int64s:
+        """One number per pair and direction."""
+        return self.newer.astype(np.int64) << 32 | self.entries
+
+    def take(self, chosen: NDArray[np.int64] | Mask) -> LateRows:
+        """The chosen edges, in the chosen order."""
+        return LateRows(
+            self.rows[chosen], self.steps[chosen], self.newer[chosen], self.entries[chosen]
+        )
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+def endpoints(table: Table, index: IdIndex) -> Endpoints:
+    """The label of each end of each edge; refuses an end that is no node."""
+    labels, trimmed = [], 0
+    for column in ("source", "target"):
+        ids, blanks = clean_ids(table, column)
+        found = index.labels(ids)
+        if len(found) and int(found.min()) < 0:
+            raise InputError(
+                "the edge names a node that is not in the nodes",
+                place=table.place(int((found < 0).argmax()), column),
+                mend="Add the node with its time, or remove the edge.",
+            )
+        labels.append(found)
+        trimmed += blanks
+    return Endpoints(labels[0], labels[1], trimmed)
+
+
+def edge_steps(
+    sequence: GraphSequence, table: Table, ends: Endpoints, node_offsets: Int64s
+) -> tuple[Int32s | None, Mask, int]:
+    """Each edge's step (None: its newer endpoint's), which are prompt, how many were raised."""
+    has_times = "time" in table.frame.columns
+    if not has_times and sequence.nodes == 0:
+        return None, _ALL, 0
+    newer = np.maximum(ends.source, ends.target)
+    arrival = steps_of_labels(node_offsets, newer)
+    own, raised = arrival, 0
+    if has_times:
+        dated = dated_column(sequence, table)
+        given = np.where(dated.missing, arrival, dated.steps)
+        raised = int((given < arrival).sum())
+        own = np.maximum(given, arrival).astype(np.int32)
+    prompt = (newer >= sequence.nodes) & (own == arrival)
+    return own, _ALL if prompt.all() else prompt, raised
+
+
+def prompt_lists(
+    sequence: GraphSequence, table: Table, ends: Endpoints, prompt: Mask, nodes: int
+) -> Lists:
+    """Lay out the prompt edges; refuses reciprocal ones if the sequence is oriented."""
+    from graphveil.graph import kernels
+
+    first = sequence.nodes
+    offsets, self_links = kernels.count_list_lengths(
+        ends.source, ends.target, prompt, first, nodes - first
+    )
+    entries = np.empty(int(offsets[-1]), dtype=np.int32)
+    kernels.fill_lists(ends.source, ends.target, prompt, first, sequence.directed, offsets, entries)
+    parts = np.linspace(0, nodes - first, 4 * available_threads() + 1).astype(np.int64)
+    again = in_threads(
+        kernels.sort_lists,
+        [(offsets, entries, int(a), int(b)) for a, b in itertools.pairwise(parts)],
+    )
+    repeated = kernels.merge_pairs(offsets, entries) if sum(again) else 0
+    entries = entries[: offsets[-1]]
+    if sequence.oriented and ((entries & BOTH) == BOTH).any():
+        _refuse_reciprocal(table, ends)
+    return Lists(offsets, entries, repeated, self_links)
+
+
+def _refuse_reciprocal(table: Table, ends: Endpoints) -> None:
+    """Name the first row whose reverse stands in an earlier row."""
+    seen: set[tuple[int, int]] = set()
+    for row, pair in enumerate(zip(ends.source.tolist(), ends.target.tolist(), strict=True)):
+        if pair[::-1] in seen and pair[0] != pair[1]:
+            place = table.place(row, "target")
+            raise InputError(_RECIPROCAL, place=place, mend=_RECIPROCAL_MEND)
+        seen.add(pair)
+
+
+def late_rows(ends: Endpoints, steps: Int32s | None, prompt: Mask, *, directed: bool) -> LateRows:
+    """The rows that are neither prompt nor self-links."""
+    if steps is None or prompt is _ALL:
+        return LateRows(*(np.empty(0, dtype=kind) for kind in (np.int64, *[np.int32] * 3)))
+    rows = np.flatnonzero(~prompt & (ends.source != ends.target))
+    source, target = ends.source[rows], ends.target[rows]
+    older, newer = np.minimum(source, target), np.maximum(source, target)
+    direction = np.where(source < target, FORWARD, BACKWARD) if directed else BOTH
+    entries = (older << 2 | direction).astype(np.int32)
+    return LateRows(rows, steps[rows], newer, entries)
+
+
+def new_late_edges(
+    sequence: GraphSequence, table: Table, late: LateRows, lists: Lists, rules: Rules
+) -> tuple[LateRows, IntakeReport]:
+    """Late edges that the sequence does not have, in order of step, newer and older."""
+    fresh = _without_known(sequence, table, _earliest(late), lists)
+    repeated = len(late) - len(fresh)
+    past = fresh.steps < sequence.steps
+    if past.any():
+        if rules.late == "refuse":
+            _refuse_past(sequence, table, fresh.take(past))
+        fresh.steps[past] = sequence.steps
+    order = np.lexsort((fresh.entries, fresh.newer, fresh.steps))
+    return fresh.take(order), IntakeReport(repeated_edges=repeated, late_edges=int(past.sum()))
+
+
+def _earliest(late: LateRows) -> LateRows:
+    """One row per edge: the one with the earliest step, then the first row."""
+    ordered = late.take(np.lexsort((late.rows, late.steps, late.keys())))
+    keys = ordered.keys()
+    return ordered.take(np.append(True, keys[1:] != keys[:-1])[: len(keys)])
+
+
+def _without_known(sequence: GraphSequence, table: Table, late: LateRows, lists: Lists) -> LateRows:
+    if not len(late):
+        return late
+    linked = _linked_before(sequence, late, lists)
+    direction = late.entries & BOTH
+    fresh = late.take((linked & direction) == 0)
+    if sequence.oriented:
+        _refuse_late_reciprocal(table, fresh, linked[(linked & direction) == 0])
+    return fresh
+
+
+def _linked_before(sequence: GraphSequence, late: LateRows, lists: Lists) -> Int32s:
+    """How each pair is linked already: in any list, old or new, or by an old late edge."""
+    from graphveil.graph.kernels import prompt_directions
+
+    linked = np.zeros(len(late), dtype=np.int32)
+    older = late.entries >> 2
+    old = late.newer < sequence.nodes
+    linked[old] = prompt_directions(sequence.offsets, sequence.entries, late.newer[old], older[old])
+    linked[~old] = prompt_directions(
+        lists.offsets, lists.entries, late.newer[~old] - np.int32(sequence.nodes), older[~old]
+    )
+    earlier = sequence.late
+    pairs = earlier.newer.astype(np.int64) << 32 | earlier.entries
+    stem = late.newer.astype(np.int64) << 32 | (older.astype(np.int64) << 2)
+    for direction in (FORWARD, BACKWARD, BOTH):
+        linked[np.isin(stem | direction, pairs)] |= direction
+    return linked
+
+
+def _refuse_late_reciprocal(table: Table, fresh: LateRows, linked: Int32s) -> None:
+    keys = fresh.keys()
+    against = (linked != 0) | np.isin(keys ^ BOTH, keys)
+    if against.any():
+        place = table.place(int(fresh.rows[against].min()), "target")
+        raise InputError(_RECIPROCAL, place=place, mend=_RECIPROCAL_MEND)
+
+
+def _refuse_past(sequence: GraphSequence, table: Table, past: LateRows) -> None:
+    raise PastStepError(
+        f"the edge belongs to a closed step; the first open one is "
+        f"{sequence.calendar.label(sequence.steps)}",
+        place=table.place(int(past.rows.min()), "source"),
+        mend="Give the edge its own, later time, or choose the rule that late records join "
+        "the open step.",
+    )

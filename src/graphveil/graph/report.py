@@ -1,0 +1,54 @@
+"""The intake report: what happened to the records, counted, rule by rule.
+
+It holds true counts and belongs to the operator: it is private.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+
+_RULES = {
+    "nodes_added": "nodes added",
+    "edges_added": "edges added",
+    "trimmed_ids": "ids with surrounding blanks: blanks removed",
+    "repeated_nodes": "nodes listed more than once with the same step: merged",
+    "redated_nodes": "known nodes that come with another step: kept as they were",
+    "folded_nodes": "nodes from before the first step: counted into the first step",
+    "undated_nodes": "nodes without a time: put into the first open step",
+    "late_nodes": "nodes of a closed step: joined the first open step",
+    "repeated_edges": "edges listed more than once: merged, the earliest time counts",
+    "self_links": "edges from a node to itself: left out",
+    "raised_edges": "edge times before an endpoint arrives: raised to that step",
+    "late_edges": "edges of a closed step: joined the first open step",
+}
+
+
+@dataclass(frozen=True)
+class IntakeReport:
+    """How many records met each rule; `lines` says it in words."""
+
+    nodes_added: int = 0
+    edges_added: int = 0
+    trimmed_ids: int = 0
+    repeated_nodes: int = 0
+    redated_nodes: int = 0
+    folded_nodes: int = 0
+    undated_nodes: int = 0
+    late_nodes: int = 0
+    repeated_edges: int = 0
+    self_links: int = 0
+    raised_edges: int = 0
+    late_edges: int = 0
+
+    def lines(self) -> list[str]:
+        """One sentence per rule that was met, the two totals first."""
+        always = ("nodes_added", "edges_added")
+        counts = asdict(self)
+        met = [name for name in _RULES if name in always or counts[name]]
+        return [f"{counts[name]:,} {_RULES[name]}" for name in met]
+
+    def __add__(self, other: IntakeReport) -> IntakeReport:
+        """Both reports as one, for several batches."""
+        return IntakeReport(
+            *(getattr(self, field.name) + getattr(other, field.name) for field in fields(self))
+        )

@@ -1,0 +1,219 @@
+"""The graph sequence: every node and edge so far, in columns, in order of arrival.
+
+Nodes are labelled 0, 1, 2, … by step and, within a step, by identity, so that labels
+never depend on the order of rows in a file. Every edge joins an *older* node (smaller
+label) to a *newer* one. An edge that appears together with its newer endpoint is
+*prompt*: it stands in that node's list of older neighbours, and since lists follow labels,
+appending a step appends lists. An edge with a later step of its own is *late* and is kept
+in order of its step, apart from the lists.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphveil.errors import ParameterError
+from graphveil.graph.columns import Column
+from graphveil.graph.identity import IdIndex
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from graphveil.graph.calendar import Calendar
+    from graphveil.graph.intake import Intake
+    from graphveil.graph.records import Records
+
+# An entry packs an older neighbour and how the pair is linked: older << 2 | direction.
+FORWARD = 1  # older → newer
+BACKWARD = 2  # newer → older
+BOTH = 3  # both; also every undirected edge
+MOST_NODES = 2**29  # what fits beside the two direction bits
+
+
+@dataclass(frozen=True, eq=False)
+class LateEdges:
+    """Edges that appear later than both their endpoints, ordered by step, newer, older.
+
+    Attributes:
+        offsets: (steps + 1,) the late edges of step t are offsets[t]..offsets[t + 1].
+        newer: (late,) int32 label of the newer endpoint.
+        entries: (late,) int32 older endpoint and direction, packed as in the lists.
+    """
+
+    offsets: NDArray[np.int64]
+    newer: NDArray[np.int32]
+    entries: NDArray[np.int32]
+
+    @classmethod
+    def none(cls, steps: int) -> LateEdges:
+        """No late edges in `steps` steps."""
+        empty = np.empty(0, dtype=np.int32)
+        return cls(np.zeros(steps + 1, dtype=np.int64), empty, empty)
+
+    def until(self, steps: int) -> LateEdges:
+        """Those of the first `steps` steps."""
+        end = self.offsets[steps]
+        return LateEdges(self.offsets[: steps + 1], self.newer[:end], self.entries[:end])
+
+    def __len__(self) -> int:
+        return len(self.newer)
+
+
+@dataclass(frozen=True, eq=False)
+class Growth:
+    """What a sequence needs in order to grow at the cost of what is new."""
+
+    index: IdIndex
+    offsets: Column[np.int64]
+    entries: Column[np.int32]
+    late_newer: Column[np.int32]
+    late_entries: Column[np.int32]
+
+    @classmethod
+    def of(cls, sequence: GraphSequence) -> Growth:
+        """Columns that hold what the sequence has."""
+        return cls(
+            index=IdIndex.of(sequence.ids),
+            offsets=Column.of(sequence.offsets),
+            entries=Column.of(sequence.entries),
+            late_newer=Column.of(sequence.late.newer),
+            late_entries=Column.of(sequence.late.entries),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class GraphSequence:
+    """All batches so far of one growing graph; a value that is never changed in place.
+
+    Attributes:
+        calendar: how times become steps.
+        directed: whether u→v differs from v→u.
+        oriented: whether reciprocal edges were declared impossible (and are refused).
+        ids: (nodes,) the id of each label.
+        node_offsets: (steps + 1,) the nodes of step t are node_offsets[t]..node_offsets[t + 1].
+        offsets: (nodes + 1,) the list of label v is entries[offsets[v]:offsets[v + 1]].
+        entries: (prompt pairs,) int32, ascending within each list.
+        late: the edges with a later step of their own.
+        growth: the columns above in a form that grows.
+    """
+
+    calendar: Calendar
+    directed: bool
+    oriented: bool
+    ids: pl.Series
+    node_offsets: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    entries: NDArray[np.int32]
+    late: LateEdges
+    growth: Growth | None = field(default=None, repr=False)
+
+    @classmethod
+    def begin(
+        cls, calendar: Calendar, *, directed: bool = False, oriented: bool = False
+    ) -> GraphSequence:
+        """A sequence without steps, to be extended by batches of records."""
+        import polars as pl
+
+        if oriented and not directed:
+            raise ParameterError("oriented", "is a property of directed sequences only")
+        return cls(
+            calendar=calendar,
+            directed=directed,
+            oriented=oriented,
+            ids=pl.Series("id", [], dtype=pl.Int64),
+            node_offsets=np.zeros(1, dtype=np.int64),
+            offsets=np.zeros(1, dtype=np.int64),
+            entries=np.empty(0, dtype=np.int32),
+            late=LateEdges.none(0),
+        )
+
+    def extend(
+        self,
+        records: Records,
+        *,
+        undated: Literal["refuse", "first"] = "refuse",
+        late: Literal["refuse", "join"] = "refuse",
+        upto: int | None = None,
+    ) -> Intake:
+        """The sequence with a batch of records appended, and a private report about them.
+
+        Nothing that has arrived is recomputed, and this sequence stays as it is. Records of
+        closed steps, and nodes without a time, are refused unless a rule says otherwise.
+
+        Args:
+            records: nodes and edges of open steps, in any row order.
+            undated: refuse a node without a time, or put it into the "first" open step.
+            late: refuse records of closed steps, or let them "join" the first open step.
+            upto: the last step to close; None closes up to the last one with a record.
+        """
+        from graphveil.graph.arrivals import Rules
+        from graphveil.graph.intake import take_in
+
+        return take_in(self, records, Rules(undated=undated, late=late), upto)
+
+    def until(self, steps: int) -> GraphSequence:
+        """The sequence as it was after its first `steps` steps."""
+        if not 0 <= steps <= self.steps:
+            raise ParameterError("steps", f"must lie in 0..{self.steps}")
+        nodes = int(self.node_offsets[steps])
+        return replace(
+            self,
+            ids=self.ids.head(nodes),
+            node_offsets=self.node_offsets[: steps + 1],
+            offsets=self.offsets[: nodes + 1],
+            entries=self.entries[: self.offsets[nodes]],
+            late=self.late.until(steps),
+            growth=None,
+        )
+
+    def undirected(self) -> GraphSequence:
+        """The same sequence without directions; a pair linked both ways is one edge."""
+        if not self.directed:
+            return self
+        return replace(
+            self,
+            directed=False,
+            oriented=False,
+            entries=self.entries | BOTH,
+            late=_undirected_late(self),
+            growth=None,
+        )
+
+    @property
+    def index(self) -> IdIndex:
+        """From ids to labels."""
+        return self.growth.index if self.growth else IdIndex.of(self.ids)
+
+    @property
+    def labels(self) -> list[str]:
+        """The public names of the steps."""
+        return [self.calendar.label(step) for step in range(self.steps)]
+
+    @property
+    def steps(self) -> int:
+        """How many steps the sequence has so far."""
+        return len(self.node_offsets) - 1
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes have arrived (a true count: private)."""
+        return int(self.node_offsets[-1])
+
+
+def _undirected_late(sequence: GraphSequence) -> LateEdges:
+    """Late edges whose pair has no earlier edge, in either direction."""
+    from graphveil.graph.kernels import prompt_directions
+
+    late = sequence.late
+    older = late.entries >> 2
+    known = prompt_directions(sequence.offsets, sequence.entries, late.newer, older) != 0
+    pairs = late.newer.astype(np.int64) << 32 | older
+    first = np.zeros(len(late), dtype=np.bool_)
+    first[np.unique(pairs, return_index=True)[1]] = True
+    kept = first & ~known
+    ends = np.concatenate([[0], np.cumsum(kept)])
+    return LateEdges(ends[late.offsets], late.newer[kept], late.entries[kept] | np.int32(BOTH))

@@ -1,0 +1,1 @@
+"""Statistics: what is counted, and how far one person can move it."""

@@ -1,0 +1,86 @@
+"""The number of connected components; weak ones where edges have a direction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphveil.graph.bound import Bound, DegreeBound
+from graphveil.statistics.sensitivity import EVERY_MEASURE, PROOFS, Sensitivity, promise
+from graphveil.statistics.statistic import Domain, Statistic, register
+from graphveil.statistics.tallies import ComponentTally, Counts
+
+
+@register
+@dataclass(frozen=True)
+class Components(Statistic):
+    """How many connected components there are; a node without links is one."""
+
+    name = "components"
+    summary = "number of (weakly) connected components"
+    formulas: ClassVar[dict[str, str]] = {
+        "undirected": "2D",
+        "directed": "2(Din + Dout) for min(Din, Dout) ≥ 2, else Din + Dout + 2",
+    }
+    domain = Domain.BOTH
+    monotone = False
+
+    @classmethod
+    def examples(cls) -> Iterable[Statistic]:
+        """The only member."""
+        return (cls(),)
+
+    def tally(self) -> ComponentTally:
+        """The change of the number of components."""
+        return ComponentTally()
+
+    def differences(self, tallied: Counts, width: int | None = None) -> Counts:
+        """The changes themselves."""
+        return tallied
+
+    def sensitivity(self, bound: Bound) -> Sensitivity:
+        """The person is one component more and joins those beside it, which may join later.
+
+        Guarantees:
+            Exact in every measure. Proof: docs/sensitivities.md#components.
+        """
+        joined, merges = _joined_and_merged(bound)
+        return Sensitivity(
+            l1=1 + joined + merges,
+            static_l1=max(1, joined - 1),
+            l2_squared=1 + joined**2 + merges**2,
+            edge_l1=1 if bound == DegreeBound(1) else 2,
+            exact_for=EVERY_MEASURE,
+            assumption=promise(bound),
+            proof=f"{PROOFS}#components",
+        )
+
+    @staticmethod
+    def definition(
+        links: NDArray[np.uint8], present: NDArray[np.uint8], given: Counts, out: Counts
+    ) -> None:
+        """Let every node take the smallest label beside it, until nothing changes."""
+        label = np.arange(len(present))
+        changed = True
+        while changed:
+            changed = False
+            for u in range(len(present)):
+                for v in range(len(present)):
+                    if links[u, v] and label[u] != label[v]:
+                        label[u] = label[v] = min(label[u], label[v])
+                        changed = True
+        for v in range(len(present)):
+            if present[v] and label[v] == v:
+                out[0] += 1
+
+
+def _joined_and_merged(bound: Bound) -> tuple[int, int]:
+    """How many components a person can join, and how many of those may merge without it."""
+    if isinstance(bound, DegreeBound):
+        return bound.degree, bound.degree - 1
+    joined = bound.inward + bound.outward
+    return joined, joined - 1 if bound.smaller > 1 else 1

@@ -1,0 +1,117 @@
+"""The degree CCDF: for every degree d, how many nodes have at least d links."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphveil.graph.bound import Bound
+from graphveil.statistics.degrees import USE_DIRECTED, USE_UNDIRECTED, DegreeStatistic, Reach
+from graphveil.statistics.sensitivity import EVERY_MEASURE, PROOFS, Sensitivity, promise
+from graphveil.statistics.statistic import Domain, Statistic, register
+from graphveil.statistics.tallies import Counts, DegreeReach
+from graphveil.statistics.within_bound import highest_column
+
+
+@dataclass(frozen=True)
+class CcdfOfDegrees(DegreeStatistic, ABC):
+    """For d = 0, 1, 2, …: how many nodes have a degree of at least d."""
+
+    vector = True
+
+    @classmethod
+    def examples(cls) -> Iterable[Statistic]:
+        """The only member."""
+        return (cls(),)
+
+    def differences(self, tallied: DegreeReach, width: int | None = None) -> Counts:
+        """The nodes that first reach each degree."""
+        return tallied.table(highest_column(tallied, width))
+
+    def sensitivity(self, bound: Bound) -> Sensitivity:
+        """One crossing per threshold and touched node, and those of the person.
+
+        Guarantees:
+            Exact in every measure. Proof: docs/sensitivities.md#degree-ccdf.
+        """
+        reach = self.reach(bound)
+        crossings_per_node = 2 * reach.highest - 1
+        return Sensitivity(
+            l1=reach.touched * crossings_per_node + reach.highest + 1,
+            static_l1=reach.touched + reach.highest + 1,
+            l2_squared=_l2_squared(reach),
+            edge_l1=reach.ends * crossings_per_node,
+            exact_for=EVERY_MEASURE,
+            assumption=promise(bound),
+            proof=f"{PROOFS}#degree-ccdf",
+        )
+
+    @staticmethod
+    def definition(
+        links: NDArray[np.uint8], present: NDArray[np.uint8], given: Counts, out: Counts
+    ) -> None:
+        """Count each node at every threshold up to its own degree."""
+        for u in range(len(present)):
+            degree = 0
+            for v in range(len(present)):
+                if links[v, u] if given[0] else links[u, v]:
+                    degree += 1
+            if present[u]:
+                for threshold in range(degree + 1):
+                    out[threshold] += 1
+
+
+def _l2_squared(reach: Reach) -> int:
+    """All touched nodes climb together; the person climbs with them where it can.
+
+    An undirected person whose edges all appear at once has climbed at that same step; a
+    directed one has its own links still free and keeps the others company at every step.
+    """
+    touched, highest = reach.touched, reach.highest
+    together = touched**2 * (2 * highest - 1) + highest + 1
+    company = 1 if reach.tied else highest
+    return together + 2 * touched * company
+
+
+@register
+@dataclass(frozen=True)
+class DegreeCcdf(CcdfOfDegrees):
+    """For every degree d, how many nodes of an undirected graph have at least d links."""
+
+    name = "degree-ccdf"
+    summary = "number of nodes with degree ≥ d, for every d from 0 to D"
+    formulas: ClassVar[dict[str, str]] = {"undirected": "2D² + 1"}
+    domain = Domain.UNDIRECTED
+    direction = "total"
+    advice = USE_DIRECTED
+
+
+@register
+@dataclass(frozen=True)
+class OutDegreeCcdf(CcdfOfDegrees):
+    """For every degree d, how many nodes of a directed graph have at least d out-links."""
+
+    name = "out-degree-ccdf"
+    summary = "number of nodes with out-degree ≥ d, for every d from 0 to Dout"
+    formulas: ClassVar[dict[str, str]] = {"directed": "Din·(2·Dout − 1) + Dout + 1"}
+    domain = Domain.DIRECTED
+    direction = "out"
+    advice = USE_UNDIRECTED
+
+
+@register
+@dataclass(frozen=True)
+class InDegreeCcdf(CcdfOfDegrees):
+    """For every degree d, how many nodes of a directed graph have at least d in-links."""
+
+    name = "in-degree-ccdf"
+    summary = "number of nodes with in-degree ≥ d, for every d from 0 to Din"
+    formulas: ClassVar[dict[str, str]] = {"directed": "Dout·(2·Din − 1) + Din + 1"}
+    domain = Domain.DIRECTED
+    direction = "in"
+    advice = USE_UNDIRECTED

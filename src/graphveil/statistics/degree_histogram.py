@@ -1,0 +1,132 @@
+"""The degree histogram: for every degree d, how many nodes have exactly d links."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphveil.graph.bound import Bound
+from graphveil.statistics.degrees import USE_DIRECTED, USE_UNDIRECTED, DegreeStatistic, Reach
+from graphveil.statistics.sensitivity import EVERY_MEASURE, PROOFS, Sensitivity, promise
+from graphveil.statistics.statistic import Domain, Statistic, register
+from graphveil.statistics.tallies import Counts, DegreeReach
+from graphveil.statistics.within_bound import highest_column
+
+
+@dataclass(frozen=True)
+class HistogramOfDegrees(DegreeStatistic, ABC):
+    """For d = 0, 1, 2, …: how many nodes have a degree of exactly d."""
+
+    vector = True
+    monotone = False
+
+    @classmethod
+    def examples(cls) -> Iterable[Statistic]:
+        """The only member."""
+        return (cls(),)
+
+    def differences(self, tallied: DegreeReach, width: int | None = None) -> Counts:
+        """The nodes that reach d, less those that go on to d + 1."""
+        bins = tallied.table(highest_column(tallied, width))
+        bins[:, :-1] -= bins[:, 1:]
+        return bins
+
+    def sensitivity(self, bound: Bound) -> Sensitivity:
+        """Every touched node stands one bin higher; every move of either shows twice.
+
+        Guarantees:
+            Exact in every measure. Proof: docs/sensitivities.md#degree-histogram.
+        """
+        reach = self.reach(bound)
+        moves_per_node = 4 * reach.highest - 2
+        return Sensitivity(
+            l1=reach.touched * moves_per_node + 2 * reach.highest + 1 - _unavoidable_loss(reach),
+            static_l1=2 * reach.touched + 1,
+            l2_squared=_l2_squared(reach),
+            edge_l1=reach.ends * moves_per_node,
+            exact_for=EVERY_MEASURE,
+            assumption=promise(bound),
+            proof=f"{PROOFS}#degree-histogram",
+            paper=self._paper(reach),
+        )
+
+    def _paper(self, reach: Reach) -> int | None:
+        """What the paper states: for degrees and out-degrees only."""
+        if self.direction == "in":
+            return None
+        return 4 * reach.touched * reach.highest + 2 * reach.highest + 1
+
+    @staticmethod
+    def definition(
+        links: NDArray[np.uint8], present: NDArray[np.uint8], given: Counts, out: Counts
+    ) -> None:
+        """Count each node at its own degree."""
+        for u in range(len(present)):
+            degree = 0
+            for v in range(len(present)):
+                if links[v, u] if given[0] else links[u, v]:
+                    degree += 1
+            if present[u]:
+                out[degree] += 1
+
+
+def _unavoidable_loss(reach: Reach) -> int:
+    """What always cancels in L1: an undirected person leaves bin 1 as a neighbour enters it."""
+    return 2 if reach.tied and reach.highest > 1 else 0
+
+
+def _l2_squared(reach: Reach) -> int:
+    """All touched nodes climb together; the person climbs with them where it can.
+
+    An undirected person whose edges all appear at once makes one jump beside them; only
+    for D = 1 does the jump also end where theirs end. A directed one climbs beside them.
+    """
+    touched, highest = reach.touched, reach.highest
+    others = touched**2 * (6 * highest - 4)
+    if reach.tied:
+        return others + (2 * touched + 3 if highest > 1 else 7)
+    return others + 2 * touched * (3 * highest - 1) + 2 * highest + 1
+
+
+@register
+@dataclass(frozen=True)
+class DegreeHistogram(HistogramOfDegrees):
+    """For every degree d, how many nodes of an undirected graph have exactly d links."""
+
+    name = "degree-histogram"
+    summary = "number of nodes with degree d, for every d from 0 to D"
+    formulas: ClassVar[dict[str, str]] = {"undirected": "4D² − 1 for D ≥ 2, 5 for D = 1"}
+    domain = Domain.UNDIRECTED
+    direction = "total"
+    advice = USE_DIRECTED
+
+
+@register
+@dataclass(frozen=True)
+class OutDegreeHistogram(HistogramOfDegrees):
+    """For every degree d, how many nodes of a directed graph have exactly d out-links."""
+
+    name = "out-degree-histogram"
+    summary = "number of nodes with out-degree d, for every d from 0 to Dout"
+    formulas: ClassVar[dict[str, str]] = {"directed": "4·Din·Dout − 2·Din + 2·Dout + 1"}
+    domain = Domain.DIRECTED
+    direction = "out"
+    advice = USE_UNDIRECTED
+
+
+@register
+@dataclass(frozen=True)
+class InDegreeHistogram(HistogramOfDegrees):
+    """For every degree d, how many nodes of a directed graph have exactly d in-links."""
+
+    name = "in-degree-histogram"
+    summary = "number of nodes with in-degree d, for every d from 0 to Din"
+    formulas: ClassVar[dict[str, str]] = {"directed": "4·Dout·Din − 2·Dout + 2·Din + 1"}
+    domain = Domain.DIRECTED
+    direction = "in"
+    advice = USE_UNDIRECTED

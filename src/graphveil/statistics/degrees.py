@@ -1,0 +1,63 @@
+"""What statistics of degrees share: whose degree a person raises, and by how much."""
+
+from __future__ import annotations
+
+from abc import ABC
+from dataclasses import astuple, dataclass
+from typing import ClassVar
+
+from graphveil.graph.bound import Bound
+from graphveil.statistics.statistic import Domain, Statistic
+from graphveil.statistics.tallies import DegreeTally, Direction
+
+USE_DIRECTED = (
+    "On a directed graph use the out- or in-degree version, or read the graph as undirected."
+)
+USE_UNDIRECTED = "On an undirected graph use the version without 'out-' or 'in-'."
+
+
+@dataclass(frozen=True)
+class Reach:
+    """What a person, or an edge, can do to the degrees that a statistic looks at.
+
+    Attributes:
+        touched: how many other nodes a person's edges can raise, each by one.
+        highest: the highest degree that the bound admits.
+        ends: how many endpoints of an edge it raises, each by one.
+        tied: whether each edge that raises another node also raises the person.
+    """
+
+    touched: int
+    highest: int
+    ends: int
+    tied: bool
+
+
+@dataclass(frozen=True)
+class DegreeStatistic(Statistic, ABC):
+    """A statistic of the degrees in one direction: of all links, out- or in-links.
+
+    Attributes:
+        direction: which links make the degree.
+    """
+
+    direction: ClassVar[Direction]
+
+    def tally(self) -> DegreeTally:
+        """Which degrees are first reached at each step."""
+        return DegreeTally(self.direction)
+
+    def reach(self, bound: Bound) -> Reach:
+        """Whom a person touches under `bound`; refuses a bound of the wrong kind."""
+        if self.domain is Domain.UNDIRECTED:
+            degree = self.require_undirected(bound).degree
+            return Reach(touched=degree, highest=degree, ends=2, tied=True)
+        limits = self.require_directed(bound)
+        touched, highest = limits.inward, limits.outward
+        if self.direction == "in":
+            touched, highest = highest, touched
+        return Reach(touched, highest, ends=1, tied=False)
+
+    def definition_arguments(self, *, directed: bool) -> tuple[int, ...]:
+        """The parameters, then whether links are counted where they end."""
+        return (*astuple(self), int(self.direction == "in"))

@@ -1,0 +1,63 @@
+"""The number of edges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphveil.graph.bound import Bound, DegreeBound
+from graphveil.statistics.copies import sensitivity_of_copies
+from graphveil.statistics.sensitivity import Sensitivity
+from graphveil.statistics.statistic import Domain, Statistic, register
+from graphveil.statistics.tallies import Counts, EdgeTally
+
+
+@register
+@dataclass(frozen=True)
+class Edges(Statistic):
+    """How many edges there are; u→v and v→u are two edges of a directed graph."""
+
+    name = "edges"
+    summary = "number of edges"
+    formulas: ClassVar[dict[str, str]] = {"undirected": "D", "directed": "Din + Dout"}
+    domain = Domain.BOTH
+
+    @classmethod
+    def examples(cls) -> Iterable[Statistic]:
+        """The only member."""
+        return (cls(),)
+
+    def tally(self) -> EdgeTally:
+        """New edges per step."""
+        return EdgeTally()
+
+    def differences(self, tallied: Counts, width: int | None = None) -> Counts:
+        """The new edges themselves."""
+        return tallied
+
+    def sensitivity(self, bound: Bound) -> Sensitivity:
+        """All edges of one person.
+
+        Guarantees:
+            Exact for every bound. Proof: docs/sensitivities.md#nodes-and-edges.
+        """
+        links = bound.degree if isinstance(bound, DegreeBound) else bound.inward + bound.outward
+        return sensitivity_of_copies(links, 1, bound, anchor="nodes-and-edges", paper=links)
+
+    @staticmethod
+    def definition(
+        links: NDArray[np.uint8], present: NDArray[np.uint8], given: Counts, out: Counts
+    ) -> None:
+        """Count the links; given[0] says how often each edge stands in the matrix."""
+        for u in range(len(present)):
+            for v in range(len(present)):
+                out[0] += links[u, v]
+        out[0] //= given[0]
+
+    def definition_arguments(self, *, directed: bool) -> tuple[int, ...]:
+        """An undirected edge stands in the matrix twice."""
+        return (1 if directed else 2,)

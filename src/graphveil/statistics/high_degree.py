@@ -1,0 +1,121 @@
+"""The number of nodes with at least τ links, out-links or in-links."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphveil.errors import ParameterError
+from graphveil.graph.bound import Bound
+from graphveil.statistics.degrees import USE_DIRECTED, USE_UNDIRECTED, DegreeStatistic
+from graphveil.statistics.parameters import require_at_least
+from graphveil.statistics.sensitivity import EVERY_MEASURE, PROOFS, Sensitivity, promise
+from graphveil.statistics.statistic import Domain, Statistic, register
+from graphveil.statistics.tallies import Counts, DegreeReach
+
+
+@dataclass(frozen=True)
+class HighDegreeCount(DegreeStatistic, ABC):
+    """How many nodes have a degree of at least `tau`."""
+
+    tau: int
+
+    def __post_init__(self) -> None:
+        require_at_least("tau", self.tau, 1, "Every node has degree 0 or more: use 'nodes'.")
+
+    @classmethod
+    def examples(cls) -> Iterable[Statistic]:
+        """Low thresholds; those above a bound are refused by `sensitivity`."""
+        return tuple(cls(tau) for tau in range(1, 5))
+
+    def differences(self, tallied: DegreeReach, width: int | None = None) -> Counts:
+        """The nodes that first reach the threshold."""
+        return tallied.column(self.tau)
+
+    def sensitivity(self, bound: Bound) -> Sensitivity:
+        """One crossing by the person, and one per touched node, made or moved earlier.
+
+        Guarantees:
+            Exact in every measure, if τ is within the bound. At τ = the bound no crossing
+            can move, only appear. Proof: docs/sensitivities.md#high-degree.
+        """
+        reach = self.reach(bound)
+        if self.tau > reach.highest:
+            raise ParameterError(
+                "tau",
+                f"{self.tau} is above the degree bound, so the count is always 0",
+                mend=f"Choose a threshold from 1 to {reach.highest}.",
+            )
+        appear = reach.touched + 1
+        move = reach.touched if self.tau < reach.highest else 0
+        return Sensitivity(
+            l1=appear + move,
+            static_l1=appear,
+            l2_squared=appear**2 + move**2,
+            edge_l1=reach.ends * (2 if self.tau < reach.highest else 1),
+            exact_for=EVERY_MEASURE,
+            assumption=promise(bound),
+            proof=f"{PROOFS}#high-degree",
+            paper=None if self.direction == "in" else 2 * reach.touched + 1,
+        )
+
+    @staticmethod
+    def definition(
+        links: NDArray[np.uint8], present: NDArray[np.uint8], given: Counts, out: Counts
+    ) -> None:
+        """Count the nodes whose row, or column, of links adds up to τ = given[0] or more."""
+        for u in range(len(present)):
+            degree = 0
+            for v in range(len(present)):
+                if links[v, u] if given[1] else links[u, v]:
+                    degree += 1
+            if present[u] and degree >= given[0]:
+                out[0] += 1
+
+
+@register
+@dataclass(frozen=True)
+class HighDegree(HighDegreeCount):
+    """How many nodes of an undirected graph have at least `tau` links."""
+
+    name = "high-degree"
+    summary = "number of nodes with degree ≥ τ"
+    formulas: ClassVar[dict[str, str]] = {"undirected": "2D + 1 for τ < D, D + 1 for τ = D"}
+    domain = Domain.UNDIRECTED
+    direction = "total"
+    advice = USE_DIRECTED
+
+
+@register
+@dataclass(frozen=True)
+class HighOutDegree(HighDegreeCount):
+    """How many nodes of a directed graph have at least `tau` out-links."""
+
+    name = "high-out-degree"
+    summary = "number of nodes with out-degree ≥ τ"
+    formulas: ClassVar[dict[str, str]] = {
+        "directed": "2·Din + 1 for τ < Dout, Din + 1 for τ = Dout"
+    }
+    domain = Domain.DIRECTED
+    direction = "out"
+    advice = USE_UNDIRECTED
+
+
+@register
+@dataclass(frozen=True)
+class HighInDegree(HighDegreeCount):
+    """How many nodes of a directed graph have at least `tau` in-links."""
+
+    name = "high-in-degree"
+    summary = "number of nodes with in-degree ≥ τ"
+    formulas: ClassVar[dict[str, str]] = {
+        "directed": "2·Dout + 1 for τ < Din, Dout + 1 for τ = Din"
+    }
+    domain = Domain.DIRECTED
+    direction = "in"
+    advice = USE_UNDIRECTED

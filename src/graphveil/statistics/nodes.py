@@ -1,0 +1,63 @@
+"""The number of nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphveil.graph.bound import Bound
+from graphveil.statistics.sensitivity import EVERY_MEASURE, PROOFS, Sensitivity, promise
+from graphveil.statistics.statistic import Domain, Statistic, register
+from graphveil.statistics.tallies import Counts, NodeTally
+
+
+@register
+@dataclass(frozen=True)
+class Nodes(Statistic):
+    """How many nodes there are."""
+
+    name = "nodes"
+    summary = "number of nodes"
+    formulas: ClassVar[dict[str, str]] = {"undirected": "1", "directed": "1"}
+    domain = Domain.BOTH
+
+    @classmethod
+    def examples(cls) -> Iterable[Statistic]:
+        """The only member."""
+        return (cls(),)
+
+    def tally(self) -> NodeTally:
+        """Arrivals per step."""
+        return NodeTally()
+
+    def differences(self, tallied: Counts, width: int | None = None) -> Counts:
+        """The arrivals themselves."""
+        return tallied
+
+    def sensitivity(self, bound: Bound) -> Sensitivity:
+        """One person is one node.
+
+        Guarantees:
+            Exact for every bound. Proof: docs/sensitivities.md#nodes-and-edges.
+        """
+        return Sensitivity(
+            l1=1,
+            static_l1=1,
+            l2_squared=1,
+            edge_l1=0,
+            exact_for=EVERY_MEASURE,
+            assumption=promise(bound),
+            proof=f"{PROOFS}#nodes-and-edges",
+        )
+
+    @staticmethod
+    def definition(
+        links: NDArray[np.uint8], present: NDArray[np.uint8], given: Counts, out: Counts
+    ) -> None:
+        """Count the nodes that are present."""
+        for v in range(len(present)):
+            out[0] += present[v]

@@ -1,0 +1,154 @@
+"""Copies of any small connected pattern."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphveil.errors import ParameterError
+from graphveil.graph.bound import Bound
+from graphveil.statistics.copies import sensitivity_of_copies
+from graphveil.statistics.edges import Edges
+from graphveil.statistics.embedding_bound import copies_through_edge, copies_through_node
+from graphveil.statistics.pattern import (
+    Pattern,
+    clique,
+    cycle,
+    cyclic_triangle,
+    in_star,
+    out_star,
+    path,
+    star,
+    transitive_triangle,
+    triangle,
+)
+from graphveil.statistics.sensitivity import Sensitivity
+from graphveil.statistics.stars import InStars, OutStars, Stars
+from graphveil.statistics.statistic import Domain, Statistic, register
+from graphveil.statistics.tallies import Counts, PatternTally
+from graphveil.statistics.triangles import CyclicTriangles, TransitiveTriangles, Triangles
+
+
+@register
+@dataclass(frozen=True)
+class PatternCount(Statistic):
+    """How many copies of `pattern` there are; a copy may have further links among its nodes."""
+
+    pattern: Pattern
+
+    name = "pattern"
+    summary = "number of copies of a small connected pattern, given by its edges"
+    formulas: ClassVar[dict[str, str]] = {
+        "undirected": "the general rule: embeddings through one node / symmetries",
+        "directed": "the general rule: embeddings through one node / symmetries",
+    }
+    domain = Domain.BOTH
+
+    @classmethod
+    def examples(cls) -> Iterable[Statistic]:
+        """Small patterns of every sort: trees, cycles, cliques, reciprocal pairs."""
+        undirected = (path(2), path(4), cycle(4), clique(4), Pattern.parse("a-b,b-c,c-a,c-d"))
+        directed = (
+            path(3, directed=True),
+            transitive_triangle(),
+            cycle(4, directed=True),
+            Pattern.parse("a>b,b>a"),
+            Pattern.parse("a>b,b>a,b>c"),
+        )
+        return tuple(cls(pattern) for pattern in (*undirected, *directed))
+
+    def tally(self) -> PatternTally:
+        """New copies per step."""
+        return PatternTally(self.pattern)
+
+    def differences(self, tallied: Counts, width: int | None = None) -> Counts:
+        """The new copies themselves."""
+        return tallied
+
+    def require_domain(self, *, directed: bool) -> None:
+        """Refuse graphs of another kind than the pattern."""
+        if directed != self.pattern.directed:
+            kind, sign = ("directed", ">") if directed else ("undirected", "-")
+            raise ParameterError(
+                "edges",
+                f"the pattern's edges are not of the graph's kind, which is {kind}",
+                mend=f"Write them with '{sign}'.",
+            )
+
+    def sensitivity(self, bound: Bound) -> Sensitivity:
+        """All copies through the person.
+
+        Guarantees:
+            Proven by the general rule. Exact for named subgraphs, trees, cliques, complete
+            bipartite patterns, and where the bound leaves no room for the pattern.
+            Proof: docs/sensitivities.md#the-general-rule.
+        """
+        named = _named(self.pattern)
+        if named is not None:
+            return named.sensitivity(bound)
+        through_node = copies_through_node(self.pattern, bound)
+        through_edge = copies_through_edge(self.pattern, bound)
+        exact = through_node == 0 or _reaches_general_rule(self.pattern)
+        return sensitivity_of_copies(
+            through_node, through_edge, bound, anchor="the-general-rule", exact=exact
+        )
+
+    @staticmethod
+    def definition(
+        links: NDArray[np.uint8], present: NDArray[np.uint8], given: Counts, out: Counts
+    ) -> None:
+        """Try every way to place the vertices, and divide by the pattern's symmetries.
+
+        `given` holds the number of vertices, of automorphisms, and the edges as pairs.
+        """
+        last = given[0] - 1
+        node = np.full(given[0], -1)
+        vertex = 0
+        while vertex >= 0:
+            node[vertex] += 1
+            if node[vertex] == len(present):
+                node[vertex] = -1
+                vertex -= 1
+                continue
+            fits = present[node[vertex]] == 1
+            for earlier in range(vertex):
+                fits = fits and node[earlier] != node[vertex]
+            for edge in range(2, len(given), 2):
+                if max(given[edge], given[edge + 1]) == vertex:
+                    fits = fits and links[node[given[edge]], node[given[edge + 1]]] == 1
+            out[0] += fits and vertex == last
+            vertex += fits and vertex < last
+        out[0] //= given[1]
+
+    def definition_arguments(self, *, directed: bool) -> tuple[int, ...]:
+        """Vertices, automorphisms, edges."""
+        ends = (vertex for edge in self.pattern.edges for vertex in edge)
+        return self.pattern.vertices, len(self.pattern.automorphisms), *ends
+
+
+def _named(pattern: Pattern) -> Statistic | None:
+    """The named statistic that counts the same copies, if there is one."""
+    leaves = pattern.vertices - 1
+    if leaves == 1 and pattern.is_tree:
+        return Edges()
+    candidates: tuple[tuple[Pattern, Statistic], ...] = (
+        (triangle(), Triangles()),
+        (cyclic_triangle(), CyclicTriangles()),
+        (transitive_triangle(), TransitiveTriangles()),
+    )
+    if leaves > 1:
+        candidates += (
+            (star(leaves), Stars(leaves)),
+            (out_star(leaves), OutStars(leaves)),
+            (in_star(leaves), InStars(leaves)),
+        )
+    return next((named for shape, named in candidates if shape == pattern), None)
+
+
+def _reaches_general_rule(pattern: Pattern) -> bool:
+    """Whether regular trees, complete graphs or complete bipartite ones attain the rule."""
+    return pattern.is_tree or pattern.is_clique or pattern.is_complete_bipartite

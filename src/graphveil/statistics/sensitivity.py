@@ -1,0 +1,66 @@
+"""What one person can change: the numbers to which noise is calibrated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isqrt, sqrt
+from typing import Literal, TypeAlias
+
+from graphveil.graph.bound import Bound, InOutBound
+
+Measure: TypeAlias = Literal["l1", "static_l1", "l2_squared", "edge_l1"]
+
+EVERY_MEASURE: frozenset[Measure] = frozenset(("l1", "static_l1", "l2_squared", "edge_l1"))
+PROOFS = "docs/sensitivities.md"
+
+
+def promise(bound: Bound) -> str:
+    """The assumption under which the numbers for `bound` hold, as a sentence."""
+    text = f"every node has {bound}, at every step"
+    if isinstance(bound, InOutBound) and not bound.oriented:
+        text += "; reciprocal edges may occur"
+    return text
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """How far one person can move a statistic, under a degree bound.
+
+    Every number is a proven upper bound. Those named in `exact_for` are also reached by
+    some pair of neighbouring sequences, so that no smaller number would be private.
+
+    Attributes:
+        l1: Γ, the L1 distance of the whole difference sequences of neighbours.
+        static_l1: the L1 distance of one release, f(G_t), of neighbours.
+        l2_squared: the square of the L2 distance of the difference sequences, rounded up.
+        edge_l1: as `l1`, for sequences that differ in one edge instead of one person.
+        exact_for: the measures above that some pair of neighbours reaches.
+        paper: the value that the paper states for `l1`, where it states one.
+        assumption: what must hold for these numbers to be true.
+        proof: where the proof stands.
+    """
+
+    l1: int
+    static_l1: int
+    l2_squared: int
+    edge_l1: int
+    exact_for: frozenset[Measure]
+    assumption: str
+    proof: str
+    paper: int | None = None
+
+    @property
+    def exact(self) -> bool:
+        """Whether some pair of neighbours reaches `l1`."""
+        return "l1" in self.exact_for
+
+    @property
+    def l2(self) -> float:
+        """The L2 distance as a number for display; compute with `l2_squared`."""
+        return sqrt(self.l2_squared)
+
+    @property
+    def l2_ceiling(self) -> int:
+        """The smallest whole number that is no less than the L2 distance."""
+        root = isqrt(self.l2_squared)
+        return root if root * root == self.l2_squared else root + 1

@@ -1,0 +1,176 @@
+"""The interface of a statistic, and the registry in which each one enters itself."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from enum import Enum
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphveil.errors import ParameterError
+from graphveil.graph.bound import Bound, DegreeBound, InOutBound
+from graphveil.statistics.sensitivity import Sensitivity
+from graphveil.statistics.tallies import Counts, Tally
+
+
+class Domain(Enum):
+    """The graphs on which a statistic is defined."""
+
+    UNDIRECTED = "undirected"
+    DIRECTED = "directed"
+    BOTH = "undirected or directed"
+
+    def admits(self, *, directed: bool) -> bool:
+        """Whether sequences of this kind belong to the domain."""
+        return self is Domain.BOTH or (self is Domain.DIRECTED) == directed
+
+
+@dataclass(frozen=True)
+class Statistic(ABC):
+    """What is counted: its meaning, its sensitivity and how its differences arise.
+
+    A member is a frozen dataclass whose fields are its parameters. It lives in one file
+    of this package, is decorated with `register`, and is then found by the command line,
+    by every engine and by every check suite.
+
+    Attributes:
+        name: how users call it.
+        summary: one line that says what is counted.
+        formulas: Γ in words of the bound, by kind of graph, for listings.
+        domain: the graphs on which it is defined.
+        monotone: whether its totals can never fall.
+        vector: whether a release has one number per degree instead of one number.
+        advice: what to use instead, on graphs outside the domain.
+    """
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    formulas: ClassVar[dict[str, str]]
+    domain: ClassVar[Domain]
+    monotone: ClassVar[bool] = True
+    vector: ClassVar[bool] = False
+    advice: ClassVar[str] = ""
+
+    @classmethod
+    def parameters(cls) -> list[str]:
+        """The names of its parameters."""
+        return [field.name for field in fields(cls)]
+
+    @classmethod
+    @abstractmethod
+    def examples(cls) -> Iterable[Statistic]:
+        """Members with small parameters, for the check suites to sweep."""
+
+    @abstractmethod
+    def tally(self) -> Tally:
+        """What an engine must count for this statistic."""
+
+    @abstractmethod
+    def differences(self, tallied: Any, width: int | None = None) -> Counts:
+        """The exact difference per step, from the answer to `tally`.
+
+        Scalar statistics give an array (steps,). Vector statistics give (steps, width),
+        one column per degree 0..width-1; a `width` of None takes the highest degree seen.
+        """
+
+    @abstractmethod
+    def sensitivity(self, bound: Bound) -> Sensitivity:
+        """What one person can change under `bound`; refuses a bound that does not fit."""
+
+    @staticmethod
+    @abstractmethod
+    def definition(
+        links: NDArray[np.uint8], present: NDArray[np.uint8], given: Counts, out: Counts
+    ) -> None:
+        """Evaluate the statistic on one small graph, slowly and plainly, into `out`.
+
+        This is the statistic's meaning, against which fast counting and sensitivities are
+        checked. It must be compilable by numba: loops over arrays and nothing else.
+
+        Args:
+            links: links[u, v] is 1 where the edge u→v exists (both ways if undirected),
+                and 0 wherever an endpoint is not present.
+            present: present[v] is 1 where node v has arrived.
+            given: the numbers from `definition_arguments`.
+            out: zeroed, one place per degree 0..n for vectors, else only out[0] is used.
+        """
+
+    def definition_arguments(self, *, directed: bool) -> tuple[int, ...]:
+        """The parameters as whole numbers, handed to `definition`.
+
+        A matrix of links does not tell a directed graph whose edges all go both ways from
+        an undirected one, so a statistic that differs on them learns here which it is.
+        """
+        return tuple(int(getattr(self, field.name)) for field in fields(self))
+
+    def require_domain(self, *, directed: bool) -> None:
+        """Refuse graphs on which this statistic is not defined."""
+        if not self.domain.admits(directed=directed):
+            kind = "directed" if directed else "undirected"
+            raise ParameterError(
+                self.name,
+                f"is defined on {self.domain.value} graphs only, not on {kind} ones",
+                mend=self.advice,
+            )
+
+    def require_undirected(self, bound: Bound) -> DegreeBound:
+        """The bound as a plain degree bound, or a refusal that says what is needed."""
+        if not isinstance(bound, DegreeBound):
+            raise ParameterError(self.name, "needs one degree bound D", mend=self.advice)
+        return bound
+
+    def require_directed(self, bound: Bound) -> InOutBound:
+        """The bound as an in- and out-degree bound, or a refusal."""
+        if not isinstance(bound, InOutBound):
+            raise ParameterError(
+                self.name, "needs an in-degree and an out-degree bound", mend=self.advice
+            )
+        return bound
+
+    def __str__(self) -> str:
+        given = ", ".join(f"{field.name}={getattr(self, field.name)}" for field in fields(self))
+        return f"{self.name} ({given})" if given else self.name
+
+
+Member = TypeVar("Member", bound=type[Statistic])
+_REGISTRY: dict[str, type[Statistic]] = {}
+
+
+def register(member: Member) -> Member:
+    """Enter a statistic under its name."""
+    if member.name in _REGISTRY:
+        raise ValueError(f"two statistics are called {member.name!r}")
+    _REGISTRY[member.name] = member
+    return member
+
+
+def registered() -> dict[str, type[Statistic]]:
+    """Every statistic by name; each module of this package is one place to look."""
+    import graphveil.statistics as package
+
+    for module in iter_modules(package.__path__):
+        import_module(f"{package.__name__}.{module.name}")
+    return dict(_REGISTRY)
+
+
+def statistic(name: str, **parameters: Any) -> Statistic:
+    """The statistic called `name` with its parameters, e.g. ``statistic("stars", k=3)``."""
+    known = registered()
+    if name not in known:
+        near = get_close_matches(name, known, n=1)
+        hint = f"Did you mean '{near[0]}'?" if near else f"Known: {', '.join(known)}."
+        raise ParameterError("statistic", f"there is none called '{name}'", mend=hint)
+    member = known[name]
+    expected = {field.name for field in fields(member)}
+    for parameter in expected - parameters.keys():
+        raise ParameterError(parameter, f"is needed by '{name}'")
+    for parameter in parameters.keys() - expected:
+        raise ParameterError(parameter, f"has no meaning for '{name}'", mend="Leave it out.")
+    return member(**parameters)

@@ -1,0 +1,119 @@
+"""What an engine is asked to count: tallies, which several statistics may share.
+
+A tally is a request; an engine answers it with exact integers per step. One degree
+tally serves the high-degree count, the histogram, the CCDF and all stars.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphveil.statistics.pattern import Pattern
+
+Counts: TypeAlias = NDArray[np.int64]
+Direction: TypeAlias = Literal["total", "out", "in"]
+
+
+@dataclass(frozen=True)
+class NodeTally:
+    """Nodes that arrive at each step: an array (steps,)."""
+
+
+@dataclass(frozen=True)
+class EdgeTally:
+    """Edges that appear at each step: an array (steps,)."""
+
+
+@dataclass(frozen=True)
+class DegreeTally:
+    """Nodes that first reach degree d at each step: a `DegreeReach`."""
+
+    direction: Direction
+
+
+@dataclass(frozen=True)
+class TriangleTally:
+    """Triangles that appear at each step: an array (steps, 3) of the kinds below.
+
+    Columns: triangles (undirected sequences), cyclic and transitive ones (directed).
+    """
+
+    UNDIRECTED = 0
+    CYCLIC = 1
+    TRANSITIVE = 2
+
+
+@dataclass(frozen=True)
+class ComponentTally:
+    """Change of the number of (weakly) connected components at each step: (steps,)."""
+
+
+@dataclass(frozen=True)
+class PatternTally:
+    """Copies of a pattern that appear at each step: an array (steps,)."""
+
+    pattern: Pattern
+
+
+Tally: TypeAlias = (
+    NodeTally | EdgeTally | DegreeTally | TriangleTally | ComponentTally | PatternTally
+)
+
+
+@dataclass(frozen=True)
+class DegreeReach:
+    """R[t, d]: how many nodes first reach degree d at step t.
+
+    Low degrees, which nearly all nodes have, are a dense table. A hub passes through
+    many degrees within one step, so high degrees are runs: each row of `runs`,
+    (step, first, last), says that one node reached first..last at that step.
+
+    Attributes:
+        low: (steps, width) counts for degrees 0..width-1.
+        runs: (rows, 3) runs of degrees, all of at least `width`.
+    """
+
+    low: Counts
+    runs: Counts
+
+    @property
+    def steps(self) -> int:
+        """How many steps the table covers."""
+        return int(self.low.shape[0])
+
+    def highest(self) -> int:
+        """The highest degree that any node reaches."""
+        if len(self.runs):
+            return int(self.runs[:, 2].max())
+        reached = np.flatnonzero(self.low.any(axis=0))
+        return int(reached[-1]) if len(reached) else 0
+
+    def column(self, degree: int) -> Counts:
+        """How many nodes reach `degree` at each step."""
+        if degree < self.low.shape[1]:
+            return self.low[:, degree].copy()
+        hits = (self.runs[:, 1] <= degree) & (degree <= self.runs[:, 2])
+        return np.bincount(self.runs[hits, 0], minlength=self.steps).astype(np.int64)
+
+    def table(self, highest: int) -> Counts:
+        """R as one dense array, (steps, highest + 1)."""
+        width = self.low.shape[1]
+        dense = np.zeros((self.steps, highest + 1), dtype=np.int64)
+        shared = min(width, highest + 1)
+        dense[:, :shared] = self.low[:, :shared]
+        if highest >= width and len(self.runs):
+            self._fill_runs(dense[:, width:], first_column=width)
+        return dense
+
+    def _fill_runs(self, high: Counts, first_column: int) -> None:
+        """Enter each run by its two ends, then sum along the degrees."""
+        step, first, last = self.runs.T - np.array([[0], [first_column], [first_column]])
+        columns = high.shape[1]
+        begins, ends = first < columns, last + 1 < columns
+        np.add.at(high, (step[begins], first[begins]), 1)
+        np.subtract.at(high, (step[ends], last[ends] + 1), 1)
+        np.cumsum(high, axis=1, out=high)

@@ -1,0 +1,34 @@
+"""Attacks on sensitivities: neighbours, worst cases and sweeps, usable by anyone.
+
+    from graphveil.graph.bound import DegreeBound
+    from graphveil.testing import attack
+
+    outcome = attack(my_statistic, DegreeBound(3))
+    assert not outcome.broken, outcome.finding("l1").witness
+
+See ``docs/attacks.md``; ``python -m graphveil.testing`` prints the tally of all statistics.
+"""
+
+from graphveil.testing.annealing import search
+from graphveil.testing.attacks import QUICK, THOROUGH, Attack, Effort, Finding, attack
+from graphveil.testing.enumeration import Size, exhaustive
+from graphveil.testing.pairs import Attackable, Distances, Pair, replay
+from graphveil.testing.sweep import BOUNDS, sweep
+
+__all__ = [
+    "BOUNDS",
+    "QUICK",
+    "THOROUGH",
+    "Attack",
+    "Attackable",
+    "Distances",
+    "Effort",
+    "Finding",
+    "Pair",
+    "Size",
+    "attack",
+    "exhaustive",
+    "replay",
+    "search",
+    "sweep",
+]

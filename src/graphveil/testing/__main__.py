@@ -1,0 +1,52 @@
+"""``python -m graphveil.testing``: attack every statistic and print the tally."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from rich.console import Console
+
+from graphveil.statistics.statistic import Statistic, registered
+from graphveil.testing.attacks import QUICK, THOROUGH
+from graphveil.testing.sweep import every_statistic, sweep
+from graphveil.testing.table import tally
+
+
+def arguments(given: list[str]) -> argparse.Namespace:
+    """What the caller asks for."""
+    parser = argparse.ArgumentParser(
+        prog="python -m graphveil.testing",
+        description="Attack what the statistics claim about their sensitivity.",
+    )
+    parser.add_argument("names", nargs="*", help="statistics to attack; all of them if none")
+    parser.add_argument("--thorough", action="store_true", help="try far more pairs (minutes)")
+    parser.add_argument("--every-bound", action="store_true", help="one row per bound")
+    asked = parser.parse_args(given)
+    for name in asked.names:
+        if name not in registered():
+            parser.error(f"there is no statistic called '{name}'")
+    return asked
+
+
+def chosen(names: list[str]) -> list[Statistic]:
+    """The examples of the statistics with these names, or of all."""
+    return [member for member in every_statistic() if not names or member.name in names]
+
+
+def main(given: list[str] | None = None) -> int:
+    """Print the tally; 1 if a claim is broken or a claim to be exact not reached."""
+    asked = arguments(sys.argv[1:] if given is None else given)
+    attacks = sweep(chosen(asked.names), effort=THOROUGH if asked.thorough else QUICK)
+    console = Console()
+    console.print(tally(attacks, every_bound=asked.every_bound))
+    for attack in attacks:
+        for finding in attack.findings:
+            if finding.broken:
+                console.print(f"{attack.statistic}, {attack.bound}, {finding.measure}:")
+                console.print(f"  {finding.found} > {finding.claimed}: {finding.witness}")
+    return 0 if all(attack.reached for attack in attacks) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

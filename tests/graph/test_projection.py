@@ -1,0 +1,168 @@
+"""Projections against a plain loop, and what they promise."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from test_intake import Rows, begin, content, growing_graphs
+
+from graphveil.errors import BoundError, ParameterError
+from graphveil.formats import from_rows
+from graphveil.graph.bound import Bound, DegreeBound, InOutBound
+from graphveil.graph.degrees import degrees, require_bound
+from graphveil.graph.projection import (
+    greedy_projection,
+    projection_of_step,
+    time_aware_projection,
+)
+from graphveil.graph.sequence import GraphSequence
+
+Edges = dict[tuple[str, str], int]
+
+
+def by_plain_loop(sequence: GraphSequence, bound: Bound, *, by_kept: bool) -> Edges:
+    """Take edges by step, newer and older endpoint, and count as the projection says."""
+    rank = {str(node): label for label, node in enumerate(sequence.ids)}
+    _, edges = content(sequence)
+
+    def order(edge: tuple[str, str]) -> tuple[int, ...]:
+        a, b = rank[edge[0]], rank[edge[1]]
+        return edges[edge], max(a, b) >= sequence.node_offsets[edges[edge]] or 2, max(a, b), min(a, b), a > b  # fmt: skip
+
+    used: Counter[tuple[str, str]] = Counter()
+    kept: Edges = {}
+    directed = isinstance(bound, InOutBound)
+    for u, v in sorted(edges, key=order):
+        if not directed and rank[u] > rank[v]:
+            continue  # the same edge seen from its other end
+        slots = [("out", u), ("in", v)] if directed else [("", u), ("", v)]
+        most = _most(bound)
+        admitted = all(used[slot] < most[slot[0]] for slot in slots)
+        if admitted:
+            kept[u, v] = edges[u, v]
+            if not directed:
+                kept[v, u] = edges[u, v]
+        if admitted or not by_kept:
+            used.update(slots)
+    return kept
+
+
+def _most(bound: Bound) -> dict[str, int]:
+    if isinstance(bound, InOutBound):
+        return {"out": bound.outward, "in": bound.inward}
+    return {"": bound.degree}
+
+
+def bounds(*, directed: bool) -> st.SearchStrategy[Bound]:
+    small = st.integers(1, 3)
+    return st.builds(InOutBound, small, small) if directed else st.builds(DegreeBound, small)
+
+
+Project = Callable[[GraphSequence, Bound], GraphSequence]
+
+
+@pytest.mark.parametrize(
+    ("project", "by_kept"), [(greedy_projection, True), (time_aware_projection, False)]
+)
+@given(graph=growing_graphs(), directed=st.booleans(), data=st.data())
+def test_projection_agrees_with_a_plain_loop(
+    project: Project, by_kept: bool, graph: tuple[Rows, Rows], directed: bool, data: st.DataObject
+) -> None:
+    sequence = begin(directed=directed).extend(from_rows(*graph)).sequence
+    bound = data.draw(bounds(directed=directed))
+    projected = project(sequence, bound)
+    assert content(projected)[1] == by_plain_loop(sequence, bound, by_kept=by_kept)
+    assert content(projected)[0] == content(sequence)[0]
+    require_bound(projected, bound)
+
+
+@pytest.mark.parametrize("project", [greedy_projection, time_aware_projection])
+@given(graph=growing_graphs(), directed=st.booleans(), data=st.data())
+def test_projection_is_causal_and_changes_nothing_within_the_bound(
+    project: Project, graph: tuple[Rows, Rows], directed: bool, data: st.DataObject
+) -> None:
+    sequence = begin(directed=directed).extend(from_rows(*graph)).sequence
+    bound = data.draw(bounds(directed=directed))
+    for steps in range(sequence.steps + 1):
+        early = content(project(sequence.until(steps), bound))
+        assert early == content(project(sequence, bound).until(steps))
+    roomy: Bound = InOutBound(20, 20) if directed else DegreeBound(20)
+    assert content(project(sequence, roomy)) == content(sequence)
+
+
+@given(graph=growing_graphs(), data=st.data())
+def test_time_aware_projection_loses_no_edge_elsewhere_but_at_full_nodes(
+    graph: tuple[Rows, Rows], data: st.DataObject
+) -> None:
+    """An edge is dropped only if one of its ends has more edges than the bound."""
+    sequence = begin().extend(from_rows(*graph)).sequence
+    bound = data.draw(st.builds(DegreeBound, st.integers(1, 3)))
+    found = degrees(sequence).outward
+    degree = {str(node): int(found[label]) for label, node in enumerate(sequence.ids)}
+    dropped = content(sequence)[1].keys() - content(time_aware_projection(sequence, bound))[1].keys()
+    assert all(max(degree[u], degree[v]) > bound.degree for u, v in dropped)
+
+
+def test_the_projection_of_one_step_is_a_prefix_of_the_projected_sequence() -> None:
+    nodes = [(i, i // 2) for i in range(8)]
+    edges = [(i, j) for i in range(8) for j in range(i)]
+    sequence = begin().extend(from_rows(nodes, edges)).sequence
+    bound = DegreeBound(2)
+    whole = greedy_projection(sequence, bound)
+    for step in range(4):
+        assert content(projection_of_step(sequence, step, bound)) == content(whole.until(step + 1))
+
+
+def test_a_cascade_shows_why_greedy_projection_is_unstable() -> None:
+    """The paper's lemma: one extra node flips every second link of a chain of hubs."""
+    hubs, bound = 6, DegreeBound(2)
+    nodes = [(f"hub{t}", t) for t in range(hubs)] + [(f"leaf{t}", t) for t in range(hubs)]
+    edges = [(f"hub{t}", f"leaf{t}") for t in range(hubs)]
+    edges += [(f"hub{t}", f"hub{t + 1}") for t in range(hubs - 1)]
+    without = greedy_projection(begin().extend(from_rows(nodes, edges)).sequence, bound)
+    extra = begin().extend(from_rows([*nodes, ("a", 0)], [*edges, ("a", "hub0")])).sequence
+    with_extra = greedy_projection(extra, bound)
+    flipped = content(without)[1].keys() ^ content(with_extra)[1].keys()
+    assert len(flipped) // 2 > hubs // 2
+
+
+@given(graph=growing_graphs(), directed=st.booleans(), data=st.data())
+def test_broken_promises_are_noticed_and_kept_private(
+    graph: tuple[Rows, Rows], directed: bool, data: st.DataObject
+) -> None:
+    sequence = begin(directed=directed).extend(from_rows(*graph)).sequence
+    bound = data.draw(bounds(directed=directed))
+    _, edges = content(sequence)
+    out = Counter(u for u, _ in edges)
+    inward = Counter(v for _, v in edges)
+    most = _most(bound)
+    allowed_out, allowed_in = (most["out"], most["in"]) if directed else (most[""], most[""])
+    broken = any(n > allowed_out for n in out.values()) or any(
+        n > allowed_in for n in inward.values()
+    )
+    if broken:
+        with pytest.raises(BoundError, match="do not publish"):
+            require_bound(sequence, bound)
+    else:
+        require_bound(sequence, bound)
+
+
+def test_a_bound_must_fit_the_sequence() -> None:
+    with pytest.raises(ParameterError, match="one degree bound"):
+        greedy_projection(begin(), InOutBound(1, 1))
+    with pytest.raises(ParameterError, match="an in- and an out-degree"):
+        greedy_projection(begin(directed=True), DegreeBound(1))
+    with pytest.raises(ParameterError, match="not declared oriented"):
+        require_bound(begin(directed=True), InOutBound(1, 1, oriented=True))
+
+
+@pytest.mark.parametrize("bad", [0, -1, 1.5, True])
+def test_a_bound_is_a_positive_whole_number(bad: int) -> None:
+    with pytest.raises(ParameterError, match="at least 1"):
+        DegreeBound(bad)
+    with pytest.raises(ParameterError, match="at least 1"):
+        InOutBound(1, bad)

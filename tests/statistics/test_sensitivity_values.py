@@ -1,0 +1,280 @@
+"""The numbers: closed forms against the general rule, refusals, the paper's values."""
+
+from __future__ import annotations
+
+import re
+from math import comb
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from graphveil.errors import ParameterError
+from graphveil.graph.bound import Bound, DegreeBound, InOutBound
+from graphveil.statistics.embedding_bound import copies_through_edge, copies_through_node
+from graphveil.statistics.pattern import (
+    Pattern,
+    clique,
+    cycle,
+    cyclic_triangle,
+    in_star,
+    out_star,
+    path,
+    star,
+    transitive_triangle,
+    triangle,
+)
+from graphveil.statistics.sensitivity import EVERY_MEASURE, Measure
+from graphveil.statistics.statistic import Statistic, registered, statistic
+
+ROOT = Path(__file__).parents[2]
+NAMES = {
+    "nodes",
+    "edges",
+    *(f"high-{way}degree" for way in ("", "out-", "in-")),
+    *(f"{way}degree-{kind}" for way in ("", "out-", "in-") for kind in ("histogram", "ccdf")),
+    "triangles",
+    "cyclic-triangles",
+    "transitive-triangles",
+    *(f"{way}stars" for way in ("", "out-", "in-")),
+    "components",
+    "pattern",
+}
+UNDIRECTED = [DegreeBound(degree) for degree in range(1, 8)]
+DIRECTED = [InOutBound(i, o) for i in range(1, 6) for o in range(1, 6)]
+ORIENTED = [InOutBound(bound.inward, bound.outward, oriented=True) for bound in DIRECTED]
+EVERY_BOUND: list[Bound] = [*UNDIRECTED, *DIRECTED, *ORIENTED]
+
+
+def claims() -> list[tuple[Statistic, Bound]]:
+    """Every example under every bound that it admits."""
+    found: list[tuple[Statistic, Bound]] = []
+    for member in registered().values():
+        for example in member.examples():
+            for bound in EVERY_BOUND:
+                try:
+                    example.require_domain(directed=isinstance(bound, InOutBound))
+                    example.sensitivity(bound)
+                except ParameterError:
+                    continue
+                found.append((example, bound))
+    return found
+
+
+def test_every_name_of_the_issue_is_registered_and_no_other() -> None:
+    assert len(NAMES) == 19
+    assert set(registered()) == NAMES
+
+
+@pytest.mark.parametrize("bound", EVERY_BOUND, ids=str)
+def test_closed_forms_equal_the_general_rule(bound: Bound) -> None:
+    """Oriented transitive triangles have a sharper proof of their own; the rest must agree."""
+    undirected = {
+        "edges": path(2),
+        "triangles": triangle(),
+        **{f"stars {k}": star(k) for k in range(2, 6)},
+    }
+    directed = {
+        "edges": path(2, directed=True),
+        "cyclic-triangles": cyclic_triangle(),
+        "transitive-triangles": transitive_triangle(),
+        **{f"out-stars {k}": out_star(k) for k in range(2, 6)},
+        **{f"in-stars {k}": in_star(k) for k in range(2, 6)},
+    }
+    for key, pattern in (undirected if isinstance(bound, DegreeBound) else directed).items():
+        name, _, k = key.partition(" ")
+        if name == "transitive-triangles" and isinstance(bound, InOutBound) and bound.oriented:
+            continue
+        stated = (statistic(name, k=int(k)) if k else statistic(name)).sensitivity(bound)
+        assert stated.l1 == copies_through_node(pattern, bound), key
+        assert stated.edge_l1 == copies_through_edge(pattern, bound), key
+        assert statistic("pattern", pattern=pattern).sensitivity(bound) == stated
+
+
+@pytest.mark.parametrize("bound", ORIENTED, ids=str)
+def test_the_oriented_form_is_no_larger_than_the_general_rule(bound: InOutBound) -> None:
+    stated = statistic("transitive-triangles").sensitivity(bound)
+    assert stated.l1 <= copies_through_node(transitive_triangle(), bound)
+    assert stated.edge_l1 <= copies_through_edge(transitive_triangle(), bound)
+
+
+@pytest.mark.parametrize("bound", UNDIRECTED, ids=str)
+def test_the_general_rule_on_cliques_and_the_four_cycle(bound: DegreeBound) -> None:
+    degree = bound.degree
+    assert copies_through_node(cycle(4), bound) == degree * (degree - 1) ** 2 // 2
+    for n in range(2, 7):
+        assert copies_through_node(clique(n), bound) == comb(degree, n - 1)
+        assert copies_through_edge(clique(n), bound) == (comb(degree - 1, n - 2))
+
+
+def test_a_reciprocal_pair_does_not_occur_in_an_oriented_graph() -> None:
+    pair = Pattern.parse("a>b,b>a,b>c")
+    assert copies_through_node(pair, InOutBound(3, 3)) == 18
+    stated = statistic("pattern", pattern=pair).sensitivity(InOutBound(3, 3, oriented=True))
+    assert (stated.l1, stated.edge_l1, stated.exact) == (0, 0, True)
+
+
+def test_exactness_is_claimed_for_trees_cliques_and_complete_bipartite_patterns_only() -> None:
+    bound = DegreeBound(4)
+    exact = (path(4), star(4), cycle(4), clique(4), Pattern.parse("a-b,b-c,c-d,c-e"))
+    for pattern in exact:
+        assert statistic("pattern", pattern=pattern).sensitivity(bound).exact_for == EVERY_MEASURE
+    for pattern in (cycle(5), Pattern.parse("a-b,b-c,c-a,c-d")):
+        assert not statistic("pattern", pattern=pattern).sensitivity(bound).exact_for
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "bound", "l1", "static_l1", "l2_squared", "edge_l1", "paper"),
+    [
+        ("nodes", {}, DegreeBound(3), 1, 1, 1, 0, None),
+        ("edges", {}, InOutBound(2, 3), 5, 5, 25, 1, 5),
+        ("high-degree", {"tau": 1}, DegreeBound(3), 7, 4, 25, 4, 7),
+        ("high-degree", {"tau": 3}, DegreeBound(3), 4, 4, 16, 2, 7),
+        ("high-out-degree", {"tau": 1}, InOutBound(2, 3), 5, 3, 13, 2, 5),
+        ("high-out-degree", {"tau": 3}, InOutBound(2, 3), 3, 3, 9, 1, 5),
+        ("high-in-degree", {"tau": 2}, InOutBound(2, 3), 4, 4, 16, 1, None),
+        ("degree-histogram", {}, DegreeBound(1), 5, 3, 9, 4, 7),
+        ("degree-histogram", {}, DegreeBound(2), 15, 5, 39, 12, 21),
+        ("degree-histogram", {}, DegreeBound(3), 35, 7, 135, 20, 43),
+        ("out-degree-histogram", {}, InOutBound(2, 3), 27, 5, 95, 10, 31),
+        ("in-degree-histogram", {}, InOutBound(3, 2), 27, 5, 95, 10, None),
+        ("degree-ccdf", {}, DegreeBound(1), 3, 3, 5, 2, None),
+        ("degree-ccdf", {}, DegreeBound(2), 9, 5, 19, 6, None),
+        ("out-degree-ccdf", {}, InOutBound(2, 3), 14, 6, 36, 5, None),
+        ("in-degree-ccdf", {}, InOutBound(3, 2), 14, 6, 36, 5, None),
+        ("triangles", {}, DegreeBound(4), 6, 6, 36, 3, 6),
+        ("cyclic-triangles", {}, InOutBound(2, 3), 4, 4, 16, 2, 6),
+        ("transitive-triangles", {}, InOutBound(3, 3), 18, 18, 324, 6, 15),
+        ("transitive-triangles", {}, InOutBound(3, 4), 22, 22, 484, 7, 21),
+        ("transitive-triangles", {}, InOutBound(4, 4), 36, 36, 1296, 9, 28),
+        ("transitive-triangles", {}, InOutBound(1, 4), 0, 0, 0, 0, 10),
+        ("transitive-triangles", {}, InOutBound(3, 3, oriented=True), 9, 9, 81, 4, 15),
+        ("stars", {"k": 2}, DegreeBound(3), 9, 9, 81, 4, 9),
+        ("stars", {"k": 9}, DegreeBound(3), 0, 0, 0, 0, 0),
+        ("out-stars", {"k": 2}, InOutBound(2, 3), 7, 7, 49, 2, 7),
+        ("in-stars", {"k": 2}, InOutBound(2, 3), 4, 4, 16, 1, 4),
+        ("components", {}, DegreeBound(1), 2, 1, 2, 1, None),
+        ("components", {}, DegreeBound(3), 6, 2, 14, 2, None),
+        ("components", {}, InOutBound(1, 1), 4, 1, 6, 2, None),
+        ("components", {}, InOutBound(3, 1), 6, 3, 18, 2, None),
+        ("components", {}, InOutBound(2, 2), 8, 3, 26, 2, None),
+    ],
+)
+def test_known_values(
+    name: str,
+    parameters: dict[str, int],
+    bound: Bound,
+    l1: int,
+    static_l1: int,
+    l2_squared: int,
+    edge_l1: int,
+    paper: int | None,
+) -> None:
+    stated = statistic(name, **parameters).sensitivity(bound)
+    assert (stated.l1, stated.static_l1, stated.l2_squared) == (l1, static_l1, l2_squared)
+    assert (stated.edge_l1, stated.paper) == (edge_l1, paper)
+    assert stated.exact
+    assert stated.exact_for == set(get_args(Measure))
+
+
+def test_numbers_are_consistent_with_each_other() -> None:
+    for example, bound in claims():
+        stated = example.sensitivity(bound)
+        assert 0 <= stated.static_l1 <= stated.l1
+        assert stated.l1 <= stated.l2_squared <= stated.l1**2 or stated.l1 == 0
+        assert stated.edge_l1 <= 2 * stated.l1
+        assert str(bound) in stated.assumption
+        assert ("reciprocal" in stated.assumption) == (bound in DIRECTED)
+
+
+def test_a_larger_bound_never_lowers_a_sensitivity() -> None:
+    known = {(str(example), bound): example.sensitivity(bound) for example, bound in claims()}
+    for (name, bound), stated in known.items():
+        if not isinstance(bound, InOutBound) or name.startswith("high"):
+            continue
+        wider = known.get((name, InOutBound(bound.inward + 1, bound.outward, bound.oriented)))
+        if wider is not None:
+            assert stated.l1 <= wider.l1
+            assert stated.l2_squared <= wider.l2_squared
+            assert stated.edge_l1 <= wider.edge_l1
+
+
+def test_an_oriented_graph_is_never_more_sensitive() -> None:
+    for example, bound in claims():
+        if isinstance(bound, InOutBound) and bound.oriented:
+            wider = example.sensitivity(InOutBound(bound.inward, bound.outward))
+            assert example.sensitivity(bound).l1 <= wider.l1
+
+
+def test_the_papers_wrong_constant_is_not_reachable() -> None:
+    """Wherever it is too small, neither the statistic nor the same pattern yields it."""
+    too_small = 0
+    for inward in range(1, 12):
+        for outward in range(1, 12):
+            bound = InOutBound(inward, outward)
+            for asked in (
+                statistic("transitive-triangles"),
+                statistic("pattern", pattern=Pattern.parse("x>y,x>z,y>z")),
+            ):
+                stated = asked.sensitivity(bound)
+                assert stated.paper == comb(inward + outward, 2)
+                assert stated.l1 == copies_through_node(transitive_triangle(), bound)
+                too_small += stated.paper < stated.l1
+    assert too_small > 0
+
+
+@pytest.mark.parametrize("name", ["high-degree", "high-out-degree", "high-in-degree"])
+def test_thresholds_outside_the_bound_are_refused(name: str) -> None:
+    bound: Bound = DegreeBound(3) if name == "high-degree" else InOutBound(3, 3)
+    with pytest.raises(ParameterError, match="above the degree bound"):
+        statistic(name, tau=4).sensitivity(bound)
+    for tau in (0, -1, True, 2.0, "2"):
+        with pytest.raises(ParameterError, match=r"tau: .*use 'nodes'"):
+            statistic(name, tau=tau)
+
+
+@pytest.mark.parametrize("name", ["stars", "out-stars", "in-stars"])
+def test_a_star_with_one_leaf_is_an_edge(name: str) -> None:
+    for k in (1, 0, True, 1.5):
+        with pytest.raises(ParameterError, match=r"k: .*use 'edges'"):
+            statistic(name, k=k)
+
+
+def test_a_bound_of_the_wrong_kind_is_refused_with_advice() -> None:
+    for member in registered().values():
+        for example in member.examples():
+            for bound in (DegreeBound(5), InOutBound(5, 5)):
+                directed = isinstance(bound, InOutBound)
+                try:
+                    example.require_domain(directed=directed)
+                except ParameterError as refusal:
+                    assert re.search(r"(use|Write|read) ", str(refusal))  # noqa: PT017
+                    with pytest.raises(ParameterError):
+                        example.sensitivity(bound)
+                else:
+                    example.sensitivity(bound)
+
+
+def anchors(text: str) -> set[str]:
+    """The anchors that GitHub gives to headings."""
+    headings = re.findall(r"^#+ (.+)$", text, flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_every_cited_proof_exists() -> None:
+    known = anchors((ROOT / "docs/sensitivities.md").read_text(encoding="utf-8"))
+    for example, bound in claims():
+        page, _, anchor = example.sensitivity(bound).proof.partition("#")
+        assert page == "docs/sensitivities.md"
+        assert anchor in known
+    for source in (ROOT / "src/graphveil/statistics").glob("*.py"):
+        cited = re.findall(r"docs/sensitivities\.md#([\w-]+)", source.read_text(encoding="utf-8"))
+        assert set(cited) <= known, source.name
+
+
+def test_formulas_cover_the_domain() -> None:
+    for member in registered().values():
+        kinds = {kind for kind in ("undirected", "directed") if kind in member.formulas}
+        assert all(member.domain.admits(directed=kind == "directed") for kind in kinds)
+        assert len(kinds) == (2 if member.domain.value == "undirected or directed" else 1)
+        assert member.monotone == (member.name not in ("components",) and "hist" not in member.name)

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from time import perf_counter
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from benchmarks.table import Row
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))  # so that `benchmarks` can be imported from anywhere
@@ -23,7 +28,7 @@ def arguments() -> argparse.Namespace:
 
 def main() -> None:
     from benchmarks.jobs import JOBS, Field
-    from benchmarks.table import Row
+    from benchmarks.table import environment
 
     asked = arguments()
     unknown = set(asked.only or ()) - JOBS.keys()
@@ -31,6 +36,7 @@ def main() -> None:
         sys.exit(f"no such job: {', '.join(unknown)}. Jobs: {', '.join(JOBS)}.")
     field = Field(shrink=10 if asked.small else 1)
     rows: list[Row] = []
+    load = os.getloadavg()[0]
     start = perf_counter()
     for name in asked.only or JOBS:
         print(f"{perf_counter() - start:5.0f} s  {name}", flush=True)
@@ -40,17 +46,15 @@ def main() -> None:
         rows += found
     print(f"{perf_counter() - start:5.0f} s  done")
     if not asked.only and not asked.small:
-        write(rows, field.sizes())
+        write(rows, environment(field.sizes(), load))
 
 
-def write(rows: Sequence[object], sizes: str) -> None:
+def write(rows: Sequence[Row], about: dict[str, str]) -> None:
     """Write the table, for people and for programs."""
-    from benchmarks.table import Row, environment, markdown
+    from benchmarks.table import markdown
 
-    measured = [row for row in rows if isinstance(row, Row)]
-    about = environment(sizes)
-    (HERE / "RESULTS.md").write_text(markdown(measured, about), encoding="utf-8")
-    record = {"about": about, "rows": [row.record() for row in measured]}
+    (HERE / "RESULTS.md").write_text(markdown(rows, about), encoding="utf-8")
+    record = {"about": about, "rows": [row.record() for row in rows]}
     text = json.dumps(record, indent=2, ensure_ascii=False)
     (HERE / "results.json").write_text(text + "\n", encoding="utf-8")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ PACKAGES = (
     "duckdb",
     "networkx",
 )
+BUSY = 0.7  # other processes at work; two threads would not have two cores
 
 
 @dataclass(frozen=True)
@@ -88,11 +90,12 @@ def _share(value: float) -> str:
     return f"1/{1 / value:.1f}" if value < 0.5 else f"{value:.2f}"
 
 
-def environment(scale: str) -> dict[str, str]:
+def environment(scale: str, load: float) -> dict[str, str]:
     """What the run ran on; no names of machines or people."""
     return {
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
-        "processor": f"{_processor()}, 2 of its cores used",
+        "processor": f"{_processor()}, {os.cpu_count()} cores, 2 of them used",
+        "load before the run": f"{load:.1f}" + (" (busy: not a fair run)" if load > BUSY else ""),
         "system": f"{platform.system()}, Python {platform.python_version()}",
         "graphs": scale,
         "versions": ", ".join(f"{name} {version(name)}" for name in PACKAGES),

@@ -16,8 +16,14 @@ import polars as pl
 import pytest
 
 from graphveil.errors import InputError
-from graphveil.formats import from_arrays, from_frames, from_networkx, from_rows, read_pair
-from graphveil.formats import delimited
+from graphveil.formats import (
+    delimited,
+    from_arrays,
+    from_frames,
+    from_networkx,
+    from_rows,
+    read_pair,
+)
 from graphveil.graph.calendar import Calendar
 from graphveil.graph.records import Records
 from graphveil.graph.sequence import GraphSequence
@@ -175,8 +181,8 @@ GOOD_NODES, GOOD_EDGES = "node,time\na,2001\nb,2002\n", "source,target\na,b\n"
     [
         ("", GOOD_EDGES, "nodes.csv: the file is empty"),
         ("\n\n", GOOD_EDGES, "nodes.csv: the file is empty"),
-        ("nod,time\na,2001\n", GOOD_EDGES, "nodes.csv, column 'node': there is no column 'node'.*'nod'"),
-        (GOOD_NODES, "from,to\na,b\n", "edges.csv, column 'source'.*Expected columns: source, target"),
+        ("nod,time\na,2001\n", GOOD_EDGES, "nodes.csv, column 'node': there is none.*'nod'"),
+        (GOOD_NODES, "from,to\na,b\n", "edges.csv, column 'source'.*Expected columns: source,"),
         (GOOD_NODES, "source,target\na,b,c\n", "edges.csv, row 2: the row has 3 columns"),
         (GOOD_NODES, "source,target\na,b\na,zz\n", "edges.csv, row 3, column 'target'"),
         (GOOD_NODES, "source,target\na,b\na\n", "edges.csv, row 3, column 'target'.*missing"),
@@ -184,7 +190,7 @@ GOOD_NODES, GOOD_EDGES = "node,time\na,2001\nb,2002\n", "source,target\na,b\n"
         ("node,time\na,2001\nb,\n", GOOD_EDGES, "nodes.csv, row 3, column 'time'.*missing"),
         ("node,time\na,2001\nb,spring\n", GOOD_EDGES, "nodes.csv, row 3, column 'time'"),
         ("node,time\na,2001\nb,2002-02-30\n", GOOD_EDGES, "nodes.csv, row 3, column 'time'"),
-        ("node,time\na,2001\nb,99999999999999999999\n", GOOD_EDGES, "nodes.csv, row 3, column 'time'"),
+        (f"node,time\na,2001\nb,{10**20}\n", GOOD_EDGES, "nodes.csv, row 3, column 'time'"),
         ("node,time\na,2001\nb,2002\na,2003\n", GOOD_EDGES, "nodes.csv, row 4, column 'time'"),
         (b"node,time\n\xff\xfe,2001\n", GOOD_EDGES, "nodes.csv.*UTF-8"),
     ],
@@ -201,7 +207,7 @@ def test_missing_and_unknown_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
         read_pair(tmp_path / "nodes.csv", tmp_path / "edges.csv")
     (tmp_path / "nodes.xlsx").write_text("x")
-    with pytest.raises(InputError, match="Known endings: .csv, .csv.gz, .parquet"):
+    with pytest.raises(InputError, match=r"Known endings: \.csv, \.csv\.gz, \.parquet"):
         read_pair(tmp_path / "nodes.xlsx", tmp_path / "edges.csv")
     for name, message in [("nodes.parquet", "Parquet"), ("nodes.csv.gz", "gzip")]:
         (tmp_path / name).write_text("not what it says")
@@ -261,11 +267,11 @@ def test_fast_reading_is_taken_for_plain_numbers(
 
 
 def test_frames_and_arrays_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(InputError, match="the nodes frame.*'node'"):
+    with pytest.raises(InputError, match=r"the nodes frame.*'node'"):
         from_frames(pl.DataFrame({"x": [1]}), pl.DataFrame(EDGES))
     with pytest.raises(InputError, match="equally long"):
         from_arrays([1, 2], [2001], [1], [2])
-    with pytest.raises(InputError, match="row 1, column 'node'.*not whole"):
+    with pytest.raises(InputError, match=r"row 1, column 'node'.*not whole"):
         GraphSequence.begin(YEARS).extend(from_arrays([1.0, 1.5], [2001, 2001], [], []))
 
 

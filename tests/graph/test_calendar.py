@@ -343,3 +343,9 @@ def test_wrong_arguments_are_named(make: Callable[[], Calendar], parameter: str)
 def test_importing_the_calendar_does_not_import_polars() -> None:
     code = "import sys, graphveil.graph.calendar; sys.exit('polars' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("text", ["1996-01-01T13+01:30", "1996-01-01 10-0130", "1996-01-01t11:30z"])
+def test_digits_of_an_offset_are_not_taken_for_seconds(text: str) -> None:
+    around = Calendar.cuts(["1996-01-01", "1996-01-01T11:30", "1996-01-01T11:30:00.000001"])
+    assert around.step_of(text) == 1

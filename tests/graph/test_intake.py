@@ -262,7 +262,7 @@ def test_oriented_sequences_refuse_reciprocal_edges_across_batches() -> None:
 def test_closed_steps_are_closed() -> None:
     trunk = begin().extend(from_rows(NODES, [("a", "b")]), upto=3).sequence
     before = content(trunk)
-    with pytest.raises(PastStepError, match="the nodes, row 0.*first open one is 4"):
+    with pytest.raises(PastStepError, match=r"the nodes, row 0.*first open one is 4"):
         trunk.extend(from_rows([("d", 2)]))
     with pytest.raises(PastStepError, match="the edges, row 0"):
         trunk.extend(from_rows([("d", 4)], [("a", "c")]))

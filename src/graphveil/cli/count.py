@@ -30,17 +30,26 @@ class Undated(StrEnum):
 def count(
     name: Name,
     nodes: Annotated[
-        Path, typer.Option("--nodes", help="Nodes: node,time as .csv, .csv.gz or .parquet.")
+        Path,
+        typer.Option(
+            "--nodes", metavar="FILE", help="Nodes: node,time as .csv, .csv.gz or .parquet."
+        ),
     ],
     edges: Annotated[
         list[str],
-        typer.Option("--edges", help="Edges: source,target[,time] as .csv, .csv.gz or .parquet."),
+        typer.Option(
+            "--edges", metavar="FILE", help="Edges: source,target[,time], in the same formats."
+        ),
     ],
     tau: Tau = None,
     k: K = None,
     pattern: Annotated[
         str | None,
-        typer.Option("--pattern", help='Edges of a pattern: "a-b,b-c" or, directed, "a>b,b>c".'),
+        typer.Option(
+            "--pattern",
+            metavar="EDGES",
+            help='Edges of a pattern: "a-b,b-c" or, directed, "a>b,b>c".',
+        ),
     ] = None,
     directed: Annotated[
         bool, typer.Option("--directed", help="source,target has a direction.")

@@ -68,7 +68,7 @@ def _people(chance: random.Random) -> tuple[list[tuple[str, int]], list[tuple[st
         friends[person] = met
         for friend in met:
             friends[friend].add(person)
-        ends += [person, *met, *[person] * len(met)]
+        ends += [person, *sorted(met), *[person] * len(met)]
         nodes.append((person, FIRST_YEAR + number // PER_YEAR))
     return nodes, [(a, b) for a, met in friends.items() for b in sorted(met) if a < b]
 

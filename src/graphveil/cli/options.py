@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from graphveil.statistics.statistic import Statistic
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A name from `graphveil statistics`.")]
-Tau = Annotated[int | None, typer.Option("--tau", help="Threshold τ of the high-degree counts.")]
-K = Annotated[int | None, typer.Option("--k", help="Number of leaves of the stars.")]
+Tau = Annotated[
+    int | None, typer.Option("--tau", metavar="N", help="Threshold τ of the high-degree counts.")
+]
+K = Annotated[int | None, typer.Option("--k", metavar="N", help="Number of leaves of the stars.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
 

@@ -22,14 +22,16 @@ def print_table(
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+    table = Table(box=box.SIMPLE_HEAD)
     for place, name in enumerate(header):
         justify: Literal["left", "right"] = "left" if place < text_columns else "right"
         table.add_column(name, justify=justify, no_wrap=place == 0)
     for row in rows:
         table.add_row(*(_cell(value) for value in row))
     # A pipe has no width of its own; folding cells there would only hide them from grep.
-    Console(width=None if sys.stdout.isatty() else 200).print(table)
+    console = Console(width=None if sys.stdout.isatty() else 200)
+    console.print(title, style="bold", highlight=False, markup=False)
+    console.print(table)
 
 
 def _cell(value: object) -> str:

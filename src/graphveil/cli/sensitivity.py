@@ -21,17 +21,23 @@ def sensitivity(
     pattern: Annotated[
         str | None,
         typer.Option(
-            "--edges", "--pattern", help='Edges of a pattern: "a-b,b-c" or, directed, "a>b,b>c".'
+            "--edges",
+            "--pattern",
+            metavar="EDGES",
+            help='Edges of a pattern: "a-b,b-c" or, directed, "a>b,b>c".',
         ),
     ] = None,
     degree: Annotated[
-        int | None, typer.Option("--bound", help="Degree bound D of an undirected graph.")
+        int | None,
+        typer.Option("--bound", metavar="D", help="Degree bound D of an undirected graph."),
     ] = None,
     inward: Annotated[
-        int | None, typer.Option("--in-bound", help="In-degree bound of a directed graph.")
+        int | None,
+        typer.Option("--in-bound", metavar="I", help="In-degree bound of a directed graph."),
     ] = None,
     outward: Annotated[
-        int | None, typer.Option("--out-bound", help="Out-degree bound of a directed graph.")
+        int | None,
+        typer.Option("--out-bound", metavar="O", help="Out-degree bound of a directed graph."),
     ] = None,
     oriented: Annotated[
         bool, typer.Option("--oriented", help="Reciprocal edges are impossible and refused.")

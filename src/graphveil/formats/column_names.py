@@ -29,7 +29,7 @@ def match_columns(found: Sequence[str], wanted: Wanted, source: str) -> dict[str
     for column in wanted.required:
         if column not in theirs:
             raise InputError(
-                f"there is no column '{column}'",
+                "there is none of this name",
                 place=Place(source, column=column),
                 mend=_advice(column, found, wanted),
             )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.errors import ParameterError
-from graphveil.graph.bound import Bound
+from graphveil.graph.bound import Bound, InOutBound
 from graphveil.statistics.copies import sensitivity_of_copies
 from graphveil.statistics.edges import Edges
 from graphveil.statistics.embedding_bound import copies_through_edge, copies_through_node
@@ -87,6 +87,7 @@ class PatternCount(Statistic):
             bipartite patterns, and where the bound leaves no room for the pattern.
             Proof: docs/sensitivities.md#the-general-rule.
         """
+        self.require_domain(directed=isinstance(bound, InOutBound))
         named = _named(self.pattern)
         if named is not None:
             return named.sensitivity(bound)

@@ -9,7 +9,7 @@
 See ``docs/attacks.md``; ``python -m graphveil.testing`` prints the tally of all statistics.
 """
 
-from graphveil.testing.annealing import search
+from graphveil.testing.annealing import Climb, search
 from graphveil.testing.attacks import QUICK, THOROUGH, Attack, Effort, Finding, attack
 from graphveil.testing.enumeration import Size, exhaustive
 from graphveil.testing.pairs import Attackable, Distances, Pair, replay
@@ -21,6 +21,7 @@ __all__ = [
     "THOROUGH",
     "Attack",
     "Attackable",
+    "Climb",
     "Distances",
     "Effort",
     "Finding",

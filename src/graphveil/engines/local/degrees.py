@@ -7,21 +7,25 @@ arrives with k links reaches the degrees 0..k at once; any other link lifts a no
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.compiled import inlined, kernel
 from graphveil.engines.local.prefetch import prefetch
+from graphveil.errors import ParameterError
 from graphveil.graph.sequence import BACKWARD, BOTH, FORWARD, GraphSequence
 from graphveil.statistics.tallies import Counts, DegreeReach, Direction
 
 # The dense table has this many degrees, fewer where many steps would make it large.
 WIDEST, NARROWEST = 1024, 16
 LARGEST_TABLE = 1 << 23
-DEGREE_AHEAD = 24
+DEGREE_AHEAD = 32
+SPARE_RUNS = 1 << 14
 
-Lifts = NDArray[np.int32]
+Int32s = NDArray[np.int32]
+Int64s = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,135 +38,126 @@ class Degrees:
         width: how many degrees the dense table has.
     """
 
-    degree: NDArray[np.int32]
-    hubs: NDArray[np.int32]
+    degree: Int32s
+    hubs: Int32s
     width: int
+
+
+class Lifts(NamedTuple):
+    """The direction bits with which a pair lifts its older and its newer node by one."""
+
+    older: int
+    newer: int
+
+
+class Edges(NamedTuple):
+    """The columns of a sequence that hold its edges."""
+
+    node_offsets: Int64s
+    offsets: Int64s
+    entries: Int32s
+    late_offsets: Int64s
+    late_newer: Int32s
+    late_entries: Int32s
+
+
+class Standing(NamedTuple):
+    """What a pass changes in place: degrees, and hubs with their degrees a step ago."""
+
+    degree: Int32s
+    hubs: Int32s
+    settled: Int32s
 
 
 def count_degrees(
     sequence: GraphSequence, direction: Direction, from_step: int, before: Degrees | None
 ) -> tuple[DegreeReach, Degrees]:
     """R[t, d] for the steps from `from_step` on, and the degrees after the last step."""
+    before = before or _nothing(sequence)
+    late = sequence.late
+    edges = Edges(
+        sequence.node_offsets, sequence.offsets, sequence.entries,
+        late.offsets, late.newer, late.entries,
+    )  # fmt: skip
     lifts = _lifts(direction, directed=sequence.directed)
-    degree, hubs, known, width = _resume(sequence, before)
-    low = np.zeros((sequence.steps - from_step, width), dtype=np.int64)
-    runs = [np.empty((0, 3), dtype=np.int64)]
-    for step in range(from_step, sequence.steps):
-        settled = degree[hubs[:known]]
-        count = _lift_step(sequence, step, lifts, degree, low[step - from_step], hubs, known)
-        settled = np.concatenate((settled, np.full(count - known, width - 1, dtype=np.int32)))
-        known = count
-        runs.append(_runs(step, settled, degree[hubs[:known]]))
-    return DegreeReach(low, np.concatenate(runs)), Degrees(degree, hubs[:known].copy(), width)
+    standing = _resume(sequence, before)
+    low = np.zeros((sequence.steps - from_step, before.width), dtype=np.int64)
+    room = np.empty((len(standing.hubs) + SPARE_RUNS, 3), dtype=np.int32)
+    runs, known, step = [np.empty((0, 3), dtype=np.int64)], len(before.hubs), from_step
+    while step < sequence.steps:
+        rest = low[step - from_step :]
+        step, known, rows = _lift_steps(step, known, edges, lifts, standing, rest, room)
+        runs.append(room[:rows].astype(np.int64))
+    after = Degrees(standing.degree, standing.hubs[:known].copy(), before.width)
+    return DegreeReach(low, np.concatenate(runs)), after
 
 
-def _lifts(direction: Direction, *, directed: bool) -> tuple[Lifts, Lifts]:
-    """By how much a pair lifts its older and its newer node, for each direction bits."""
-    if not directed:
-        single = np.ones(4, dtype=np.int32)
-        return single, single
-    sends = np.zeros(4, dtype=np.int32), np.zeros(4, dtype=np.int32)
-    sends[0][[FORWARD, BOTH]] = 1
-    sends[1][[BACKWARD, BOTH]] = 1
-    receives = sends[1], sends[0]
-    both = sends[0] + sends[1]
-    return {"out": sends, "in": receives, "total": (both, both)}[direction]
-
-
-def _resume(
-    sequence: GraphSequence, before: Degrees | None
-) -> tuple[NDArray[np.int32], NDArray[np.int32], int, int]:
-    """Degrees and a long enough list of hubs, to be changed in place; hubs so far; width."""
+def _nothing(sequence: GraphSequence) -> Degrees:
+    """Where a pass begins."""
     width = min(WIDEST, max(NARROWEST, LARGEST_TABLE // max(1, sequence.steps)))
+    none = np.empty(0, dtype=np.int32)
+    return Degrees(none, none, width)
+
+
+def _lifts(direction: Direction, *, directed: bool) -> Lifts:
+    if directed == (direction == "total"):
+        raise ParameterError(
+            "direction", "links are told apart into out and in on directed graphs, and only there"
+        )
+    return {
+        "total": Lifts(older=BOTH, newer=BOTH),
+        "out": Lifts(older=FORWARD, newer=BACKWARD),
+        "in": Lifts(older=BACKWARD, newer=FORWARD),
+    }[direction]
+
+
+def _resume(sequence: GraphSequence, before: Degrees) -> Standing:
+    """A copy of the degrees before, with room for every node and hub of the sequence."""
     degree = np.zeros(sequence.nodes, dtype=np.int32)
-    known = 0
-    if before is not None:
-        degree[: len(before.degree)] = before.degree
-        known, width = len(before.hubs), before.width
-    most_lifts = 4 * (len(sequence.entries) + len(sequence.late))
-    hubs = np.zeros(most_lifts // width + 1, dtype=np.int32)
-    if before is not None:
-        hubs[:known] = before.hubs
-    return degree, hubs, known, width
-
-
-def _lift_step(
-    sequence: GraphSequence,
-    step: int,
-    lifts: tuple[Lifts, Lifts],
-    degree: NDArray[np.int32],
-    reached: Counts,
-    hubs: NDArray[np.int32],
-    known: int,
-) -> int:
-    """Lift degrees by the edges of one step, prompt and late; how many hubs there are."""
-    nodes, late = sequence.node_offsets, sequence.late
-    first, last = int(nodes[step]), int(nodes[step + 1])
-    lists = sequence.offsets[first : last + 1]
-    known = _lift_arrivals(first, lists, sequence.entries, *lifts, degree, reached, hubs, known)
-    share = slice(int(late.offsets[step]), int(late.offsets[step + 1]))
-    if share.start == share.stop:
-        return known
-    return _lift_late(late.newer[share], late.entries[share], *lifts, degree, reached, hubs, known)
-
-
-def _runs(step: int, before: NDArray[np.int32], now: NDArray[np.int32]) -> Counts:
-    """The degrees through which hubs passed at one step, as (step, first, last)."""
-    rose = now > before
-    steps = np.full(np.count_nonzero(rose), step)
-    return np.stack((steps, before[rose] + 1, now[rose]), axis=1).astype(np.int64)
+    degree[: len(before.degree)] = before.degree
+    most_lifts = 2 * (len(sequence.entries) + len(sequence.late))
+    hubs = np.zeros(most_lifts // before.width + 1, dtype=np.int32)
+    hubs[: len(before.hubs)] = before.hubs
+    return Standing(degree, hubs, degree[hubs])
 
 
 @inlined
-def _lift(
-    node: int,
-    lift: int,
-    degree: NDArray[np.int32],
-    reached: Counts,
-    hubs: NDArray[np.int32],
-    known: int,
-) -> int:
-    """Raise one node's degree, one by one; how many hubs there are then."""
-    for _ in range(lift):
-        now = degree[node] + 1
-        degree[node] = now
-        if now < len(reached):
-            reached[now] += 1
-        elif now == len(reached):
-            hubs[known] = node
-            known += 1
+def _lift(node: int, known: int, degree: Int32s, hubs: Int32s, reached: Int64s) -> int:
+    """Raise one node's degree by one; how many hubs are known then."""
+    now = degree[node] + 1
+    degree[node] = now
+    if now < len(reached):
+        reached[now] += 1
+    elif now == len(reached):
+        hubs[known] = node
+        known += 1
     return known
 
 
 @kernel
 def _lift_arrivals(
-    first: int,
-    lists: NDArray[np.int64],
-    entries: NDArray[np.int32],
-    older_lifts: Lifts,
-    newer_lifts: Lifts,
-    degree: NDArray[np.int32],
-    reached: Counts,
-    hubs: NDArray[np.int32],
-    known: int,
+    step: int, known: int, edges: Edges, lifts: Lifts, standing: Standing, reached: Int64s
 ) -> int:
-    """Lift both ends of the edges with which the nodes first, first + 1, … arrive."""
-    width = len(reached)
-    arrived = np.zeros(width, dtype=np.int64)
-    end = lists[-1] - 1
-    for i in range(len(lists) - 1):
+    """Lift both ends of the edges with which nodes arrive; how many hubs are known then."""
+    offsets, entries = edges.offsets, edges.entries
+    degree, hubs, _ = standing
+    arrived = np.zeros(len(reached), dtype=np.int64)
+    end = offsets[edges.node_offsets[step + 1]] - 1
+    for node in range(edges.node_offsets[step], edges.node_offsets[step + 1]):
         own = 0
-        for place in range(lists[i], lists[i + 1]):
+        for place in range(offsets[node], offsets[node + 1]):
             prefetch(degree, entries[min(place + DEGREE_AHEAD, end)] >> 2)
-            bits = entries[place] & 3
-            own += newer_lifts[bits]
-            known = _lift(entries[place] >> 2, older_lifts[bits], degree, reached, hubs, known)
-        degree[first + i] = own
-        arrived[min(own, width - 1)] += 1
-        if own >= width:
-            hubs[known] = first + i
+            entry = entries[place]
+            own += entry & lifts.newer != 0
+            if entry & lifts.older:
+                # Unsigned, so that no test for a negative place is compiled in.
+                known = _lift(np.uint32(entry >> 2), known, degree, hubs, reached)
+        degree[node] = own
+        arrived[min(own, len(reached) - 1)] += 1
+        if own >= len(reached):
+            hubs[known] = node
             known += 1
-    for lower in range(width - 1, 0, -1):
+    for lower in range(len(reached) - 1, 0, -1):
         arrived[lower - 1] += arrived[lower]
     reached += arrived
     return known
@@ -170,18 +165,54 @@ def _lift_arrivals(
 
 @kernel
 def _lift_late(
-    newer: NDArray[np.int32],
-    entries: NDArray[np.int32],
-    older_lifts: Lifts,
-    newer_lifts: Lifts,
-    degree: NDArray[np.int32],
-    reached: Counts,
-    hubs: NDArray[np.int32],
-    known: int,
+    step: int, known: int, edges: Edges, lifts: Lifts, standing: Standing, reached: Int64s
 ) -> int:
-    """Lift both ends of late edges."""
-    for i in range(len(newer)):
-        bits = entries[i] & 3
-        known = _lift(entries[i] >> 2, older_lifts[bits], degree, reached, hubs, known)
-        known = _lift(newer[i], newer_lifts[bits], degree, reached, hubs, known)
+    """Lift both ends of the late edges; how many hubs are known then."""
+    degree, hubs, _ = standing
+    for place in range(edges.late_offsets[step], edges.late_offsets[step + 1]):
+        entry = edges.late_entries[place]
+        if entry & lifts.older:
+            known = _lift(np.uint32(entry >> 2), known, degree, hubs, reached)
+        if entry & lifts.newer:
+            known = _lift(np.uint32(edges.late_newer[place]), known, degree, hubs, reached)
     return known
+
+
+@kernel
+def _settle(step: int, known: int, standing: Standing, runs: Int32s) -> int:
+    """Note the degrees through which hubs passed at this step; how many runs that makes."""
+    rows = 0
+    for hub in range(known):
+        now = standing.degree[standing.hubs[hub]]
+        if now > standing.settled[hub]:
+            runs[rows, 0], runs[rows, 1], runs[rows, 2] = step, standing.settled[hub] + 1, now
+            standing.settled[hub] = now
+            rows += 1
+    return rows
+
+
+@kernel
+def _lift_steps(
+    step: int,
+    known: int,
+    edges: Edges,
+    lifts: Lifts,
+    standing: Standing,
+    low: Int64s,
+    room: Int32s,
+) -> tuple[int, int, int]:
+    """Lift degrees step by step while there is room for the runs of another step.
+
+    Returns the next step, how many hubs are known, and how many runs there are.
+    """
+    rows = 0
+    for reached in low:
+        if rows + len(standing.hubs) > len(room):
+            break
+        before = known
+        known = _lift_arrivals(step, known, edges, lifts, standing, reached)
+        known = _lift_late(step, known, edges, lifts, standing, reached)
+        standing.settled[before:known] = len(reached) - 1
+        rows += _settle(step, known, standing, room[rows:])
+        step += 1
+    return step, known, rows

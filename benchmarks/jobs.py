@@ -13,12 +13,12 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+
 from benchmarks import graphs, ours
 from benchmarks.graphs import Graph
 from benchmarks.peers import duckdb, graphblas, igraph, networkit, networkx, numpy, python
 from benchmarks.racing import Contestant, Lap, lap, race
 from benchmarks.table import Row
-
 from graphveil.graph.records import Records
 from graphveil.graph.sequence import GraphSequence
 

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+
 from benchmarks.graphs import Graph, Pair
 from benchmarks.peers.answers import Counts, DegreeAnswer
-
 from graphveil.engines import ExactCounts, LocalEngine
 from graphveil.formats import from_arrays, read_pair
 from graphveil.graph.bound import DegreeBound

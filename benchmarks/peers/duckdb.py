@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import numpy as np
 import polars as pl
+
 from benchmarks.graphs import Graph, Pair
 from benchmarks.peers.answers import DegreeAnswer, answer_of_histogram
 

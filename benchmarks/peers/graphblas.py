@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import graphblas as gb
 import numpy as np
+from numpy.typing import NDArray
+
 from benchmarks.graphs import Graph, Labels, Positions
 from benchmarks.peers.answers import Counts
-from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,6 +6,7 @@ from typing import Any
 
 import igraph
 import numpy as np
+
 from benchmarks.graphs import Graph
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import networkit as nk
 import numpy as np
+
 from benchmarks.graphs import Graph
 
 

@@ -6,6 +6,7 @@ from time import perf_counter
 
 import networkx as nx
 import numpy as np
+
 from benchmarks.graphs import Graph
 from benchmarks.racing import Lap
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+
 from benchmarks.graphs import Graph, Positions
 from benchmarks.peers.answers import Counts, DegreeAnswer, answer_of_histogram
 

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_sequences import Growth, growths, random_growth
 
 from graphveil.compiled import kernel
 from graphveil.engines import ExactCounts, LocalEngine
 from graphveil.errors import ParameterError
 from graphveil.statistics.statistic import Statistic, registered
 from graphveil.statistics.tallies import Counts
+from small_sequences import Growth, growths, random_growth
 
 KINDS = [(directed, late) for directed in (False, True) for late in (False, True)]
 EVERY_KIND = pytest.mark.parametrize(("directed", "late"), KINDS)
@@ -75,9 +75,7 @@ def test_every_statistic_as_defined(data: st.DataObject, directed: bool, late: b
 
 @EVERY_KIND
 @pytest.mark.parametrize("seed", range(3))
-def test_every_statistic_as_defined_on_denser_graphs(
-    directed: bool, late: bool, seed: int
-) -> None:
+def test_every_statistic_as_defined_on_denser_graphs(directed: bool, late: bool, seed: int) -> None:
     growth = random_growth(14, 6, 0.4, directed=directed, late=late, seed=seed)
     counts = LocalEngine(threads=2).count(growth.sequence(), sweep(directed=directed))
     assert_as_defined(counts, growth)

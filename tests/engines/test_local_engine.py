@@ -8,16 +8,22 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_sequences import Growth, growths, random_growth
-from test_counts_by_definition import EVERY_KIND, sweep
 
 from graphveil.engines import ExactCounts, LocalEngine
 from graphveil.engines.local.degrees import WIDEST
 from graphveil.errors import BoundError, ParameterError
 from graphveil.graph.bound import DegreeBound, InOutBound
+from graphveil.statistics.pattern import cyclic_triangle, transitive_triangle, triangle
 from graphveil.statistics.statistic import statistic
+from small_sequences import Growth, growths, random_growth
+from test_counts_by_definition import EVERY_KIND, assert_as_defined, sweep
 
 ENGINE = LocalEngine(threads=1)
+SHAPES = {
+    "triangles": triangle(),
+    "cyclic-triangles": cyclic_triangle(),
+    "transitive-triangles": transitive_triangle(),
+}
 
 
 def assert_same(left: ExactCounts, right: ExactCounts) -> None:
@@ -107,20 +113,41 @@ def test_hubs_beyond_the_dense_table(hub: int, directed: bool) -> None:
         assert counts.totals(stars)[step] == int((degrees * (degrees - 1) // 2).sum())
 
 
-@pytest.mark.parametrize("hub_first", [True, False])
-def test_triangles_at_hubs_are_searched_and_found(hub_first: bool) -> None:
-    """A hub linked to every node of a sparse graph closes one triangle per other edge."""
-    sparse = random_growth(1500, 5, 0.002, directed=False, late=False, seed=6)
-    shift = int(hub_first)
-    hub = 0 if hub_first else 1500
-    arrivals = (0, *sparse.arrivals) if hub_first else (*sparse.arrivals, 4)
-    spokes = [(v, hub, arrivals[max(v, hub)]) for v in range(1501) if v != hub]
-    others = [(u + shift, v + shift, step) for u, v, step in sparse.links]
-    triangles = statistic("triangles")
-    alone = ENGINE.count(sparse.sequence(), [triangles]).totals(triangles)[-1]
-    growth = Growth(False, 5, arrivals, (*spokes, *others))
-    found = ENGINE.count(growth.sequence(), [triangles]).totals(triangles)
-    assert found[-1] == alone + len(others)
+@EVERY_KIND
+@given(data=st.data())
+def test_the_width_of_the_dense_table_changes_nothing(
+    data: st.DataObject, directed: bool, late: bool
+) -> None:
+    growth = data.draw(growths(directed=directed, late=late))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("graphveil.engines.local.degrees.WIDEST", 2)
+        patch.setattr("graphveil.engines.local.degrees.SPARE_RUNS", 0)
+        begun = ENGINE.count(growth.until(growth.steps // 2).sequence(), sweep(directed=directed))
+        counts = ENGINE.count(growth.sequence(), sweep(directed=directed), after=begun)
+    assert_as_defined(counts, growth)
+
+
+def sparse_with_hub(hub: int, *, directed: bool) -> Growth:
+    """A sparse graph, and one node that is linked to every other, each way it can be."""
+    sparse = random_growth(600, 5, 0.008, directed=directed, late=False, seed=6)
+    links = {(u, v): step for u, v, step in sparse.links}
+    for v in set(range(600)) - {hub}:
+        step = sparse.arrivals[max(v, hub)]
+        if not directed or v % 3 < 2:
+            links[max(v, hub), min(v, hub)] = step
+        if directed and v % 3 > 0:
+            links[min(v, hub), max(v, hub)] = step
+    return replace(sparse, links=tuple((u, v, step) for (u, v), step in links.items()))
+
+
+@pytest.mark.parametrize("hub", [0, 300, 599])
+@pytest.mark.parametrize("name", SHAPES)
+def test_named_triangles_equal_patterns_around_a_hub(hub: int, name: str) -> None:
+    growth = sparse_with_hub(hub, directed=SHAPES[name].directed)
+    named, general = statistic(name), statistic("pattern", pattern=SHAPES[name])
+    counts = ENGINE.count(growth.sequence(), [named, general])
+    assert counts.totals(named)[-1] > 1000
+    assert counts.differences(named).tolist() == counts.differences(general).tolist()
 
 
 def test_a_bound_fixes_the_width_of_vectors() -> None:

@@ -40,7 +40,7 @@ app.command()(count.count)
 def main() -> None:
     """Run a command; turn a refusal into one plain message and its exit code."""
     try:
-        app()
+        app(prog_name="graphveil")
     except GraphveilError as error:
         print(f"graphveil: {error}", file=sys.stderr)
         code = next(code for kind, code in EXIT_CODES.items() if isinstance(error, kind))

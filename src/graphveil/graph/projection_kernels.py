@@ -7,10 +7,13 @@ from numpy.typing import NDArray
 
 from graphveil.compiled import kernel
 from graphveil.graph.sequence import BACKWARD, BOTH, FORWARD
+from graphveil.prefetch import prefetch
 
 Int32s = NDArray[np.int32]
 Int64s = NDArray[np.int64]
 Projected = tuple[Int64s, Int32s, Int64s, Int32s]
+
+AHEAD = 24  # how many entries ahead to ask for a neighbour's counter
 
 
 @kernel
@@ -32,6 +35,7 @@ def project_undirected(
     for step in range(len(node_offsets) - 1):
         for newer in range(node_offsets[step], node_offsets[step + 1]):
             for i in range(offsets[newer], offsets[newer + 1]):
+                prefetch(used, entries[min(i + AHEAD, len(entries) - 1)] >> 2)
                 if _admit(used, newer, entries[i] >> 2, bound, by_kept):
                     kept[count] = entries[i]
                     count += 1
@@ -41,7 +45,7 @@ def project_undirected(
                 late_kept[i] = BOTH
                 late_count += 1
         late_kept_offsets[step + 1] = late_count
-    return kept_offsets, kept[:count].copy(), late_kept_offsets, late_kept
+    return kept_offsets, kept[:count], late_kept_offsets, late_kept
 
 
 @kernel
@@ -87,7 +91,7 @@ def project_directed(
             )
             late_count += late_kept[i] != 0
         late_kept_offsets[step + 1] = late_count
-    return kept_offsets, kept[:count].copy(), late_kept_offsets, late_kept
+    return kept_offsets, kept[:count], late_kept_offsets, late_kept
 
 
 @kernel

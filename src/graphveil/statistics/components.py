@@ -57,6 +57,7 @@ class Components(Statistic):
             exact_for=EVERY_MEASURE,
             assumption=promise(bound),
             proof=f"{PROOFS}#components",
+            variation=(1 + merges) ** 2 + joined**2,
         )
 
     @staticmethod

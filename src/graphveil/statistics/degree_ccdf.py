@@ -49,6 +49,7 @@ class CcdfOfDegrees(DegreeStatistic, ABC):
             exact_for=EVERY_MEASURE,
             assumption=promise(bound),
             proof=f"{PROOFS}#degree-ccdf",
+            variation=_variation(reach),
         )
 
     @staticmethod
@@ -76,6 +77,12 @@ def _l2_squared(reach: Reach) -> int:
     together = touched**2 * (2 * highest - 1) + highest + 1
     company = 1 if reach.tied else highest
     return together + 2 * touched * company
+
+
+def _variation(reach: Reach) -> int:
+    """Threshold by threshold: the person and all touched nodes rise, all touched nodes fall."""
+    touched, highest = reach.touched, reach.highest
+    return 1 + highest * (touched + 1) ** 2 + (highest - 1) * touched**2
 
 
 @register

@@ -52,6 +52,7 @@ class HistogramOfDegrees(DegreeStatistic, ABC):
             exact_for=EVERY_MEASURE,
             assumption=promise(bound),
             proof=f"{PROOFS}#degree-histogram",
+            variation=_variation(reach),
             paper=self._paper(reach),
         )
 
@@ -91,6 +92,18 @@ def _l2_squared(reach: Reach) -> int:
     if reach.tied:
         return others + (2 * touched + 3 if highest > 1 else 7)
     return others + 2 * touched * (3 * highest - 1) + 2 * highest + 1
+
+
+def _variation(reach: Reach) -> int:
+    """Bin by bin: how often a touched node can rise and fall there, and the person once each."""
+    touched, highest = reach.touched, reach.highest
+    rises = [1, *[2] * (highest - 2), *[1] * (highest > 1), 1]
+    falls = [1, *[2] * (highest - 1), 0]
+    leaves = [1] * highest + [0]
+    return sum(
+        (touched * rise + 1) ** 2 + (touched * fall + leave) ** 2
+        for rise, fall, leave in zip(rises, falls, leaves, strict=True)
+    )
 
 
 @register

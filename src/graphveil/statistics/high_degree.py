@@ -61,6 +61,7 @@ class HighDegreeCount(DegreeStatistic, ABC):
             exact_for=EVERY_MEASURE,
             assumption=promise(bound),
             proof=f"{PROOFS}#high-degree",
+            variation=appear**2 + move**2,
             paper=None if self.direction == "in" else 2 * reach.touched + 1,
         )
 

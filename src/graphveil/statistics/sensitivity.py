@@ -35,6 +35,10 @@ class Sensitivity:
         l2_squared: the square of the L2 distance of the difference sequences, rounded up.
         edge_l1: as `l1`, for sequences that differ in one edge instead of one person.
         exact_for: the measures above that some pair of neighbours reaches.
+        variation: over all numbers of a release, the sum of (all rises)² + (all falls)², where
+            the rises are the positive entries of the distance at any step, added up, and the
+            falls the negative ones; None where no better is known than Γ². Correlated
+            Gaussian noise needs it (`docs/mechanisms.md#gaussian-noise`).
         paper: the value that the paper states for `l1`, where it states one.
         assumption: what must hold for these numbers to be true.
         proof: where the proof stands.
@@ -48,11 +52,17 @@ class Sensitivity:
     assumption: str
     proof: str
     paper: int | None = None
+    variation: int | None = None
 
     @property
     def exact(self) -> bool:
         """Whether some pair of neighbours reaches `l1`."""
         return "l1" in self.exact_for
+
+    @property
+    def variation_squared(self) -> int:
+        """`variation`, or the square of `l1`, which bounds it."""
+        return self.l1**2 if self.variation is None else self.variation
 
     @property
     def l2(self) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.compiled import inlined, kernel
-from graphveil.engines.local.prefetch import prefetch
+from graphveil.prefetch import prefetch
 from graphveil.graph.sequence import GraphSequence
 from graphveil.statistics.tallies import Counts
 

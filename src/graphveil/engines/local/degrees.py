@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.compiled import inlined, kernel
-from graphveil.engines.local.prefetch import prefetch
+from graphveil.compiled import kernel
+from graphveil.prefetch import prefetch
 from graphveil.errors import ParameterError
 from graphveil.graph.sequence import BACKWARD, BOTH, FORWARD, GraphSequence
-from graphveil.statistics.tallies import Counts, DegreeReach, Direction
+from graphveil.statistics.tallies import DegreeReach, Direction
 
 # The dense table has this many degrees, fewer where many steps would make it large.
 WIDEST, NARROWEST = 1024, 16
@@ -116,22 +116,10 @@ def _resume(sequence: GraphSequence, before: Degrees) -> Standing:
     degree = np.zeros(sequence.nodes, dtype=np.int32)
     degree[: len(before.degree)] = before.degree
     most_lifts = 2 * (len(sequence.entries) + len(sequence.late))
-    hubs = np.zeros(most_lifts // before.width + 1, dtype=np.int32)
+    hubs, settled = np.zeros((2, most_lifts // before.width + 1), dtype=np.int32)
     hubs[: len(before.hubs)] = before.hubs
-    return Standing(degree, hubs, degree[hubs])
-
-
-@inlined
-def _lift(node: int, known: int, degree: Int32s, hubs: Int32s, reached: Int64s) -> int:
-    """Raise one node's degree by one; how many hubs are known then."""
-    now = degree[node] + 1
-    degree[node] = now
-    if now < len(reached):
-        reached[now] += 1
-    elif now == len(reached):
-        hubs[known] = node
-        known += 1
-    return known
+    settled[: len(before.hubs)] = degree[before.hubs]
+    return Standing(degree, hubs, settled)
 
 
 @kernel
@@ -150,8 +138,14 @@ def _lift_arrivals(
             entry = entries[place]
             own += entry & lifts.newer != 0
             if entry & lifts.older:
-                # Unsigned, so that no test for a negative place is compiled in.
-                known = _lift(np.uint32(entry >> 2), known, degree, hubs, reached)
+                older = np.uint32(entry >> 2)  # unsigned: no test for a negative place
+                now = degree[older] + 1
+                degree[older] = now
+                if now < len(reached):
+                    reached[now] += 1
+                elif now == len(reached):
+                    hubs[known] = older
+                    known += 1
         degree[node] = own
         arrived[min(own, len(reached) - 1)] += 1
         if own >= len(reached):
@@ -171,10 +165,15 @@ def _lift_late(
     degree, hubs, _ = standing
     for place in range(edges.late_offsets[step], edges.late_offsets[step + 1]):
         entry = edges.late_entries[place]
-        if entry & lifts.older:
-            known = _lift(np.uint32(entry >> 2), known, degree, hubs, reached)
-        if entry & lifts.newer:
-            known = _lift(np.uint32(edges.late_newer[place]), known, degree, hubs, reached)
+        for is_newer in (False, True):
+            node = edges.late_newer[place] if is_newer else entry >> 2
+            if entry & (lifts.newer if is_newer else lifts.older):
+                degree[node] += 1
+                if degree[node] < len(reached):
+                    reached[degree[node]] += 1
+                elif degree[node] == len(reached):
+                    hubs[known] = node
+                    known += 1
     return known
 
 

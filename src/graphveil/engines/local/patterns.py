@@ -5,9 +5,11 @@ A copy appears with the last of its edges: with its newest node if no edge is la
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from graphveil.compiled import inlined, kernel
+from graphveil.compiled import kernel
 from graphveil.engines.local.adjacency import IN, OUT, Adjacency, Int32s, Int64s
 from graphveil.engines.local.parts import Part, parts
 from graphveil.engines.local.pattern_plan import Plan, plans
@@ -38,79 +40,90 @@ def _copies(work: Work, plan: Plan, part: Part) -> Counts:
     """Copies by step, whose newest node is in one part."""
     found = np.zeros(work.sequence.steps, dtype=np.int64)
     nodes = (part.first, part.last, part.from_step, work.sequence.node_offsets)
-    _meet_copies(*nodes, work.adjacency, plan, found)
+    search = Search(*np.zeros((6, len(plan.needs)), dtype=np.int64))
+    _meet_copies(*nodes, work.adjacency, plan, search, found)
     return found
 
 
-@inlined
-def _find(entries: Int32s, low: int, high: int, node: int) -> int:
-    """Where `node` stands among the ascending entries low..high, or -1."""
-    end = high
+class Search(NamedTuple):
+    """Where a search for copies stands; one place per vertex, in the order of placing.
+
+    Attributes:
+        node: where the vertex is placed.
+        since: the step since which all links so far exist.
+        anchor: the place among whose neighbours candidates are sought.
+        cursor: the next candidate.
+        end: where the candidates end.
+        ceiling: the node below which the vertex must be placed.
+    """
+
+    node: Int64s
+    since: Int64s
+    anchor: Int64s
+    cursor: Int64s
+    end: Int64s
+    ceiling: Int64s
+
+
+@kernel
+def _at_or_after(node: int, low: int, high: int, entries: Int32s) -> int:
+    """The first place in low..high whose neighbour is not older than `node`."""
     while low < high:
         middle = (low + high) >> 1
         if entries[middle] >> 2 < node:
             low = middle + 1
         else:
             high = middle
-    return low if low < end and entries[low] >> 2 == node else -1
+    return low
 
 
 @kernel
-def _anchor(depth: int, image: Int64s, links: Adjacency, plan: Plan) -> int:
-    """The placed vertex next to this one whose node has the fewest neighbours."""
-    best = -1
-    fewest = 0
+def _enter(depth: int, links: Adjacency, plan: Plan, search: Search) -> None:
+    """Choose among whose neighbours to seek, the fewest there are, and up to where."""
+    fewest = len(links.entries) + 1
+    ceiling = search.node[0]
     for other in range(depth):
-        if plan.needs[depth, other]:
-            count = links.ends[image[other]] - links.offsets[image[other]]
-            if best < 0 or count < fewest:
-                best, fewest = other, count
-    return best
-
-
-@kernel
-def _ceiling(depth: int, image: Int64s, plan: Plan) -> int:
-    """The node below which this vertex must be placed."""
-    ceiling: int = image[0]
-    for other in range(1, depth):
+        node = search.node[other]
+        begin, end = links.offsets[node], links.ends[node]
+        if plan.needs[depth, other] and end - begin < fewest:
+            fewest = end - begin
+            search.anchor[depth], search.cursor[depth], search.end[depth] = other, begin, end
         if plan.below[depth, other]:
-            ceiling = min(ceiling, image[other])
-    return ceiling
-
-
-@inlined
-def _since(place: int, need: int, links: Adjacency) -> int:
-    """Since when the needed directions of a link exist; 0 where no edge is late."""
-    since = 0
-    if len(links.out_steps):
-        if need & OUT:
-            since = max(since, links.out_steps[place])
-        if need & IN:
-            since = max(since, links.in_steps[place])
-    return since
+            ceiling = min(ceiling, node)
+    search.ceiling[depth] = ceiling
 
 
 @kernel
-def _fit(
-    candidate: int, depth: int, anchor: int, image: Int64s, links: Adjacency, plan: Plan
-) -> int:
-    """Since when the candidate has the links that its place needs, or -1."""
-    node = links.entries[candidate] >> 2
-    latest = 0
-    for other in range(depth):
-        need = plan.needs[depth, other]
-        if need == 0:
-            if image[other] == node:
-                return -1
-            continue
-        place = candidate
-        if other != anchor:
-            row = image[other]
-            place = _find(links.entries, links.offsets[row], links.ends[row], node)
-        if place < 0 or links.entries[place] & need != need:
-            return -1
-        latest = max(latest, _since(place, need, links))
-    return latest
+def _place_next(depth: int, links: Adjacency, plan: Plan, search: Search) -> bool:
+    """Place the vertex on the next node that fits; whether there is one.
+
+    One loop, since calls from inside it would cost more than its work.
+    """
+    offsets, ends, entries, out_steps, in_steps = links
+    nodes, needs, anchor = search.node, plan.needs, search.anchor[depth]
+    ceiling = search.ceiling[depth]
+    for candidate in range(search.cursor[depth], search.end[depth]):
+        node = entries[candidate] >> 2
+        fits: bool = node < ceiling
+        since = search.since[depth - 1]
+        for other in range(depth if fits else 0):
+            need, beside, place = needs[depth, other], nodes[other], candidate
+            if need and other != anchor:
+                place = _at_or_after(node, offsets[beside], ends[beside], entries)
+                fits = place < ends[beside] and entries[place] >> 2 == node
+            fits = fits and beside != node and entries[place] & need == need
+            if not fits:
+                break
+            if need & OUT and len(out_steps):
+                since = max(since, out_steps[place])
+            if need & IN and len(in_steps):
+                since = max(since, in_steps[place])
+        if fits:
+            nodes[depth], search.since[depth] = node, since
+            search.cursor[depth] = candidate + 1
+        if fits or node >= ceiling:
+            return fits
+    return False
 
 
 @kernel
@@ -121,34 +134,22 @@ def _meet_copies(
     node_offsets: Int64s,
     links: Adjacency,
     plan: Plan,
+    search: Search,
     found: Counts,
 ) -> None:
     """Tally the copies whose newest node is one of first..last-1 and plays the root."""
     deepest = len(plan.needs) - 1
-    image, latest, anchor, ceiling, cursor, end = np.zeros((6, deepest + 1), dtype=np.int64)
     for root in range(first, last):
         while root >= node_offsets[step + 1]:
             step += 1
-        image[0], latest[0], depth, entering = root, step, 1, True
+        search.node[0], search.since[0] = root, step
+        depth = 1
+        _enter(depth, links, plan, search)
         while depth > 0:
-            if entering:
-                anchor[depth] = _anchor(depth, image, links, plan)
-                ceiling[depth] = _ceiling(depth, image, plan)
-                cursor[depth] = links.offsets[image[anchor[depth]]]
-                end[depth] = links.ends[image[anchor[depth]]]
-                entering = False
-            place = cursor[depth]
-            cursor[depth] += 1
-            if place == end[depth] or links.entries[place] >> 2 >= ceiling[depth]:
+            if not _place_next(depth, links, plan, search):
                 depth -= 1
-                continue
-            since = _fit(place, depth, anchor[depth], image, links, plan)
-            if since < 0:
-                continue
-            since = max(since, latest[depth - 1])
-            if depth == deepest:
-                found[since] += 1
+            elif depth == deepest:
+                found[search.since[depth]] += 1
             else:
-                image[depth], latest[depth] = links.entries[place] >> 2, since
                 depth += 1
-                entering = True
+                _enter(depth, links, plan, search)

@@ -10,11 +10,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.compiled import inlined, kernel
+from graphveil.compiled import kernel
 from graphveil.engines.local.orientations import PAIRINGS, triangles_by_pairing
 from graphveil.engines.local.parts import Part, parts
 from graphveil.engines.local.patterns import count_copies
-from graphveil.engines.local.prefetch import prefetch
+from graphveil.prefetch import prefetch
 from graphveil.engines.local.work import Work
 from graphveil.graph.sequence import GraphSequence
 from graphveil.graph.threads import in_threads
@@ -72,7 +72,7 @@ def _pairings(sequence: GraphSequence, part: Part) -> Counts:
     return found.reshape(-1, PAIRINGS)
 
 
-@inlined
+@kernel
 def _walk(
     entries: NDArray[np.int32],
     start: int,
@@ -94,7 +94,7 @@ def _walk(
         j += np.uint64(left >> 2 >= right >> 2)
 
 
-@inlined
+@kernel
 def _search(
     entries: NDArray[np.int32],
     start: int,

@@ -6,14 +6,13 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 
 from commands import ROOT, graphveil, run_line
 
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 REFERENCE = ROOT / "docs" / "command-line.md"
-COMMANDS = ("demo", "statistics", "sensitivity", "count")
+COMMANDS = ("demo", "statistics", "sensitivity", "count", "plan", "audit")
 
 _BLOCK = re.compile(r"^```(console|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _SESSION = re.compile(r"^\$ (?P<command>[^\n]*)\n(?P<output>(?:(?!\$ |```).*\n)*)", re.MULTILINE)
@@ -79,4 +78,4 @@ def refresh() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(refresh())
+    refresh()

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from graphveil.graph.projection import greedy_projection, time_aware_projection
     from graphveil.graph.report import IntakeReport
     from graphveil.graph.sequence import GraphSequence
+    from graphveil.mechanisms.intervals import change_interval, interval
+    from graphveil.mechanisms.plan import Plan
+    from graphveil.mechanisms.planner import compare, plan
+    from graphveil.mechanisms.release import Published, Release
     from graphveil.statistics.pattern import Pattern
     from graphveil.statistics.sensitivity import Sensitivity
     from graphveil.statistics.statistic import Statistic, registered, statistic
@@ -41,6 +45,10 @@ _HOMES = {
     "graphveil.graph.projection": ("greedy_projection", "time_aware_projection"),
     "graphveil.graph.report": ("IntakeReport",),
     "graphveil.graph.sequence": ("GraphSequence",),
+    "graphveil.mechanisms.intervals": ("change_interval", "interval"),
+    "graphveil.mechanisms.plan": ("Plan",),
+    "graphveil.mechanisms.planner": ("compare", "plan"),
+    "graphveil.mechanisms.release": ("Published", "Release"),
     "graphveil.statistics.pattern": ("Pattern",),
     "graphveil.statistics.sensitivity": ("Sensitivity",),
     "graphveil.statistics.statistic": ("Statistic", "registered", "statistic"),
@@ -57,13 +65,20 @@ __all__ = [
     "IntakeReport",
     "LocalEngine",
     "Pattern",
+    "Plan",
+    "Published",
+    "Release",
     "Sensitivity",
     "Statistic",
+    "change_interval",
+    "compare",
     "from_arrays",
     "from_frames",
     "from_networkx",
     "from_rows",
     "greedy_projection",
+    "interval",
+    "plan",
     "read_pair",
     "registered",
     "require_bound",

@@ -150,7 +150,7 @@ def test_help_needs_no_heavy_library() -> None:
     assert subprocess.run([sys.executable, "-c", probe], check=False).returncode == 0
 
 
-@pytest.mark.parametrize("command", ["demo", "statistics", "sensitivity", "count"])
+@pytest.mark.parametrize("command", ["demo", "statistics", "sensitivity", "count", "plan", "audit"])
 def test_every_command_shows_an_example(command: str) -> None:
     assert f"Example: graphveil {command}" in graphveil(command, "--help").out
 

@@ -29,8 +29,12 @@ from graphveil.graph.records import Records
 from graphveil.graph.sequence import GraphSequence
 
 YEARS = Calendar.yearly(2001)
-NODES = {"node": [3, 1, 2, 40], "time": [2001, 2001, 2002, 2003]}
-EDGES = {"source": [1, 40, 3], "target": [2, 1, 1], "time": [2002, 2004, None]}
+NODES: dict[str, list[Any]] = {"node": [3, 1, 2, 40], "time": [2001, 2001, 2002, 2003]}
+EDGES: dict[str, list[Any]] = {
+    "source": [1, 40, 3],
+    "target": [2, 1, 1],
+    "time": [2002, 2004, None],
+}
 
 
 def frames() -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -80,12 +84,8 @@ def mappings(_: Path) -> Records:
 
 def arrays(_: Path) -> Records:
     own = np.array([2002, 2004, 0])
-    return from_arrays(
-        *(np.array(NODES[name]) for name in NODES),
-        np.array(EDGES["source"]),
-        np.array(EDGES["target"]),
-        own,
-    )
+    node, time, source, target = NODES["node"], NODES["time"], EDGES["source"], EDGES["target"]
+    return from_arrays(np.array(node), np.array(time), np.array(source), np.array(target), own)
 
 
 def object_arrays(_: Path) -> Records:

@@ -98,15 +98,10 @@ def test_the_order_of_rows_changes_nothing(
 
 def assert_same_columns(one: GraphSequence, other: GraphSequence) -> None:
     assert [str(x) for x in one.ids] == [str(x) for x in other.ids]
-    for a, b in [
-        (one.node_offsets, other.node_offsets),
-        (one.offsets, other.offsets),
-        (one.entries, other.entries),
-        (one.late.offsets, other.late.offsets),
-        (one.late.newer, other.late.newer),
-        (one.late.entries, other.late.entries),
-    ]:
-        assert a.tolist() == b.tolist()
+    for column in ("node_offsets", "offsets", "entries"):
+        assert getattr(one, column).tolist() == getattr(other, column).tolist()
+    for column in ("offsets", "newer", "entries"):
+        assert getattr(one.late, column).tolist() == getattr(other.late, column).tolist()
 
 
 @given(growing_graphs(), st.booleans())

@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from graphveil.cli import count, demo, sensitivity, statistics
+from graphveil.cli import audit, count, demo, plan, sensitivity, statistics
 from graphveil.errors import (
     BoundError,
     CountOverflowError,
@@ -35,6 +35,8 @@ app.command()(demo.demo)
 app.command()(statistics.statistics)
 app.command()(sensitivity.sensitivity)
 app.command()(count.count)
+app.command()(plan.plan)
+app.command()(audit.audit)
 
 
 def main() -> None:

@@ -76,11 +76,13 @@ def count(
     Example: graphveil count triangles --nodes nodes.csv --edges edges.csv --every year
     """
     from graphveil.cli.output import working
+    from graphveil.cli.startup import load_kernels_without_blas
 
     edges_file, pattern = _file_and_pattern(edges, pattern)
     statistic = chosen_statistic(name, tau, k, pattern)
     statistic.require_domain(directed=directed or oriented)
     with working("Reading and counting …"):
+        load_kernels_without_blas()
         intake = _read(nodes, edges_file, every, directed or oriented, oriented, undated.value)
         counts = _count(intake, statistic)
     if as_json:

@@ -10,26 +10,26 @@ if TYPE_CHECKING:
     from graphveil.graph.sequence import GraphSequence
     from graphveil.statistics.statistic import Statistic
 
-FIRST_YEAR, YEARS, PER_YEAR, DEGREE_BOUND = 2005, 20, 60, 15
+FIRST_YEAR, YEARS, PER_YEAR, DEGREE_BOUND, EPSILON = 2005, 20, 60, 15, "1"
 
 
 def demo() -> None:
-    """Grow a made-up network for 20 years, count it, and show what one person can change.
+    """Grow a made-up network for 20 years, count it, and publish it privately.
 
     Example: graphveil demo
     """
     from graphveil.cli.output import print_table
+    from graphveil.cli.startup import load_kernels_without_blas
     from graphveil.engines import LocalEngine
     from graphveil.graph.bound import DegreeBound
-    from graphveil.graph.degrees import require_bound
 
+    load_kernels_without_blas()
     sequence, bound = _network(), DegreeBound(DEGREE_BOUND)
-    require_bound(sequence, bound)
     chosen = _statistics()
     counts = LocalEngine().count(sequence, chosen)
     totals = [counts.totals(statistic).tolist() for statistic in chosen]
     print_table(
-        "A made-up transmission network: exact counts, year by year",
+        "1. A made-up transmission network: exact counts, year by year",
         ("year", *(str(statistic) for statistic in chosen)),
         zip(sequence.labels, *totals, strict=True),
     )
@@ -37,7 +37,8 @@ def demo() -> None:
     print(f"By how much, if everybody has at most {DEGREE_BOUND} links?\n")
     _print_sensitivities(chosen, bound)
     _print_erratum()
-    print("Next: graphveil statistics, graphveil sensitivity --help, graphveil count --help")
+    _print_releases(sequence, chosen[1], bound, totals[1])
+    print("Next: graphveil statistics, graphveil plan --help, graphveil count --help")
 
 
 def _statistics() -> list[Statistic]:
@@ -94,13 +95,35 @@ def _print_sensitivities(chosen: list[Statistic], bound: Bound) -> None:
 
     found = [(statistic, statistic.sensitivity(bound)) for statistic in chosen]
     print_table(
-        "What one person can change, over all years together",
+        "2. What one person can change, over all years together",
         ("statistic", "at most", "one year alone", "one link", "tight", "the paper"),
         (
             (str(s), f.l1, f.static_l1, f.edge_l1, "yes" if f.exact else "no", f.paper)
             for s, f in found
         ),
     )
+
+
+def _print_releases(
+    sequence: GraphSequence, statistic: Statistic, bound: Bound, exact: list[int]
+) -> None:
+    """Publish one statistic year by year, beside the exact counts that stay private."""
+    from graphveil.cli.output import print_table
+    from graphveil.mechanisms.planner import plan
+    from graphveil.mechanisms.release import Release
+
+    chosen = plan(statistic, bound, epsilon=EPSILON, horizon=YEARS)
+    published, _ = Release.open(chosen, statistic, bound).publish(sequence)
+    rows = []
+    for each, true in zip(published, exact, strict=True):
+        low, high = each.interval("0.95")
+        rows.append((each.label, true, each.raw, f"{low:,} to {high:,}"))
+    print_table(
+        f"3. {statistic}, published: ε = {EPSILON} for all {YEARS} years ({chosen.mechanism.name})",
+        ("year", "exact (private)", "published", "true number, with 95% confidence"),
+        rows,
+    )
+    print("The noise is new at every run of this demo; of a real study it is drawn only once.\n")
 
 
 def _print_erratum() -> None:

@@ -1,0 +1,219 @@
+"""The plot of a plan: the error of every mechanism, release by release."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from math import ceil, exp, floor, log, log10
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from graphveil.errors import ParameterError
+
+if TYPE_CHECKING:
+    import altair
+
+    from graphveil.mechanisms.plan import Plan
+    from graphveil.mechanisms.planner import Prospect
+
+WIDTH, HEIGHT = 560, 340
+LABEL_GAP = 15  # pixels between the names of two lines
+# Dark enough to be read as text on white, and told apart by colour-blind readers together
+# with the names at the lines' ends; the choice has the first.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#B5508A", "#A67C00", "#6A51A3", "#5B5B5B", "#8C2D04")
+
+
+def require_drawable(path: Path) -> None:
+    """Refuse a file that could not be written in the end, before anything is computed."""
+    if path.suffix.lower() not in _RENDERERS:
+        raise ParameterError("plot", f"must end in {', '.join(_RENDERERS)}, not '{path.suffix}'")
+    if not path.resolve().parent.is_dir():
+        raise ParameterError("plot", "must be in a folder that exists")
+
+
+def write_chart(path: Path, prospects: list[Prospect], chosen: Plan) -> None:
+    """Draw the errors into a file, whole or not at all; needs no network."""
+    specification = chart(prospects, chosen).to_dict()
+    _write(path, _RENDERERS[path.suffix.lower()](specification))
+
+
+def chart(prospects: list[Prospect], chosen: Plan) -> altair.LayerChart:
+    """Error against release, one line per mechanism, each with its name at its end."""
+    import altair as alt
+
+    lines = _lines(prospects, chosen)
+    low, high = _range([value for _, deviations in lines for value in deviations])
+    places = _apart([line[-1] for _, line in lines], low, high)
+    ends = [
+        {"release": len(line), "error": place, "mechanism": name}
+        for (name, line), place in zip(lines, places, strict=True)
+    ]
+    layers = alt.LayerChart(
+        layer=[
+            _layer(_points(lines[1:]), alt.MarkDef("line", strokeWidth=1.6)),
+            _layer(_points(lines[:1]), alt.MarkDef("line", strokeWidth=3.6)),
+            _layer(ends, alt.MarkDef("text", align="left", dx=7, fontSize=12, clip=False)),
+        ]
+    ).encode(
+        x=_release_axis(len(chosen.predicted)),
+        y=_error_axis(low, high),
+        color=_colours([name for name, _ in lines]),
+        text="mechanism:N",
+    )
+    return _dressed(layers, chosen)
+
+
+def _layer(values: list[dict[str, Any]], mark: altair.MarkDef) -> altair.Chart:
+    import altair as alt
+
+    return alt.Chart(alt.InlineData(values=values), mark=mark)
+
+
+def _release_axis(steps: int) -> altair.X:
+    import altair as alt
+
+    return alt.X(
+        "release:Q",
+        title="release",
+        scale=alt.Scale(domain=[1, max(steps, 2)], nice=False),
+        axis=alt.Axis(format="d", grid=False, tickMinStep=1, values=_releases(steps)),
+    )
+
+
+def _error_axis(low: float, high: float) -> altair.Y:
+    import altair as alt
+
+    return alt.Y(
+        "error:Q",
+        title="standard deviation of the noise",
+        scale=alt.Scale(type="log", domain=[low, high], nice=False),
+        axis=alt.Axis(format=",~g", values=_ticks(low, high), gridColor="#e6e6e6"),
+    )
+
+
+def _colours(names: list[str]) -> altair.Color:
+    import altair as alt
+
+    shades = [COLOURS[place % len(COLOURS)] for place in range(len(names))]
+    return alt.Color("mechanism:N", scale=alt.Scale(domain=names, range=shades), legend=None)
+
+
+def _dressed(layers: altair.LayerChart, chosen: Plan) -> altair.LayerChart:
+    """The chart with its title, size and fonts."""
+    import altair as alt
+
+    title = alt.TitleParams(
+        f"Predicted error: {chosen.subject}",
+        subtitle=f"{chosen.budget} for the whole series; the thick line is the choice",
+        anchor="start",
+        fontSize=15,
+        subtitleFontSize=12,
+        subtitleColor="#444444",
+        offset=14,
+    )
+    dressed: altair.LayerChart = layers.properties(
+        width=WIDTH, height=HEIGHT, title=title, description=chosen.describe(), background="white"
+    ).configure(
+        padding={"left": 12, "right": 16, "top": 12, "bottom": 12},
+        view=alt.ViewConfig(stroke=None),
+        axis=alt.AxisConfig(
+            labelFontSize=12, titleFontSize=12, titleFontWeight="normal", titlePadding=10
+        ),
+    )
+    return dressed
+
+
+def _lines(prospects: list[Prospect], chosen: Plan) -> list[tuple[str, tuple[float, ...]]]:
+    """Each line with its name, the chosen one first; equal lines share one name."""
+    shared: dict[tuple[float, ...], list[str]] = {}
+    for each in sorted(prospects, key=lambda each: each.name != chosen.mechanism.name):
+        if each.plan:
+            key = tuple(round(value, 6) for value in each.std)
+            shared.setdefault(key, []).append(each.name)
+    return [(", ".join(names), deviations) for deviations, names in shared.items()]
+
+
+def _points(lines: list[tuple[str, tuple[float, ...]]]) -> list[dict[str, Any]]:
+    """The data of some lines; a series of one release is drawn as a short level line."""
+    return [
+        {"release": release, "error": error, "mechanism": name}
+        for name, deviations in lines
+        for release, error in enumerate(
+            deviations if len(deviations) > 1 else deviations * 2, start=1
+        )
+    ]
+
+
+def _range(values: list[float]) -> tuple[float, float]:
+    """A range with some air; noise so small that it vanishes is drawn at the lower edge."""
+    high = max(values) * 1.15
+    return max(min(values), high * 1e-6) / 1.15, high
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """Round numbers in the range: 1, 2, 5 times powers of ten, fewer if it is long."""
+    steps = (1, 2, 5) if high / low < 1e3 else (1,)
+    powers = range(floor(log10(low)), ceil(log10(high)) + 1)
+    return [s * 10.0**power for power in powers for s in steps if low <= s * 10.0**power <= high]
+
+
+def _releases(steps: int) -> list[int]:
+    """The first release, the last, and some round numbers between."""
+    stride = next(s for s in (1, 2, 5, 10, 20, 50, 100, 200, 500, 10**9) if steps / s <= 11)
+    inner = [release for release in range(stride, steps, stride) if steps - release > stride / 2]
+    return sorted({1, *inner, steps})
+
+
+def _apart(values: list[float], low: float, high: float) -> list[float]:
+    """Where to write each line's name: at its end, moved just enough not to overlap."""
+    pixel = log(high / low) / HEIGHT
+    order = sorted(range(len(values)), key=values.__getitem__)
+    places = [log(max(values[i], low) / low) / pixel for i in order]
+    for _ in range(200):
+        for lower in range(len(places) - 1):
+            missing = LABEL_GAP - (places[lower + 1] - places[lower])
+            if missing > 0:
+                places[lower] -= missing / 2
+                places[lower + 1] += missing / 2
+    found = dict(zip(order, places, strict=True))
+    return [low * exp(found[i] * pixel) for i in range(len(values))]
+
+
+def _svg(specification: dict[str, Any]) -> bytes:
+    import vl_convert
+
+    return vl_convert.vegalite_to_svg(specification).encode()
+
+
+def _png(specification: dict[str, Any]) -> bytes:
+    import vl_convert
+
+    return vl_convert.vegalite_to_png(specification, scale=2)
+
+
+def _html(specification: dict[str, Any]) -> bytes:
+    import vl_convert
+
+    return vl_convert.vegalite_to_html(specification, bundle=True).encode()
+
+
+_RENDERERS: dict[str, Callable[[dict[str, Any]], bytes]] = {
+    ".svg": _svg,
+    ".png": _png,
+    ".html": _html,
+}
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write beside the file and then put it in its place, so that no half file is ever seen."""
+    beside = None
+    try:
+        with tempfile.NamedTemporaryFile(dir=path.resolve().parent, delete=False) as file:
+            beside = Path(file.name)
+            file.write(content)
+        beside.chmod(0o644)
+        beside.replace(path)
+    except OSError as error:
+        if beside is not None:
+            beside.unlink(missing_ok=True)
+        raise ParameterError("plot", f"cannot be written: {error.strerror}") from error

@@ -1,0 +1,1 @@
+"""Mechanisms: integer noise, correlated over time, with its error known beforehand."""

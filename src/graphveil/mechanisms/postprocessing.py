@@ -1,0 +1,166 @@
+"""Post-processing: what may be published beside the raw values, at no cost in privacy.
+
+Everything here is a function of published numbers and of public facts, so it spends nothing.
+The raw value is unbiased and processed ones are not: they stand beside it, never in its place.
+Two tempting ideas are left out because they can hurt: clipping noisy increments at zero, and
+the running maximum. `docs/postprocessing.md` shows by how much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from graphveil.errors import ParameterError
+from graphveil.statistics.degree_ccdf import CcdfOfDegrees
+from graphveil.statistics.statistic import Statistic
+
+Values: TypeAlias = NDArray[np.float64]
+Block: TypeAlias = tuple[float, int]  # a stretch of equal fitted values: its sum and its length
+
+
+@dataclass(frozen=True)
+class Processed:
+    """What may stand beside the raw values of a series.
+
+    Attributes:
+        values: one row per release; the shape of the raw history.
+        histogram: for a degree CCDF, how many nodes have exactly each degree.
+        done: what was done, for readers.
+    """
+
+    values: Values
+    done: str
+    histogram: Values | None = None
+
+
+def clipped(raw: ArrayLike, lowest: float = 0, highest: float | None = None) -> Values:
+    """Values moved into the range in which the truth is known to lie.
+
+    Guarantees: no value is farther from a truth within the range than it was.
+    """
+    if highest is not None and highest < lowest:
+        raise ParameterError("highest", f"must be at least {lowest}")
+    return np.clip(np.asarray(raw, dtype=np.float64), lowest, highest)
+
+
+def online_isotonic(raw: ArrayLike) -> Values:
+    """For every step t, the largest mean of raw values over s..t: the end of the best fit so far.
+
+    It looks at the past only and revises nothing; hence it may fall from step to step, though
+    every value is the end of a rising fit. Tables are treated column by column.
+    """
+    return _by_column(raw, _ends)
+
+
+def refitted(raw: ArrayLike) -> Values:
+    """The non-decreasing history that is nearest to the raw one, in squares.
+
+    Guarantees: the sum of squared errors over the history never grows, if the truth never
+    falls. Earlier values change when later ones are known.
+    """
+    return _by_column(raw, _fit)
+
+
+def monotone_in_degree(raw: ArrayLike) -> Values:
+    """Each row as the nearest one that never rises with the degree.
+
+    Guarantees: no row is farther, in squares, from a truth that never rises.
+    """
+    return -refitted(-np.asarray(raw, dtype=np.float64).T).T
+
+
+def monotone_ccdf(raw: ArrayLike, *, online: bool) -> Values:
+    """A degree CCDF, (releases, degrees), that is consistent in degree, in time and in sign.
+
+    First each row is fitted over the degrees, then each column over time, then all is clipped
+    at 0. Fitting over time keeps the order of columns, because a fit of larger values is
+    larger: so no second round is needed, and every row ends up non-increasing.
+
+    Guarantees: refitted (`online=False`), the table never falls over time either, and its sum
+    of squared errors is never more than the raw one's: each of the three is a projection onto
+    a convex set that holds the truth.
+    """
+    in_degree = monotone_in_degree(raw)
+    in_time = online_isotonic(in_degree) if online else refitted(in_degree)
+    # Only the last bit of a float can still rise with the degree; no bin may show that.
+    return clipped(np.minimum.accumulate(in_time, axis=1))
+
+
+def histogram_of(ccdf: ArrayLike) -> Values:
+    """How many nodes have exactly each degree; no bin is negative if no row of `ccdf` rises."""
+    table = np.asarray(ccdf, dtype=np.float64)
+    return table - np.pad(table[..., 1:], [(0, 0)] * (table.ndim - 1) + [(0, 1)])
+
+
+def processed(
+    statistic: Statistic,
+    raw_history: ArrayLike,
+    *,
+    online: bool = True,
+    highest: float | None = None,
+) -> Processed:
+    """What is admissible for this statistic, applied to all of its raw values so far.
+
+    Args:
+        statistic: decides what is known about the truth: whether it can fall, its shape.
+        raw_history: the raw values of all releases so far, (releases,) or (releases, degrees).
+        online: keep to what each step could know; otherwise refit the whole history.
+        highest: a public upper bound of every number, such as the size of the population.
+    """
+    raw = np.asarray(raw_history, dtype=np.float64)
+    if raw.ndim != (2 if statistic.vector else 1):
+        shape = "one row of numbers" if statistic.vector else "one number"
+        raise ParameterError("raw_history", f"must have {shape} per release of {statistic.name}")
+    clip = "clipped at 0" if highest is None else f"clipped to 0..{highest:g}"
+    if not statistic.monotone:
+        return Processed(clipped(raw, 0, highest), clip)
+    order = "each value ends a rising fit of those before it" if online else "refitted to rise"
+    if not isinstance(statistic, CcdfOfDegrees):
+        fit = online_isotonic(raw) if online else refitted(raw)
+        return Processed(clipped(fit, 0, highest), f"{order}, {clip}")
+    table = clipped(monotone_ccdf(raw, online=online), 0, highest)
+    return Processed(table, f"falling in degree, {order}, {clip}", histogram_of(table))
+
+
+def _by_column(raw: ArrayLike, fit: Callable[[Sequence[float]], list[float]]) -> Values:
+    values = np.asarray(raw, dtype=np.float64)
+    if values.ndim == 1:
+        return np.array(fit(values.tolist()), dtype=np.float64)
+    columns = [fit(column) for column in values.T.tolist()]
+    return np.array(columns, dtype=np.float64).reshape(values.shape[::-1]).T
+
+
+def _ends(values: Sequence[float]) -> list[float]:
+    """The last fitted value of the fit to every beginning of `values`."""
+    blocks: list[Block] = []
+    ends: list[float] = []
+    for value in values:
+        _pool(blocks, value)
+        ends.append(_mean(blocks[-1]))
+    return ends
+
+
+def _fit(values: Sequence[float]) -> list[float]:
+    """The non-decreasing fit with the least squares."""
+    blocks: list[Block] = []
+    for value in values:
+        _pool(blocks, value)
+    return [_mean(block) for block in blocks for _ in range(block[1])]
+
+
+def _pool(blocks: list[Block], value: float) -> None:
+    """Append a value; merge the last blocks for as long as their means do not rise."""
+    total, length = value, 1
+    while blocks and blocks[-1][0] * length >= total * blocks[-1][1]:
+        earlier = blocks.pop()
+        total, length = total + earlier[0], length + earlier[1]
+    blocks.append((total, length))
+
+
+def _mean(block: Block) -> float:
+    return block[0] / block[1]

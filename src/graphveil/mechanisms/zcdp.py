@@ -1,0 +1,105 @@
+"""Between zCDP and (ε, δ): the tight conversion, always rounded to the safe side.
+
+ρ-zCDP implies (ε, δ)-DP whenever, for some order α > 1,
+
+    δ ≥ exp((α−1)(αρ − ε)) · (1 − 1/α)^α / (α−1).
+
+Every α gives a true statement, so the best α may be sought in floats; only the number that
+is then claimed is computed in many digits and rounded to the safe side
+(`docs/mechanisms.md#from-zcdp-to-ε-and-δ`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, localcontext
+from fractions import Fraction
+from functools import lru_cache
+from math import exp, log, log1p
+
+from graphveil.errors import ParameterError
+
+DIGITS = 60
+SAFE_DIGITS = 30  # what is claimed; far coarser than any error made in `DIGITS`
+NARROW, WIDE = -16.0, 60.0  # the range of log(α − 1) that is searched
+
+
+@lru_cache(maxsize=256)
+def rho_of(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """The largest ρ for which ρ-zCDP gives (ε, δ)-DP, rounded down.
+
+    Guarantees: ρ-zCDP with this ρ implies (ε, δ)-DP.
+    """
+    _require(epsilon > 0, "epsilon", "must be greater than 0")
+    _require(0 < delta < 1, "delta", "must lie strictly between 0 and 1")
+    e, d = float(epsilon), log(delta.numerator) - log(delta.denominator)
+
+    def rho(beta: float) -> float:
+        return (e + (d + _margin(beta)) / beta) / (1 + beta)
+
+    with localcontext(Context(prec=DIGITS)):
+        beta = Decimal(_best(lambda place: rho(exp(place))))
+        margin = _exact_log(delta) + _exact_margin(beta)
+        exact = (_decimal(epsilon) + margin / beta) / (1 + beta)
+        return Fraction(_rounded(exact, ROUND_FLOOR))
+
+
+@lru_cache(maxsize=256)
+def epsilon_of(rho: Fraction, delta: Fraction) -> Fraction:
+    """The smallest ε for which ρ-zCDP gives (ε, δ)-DP, rounded up.
+
+    Guarantees: ρ-zCDP implies (ε, δ)-DP with this ε.
+    """
+    _require(rho > 0, "rho", "must be greater than 0")
+    _require(0 < delta < 1, "delta", "must lie strictly between 0 and 1")
+    r, d = float(rho), log(delta.numerator) - log(delta.denominator)
+
+    def epsilon(beta: float) -> float:
+        return (1 + beta) * r - (d + _margin(beta)) / beta
+
+    with localcontext(Context(prec=DIGITS)):
+        beta = Decimal(_best(lambda place: -epsilon(exp(place))))
+        margin = _exact_log(delta) + _exact_margin(beta)
+        exact = (1 + beta) * _decimal(rho) - margin / beta
+        return max(Fraction(0), Fraction(_rounded(exact, ROUND_CEILING)))
+
+
+def _best(gain: Callable[[float], float]) -> float:
+    """α − 1 where `gain`, a function of log(α − 1), is about largest."""
+    count = 400
+    width = (WIDE - NARROW) / count
+    middle = max((NARROW + width * i for i in range(count + 1)), key=gain)
+    low, high = middle - width, middle + width
+    while high - low > 1e-7:
+        third = (high - low) / 3
+        if gain(low + third) < gain(high - third):
+            low += third
+        else:
+            high -= third
+    return exp((low + high) / 2)
+
+
+def _margin(beta: float) -> float:
+    """log(α−1) − α·log(1 − 1/α), with α = 1 + β."""
+    return log(beta) + (1 + beta) * log1p(1 / beta)
+
+
+def _exact_margin(beta: Decimal) -> Decimal:
+    return beta.ln() + (1 + beta) * (1 + 1 / beta).ln()
+
+
+def _exact_log(number: Fraction) -> Decimal:
+    return Decimal(number.numerator).ln() - Decimal(number.denominator).ln()
+
+
+def _decimal(number: Fraction) -> Decimal:
+    return Decimal(number.numerator) / Decimal(number.denominator)
+
+
+def _rounded(number: Decimal, way: str) -> Decimal:
+    return Context(prec=SAFE_DIGITS, rounding=way).plus(number)
+
+
+def _require(holds: bool, parameter: str, problem: str) -> None:
+    if not holds:
+        raise ParameterError(parameter, problem)

@@ -12,7 +12,9 @@ from commands import ROOT, graphveil, run_line
 
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 REFERENCE = ROOT / "docs" / "command-line.md"
-COMMANDS = ("demo", "statistics", "sensitivity", "count", "plan", "audit")
+COMMANDS = (
+    "demo", "statistics", "sensitivity", "count", "plan", "audit", "datasets", "generate",
+)  # fmt: skip
 
 _BLOCK = re.compile(r"^```(console|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _SESSION = re.compile(r"^\$ (?P<command>[^\n]*)\n(?P<output>(?:(?!\$ |```).*\n)*)", re.MULTILINE)

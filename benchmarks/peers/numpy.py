@@ -26,11 +26,28 @@ def ready(graph: Graph) -> Ready:
     return Ready(newer, older, graph.node_ends(), graph.edge_ends())
 
 
-def degree_statistics(graph: Ready, tau: int) -> DegreeAnswer:
-    """All degree statistics after each step; degrees are carried from step to step.
+def degree_statistics(graph: Graph, tau: int) -> DegreeAnswer:
+    """All degree statistics after each step, as one would write it.
 
-    Counting the two ends apart saves a copy, and the newer ends come in order: this is
-    about twice as fast as counting all ends of a step at once.
+    One `bincount` of all ends of a step, as the columns come, and one of the degrees.
+    """
+    node_ends, edge_ends = graph.node_ends(), graph.edge_ends()
+    degree = np.zeros(node_ends[-1], dtype=np.int64)
+    histograms: list[Counts] = []
+    first_edge = 0
+    for nodes, edges in zip(node_ends, edge_ends, strict=True):
+        ends = np.concatenate([graph.newer[first_edge:edges], graph.older[first_edge:edges]])
+        degree += np.bincount(ends, minlength=len(degree))
+        histograms.append(np.bincount(degree[:nodes]))
+        first_edge = edges
+    return answer_of_histogram(_stacked(histograms), tau)
+
+
+def tuned_degree_statistics(graph: Ready, tau: int) -> DegreeAnswer:
+    """The same, as fast as we could make it in NumPy.
+
+    Counting the two ends apart saves a copy, the newer ends come in order, 64-bit columns
+    spare a conversion, and nodes that are not there yet are left out.
     """
     degree = np.zeros(graph.node_ends[-1], dtype=np.int64)
     histograms: list[Counts] = []

@@ -40,7 +40,7 @@ def test_json_holds_the_whole_outcome() -> None:
     assert 0 <= data["lower_bound"] < 1
     assert data["violated"] is False
     assert data["simulation"]["runs"] == 2000
-    assert data["release"]["runs"] == 5
+    assert data["release"]["runs"] == 20
 
 
 def test_auto_takes_the_best_mechanism_of_an_unknown_horizon() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from functools import cache
+from pathlib import Path
 from time import perf_counter
 
 import numpy as np
@@ -14,13 +16,14 @@ from graphveil.errors import ParameterError
 from graphveil.mechanisms.bridged import best_block, bridged, bridged_squares
 from graphveil.mechanisms.factorisation import identity
 from graphveil.mechanisms.lbfgs import minimised
-from graphveil.mechanisms.mechanism import Request, mechanism
+from graphveil.mechanisms.mechanism import Request, mechanism, registered
 from graphveil.mechanisms.optimised import mean_deviation, optimised
 from graphveil.mechanisms.plan import Plan
 from graphveil.mechanisms.tree import Dyadic
 from graphveil.statistics.sensitivity import Sensitivity
 from graphveil.testing.simulation import simulate
 
+ROOT = Path(__file__).parents[2]
 UNIT = Sensitivity(1, 1, 1, 1, frozenset(), "none", "none")
 WIDE = Sensitivity(50, 50, 2500, 1, frozenset(), "none", "none")
 BETTER = ("tree", "bridged", "optimised", "epochs")
@@ -195,3 +198,17 @@ def test_the_minimiser_walks_a_curved_valley() -> None:
 
     found = minimised(rosenbrock, np.array([-1.2, 1.0]), rounds=200, tolerance=0.0)
     np.testing.assert_allclose(found, [1, 1], atol=1e-6)
+
+
+def anchors(document: Path) -> set[str]:
+    """Where a link into a document can lead."""
+    titles = re.findall(r"^#+ (.*)$", document.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def test_every_cited_proof_stands_where_it_is_said_to() -> None:
+    cited = {member.proof for member in registered().values()}
+    for source in (ROOT / "src" / "graphveil" / "mechanisms").glob("*.py"):
+        cited |= set(re.findall(r"docs/mechanisms\.md#[\w-]+", source.read_text(encoding="utf-8")))
+    found = anchors(ROOT / "docs" / "mechanisms.md")
+    assert {each.split("#")[1] for each in cited} <= found

@@ -31,7 +31,8 @@ class Claiming:
     def sensitivity(self, bound: Bound) -> Sensitivity:
         truth = self.honest.sensitivity(bound)
         exact_for = truth.exact_for | {self.measure}
-        changed = {self.measure: self.number}
+        stored = "variation" if self.measure == "variation_squared" else self.measure
+        changed = {stored: self.number}
         return replace(truth, exact_for=exact_for, **changed)  # type: ignore[arg-type]
 
 
@@ -56,6 +57,7 @@ TOO_SMALL = {
     "a static number": (statistic("high-degree", tau=2), "static_l1", 3, DegreeBound(3)),
     "a static number as if nothing were recounted": (HISTOGRAM, "static_l1", 1, DegreeBound(2)),
     "an L2 number": (statistic("degree-ccdf"), "l2_squared", 18, DegreeBound(2)),
+    "L2² in place of V²": (statistic("degree-ccdf"), "variation_squared", 19, DegreeBound(2)),
     "L1 in place of L2²": (statistic("triangles"), "l2_squared", 6, DegreeBound(4)),
     "an edge-level number": (HISTOGRAM, "edge_l1", 11, DegreeBound(2)),
     "a directed edge-level number": (TRANSITIVE, "edge_l1", 5, InOutBound(3, 3)),

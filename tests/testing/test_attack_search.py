@@ -60,11 +60,12 @@ def test_every_state_keeps_the_rules(
 def test_witnesses_replay_to_what_was_found() -> None:
     for relation in RELATIONS:
         found = search_from_nothing("degree-histogram", DegreeBound(3), relation, 3, 5, 2000)
-        l1, static, l2 = found.witnesses
+        l1, static, l2, variation = found.witnesses
         member = statistic("degree-histogram")
         assert replay(member, l1).l1 == found.best[0]
         assert replay(member, static).static_l1 == found.best[1]
         assert replay(member, l2).l2_squared == found.best[2]
+        assert replay(member, variation).variation_squared == found.best[3]
 
 
 def test_a_seed_decides_everything() -> None:

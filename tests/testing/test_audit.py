@@ -8,6 +8,7 @@ from math import e, log
 import numpy as np
 import pytest
 
+from commands import ROOT
 from graphveil.errors import ParameterError
 from graphveil.graph.bound import Bound, DegreeBound, InOutBound
 from graphveil.mechanisms.laws import DiscreteLaplace
@@ -100,6 +101,15 @@ def test_planted_faults_are_caught(fault: str) -> None:
     assert found.violated, found
     assert found.lower_bound > found.claimed
     assert found.verdict == "violation"
+
+
+def test_the_document_shows_every_planted_fault() -> None:
+    page = (ROOT / "docs" / "audit.md").read_text()
+    for fault in PLANTED:
+        (row,) = [line for line in page.splitlines() if line.startswith(f"| {fault} |")]
+        claimed, shown, verdict = [cell.strip() for cell in row.strip("|").split("|")[1:]]
+        assert float(shown) > float(claimed)
+        assert verdict == "violation"
 
 
 def test_faults_of_the_release_path_are_caught() -> None:

@@ -6,7 +6,16 @@ import sys
 
 import typer
 
-from graphveil.cli import audit, count, demo, plan, sensitivity, statistics
+from graphveil.cli import (
+    audit,
+    count,
+    datasets,
+    demo,
+    generate,
+    plan,
+    sensitivity,
+    statistics,
+)
 from graphveil.errors import (
     BoundError,
     CountOverflowError,
@@ -37,6 +46,8 @@ app.command()(sensitivity.sensitivity)
 app.command()(count.count)
 app.command()(plan.plan)
 app.command()(audit.audit)
+app.command()(datasets.datasets)
+app.command()(generate.generate)
 
 
 def main() -> None:

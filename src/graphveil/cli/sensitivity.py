@@ -67,6 +67,7 @@ def _as_data(statistic: Statistic, bound: Bound, found: Sensitivity) -> dict[str
         "static_l1": found.static_l1,
         "l2_squared": found.l2_squared,
         "l2": found.l2,
+        "variation_squared": found.variation_squared,
         "edge_l1": found.edge_l1,
         "exact": found.exact,
         "exact_for": sorted(found.exact_for),

@@ -171,12 +171,13 @@ def _numbers_in_order(ids: pl.Series, steps: Steps) -> tuple[pl.Series, Steps] |
     from graphveil.graph.kernels import arrange_numbers
 
     first, last = int(steps.min()), int(steps.max())
-    arranged, counts, conflict = arrange_numbers(
-        ids.to_numpy(), steps - np.int32(first), low, high - low + 1, last - first + 1
-    )
-    if conflict >= 0:
+    step_of = np.full(high - low + 1, -1, np.int32)
+    arranged, counts = np.empty(len(ids), np.int64), np.zeros(last - first + 1, np.int64)
+    since = steps - np.int32(first)
+    if arrange_numbers(ids.to_numpy(), since, low, step_of, arranged, counts) >= 0:
         return None
-    return pl.Series(arranged), np.repeat(np.arange(first, last + 1, dtype=np.int32), counts)
+    in_order = np.repeat(np.arange(first, last + 1, dtype=np.int32), counts)
+    return pl.Series(arranged[: len(in_order)]), in_order
 
 
 def _first_of_each(

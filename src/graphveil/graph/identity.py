@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _PLAIN_NUMBER = r"^(0|-?[1-9][0-9]{0,17})$"
 UNKNOWN = -1
+_PIECE = 1 << 20  # ids that one thread looks up at a time
 
 
 class Ids(NamedTuple):
@@ -214,8 +215,11 @@ def _look_up(table: _Table, ids: pl.Series, known: int) -> NDArray[np.int32]:
     pieces, start = [], 0
     for chunk in ids.get_chunks():
         values = chunk.to_numpy()
-        pieces.append((values, table.low, table.labels, known, labels[start : start + len(values)]))
-        start += len(values)
+        for cut in range(0, len(values), _PIECE):
+            piece = values[cut : cut + _PIECE]
+            room = labels[start : start + len(piece)]
+            pieces.append((piece, table.low, table.labels, known, room))
+            start += len(piece)
     in_threads(look_up, pieces)
     return labels
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.compiled import kernel
-from graphveil.graph.sequence import BACKWARD, BOTH, FORWARD
+from graphveil.graph.sequence import BOTH
 
 Int32s = NDArray[np.int32]
 Int64s = NDArray[np.int64]
@@ -27,39 +27,44 @@ def look_up(ids: Int64s, low: int, table: Int32s, known: int, labels: Int32s) ->
 
 @kernel
 def arrange_numbers(
-    ids: Int64s, steps: Int32s, low: int, span: int, step_count: int
-) -> tuple[Int64s, Int64s, int]:
+    ids: Int64s, steps: Int32s, low: int, step_of: Int32s, arranged: Int64s, counts: Int64s
+) -> int:
     """Distinct ids of a narrow range by (step, id), in two passes, without sorting.
 
-    Returns the ids in order, how many each step has, and the first row that names an
-    earlier id with another step (or -1). Rows that repeat an id and its step are merged.
+    Rows that repeat an id and its step are merged.
+
+    Args:
+        ids: the ids, none below `low`.
+        steps: the step of each.
+        low: the id that belongs to the first place of `step_of`.
+        step_of: -1 for every id in the range; filled with steps.
+        arranged: room for every id; filled with the distinct ones in order.
+        counts: 0 for every step; filled with how many ids it has.
+
+    Returns:
+        The first row that names an earlier id with another step, or -1.
     """
-    step_of = np.full(span, -1, dtype=np.int32)
-    counts = np.zeros(step_count, dtype=np.int64)
     for row in range(len(ids)):
         slot = ids[row] - low
         if step_of[slot] < 0:
             step_of[slot] = steps[row]
             counts[steps[row]] += 1
         elif step_of[slot] != steps[row]:
-            return np.empty(0, dtype=np.int64), counts, row
-    place = np.zeros(step_count + 1, dtype=np.int64)
-    place[1:] = np.cumsum(counts)
-    arranged = np.empty(place[step_count], dtype=np.int64)
-    for slot in range(span):
+            return row
+    place = np.cumsum(counts) - counts
+    for slot in range(len(step_of)):
         step = step_of[slot]
         if step >= 0:
             arranged[place[step]] = low + slot
             place[step] += 1
-    return arranged, counts, -1
+    return -1
 
 
 @kernel
 def count_list_lengths(
-    source: Int32s, target: Int32s, prompt: Flags, first: int, nodes: int
-) -> tuple[Int64s, int]:
-    """Offsets of the lists of nodes first..first+nodes, and the number of self-links."""
-    offsets = np.zeros(nodes + 1, dtype=np.int64)
+    source: Int32s, target: Int32s, prompt: Flags, first: int, offsets: Int64s
+) -> int:
+    """Fill the zeroed offsets of the lists of nodes from `first` on; returns self-links."""
     self_links = 0
     every = len(prompt) == 0
     for i in range(len(source)):
@@ -67,9 +72,9 @@ def count_list_lengths(
             self_links += 1
         elif every or prompt[i]:
             offsets[max(source[i], target[i]) - first + 1] += 1
-    for node in range(nodes):
+    for node in range(len(offsets) - 1):
         offsets[node + 1] += offsets[node]
-    return offsets, self_links
+    return self_links
 
 
 @kernel
@@ -78,21 +83,35 @@ def fill_lists(
     target: Int32s,
     prompt: Flags,
     first: int,
-    directed: bool,
-    offsets: Int64s,
+    directions: Int32s,
+    place: Int64s,
+    begin: int,
+    end: int,
     entries: Int32s,
 ) -> None:
-    """Put every prompt edge into its newer endpoint's list, in any order."""
-    place = offsets[:-1].copy()
+    """Put the prompt edges of the newer endpoints begin..end into lists, in any order.
+
+    Args:
+        source: the label at one end of each edge.
+        target: the label at the other.
+        prompt: which edges are prompt; empty if all are.
+        first: the label whose list is the first.
+        directions: the direction bits of an edge from older to newer, and the other way.
+        place: where each list begins; left where it ends.
+        begin: the first label to serve: several threads share the work.
+        end: the label behind the last one.
+        entries: filled.
+    """
+    forward, backward = directions
     every = len(prompt) == 0
     for i in range(len(source)):
         a, b = source[i], target[i]
-        if a == b or not (every or prompt[i]):
+        newer = max(a, b)
+        if newer < begin or newer >= end or a == b or not (every or prompt[i]):
             continue
-        newer, older, direction = (b, a, FORWARD) if a < b else (a, b, BACKWARD)
-        if not directed:
-            direction = BOTH
-        entries[place[newer - first]] = older << 2 | direction
+        older = min(a, b)
+        at = np.uint64(place[newer - first])
+        entries[at] = older << 2 | (forward if a < b else backward)
         place[newer - first] += 1
 
 

@@ -113,21 +113,31 @@ def prompt_lists(
     from graphveil.graph import kernels
 
     first = sequence.nodes
-    offsets, self_links = kernels.count_list_lengths(
-        ends.source, ends.target, prompt, first, nodes - first
+    edges = ends.source, ends.target, prompt, first
+    offsets = np.zeros(nodes - first + 1, np.int64)
+    self_links = kernels.count_list_lengths(*edges, offsets)
+    entries, place = np.empty(int(offsets[-1]), dtype=np.int32), offsets[:-1].copy()
+    directions = np.array([FORWARD, BACKWARD] if sequence.directed else [BOTH, BOTH], np.int32)
+    in_threads(
+        kernels.fill_lists,
+        [(*edges, directions, place, a, b, entries) for a, b in _shares(offsets, first, 1)],
     )
-    entries = np.empty(int(offsets[-1]), dtype=np.int32)
-    kernels.fill_lists(ends.source, ends.target, prompt, first, sequence.directed, offsets, entries)
-    parts = np.linspace(0, nodes - first, 4 * available_threads() + 1).astype(np.int64)
     again = in_threads(
         kernels.sort_lists,
-        [(offsets, entries, int(a), int(b)) for a, b in itertools.pairwise(parts)],
+        [(offsets, entries, a - first, b - first) for a, b in _shares(offsets, first, 4)],
     )
     repeated = kernels.merge_pairs(offsets, entries) if sum(again) else 0
     entries = entries[: offsets[-1]]
     if sequence.oriented and ((entries & BOTH) == BOTH).any():
         _refuse_reciprocal(table, ends)
     return Lists(offsets, entries, repeated, self_links)
+
+
+def _shares(offsets: Int64s, first: int, per_thread: int) -> list[tuple[int, int]]:
+    """Ranges of labels with about as many entries each, some for every thread."""
+    aims = np.linspace(0, offsets[-1], per_thread * available_threads() + 1)[1:-1]
+    cuts = np.searchsorted(offsets, aims) + first
+    return list(itertools.pairwise([first, *cuts.tolist(), first + len(offsets) - 1]))
 
 
 def _refuse_reciprocal(table: Table, ends: Endpoints) -> None:

@@ -12,6 +12,8 @@ from __future__ import annotations
 from dataclasses import replace
 from enum import Enum
 
+import numpy as np
+
 from graphveil.graph.bound import Bound, DegreeBound
 from graphveil.graph.degrees import require_fit
 from graphveil.graph.sequence import BOTH, GraphSequence, LateEdges
@@ -59,16 +61,20 @@ def _project(sequence: GraphSequence, bound: Bound, counted: Counted) -> GraphSe
         late.offsets, late.newer, late.entries,
     )  # fmt: skip
     by_kept = counted is Counted.KEPT
+    offsets, entries = np.empty_like(sequence.offsets), np.empty_like(sequence.entries)
+    late_offsets, late_kept = np.empty_like(late.offsets), np.empty_like(late.newer)
+    room = offsets, entries, late_offsets, late_kept
+    used = np.zeros(sequence.nodes, np.int32)
     if isinstance(bound, DegreeBound):
-        kept = project_undirected(*columns, bound.degree, by_kept)
+        count = project_undirected(*columns, bound.degree, by_kept, used, *room)
     else:
-        kept = project_directed(*columns, bound.outward, bound.inward, by_kept)
-    offsets, entries, late_offsets, late_kept = kept
+        out, into = bound.outward, bound.inward
+        count = project_directed(*columns, out, into, by_kept, used, used.copy(), *room)
     chosen = late_kept != 0
     return replace(
         sequence,
         offsets=offsets,
-        entries=entries,
+        entries=entries[:count],
         late=LateEdges(
             late_offsets, late.newer[chosen], (late.entries & ~BOTH | late_kept)[chosen]
         ),

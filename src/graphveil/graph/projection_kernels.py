@@ -11,9 +11,7 @@ from graphveil.prefetch import prefetch
 
 Int32s = NDArray[np.int32]
 Int64s = NDArray[np.int64]
-Projected = tuple[Int64s, Int32s, Int64s, Int32s]
-
-AHEAD = 24  # how many entries ahead to ask for a neighbour's counter
+AHEAD = 32  # how many entries ahead to ask for a neighbour's counter
 
 
 @kernel
@@ -26,35 +24,48 @@ def project_undirected(
     late_entries: Int32s,
     bound: int,
     by_kept: bool,
-) -> Projected:
-    """Kept lists, offsets of kept late edges, and each late edge's kept direction or 0."""
-    used = np.zeros(len(offsets) - 1, dtype=np.int32)
-    kept_offsets, kept = np.zeros_like(offsets), np.empty_like(entries)
-    late_kept_offsets, late_kept = np.zeros_like(late_offsets), np.zeros_like(late_newer)
-    count = late_count = 0
+    used: Int32s,
+    kept_offsets: Int64s,
+    kept: Int32s,
+    late_kept_offsets: Int64s,
+    late_kept: Int32s,
+) -> int:
+    """Fill kept lists, offsets of kept late edges, and each late edge's kept direction or 0.
+
+    `used` counts, from 0 on, how much of its bound each node has used. Returns how many
+    entries the kept lists have.
+    """
+    kept_offsets[0] = late_kept_offsets[0] = count = late_count = 0
+    always = np.int32(not by_kept)
+    i, safe = np.uint64(0), np.uint64(max(len(entries) - AHEAD, 0))
     for step in range(len(node_offsets) - 1):
         for newer in range(node_offsets[step], node_offsets[step + 1]):
-            for i in range(offsets[newer], offsets[newer + 1]):
-                prefetch(used, entries[min(i + AHEAD, len(entries) - 1)] >> 2)
-                if _admit(used, newer, entries[i] >> 2, bound, by_kept):
-                    kept[count] = entries[i]
-                    count += 1
+            own = np.int32(0)  # a counter at hand: nobody else lifts a node while it arrives
+            end = np.uint64(offsets[newer + 1])
+            while i < end:
+                if i < safe:
+                    prefetch(used, entries[i + np.uint64(AHEAD)] >> 2)
+                older = np.uint32(entries[i] >> 2)
+                others = used[older]
+                # Not `and`: which edges are kept is hard to foretell, and a wrong guess
+                # costs the processor more than the second comparison.
+                admitted = np.int32((own < bound) & (others < bound))
+                own += admitted | always
+                used[older] = others + (admitted | always)
+                kept[count] = entries[i]
+                count += int(admitted)
+                i += np.uint64(1)
+            used[newer] = own
             kept_offsets[newer + 1] = count
-        for i in range(late_offsets[step], late_offsets[step + 1]):
-            if _admit(used, late_newer[i], late_entries[i] >> 2, bound, by_kept):
-                late_kept[i] = BOTH
-                late_count += 1
+        for edge in range(late_offsets[step], late_offsets[step + 1]):
+            one, other = late_newer[edge], late_entries[edge] >> 2
+            kept_late = used[one] < bound and used[other] < bound
+            used[one] += kept_late or not by_kept
+            used[other] += kept_late or not by_kept
+            late_kept[edge] = BOTH * kept_late
+            late_count += kept_late
         late_kept_offsets[step + 1] = late_count
-    return kept_offsets, kept[:count], late_kept_offsets, late_kept
-
-
-@kernel
-def _admit(used: Int32s, newer: int, older: int, bound: int, by_kept: bool) -> bool:
-    admitted: bool = used[newer] < bound and used[older] < bound
-    if admitted or not by_kept:
-        used[newer] += 1
-        used[older] += 1
-    return admitted
+    return count
 
 
 @kernel
@@ -68,13 +79,15 @@ def project_directed(
     out_bound: int,
     in_bound: int,
     by_kept: bool,
-) -> Projected:
+    used_out: Int32s,
+    used_in: Int32s,
+    kept_offsets: Int64s,
+    kept: Int32s,
+    late_kept_offsets: Int64s,
+    late_kept: Int32s,
+) -> int:
     """As `project_undirected`, with a tail's out-degree and a head's in-degree bounded."""
-    nodes = len(offsets) - 1
-    used_out, used_in = np.zeros(nodes, dtype=np.int32), np.zeros(nodes, dtype=np.int32)
-    kept_offsets, kept = np.zeros_like(offsets), np.empty_like(entries)
-    late_kept_offsets, late_kept = np.zeros_like(late_offsets), np.zeros_like(late_newer)
-    count = late_count = 0
+    kept_offsets[0] = late_kept_offsets[0] = count = late_count = 0
     for step in range(len(node_offsets) - 1):
         for newer in range(node_offsets[step], node_offsets[step + 1]):
             for i in range(offsets[newer], offsets[newer + 1]):
@@ -91,7 +104,7 @@ def project_directed(
             )
             late_count += late_kept[i] != 0
         late_kept_offsets[step + 1] = late_count
-    return kept_offsets, kept[:count], late_kept_offsets, late_kept
+    return count
 
 
 @kernel

@@ -97,7 +97,7 @@ def _l2_squared(reach: Reach) -> int:
 def _variation(reach: Reach) -> int:
     """Bin by bin: how often a touched node can rise and fall there, and the person once each."""
     touched, highest = reach.touched, reach.highest
-    rises = [1, *[2] * (highest - 2), *[1] * (highest > 1), 1]
+    rises = [1, *[2] * (highest - 2), 1, 1] if highest > 1 else [0, 1]
     falls = [1, *[2] * (highest - 1), 0]
     leaves = [1] * highest + [0]
     return sum(

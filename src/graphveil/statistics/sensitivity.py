@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from graphveil.graph.bound import Bound, InOutBound
 
-Measure: TypeAlias = Literal["l1", "static_l1", "l2_squared", "edge_l1"]
+Measure: TypeAlias = Literal["l1", "static_l1", "l2_squared", "edge_l1", "variation_squared"]
 
 EVERY_MEASURE: frozenset[Measure] = frozenset(("l1", "static_l1", "l2_squared", "edge_l1"))
 PROOFS = "docs/sensitivities.md"

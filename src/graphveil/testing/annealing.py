@@ -16,6 +16,7 @@ import numpy as np
 from graphveil.compiled import kernel
 from graphveil.graph.bound import Bound, DegreeBound
 from graphveil.testing.distances import (
+    MEASURED,
     Desk,
     Mask,
     Numbers,
@@ -74,7 +75,7 @@ class Climb(NamedTuple):
 
 
 class Catch(NamedTuple):
-    """The largest distances found, (3,), and a pair for each, (3, n, n)."""
+    """The largest distances found, one per measure, and a pair for each."""
 
     best: Numbers
     schedules: Schedule
@@ -190,7 +191,7 @@ def move(schedule: Schedule, rules: Rules, rng: np.random.Generator) -> None:
 @kernel
 def keep(trial: Schedule, found: Numbers, catch: Catch) -> None:
     """Keep a pair for every distance in which it is the farthest so far."""
-    for measure in range(3):
+    for measure in range(MEASURED):
         if found[measure] > catch.best[measure]:
             catch.best[measure] = found[measure]
             catch.schedules[measure] = trial
@@ -208,7 +209,7 @@ def anneal(
     catch: Catch,
 ) -> None:
     """Walk from `schedule` towards farther pairs, first loosely, then strictly."""
-    found = np.zeros(3, np.int64)
+    found = np.zeros(MEASURED, np.int64)
     trial = schedule.copy()
     distances(definition, given, trial, rules.hidden, rules.steps, desk, found)
     keep(trial, found, catch)
@@ -234,8 +235,8 @@ def anneal(
 class Found:
     """The farthest pairs of a search, one per distance, and how many pairs it tried."""
 
-    best: tuple[int, int, int]
-    witnesses: tuple[Pair, Pair, Pair]
+    best: tuple[int, ...]
+    witnesses: tuple[Pair, ...]
     pairs: int
 
 
@@ -266,10 +267,10 @@ def search(
     nodes = len(start)
     directed = not isinstance(bound, DegreeBound)
     rules = rules_for(bound, nodes, steps, relation)
-    catch = Catch(np.full(3, -1, np.int64), np.zeros((3, nodes, nodes), np.int8))
+    catch = Catch(np.full(MEASURED, -1, np.int64), np.zeros((MEASURED, nodes, nodes), np.int8))
     given = np.array(statistic.definition_arguments(directed=directed), dtype=np.int64)
     definition = compiled(statistic.definition)
     anneal(definition, given, start.copy(), rules, climb, rng, make_desk(nodes), catch)
-    l1, static, l2 = (Pair.of(pair, relation, directed=directed) for pair in catch.schedules)
-    best = (int(catch.best[0]), int(catch.best[1]), int(catch.best[2]))
-    return Found(best, (l1, static, l2), climb.moves + 1)
+    best = tuple(int(distance) for distance in catch.best)
+    pairs = tuple(Pair.of(pair, relation, directed=directed) for pair in catch.schedules)
+    return Found(best, pairs, climb.moves + 1)

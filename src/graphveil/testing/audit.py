@@ -58,7 +58,7 @@ class AuditEffort:
         """The other numbers in proportion to the runs that are judged."""
         if runs < FEWEST_RUNS:
             raise ParameterError("runs", f"must be at least {FEWEST_RUNS}: fewer show nothing")
-        return cls(runs, min(max(runs // 20, 1_000), 20_000), runs // 400)
+        return cls(runs, min(max(runs // 20, 1_000), 20_000), runs // 100)
 
 
 SMALL, NORMAL, LONG = map(AuditEffort.of, (20_000, 200_000, 2_000_000))
@@ -130,28 +130,21 @@ def audit(
     """
     if not 0 < confidence < 1:
         raise ParameterError("confidence", "must lie strictly between 0 and 1")
-    watch = _Watch(subject or simulated(plan), np.random.default_rng(seed))
     test = _Test(float(plan.request.delta or 0), (1 - confidence) / 2)
     cases = _cases(plan, statistic, bound)
     done = _parts(len(cases) + 3, progress)
-    best = max(cases, key=lambda case: (_separation(watch, case, effort.pilot), done())[0])
-    observer, event = test.train(watch, best, effort.runs // 2)
+    watch = _Watch(subject or simulated(plan), np.random.default_rng(seed))
+    case = _farthest(watch, cases, effort.pilot, done)
+    observer, event = test.train(watch, case, effort.runs // 2)
     done()
-    simulation = test.judged(watch, best, observer, event, effort.runs)
+    simulation = test.judged(watch, case, observer, event, effort.runs)
     done()
-    real = _Watch(release or released(plan), watch.rng)
-    releases = min(effort.releases, RELEASED_STEPS // best.larger.size)
-    publication = test.judged(real, best, observer, event, releases) if releases else None
+    watch = _Watch(release or released(plan), watch.rng)
+    releases = min(effort.releases, RELEASED_STEPS // case.larger.size)
+    publication = test.judged(watch, case, observer, event, releases) if releases else None
     done()
-    return Audit(
-        plan.request.epsilon,
-        plan.request.delta,
-        best.pair,
-        observer.views,
-        simulation,
-        publication,
-        confidence,
-    )
+    claim = plan.request.epsilon, plan.request.delta
+    return Audit(*claim, case.pair, observer.views, simulation, publication, confidence)
 
 
 def _cases(plan: Plan, statistic: Attackable, bound: Bound) -> list[Case]:
@@ -222,6 +215,15 @@ def _first_look(
     totals = np.cumsum(case.larger, axis=0), np.cumsum(case.smaller, axis=0)
     observers = learn(*totals, *next(watch.batches(case, min(runs, LEARNT))))
     return observers, _scores(watch, case, observers, runs)
+
+
+def _farthest(watch: _Watch, cases: list[Case], runs: int, done: Callable[[], None]) -> Case:
+    """The case whose sides a few runs put farthest apart."""
+    separations = []
+    for case in cases:
+        separations.append(_separation(watch, case, runs))
+        done()
+    return cases[int(np.argmax(separations))]
 
 
 def _separation(watch: _Watch, case: Case, runs: int) -> float:

@@ -21,7 +21,8 @@ from graphveil.testing.pairs import NEVER, Definition, Schedule
 Mask: TypeAlias = NDArray[np.uint8]
 Numbers: TypeAlias = NDArray[np.int64]
 
-L1, STATIC, L2 = 0, 1, 2  # where `distances` puts what it finds
+L1, STATIC, L2, VARIATION = 0, 1, 2, 3  # where `distances` puts what it finds
+MEASURED = 4
 
 _SIGNATURE = types.void(
     types.Array(types.uint8, 2, "C"),
@@ -46,7 +47,8 @@ class Desk(NamedTuple):
     Attributes:
         links: (2, n, n) the larger and the smaller graph at the current step.
         present: (2, n) which of their nodes have arrived.
-        values: (3, n + 1) the statistic on each, and their difference one step before.
+        values: (5, n + 1) the statistic on each, their difference one step before, and all
+            rises and all falls of that difference so far.
     """
 
     links: Mask
@@ -59,7 +61,7 @@ def make_desk(nodes: int) -> Desk:
     return Desk(
         np.zeros((2, nodes, nodes), dtype=np.uint8),
         np.zeros((2, nodes), dtype=np.uint8),
-        np.zeros((3, nodes + 1), dtype=np.int64),
+        np.zeros((5, nodes + 1), dtype=np.int64),
     )
 
 
@@ -102,6 +104,9 @@ def weigh(values: Numbers, found: Numbers) -> None:
         apart += abs(difference)
         found[L1] += abs(change)
         found[L2] += change * change
+        way = 3 if change > 0 else 4
+        found[VARIATION] += (2 * values[way, place] + abs(change)) * abs(change)
+        values[way, place] += abs(change)
     found[STATIC] = max(found[STATIC], apart)
 
 
@@ -118,7 +123,7 @@ def distances(
     """All distances of one pair, in one evaluation, into `found`."""
     desk.links[:] = 0
     desk.present[:] = 0
-    desk.values[2] = 0
+    desk.values[2:] = 0
     found[:] = 0
     first = first_difference(schedule, hidden)
     for step in range(steps):

@@ -18,6 +18,7 @@ import numpy as np
 from graphveil.compiled import kernel
 from graphveil.graph.bound import Bound, DegreeBound
 from graphveil.testing.distances import (
+    MEASURED,
     Desk,
     Mask,
     Numbers,
@@ -60,8 +61,8 @@ class Records(NamedTuple):
     """The largest distances, by [reciprocal edges?, largest in-degree, largest out-degree].
 
     Attributes:
-        best: (2, n, n, 3) the distances, -1 where no pair has these degrees.
-        schedules: (2, n, n, 3, n, n) a pair that reaches each.
+        best: (2, n, n, measures) the distances, -1 where no pair has these degrees.
+        schedules: (2, n, n, measures, n, n) a pair that reaches each.
     """
 
     best: Numbers
@@ -114,7 +115,7 @@ def degrees(schedule: Schedule, symmetric: bool) -> tuple[int, int, int]:
 def enter(schedule: Schedule, found: Numbers, symmetric: bool, records: Records) -> None:
     """Keep a pair's distances where they are the largest for its degrees."""
     place = degrees(schedule, symmetric)
-    for measure in range(3):
+    for measure in range(MEASURED):
         if found[measure] > records.best[place][measure]:
             records.best[place][measure] = found[measure]
             records.schedules[place][measure] = schedule
@@ -131,7 +132,7 @@ def enumerate_pairs(
 ) -> int:
     """Try every choice of edges for every row of arrival steps; says how many pairs."""
     tried = 0
-    found = np.zeros(3, np.int64)
+    found = np.zeros(MEASURED, np.int64)
     schedule = np.empty(family.hidden.shape, np.int8)
     for row in range(len(arrivals)):
         schedule[:] = NEVER
@@ -244,7 +245,8 @@ def exhaustive(
         special = 1 if relation == "node" else 2
         orders = np.array(list(arrival_orders(n, family.steps, special, gaps=late)), dtype=np.int64)
         records = Records(
-            np.full((2, n, n, 3), -1, dtype=np.int64), np.zeros((2, n, n, 3, n, n), dtype=np.int8)
+            np.full((2, n, n, MEASURED), -1, dtype=np.int64),
+            np.zeros((2, n, n, MEASURED, n, n), dtype=np.int8),
         )
         tried += enumerate_pairs(definition, given, orders, family, make_desk(n), records)
         all_records.append(records)

@@ -28,7 +28,7 @@ Definition: TypeAlias = Callable[
 
 # The distances that one evaluation yields, in this order; named as the claims they attack.
 MEASURES: dict[Relation, tuple[Measure, ...]] = {
-    "node": ("l1", "static_l1", "l2_squared"),
+    "node": ("l1", "static_l1", "l2_squared", "variation_squared"),
     "edge": ("edge_l1",),
 }
 
@@ -66,11 +66,13 @@ class Distances:
         l1: the L1 distance of the difference sequences.
         static_l1: the largest L1 distance of the totals at one step.
         l2_squared: the squared L2 distance of the difference sequences.
+        variation_squared: Σ over numbers of (all rises)² + (all falls)² of the distance.
     """
 
     l1: int
     static_l1: int
     l2_squared: int
+    variation_squared: int
 
 
 @dataclass(frozen=True)
@@ -151,8 +153,10 @@ def replay(statistic: Attackable, pair: Pair) -> Distances:
     smaller = np.where(hidden == 1, NEVER, larger)
     apart = totals(statistic, larger, pair) - totals(statistic, smaller, pair)
     changes = np.diff(apart, axis=0, prepend=0)
+    rises, falls = changes.clip(min=0).sum(axis=0), changes.clip(max=0).sum(axis=0)
     return Distances(
         l1=int(np.abs(changes).sum()),
         static_l1=int(np.abs(apart).sum(axis=1).max()),
         l2_squared=int((changes**2).sum()),
+        variation_squared=int((rises**2).sum() + (falls**2).sum()),
     )

@@ -14,6 +14,7 @@ COLUMNS: dict[Measure, str] = {
     "l1": "L1",
     "static_l1": "static",
     "l2_squared": "L2²",
+    "variation_squared": "V²",
     "edge_l1": "edge",
 }
 

@@ -113,7 +113,7 @@ def _lifts(direction: Direction, *, directed: bool) -> Lifts:
 
 def _resume(sequence: GraphSequence, before: Degrees) -> Standing:
     """A copy of the degrees before, with room for every node and hub of the sequence."""
-    degree = np.zeros(sequence.nodes, dtype=np.int32)
+    degree = np.zeros(sequence.nodes, np.int32)
     degree[: len(before.degree)] = before.degree
     most_lifts = 2 * (len(sequence.entries) + len(sequence.late))
     hubs, settled = np.zeros((2, most_lifts // before.width + 1), dtype=np.int32)
@@ -130,20 +130,25 @@ def _lift_arrivals(
     offsets, entries = edges.offsets, edges.entries
     degree, hubs, _ = standing
     arrived = np.zeros(len(reached), dtype=np.int64)
-    end = offsets[edges.node_offsets[step + 1]] - 1
-    for node in range(edges.node_offsets[step], edges.node_offsets[step + 1]):
+    first, last = edges.node_offsets[step], edges.node_offsets[step + 1]
+    place, width = np.uint64(offsets[first]), np.int32(len(reached))  # unsigned: see `compiled`
+    safe = np.uint64(max(offsets[last] - DEGREE_AHEAD, 0))
+    for node in range(first, last):
         own = 0
-        for place in range(offsets[node], offsets[node + 1]):
-            prefetch(degree, entries[min(place + DEGREE_AHEAD, end)] >> 2)
+        end = np.uint64(offsets[node + 1])
+        while place < end:
+            if place < safe:
+                prefetch(degree, entries[place + np.uint64(DEGREE_AHEAD)] >> 2)
             entry = entries[place]
+            place += np.uint64(1)
             own += entry & lifts.newer != 0
             if entry & lifts.older:
-                older = np.uint32(entry >> 2)  # unsigned: no test for a negative place
-                now = degree[older] + 1
+                older = np.uint32(entry >> 2)
+                now = degree[older] + np.int32(1)
                 degree[older] = now
-                if now < len(reached):
-                    reached[now] += 1
-                elif now == len(reached):
+                if now < width:
+                    reached[np.uint32(now)] += 1
+                elif now == width:
                     hubs[known] = older
                     known += 1
         degree[node] = own

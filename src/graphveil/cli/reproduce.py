@@ -1,0 +1,153 @@
+"""`graphveil reproduce`: the paper's experiments, on its models and on your networks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from graphveil.errors import ParameterError
+
+if TYPE_CHECKING:
+    from graphveil.experiments.results import Row
+
+
+class Figure(StrEnum):
+    """Which figures of the paper to reproduce."""
+
+    epsilon = "epsilon"
+    time = "time"
+    both = "both"
+
+
+class Version(StrEnum):
+    """Which version of each dataset."""
+
+    directed = "directed"
+    undirected = "undirected"
+
+
+def reproduce(
+    out: Annotated[
+        Path,
+        typer.Option("--out", metavar="DIR", help="Folder for results; an earlier run goes on."),
+    ],
+    datasets: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--dataset",
+            metavar="NAME|PATH",
+            help="A name from `graphveil datasets`, or a folder with nodes and edges; "
+            "PATH@1990 publishes from 1990 on. May be repeated. Default: both models.",
+        ),
+    ] = None,
+    statistics: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--statistic",
+            metavar="NAME[:PARAMETER]",
+            help="A name from `graphveil statistics`, such as stars:3. May be repeated. "
+            "Default: high-degree and edges.",
+        ),
+    ] = None,
+    version: Annotated[
+        Version | None,
+        typer.Option("--version", help="Only this version; else each that has the statistic."),
+    ] = None,
+    figure: Annotated[Figure, typer.Option("--figure", help="Which figure.")] = Figure.both,
+    releases: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--releases",
+            metavar="T",
+            help="A number of releases for the figure of time. May be repeated. "
+            "Default: publish every 1, 2, 4, … steps.",
+        ),
+    ] = None,
+    runs: Annotated[int, typer.Option("--runs", metavar="N", help="Runs per mean.")] = 100,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Repeats a run.")] = 0,
+    workers: Annotated[
+        int | None,
+        typer.Option("--workers", metavar="N", help="Processes; results do not depend on it."),
+    ] = None,
+    page: Annotated[
+        Path | None,
+        typer.Option(
+            "--page", metavar="FILE", help="Fill in the tables and numbers of a written page, too."
+        ),
+    ] = None,
+) -> None:
+    """Reproduce the paper's experiments: error against ε, and against the number of releases.
+
+    Six mechanisms are compared at equal privacy: the paper's three and ours. An experiment
+    looks at true values and reads its parameters off the data, so what it writes is private,
+    unless the data are public.
+
+    Example: graphveil reproduce --dataset synthetic-1 --figure epsilon --out results
+    """
+    from graphveil.experiments.findings import require_page, write_findings
+    from graphveil.experiments.protocol import Protocol
+    from graphveil.experiments.reproduce import FIGURES, Agenda, Wish, write_report
+    from graphveil.experiments.reproduce import reproduce as compute
+    from graphveil.experiments.subjects import PAPER
+
+    started = perf_counter()
+    if workers is not None and workers < 1:
+        raise ParameterError("workers", "must be at least 1")
+    if page is not None:
+        require_page(page)
+    wish = Wish(
+        datasets=tuple(datasets or ("synthetic-1", "synthetic-2")),
+        statistics=tuple(statistics or PAPER),
+        directed=None if version is None else version is Version.directed,
+        figures=FIGURES if figure is Figure.both else (figure.value,),
+        releases=tuple(releases or ()),
+        protocol=Protocol(runs=runs, seed=seed),
+    )
+    _require_folder(out)
+    agenda = Agenda.of(wish)
+    with _progress() as progress:
+        rows = compute(agenda, out, workers, progress)
+    written = write_report(out, rows)
+    if page is not None:
+        write_findings(page, rows)
+    _print(rows, [out / "results.parquet", out / "results.csv", *written], started)
+
+
+def _require_folder(out: Path) -> None:
+    """Refuse a place that cannot hold results, before anything is computed."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ParameterError("out", f"cannot be a folder: {error.strerror}") from error
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[int, int], None]]:
+    """A bar of finished cells on a terminal; nothing elsewhere."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    columns = ("Simulating", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda done, cells: bar.update(task, completed=done, total=cells)
+
+
+def _print(rows: list[Row], written: list[Path], started: float) -> None:
+    from graphveil.cli.output import print_table
+    from graphveil.experiments.page import tables
+
+    found = tables(rows)
+    shown = found.get("gains", found["settings"])
+    print_table(shown.title, shown.header, shown.rows, text_columns=3)
+    print(shown.note)
+    print(f"{len(rows):,} results in {perf_counter() - started:.0f} s. Written:")
+    for path in written:
+        print(f"  {path}")

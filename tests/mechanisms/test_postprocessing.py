@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
-from postprocessing_errors import PROCESSES, ROOT, SHAPES, increments_clipped, ratios, table
 
 from graphveil.errors import ParameterError
 from graphveil.mechanisms import postprocessing
@@ -25,6 +24,7 @@ from graphveil.mechanisms.postprocessing import (
     refitted,
 )
 from graphveil.statistics.statistic import registered, statistic
+from postprocessing_errors import PROCESSES, ROOT, SHAPES, increments_clipped, ratios, table
 
 Floats = NDArray[np.float64]
 numbers = st.integers(-1000, 1000)

@@ -28,7 +28,7 @@ COMMANDS = {
         ["-m", "ruff", "check"],
         ["-m", "ruff", "format", "--check"],
         ["-m", "mypy"],
-        ["-m", "importlinter.cli", "lint"],
+        ["-c", "from importlinter.cli import lint_imports_command as lint; lint()"],
         ["-m", "pytest"],
     ],
     "audit": [["-m", "pytest", "-m", "slow"]],

@@ -14,6 +14,7 @@ DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 REFERENCE = ROOT / "docs" / "command-line.md"
 COMMANDS = (
     "demo", "statistics", "sensitivity", "count", "plan", "audit", "datasets", "generate",
+    "reproduce",
 )  # fmt: skip
 
 _BLOCK = re.compile(r"^```(console|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from commands import graphveil
+from documents import COMMANDS
 
 CLINIC = ["--nodes", "examples/clinic/nodes.csv", "--edges", "examples/clinic/edges.csv"]
 
@@ -150,7 +151,7 @@ def test_help_needs_no_heavy_library() -> None:
     assert subprocess.run([sys.executable, "-c", probe], check=False).returncode == 0
 
 
-@pytest.mark.parametrize("command", ["demo", "statistics", "sensitivity", "count", "plan", "audit"])
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_shows_an_example(command: str) -> None:
     assert f"Example: graphveil {command}" in graphveil(command, "--help").out
 

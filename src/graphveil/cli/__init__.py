@@ -13,6 +13,7 @@ from graphveil.cli import (
     demo,
     generate,
     plan,
+    reproduce,
     sensitivity,
     statistics,
 )
@@ -48,6 +49,7 @@ app.command()(plan.plan)
 app.command()(audit.audit)
 app.command()(datasets.datasets)
 app.command()(generate.generate)
+app.command()(reproduce.reproduce)
 
 
 def main() -> None:

@@ -15,6 +15,7 @@ from graphveil.experiments.contenders import COMPOSE, PROJECTION, SENSDIFF
 from graphveil.experiments.results import Row
 
 APART = 2  # standard errors
+NONE = "–"
 
 Place: TypeAlias = tuple[str, str, str]  # dataset, version, statistic
 
@@ -42,7 +43,10 @@ class Point:
         return 0 if abs(gap) <= margin else (1 if gap > 0 else -1)
 
 
-def points(rows: Iterable[Row], figure: str) -> dict[Place, list[Point]]:
+Panels: TypeAlias = dict[Place, list[Point]]
+
+
+def points(rows: Iterable[Row], figure: str) -> Panels:
     """The points of each panel of a figure, by ε and then by the number of releases."""
     found: dict[Place, dict[tuple[float, int], Point]] = {}
     for row in rows:
@@ -65,7 +69,7 @@ def verdict(panel: Sequence[Point], other: str, axis: str) -> str:
     """Whether SensDiff's error is below another's at every point; otherwise, where it is not."""
     known = [point for point in panel if other in point.rows]
     if not known:
-        return "–"
+        return NONE
     orders = [(getattr(point, axis), point.order(SENSDIFF, other)) for point in known]
     above = [f"{at:g}" for at, order in orders if order > 0]
     level = [f"{at:g}" for at, order in orders if order == 0]
@@ -104,6 +108,26 @@ def growth(panel: Sequence[Point], mechanism: str) -> float | None:
     centre = sum(x) / len(x)
     spread = sum((a - centre) ** 2 for a in x)
     return sum((a - centre) * b for a, b in zip(x, y, strict=True)) / spread
+
+
+def dropped(panel: Sequence[Point]) -> list[float]:
+    """The part of Compose-projection's error that would be there without noise, at each point."""
+    rows = (point.rows[PROJECTION] for point in _drawn(panel, PROJECTION))
+    return [row.noiseless_error / row.error for row in rows]
+
+
+def span(numbers: Iterable[float | None]) -> str:
+    """The least and the largest, as a reader wants them."""
+    listed = [f"{number:.2f}" for number in sorted(n for n in numbers if n is not None)]
+    if not listed:
+        return NONE
+    return listed[0] if listed[0] == listed[-1] else f"{listed[0]} to {listed[-1]}"
+
+
+def slower(panel: Sequence[Point], other: str) -> bool:
+    """Whether SensDiff's error grows more slowly with T than another's."""
+    one, two = growth(panel, SENSDIFF), growth(panel, other)
+    return one is not None and two is not None and one < two
 
 
 def useful_from(panel: Sequence[Point], mechanism: str) -> float | None:

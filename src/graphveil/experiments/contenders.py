@@ -48,6 +48,8 @@ class Outcome:
         error: the mean relative L1 error over the runs.
         standard_error: of that mean.
         absolute_error: the mean of |A − f|, over runs and releases.
+        noiseless_error: the relative error that would be left without noise: what a projection
+            drops, and 0 for all others.
         noise: the mechanism that drew the noise, which tells the planner's choice.
         sensitivity: what its noise was calibrated to.
         threshold: of the projection, where there is one.
@@ -57,6 +59,7 @@ class Outcome:
     error: float
     standard_error: float
     absolute_error: float
+    noiseless_error: float
     noise: str
     sensitivity: int
     threshold: Bound | None = None
@@ -163,14 +166,16 @@ def _projections(trial: Trial) -> Iterator[Outcome]:
             plan = trial.plan(ComposeProjection(), trial.sensitivity, after)
             drawn[after] = plan, trial.noise(plan)
         plan, noise = drawn[after]
-        yield replace(_outcome(trial, PROJECTION, plan, totals + noise), threshold=threshold)
+        dropped = float(trial.errors(totals[np.newaxis])[0])
+        found = _outcome(trial, PROJECTION, plan, totals + noise)
+        yield replace(found, threshold=threshold, noiseless_error=dropped)
 
 
 def _outcome(trial: Trial, name: str, plan: Plan, estimates: NDArray[np.number]) -> Outcome:
     mean, deviation = mean_and_standard_error(trial.errors(estimates))
     wrong = np.abs(estimates - trial.truth.totals).sum() / (trial.runs * trial.releases)
     drawn = plan.mechanism.name
-    return Outcome(name, mean, deviation, float(wrong), drawn, _calibrated_to(plan))
+    return Outcome(name, mean, deviation, float(wrong), 0.0, drawn, _calibrated_to(plan))
 
 
 def _calibrated_to(plan: Plan) -> int:

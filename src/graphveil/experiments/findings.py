@@ -20,7 +20,8 @@ from pathlib import Path
 
 from graphveil.errors import ParameterError
 from graphveil.experiments.figures import write_figure
-from graphveil.experiments.page import tables, values
+from graphveil.experiments.page import tables
+from graphveil.experiments.quotes import quotes
 from graphveil.experiments.results import Row, write_content, write_rows
 
 PICTURES, RESULTS = Path("images", "experiments"), Path("data", "findings.csv")
@@ -46,7 +47,7 @@ def filled_in(text: str, rows: Sequence[Row]) -> str:
     """A page with the tables and numbers that these results give."""
     found = {
         "table": {name: f"\n{table.markdown()}\n" for name, table in tables(rows).items()},
-        "value": values(rows),
+        "value": quotes(rows),
     }
 
     def fill(mark: re.Match[str]) -> str:

@@ -1,18 +1,22 @@
-"""The page: tables of results, and every number that a text about them may quote."""
+"""The page: tables of results, as Markdown and as HTML."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TypeAlias
 
 from graphveil.experiments.claims import (
+    NONE,
+    Panels,
     Place,
     Point,
+    dropped,
     growth,
     mean_ratio,
     points,
+    slower,
+    span,
     useful_from,
     verdict,
     worst,
@@ -29,9 +33,7 @@ from graphveil.experiments.contenders import (
 )
 from graphveil.experiments.results import Row
 
-Panels: TypeAlias = dict[Place, list[Point]]
 WHERE = ("dataset", "version", "statistic")
-NONE = "–"
 
 
 @dataclass(frozen=True)
@@ -77,43 +79,6 @@ def tables(rows: Sequence[Row]) -> dict[str, Table]:
     if by_time:
         found["claims-time"] = _claims_on_time(by_time)
         found["errors-time"] = _errors(by_time, "releases", "T")
-    return found
-
-
-def values(rows: Sequence[Row]) -> dict[str, str]:
-    """Numbers for prose, by name."""
-    by_epsilon, by_time = points(rows, "epsilon"), points(rows, "time")
-    drawn = {place: panel for place, panel in by_epsilon.items() if "synthetic" in place[0]}
-    real = {place: panel for place, panel in by_epsilon.items() if place not in drawn}
-    found = {"panels": str(len(by_epsilon)), "runs": str(rows[0].runs) if rows else NONE}
-    for where, panels in (("", by_epsilon), (" synthetic", drawn), (" real", real)):
-        for other in (COMPOSE, PROJECTION):
-            holds = [verdict(panel, other, "epsilon") == "yes" for panel in panels.values()]
-            found[f"below {other}{where}"] = f"{sum(holds)} of {len(holds)}"
-        for mechanism in MECHANISMS:
-            found[f"relative {mechanism}{where}"] = _range_of_gains(panels, mechanism, False)
-            found[f"absolute {mechanism}{where}"] = _range_of_gains(panels, mechanism, True)
-    for axis, panels in (("epsilon", by_epsilon), ("releases", by_time)):
-        holds = [worst(panel, axis) == "yes" for panel in panels.values()]
-        found[f"worst {axis}"] = f"{sum(holds)} of {len(holds)}"
-    return found | _values_on_time(by_time)
-
-
-def _values_on_time(panels: Panels) -> dict[str, str]:
-    found = {}
-    for mechanism in MECHANISMS:
-        exponents = [growth(panel, mechanism) for panel in panels.values()]
-        found[f"growth {mechanism}"] = _span(value for value in exponents if value is not None)
-    for other in (COMPOSE, PROJECTION):
-        slower = [_slower(panel, other) for panel in panels.values()]
-        found[f"slower {other}"] = f"{sum(slower)} of {len(slower)}"
-        for few in (2, 3):
-            found[f"at {few} {other}"] = _span(
-                point.ratio(other)
-                for place, panel in panels.items()
-                for point in panel
-                if point.releases == few and other in point.rows and place[2] == "high-degree"
-            )
     return found
 
 
@@ -169,6 +134,7 @@ def _claims_on_epsilon(panels: Panels) -> Table:
             *place,
             verdict(panel, COMPOSE, "epsilon"),
             verdict(panel, PROJECTION, "epsilon"),
+            span(dropped(panel)),
             worst(panel, "epsilon"),
             *(NONE if value is None else f"{value:g}" for value in useful),
         )
@@ -176,9 +142,11 @@ def _claims_on_epsilon(panels: Panels) -> Table:
     return Table(
         "The paper's claims, a release every step",
         "Errors are called level if they are within two standard errors of their difference. "
+        "Dropped: the part of Compose-projection's error that it would have without noise. "
         "Useful: the error is below that of always publishing 0, from this ε on.",
         (*WHERE, f"SensDiff below {COMPOSE} at every ε", f"below {PROJECTION} at every ε",
-         f"{COMPOSE} the worst of the three", "SensDiff useful from ε", f"{POST} useful from ε"),
+         "dropped", f"{COMPOSE} the worst of the three", "SensDiff useful from ε",
+         f"{POST} useful from ε"),
         tuple(cells(place, panel) for place, panel in panels.items()),
     )  # fmt: skip
 
@@ -186,11 +154,11 @@ def _claims_on_epsilon(panels: Panels) -> Table:
 def _claims_on_time(panels: Panels) -> Table:
     def cells(place: Place, panel: list[Point]) -> tuple[str, ...]:
         exponents = (growth(panel, mechanism) for mechanism in PAPERS)
-        slower = [_slower(panel, other) for other in (COMPOSE, PROJECTION)]
+        slows = [slower(panel, other) for other in (COMPOSE, PROJECTION)]
         return (
             *place,
             *(NONE if value is None else f"{value:.2f}" for value in exponents),
-            *("yes" if value else "no" for value in slower),
+            *("yes" if value else "no" for value in slows),
             verdict(panel, COMPOSE, "releases"),
             verdict(panel, PROJECTION, "releases"),
         )
@@ -203,12 +171,6 @@ def _claims_on_time(panels: Panels) -> Table:
          f"below {PROJECTION} at every T"),
         tuple(cells(place, panel) for place, panel in panels.items()),
     )  # fmt: skip
-
-
-def _slower(panel: list[Point], other: str) -> bool:
-    """Whether SensDiff's error grows more slowly with T than another's."""
-    one, two = growth(panel, SENSDIFF), growth(panel, other)
-    return one is not None and two is not None and one < two
 
 
 def _gains(panels: Panels) -> Table:
@@ -243,19 +205,6 @@ def _errors(panels: Panels, axis: str, sign: str) -> Table:
             for point in panel
         ),
     )
-
-
-def _range_of_gains(panels: Panels, mechanism: str, absolute: bool) -> str:
-    found = (mean_ratio(panel, mechanism, absolute=absolute) for panel in panels.values())
-    return _span(value for value in found if value is not None)
-
-
-def _span(numbers: Iterable[float]) -> str:
-    """The least and the largest, as a reader wants them."""
-    listed = [f"{number:.2f}" for number in sorted(numbers)]
-    if not listed:
-        return NONE
-    return listed[0] if listed[0] == listed[-1] else f"{listed[0]} to {listed[-1]}"
 
 
 _HTML = """<!doctype html>

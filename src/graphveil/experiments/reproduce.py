@@ -205,7 +205,8 @@ def _dataset(text: str, seed: int) -> Dataset:
     if not mark or not since.replace("-", "").isdigit():
         return dataset(text, seed=seed)
     found = dataset(name, seed=seed)
-    calendar = Calendar.every(1, int(since) if found.calendar.unit == Unit.NUMBER else since)
+    numbered = found.calendar.unit == Unit.NUMBER and since.isdigit()
+    calendar = Calendar.every(1, int(since) if numbered else since)
     if (calendar.unit, calendar.width) != (found.calendar.unit, found.calendar.width):
-        raise ParameterError("dataset", f"'{found.name}' has no steps such as '{since}'")
+        raise ParameterError("dataset", f"the steps of '{found.name}' are not such as '{since}'")
     return replace(found, calendar=calendar)

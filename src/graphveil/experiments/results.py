@@ -39,6 +39,7 @@ class Row:
         error: the mean relative L1 error.
         standard_error: of that mean.
         absolute_error: the mean of |A − f|, over runs and releases.
+        noiseless_error: the relative error without noise: what a projection drops, else 0.
         zero_error: the relative error of always publishing 0.
         bound: the degree bound, as "15" or "in 10, out 15".
         tau: the threshold of a high-degree count.
@@ -62,6 +63,7 @@ class Row:
     error: float
     standard_error: float
     absolute_error: float
+    noiseless_error: float
     zero_error: float
     bound: str
     tau: int | None
@@ -110,6 +112,7 @@ def row(
         error=_rounded(outcome.error),
         standard_error=_rounded(outcome.standard_error),
         absolute_error=_rounded(outcome.absolute_error),
+        noiseless_error=_rounded(outcome.noiseless_error),
         zero_error=_rounded(zero_error),
         bound=short(subject.bound),
         tau=subject.tau,

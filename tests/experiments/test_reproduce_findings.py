@@ -1,0 +1,92 @@
+"""The page of findings: every table and number in it comes from the stored results."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from commands import ROOT
+from graphveil.errors import ParameterError
+from graphveil.experiments.contenders import MECHANISMS, PROJECTION
+from graphveil.experiments.figures import LOOKS, chart
+from graphveil.experiments.findings import filled_in, require_page
+from graphveil.experiments.page import tables
+from graphveil.experiments.protocol import EPSILONS
+from graphveil.experiments.results import Row, read_rows
+
+PAGE = ROOT / "docs" / "findings.md"
+
+
+@pytest.fixture(scope="module")
+def rows() -> list[Row]:
+    return read_rows(ROOT / "docs" / "data" / "findings.csv")
+
+
+def test_the_page_says_what_the_results_say(rows: list[Row]) -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    assert filled_in(text, rows) == text, "run `graphveil reproduce … --page docs/findings.md`"
+    assert text.count("<!-- table ") >= 4
+    assert text.count("<!-- value ") >= 12
+
+
+def test_another_result_would_change_the_page(rows: list[Row]) -> None:
+    from dataclasses import replace
+
+    text = PAGE.read_text(encoding="utf-8")
+    changed = [
+        replace(each, error=2 * each.error) if each.mechanism == "auto" else each for each in rows
+    ]
+    assert filled_in(text, changed) != text
+
+
+def test_the_results_cover_what_the_issue_asks_for(rows: list[Row]) -> None:
+    panels = {row.place for row in rows}
+    datasets = {dataset for dataset, _, _ in panels}
+    assert {"synthetic-1", "synthetic-2"} < datasets
+    assert len(datasets) == 5
+    assert len(panels) == 5 * 2 * 2
+    assert {row.mechanism for row in rows} == set(MECHANISMS)
+    assert {row.epsilon for row in rows if row.figure == "epsilon"} == set(map(float, EPSILONS))
+    assert {row.epsilon for row in rows if row.figure == "time"} == {5.0}
+    assert {row.runs for row in rows} == {100}
+
+
+def test_pictures_of_the_page_are_there_and_carry_every_dataset(rows: list[Row]) -> None:
+    for target in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", PAGE.read_text(encoding="utf-8")):
+        drawn = (PAGE.parent / target).read_text(encoding="utf-8")
+        for dataset in {row.dataset for row in rows}:
+            assert dataset in drawn
+
+
+def test_charts_are_valid_and_show_all_mechanisms(rows: list[Row]) -> None:
+    some = [row for row in rows if row.dataset == "synthetic-1"]
+    for figure in ("epsilon", "time"):
+        specification = chart(some, figure).to_dict()
+        assert len(specification["vconcat"]) == 1
+        assert len(specification["vconcat"][0]["hconcat"]) == 4
+    assert set(LOOKS) == set(MECHANISMS)
+
+
+def test_a_missing_mechanism_leaves_a_dash(rows: list[Row]) -> None:
+    without = [row for row in rows if row.mechanism != PROJECTION]
+    for table in tables(without).values():
+        assert all(len(cells) == len(table.header) for cells in table.rows)
+    assert "–" in tables(without)["gains"].rows[0]
+
+
+def test_unknown_marks_and_missing_pages_are_refused(rows: list[Row], tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match="Did you mean 'gains'"):
+        filled_in("<!-- table gain --><!-- end -->", rows)
+    with pytest.raises(ParameterError, match="no such file"):
+        require_page(tmp_path / "nothing.md")
+
+
+def test_no_path_of_a_machine_stands_in_what_is_published() -> None:
+    published = [PAGE, PAGE.parent / "data" / "findings.csv"]
+    published += sorted((PAGE.parent / "images" / "experiments").iterdir())
+    for path in published:
+        text = path.read_text(encoding="utf-8")
+        assert "/work" not in text
+        assert "/tmp" not in text

@@ -15,6 +15,7 @@ from graphveil.errors import ParameterError
 from graphveil.graph.bound import Bound, DegreeBound, InOutBound
 from graphveil.mechanisms.exact_numbers import as_text
 from graphveil.mechanisms.factorisation import Bordered
+from graphveil.mechanisms.intervals import interval
 from graphveil.mechanisms.laws import DiscreteGaussian, DiscreteLaplace
 from graphveil.mechanisms.mechanism import Epoch, Measured, Request, registered
 from graphveil.mechanisms.plan import Plan, continued
@@ -281,3 +282,16 @@ def test_gaussian_variance_is_that_of_its_probabilities(spread: Fraction) -> Non
 )
 def test_numbers_are_written_as_they_would_be_typed(number: str, text: str) -> None:
     assert as_text(Fraction(number)) == text
+
+
+@pytest.mark.parametrize("epsilon", ["1e3", "1e6", "1e12"])
+@pytest.mark.parametrize("mechanism", ["auto", "optimised", "tree"])
+def test_an_absurdly_large_epsilon_means_no_noise_and_no_crash(
+    epsilon: str, mechanism: str
+) -> None:
+    chosen = plan(
+        statistic("edges"), DegreeBound(10), epsilon=epsilon, horizon=12, mechanism=mechanism
+    )
+    assert all(0 <= deviation < 0.5 for deviation in chosen.standard_deviations())
+    low, high = interval(chosen, 11, 50, "0.95")
+    assert low <= 50 <= high <= low + 4

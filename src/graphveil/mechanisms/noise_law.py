@@ -32,6 +32,7 @@ from graphveil.mechanisms.laws import DiscreteLaplace, Law
 Floats: TypeAlias = NDArray[np.float64]
 
 MARGIN = 1e-9  # added to every probability of being outside
+VANISHING = 1e-300  # of a variance: so large an ε that no noise is ever seen
 LOG_OUTSIDE = log(2e12)  # what lies out of reach has a probability of at most 1e-12
 FINEST_MESH = 64  # weights that are multiples of 1/N, N up to this, are computed on a lattice
 LARGEST_LATTICE = 2**20
@@ -128,7 +129,7 @@ class NoiseLaw:
         if self._mesh:
             chances = _lattice(self.parts, self._mesh, self._reach)
             whole = np.rint(np.arange(len(chances)) / self._mesh)
-            return float(2 * (whole**2 * chances).sum())
+            return max(float(2 * (whole**2 * chances).sum()), 0.0)
         return _rounded_variance(self.parts, plain)
 
     @cached_property
@@ -136,7 +137,8 @@ class NoiseLaw:
         """A width that Σ weight·z leaves with a probability of at most 1e-12 (Chernoff)."""
         if not self.parts:
             return 0
-        steep = min(*(part.steepest() for part in self.parts), 4 * sqrt(57 / self.variance()))
+        spread = max(self.variance(), VANISHING)
+        steep = min(*(part.steepest() for part in self.parts), 4 * sqrt(57 / spread))
         exponents = steep * np.linspace(0.02, 0.99, 98)
         moments = sum((part.log_moment(exponents) for part in self.parts), np.zeros(98))
         return ceil(float(((moments + LOG_OUTSIDE) / exponents).min()))
@@ -232,4 +234,5 @@ def _rounded_variance(parts: tuple[Part, ...], plain: float) -> float:
     slope = (values[:, 2] - values[:, 0]) / (2 * step)
     terms = values[:, 1] / (pi * number) ** 2 - 2 * slope / (pi * number)
     signs = np.where(number % 2, -1.0, 1.0)
-    return float(plain + spread**2 + ROUNDING_VARIANCE + (signs * terms).sum())
+    found = float(plain + spread**2 + ROUNDING_VARIANCE + (signs * terms).sum())
+    return max(found, 0.0)  # noise that is nearly always 0 leaves only rounding errors here

@@ -17,6 +17,28 @@ Tau = Annotated[
     int | None, typer.Option("--tau", metavar="N", help="Threshold τ of the high-degree counts.")
 ]
 K = Annotated[int | None, typer.Option("--k", metavar="N", help="Number of leaves of the stars.")]
+PatternEdges = Annotated[
+    str | None,
+    typer.Option(
+        "--edges",
+        "--pattern",
+        metavar="EDGES",
+        help='Edges of a pattern: "a-b,b-c" or, directed, "a>b,b>c".',
+    ),
+]
+Degree = Annotated[
+    int | None, typer.Option("--bound", metavar="D", help="Degree bound D of an undirected graph.")
+]
+Inward = Annotated[
+    int | None, typer.Option("--in-bound", metavar="I", help="In-degree bound of a directed graph.")
+]
+Outward = Annotated[
+    int | None,
+    typer.Option("--out-bound", metavar="O", help="Out-degree bound of a directed graph."),
+]
+Oriented = Annotated[
+    bool, typer.Option("--oriented", help="Reciprocal edges are impossible and refused.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
 

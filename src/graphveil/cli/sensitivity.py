@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from graphveil.cli.options import Json, K, Name, Tau, chosen_bound, chosen_statistic
+from graphveil.cli.options import (
+    Degree,
+    Inward,
+    Json,
+    K,
+    Name,
+    Oriented,
+    Outward,
+    PatternEdges,
+    Tau,
+    chosen_bound,
+    chosen_statistic,
+)
 
 if TYPE_CHECKING:
     from graphveil.graph.bound import Bound
@@ -18,30 +28,11 @@ def sensitivity(
     name: Name,
     tau: Tau = None,
     k: K = None,
-    pattern: Annotated[
-        str | None,
-        typer.Option(
-            "--edges",
-            "--pattern",
-            metavar="EDGES",
-            help='Edges of a pattern: "a-b,b-c" or, directed, "a>b,b>c".',
-        ),
-    ] = None,
-    degree: Annotated[
-        int | None,
-        typer.Option("--bound", metavar="D", help="Degree bound D of an undirected graph."),
-    ] = None,
-    inward: Annotated[
-        int | None,
-        typer.Option("--in-bound", metavar="I", help="In-degree bound of a directed graph."),
-    ] = None,
-    outward: Annotated[
-        int | None,
-        typer.Option("--out-bound", metavar="O", help="Out-degree bound of a directed graph."),
-    ] = None,
-    oriented: Annotated[
-        bool, typer.Option("--oriented", help="Reciprocal edges are impossible and refused.")
-    ] = False,
+    pattern: PatternEdges = None,
+    degree: Degree = None,
+    inward: Inward = None,
+    outward: Outward = None,
+    oriented: Oriented = False,
     as_json: Json = False,
 ) -> None:
     """Show how far one person can move a statistic under a degree bound.

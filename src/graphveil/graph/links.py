@@ -92,9 +92,9 @@ def edge_steps(
 ) -> tuple[Int32s | None, Mask, int]:
     """Each edge's step (None: its newer endpoint's), which are prompt, how many were raised."""
     has_times = "time" in table.frame.columns
-    if not has_times and sequence.nodes == 0:
-        return None, _ALL, 0
     newer = np.maximum(ends.source, ends.target)
+    if not has_times and (not len(newer) or int(newer.min()) >= sequence.nodes):
+        return None, _ALL, 0
     arrival = steps_of_labels(node_offsets, newer)
     own, raised = arrival, 0
     if has_times:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
 from math import ceil, exp, floor, log, log10
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphveil.errors import ParameterError
+from graphveil.whole_files import write_whole
 
 if TYPE_CHECKING:
     import altair
@@ -34,7 +34,8 @@ def require_drawable(path: Path) -> None:
 def write_chart(path: Path, prospects: list[Prospect], chosen: Plan) -> None:
     """Draw the errors into a file, whole or not at all; needs no network."""
     specification = chart(prospects, chosen).to_dict()
-    _write(path, _RENDERERS[path.suffix.lower()](specification))
+    content = _RENDERERS[path.suffix.lower()](specification)
+    write_whole(path, lambda file: file.write(content), parameter="plot")
 
 
 def chart(prospects: list[Prospect], chosen: Plan) -> altair.LayerChart:
@@ -202,18 +203,3 @@ _RENDERERS: dict[str, Callable[[dict[str, Any]], bytes]] = {
     ".png": _png,
     ".html": _html,
 }
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Write beside the file and then put it in its place, so that no half file is ever seen."""
-    beside = None
-    try:
-        with tempfile.NamedTemporaryFile(dir=path.resolve().parent, delete=False) as file:
-            beside = Path(file.name)
-            file.write(content)
-        beside.chmod(0o644)
-        beside.replace(path)
-    except OSError as error:
-        if beside is not None:
-            beside.unlink(missing_ok=True)
-        raise ParameterError("plot", f"cannot be written: {error.strerror}") from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -12,6 +11,7 @@ from graphveil.errors import ParameterError
 from graphveil.experiments.contenders import MECHANISMS, Outcome
 from graphveil.experiments.subjects import Subject
 from graphveil.graph.bound import Bound, DegreeBound
+from graphveil.whole_files import write_whole
 
 if TYPE_CHECKING:
     import polars as pl
@@ -142,7 +142,7 @@ def write_rows(path: Path, rows: Iterable[Row]) -> None:
     """Store rows as Parquet or CSV, by the ending of the file's name."""
     frame = as_frame(rows)
     write = frame.write_csv if path.suffix == ".csv" else frame.write_parquet
-    write_whole(path, write)
+    write_into(path, write)
 
 
 def read_rows(path: Path) -> list[Row]:
@@ -162,25 +162,18 @@ def as_frame(rows: Iterable[Row]) -> pl.DataFrame:
     return pl.DataFrame([asdict(each) for each in rows], schema=_schema())
 
 
-def write_whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:
-    """Write beside the file and then put it in its place, so that no half file is ever seen."""
-    beside = None
+def write_into(path: Path, write: Callable[[IO[bytes]], object]) -> None:
+    """Write a file of results, whole or not at all, in a folder made if need be."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.resolve().parent, delete=False) as file:
-            beside = Path(file.name)
-            write(file)
-        beside.chmod(0o644)
-        beside.replace(path)
     except OSError as error:
-        if beside is not None:
-            beside.unlink(missing_ok=True)
         raise ParameterError("out", f"cannot be written: {error.strerror}") from error
+    write_whole(path, write, parameter="out")
 
 
 def write_content(path: Path, content: bytes) -> None:
     """Put content into a file, whole or not at all."""
-    write_whole(path, lambda file: file.write(content))
+    write_into(path, lambda file: file.write(content))
 
 
 def _schema() -> dict[str, pl.DataType]:

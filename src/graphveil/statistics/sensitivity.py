@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isqrt, sqrt
+from math import sqrt
 from typing import Literal, TypeAlias
 
 from graphveil.graph.bound import Bound, InOutBound
@@ -68,9 +68,3 @@ class Sensitivity:
     def l2(self) -> float:
         """The L2 distance as a number for display; compute with `l2_squared`."""
         return sqrt(self.l2_squared)
-
-    @property
-    def l2_ceiling(self) -> int:
-        """The smallest whole number that is no less than the L2 distance."""
-        root = isqrt(self.l2_squared)
-        return root if root * root == self.l2_squared else root + 1

@@ -7,7 +7,11 @@
     │   └── PastStepError     records for a step that is already closed
     ├── ParameterError        an argument outside its admissible range
     ├── BoundError            a sequence that breaks its promised degree bound (private!)
-    └── CountOverflowError    an exact count beyond 64 bits
+    ├── CountOverflowError    an exact count beyond 64 bits
+    ├── StudyError            a study that cannot do what was asked, as it is
+    ├── BudgetError           a series that would overspend its study's budget
+    ├── IntegrityError        a ledger, checksum or artefact that is not what was committed
+    └── StorageError          a disk or database that cannot be written or read
 
 No message carries a node id, a degree or a true count: rows and columns point at the
 offending record, and only the person who holds the file can follow them.
@@ -73,3 +77,19 @@ class BoundError(GraphveilError):
 
 class CountOverflowError(GraphveilError):
     """An exact count that does not fit into 64 bits; nothing was rounded or wrapped."""
+
+
+class StudyError(GraphveilError):
+    """A study that cannot do what was asked, as it is; nothing was changed."""
+
+
+class BudgetError(GraphveilError):
+    """A series that would overspend its study's budget; says what is left."""
+
+
+class IntegrityError(GraphveilError):
+    """A ledger, a checksum or an artefact that is not what was committed."""
+
+
+class StorageError(GraphveilError):
+    """A disk or database that cannot be written or read; what was committed stands."""

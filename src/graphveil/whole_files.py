@@ -1,31 +1,61 @@
-"""Files that are written whole or not at all."""
+"""Files that are written whole or not at all, and are on the disk before anyone goes on."""
 
 from __future__ import annotations
 
-import tempfile
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
-from graphveil.errors import ParameterError
+from graphveil.errors import ParameterError, StorageError
 
 
-def write_whole(path: Path, write: Callable[[IO[bytes]], object], *, parameter: str) -> None:
+def write_whole(
+    path: Path,
+    write: Callable[[IO[bytes]], object],
+    *,
+    parameter: str | None = None,
+    mode: int = 0o644,
+) -> None:
     """Write beside the file and then put it in its place, so that no half file is ever seen.
+
+    The file beside has a fixed name: what a killed process left is overwritten by the next.
 
     Args:
         path: the file; its folder must be there.
         write: is given the open file.
-        parameter: whose fault it is where nothing can be written.
+        parameter: whose fault it is where nothing can be written; None blames the disk.
+        mode: who may read it.
     """
-    beside = None
+    place = path.resolve()
+    beside = place.with_name(f".{place.name}.part")
     try:
-        with tempfile.NamedTemporaryFile(dir=path.resolve().parent, delete=False) as file:
-            beside = Path(file.name)
+        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+        with os.fdopen(descriptor, "wb") as file:
+            os.fchmod(file.fileno(), mode)
             write(file)
-        beside.chmod(0o644)
-        beside.replace(path)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(place)
+        sync_folder(place.parent)
     except OSError as error:
-        if beside is not None:
-            beside.unlink(missing_ok=True)
-        raise ParameterError(parameter, f"cannot be written: {error.strerror}") from error
+        beside.unlink(missing_ok=True)
+        if parameter is not None:
+            raise ParameterError(parameter, f"cannot be written: {error.strerror}") from error
+        raise StorageError(f"{path.name} cannot be written: {error.strerror}.") from error
+
+
+def write_bytes(path: Path, content: bytes, *, mode: int = 0o644) -> None:
+    """Write a file of given content, whole or not at all."""
+    write_whole(path, lambda file: file.write(content), mode=mode)
+
+
+def sync_folder(folder: Path) -> None:
+    """See to it that a renamed file stays renamed after a power failure."""
+    if os.name == "nt":  # folders cannot be opened there; the rename itself is logged
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -16,7 +16,7 @@ from graphveil.graph.report import IntakeReport
 if TYPE_CHECKING:
     import polars as pl
 
-    from graphveil.graph.calendar import StepColumn
+    from graphveil.graph.calendar import Calendar, StepColumn
     from graphveil.graph.sequence import GraphSequence
 
 Steps = NDArray[np.int32]
@@ -73,9 +73,9 @@ def steps_of_labels(node_offsets: NDArray[np.int64], labels: NDArray[np.int32]) 
     return found.astype(np.int32)
 
 
-def dated_column(sequence: GraphSequence, table: Table) -> StepColumn:
+def dated_column(calendar: Calendar, table: Table) -> StepColumn:
     """The steps of a table's times; refuses a time that cannot be placed."""
-    dated = sequence.calendar.steps_of(table.frame["time"])
+    dated = calendar.steps_of(table.frame["time"])
     if dated.trouble is not None:
         place = table.place(dated.trouble.row, "time")
         raise InputError(dated.trouble.what, place=place, mend=dated.trouble.mend)
@@ -84,7 +84,7 @@ def dated_column(sequence: GraphSequence, table: Table) -> StepColumn:
 
 def _dated(sequence: GraphSequence, table: Table, rules: Rules) -> tuple[Steps, Mask, int]:
     """The step of every row, which rows have no time, and how many were folded."""
-    dated = dated_column(sequence, table)
+    dated = dated_column(sequence.calendar, table)
     missing = dated.missing
     if missing.any() and rules.undated == "refuse":
         raise InputError(

@@ -70,6 +70,9 @@ class LateRows:
         return len(self.rows)
 
 
+_NO_LISTS = Lists(np.zeros(1, np.int64), np.empty(0, np.int32), 0, 0)
+
+
 def endpoints(table: Table, index: IdIndex) -> Endpoints:
     """The label of each end of each edge; refuses an end that is no node."""
     labels, trimmed = [], 0
@@ -98,7 +101,7 @@ def edge_steps(
     arrival = steps_of_labels(node_offsets, newer)
     own, raised = arrival, 0
     if has_times:
-        dated = dated_column(sequence, table)
+        dated = dated_column(sequence.calendar, table)
         given = np.where(dated.missing, arrival, dated.steps)
         raised = int((given < arrival).sum())
         own = np.maximum(given, arrival).astype(np.int32)
@@ -212,6 +215,18 @@ def _linked_before(sequence: GraphSequence, late: LateRows, lists: Lists) -> Int
     for direction in (FORWARD, BACKWARD, BOTH):
         linked[np.isin(stem | direction, pairs)] |= direction
     return linked
+
+
+def already_linked(sequence: GraphSequence, source: Int32s, target: Int32s) -> Mask:
+    """Which pairs of labels have this edge already; a label below 0 is no node yet."""
+    found = np.zeros(len(source), dtype=np.bool_)
+    rows = np.flatnonzero((source >= 0) & (target >= 0) & (source != target))
+    ends = Endpoints(source[rows], target[rows], 0)
+    steps, nobody = np.zeros(len(rows), np.int32), np.zeros(len(rows), np.bool_)
+    asked = late_rows(ends, steps, nobody, directed=sequence.directed)
+    linked = _linked_before(sequence, asked, _NO_LISTS)
+    found[rows] = (linked & asked.entries & BOTH) != 0
+    return found
 
 
 def _refuse_late_reciprocal(table: Table, fresh: LateRows, linked: Int32s) -> None:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from graphveil.errors import Place
 
 if TYPE_CHECKING:
+    import numpy as np
     import polars as pl
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,16 +25,51 @@ class Table:
         source: what the user calls the source: a file name, or "the nodes frame".
         first_row: the number, as the user counts, of the first row.
         names: the user's name for each of our columns, where it differs.
+        numbers: the user's number of each row, where rows of the source were left out.
     """
 
     frame: pl.DataFrame
     source: str
     first_row: int = 1
     names: dict[str, str] = field(default_factory=dict)
+    numbers: NDArray[np.int64] | None = None
 
     def place(self, row: int, column: str) -> Place:
         """Where the user finds a row (counted from 0) and column of this table."""
-        return Place(self.source, self.first_row + int(row), self.names.get(column, column))
+        number = self.first_row + row if self.numbers is None else self.numbers[row]
+        return Place(self.source, int(number), self.names.get(column, column))
+
+    @staticmethod
+    def joined(tables: Sequence[Table]) -> Table:
+        """One table of all rows, each of which keeps its place; the columns must be alike."""
+        import polars as pl
+
+        if len(tables) == 1:
+            return tables[0]
+        return JoinedTable(
+            pl.concat([table.frame for table in tables], rechunk=False),
+            ", ".join(dict.fromkeys(table.source for table in tables)),
+            pieces=tuple(tables),
+            starts=tuple(accumulate((len(table.frame) for table in tables), initial=0))[:-1],
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class JoinedTable(Table):
+    """Rows of several sources, one after the other.
+
+    Attributes:
+        pieces: the tables that were joined; only their places are used.
+        starts: the row (counted from 0) at which each piece begins.
+    """
+
+    pieces: tuple[Table, ...] = ()
+    starts: tuple[int, ...] = ()
+
+    def place(self, row: int, column: str) -> Place:
+        """Where the user finds a row of this table: in the piece that holds it."""
+        piece = bisect_right(self.starts, row) - 1
+        return self.pieces[piece].place(int(row) - self.starts[piece], column)
 
 
 @dataclass(frozen=True, eq=False)

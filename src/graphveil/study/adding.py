@@ -1,0 +1,250 @@
+"""Adding: records are checked against all that is there, told about, and kept as a batch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphveil.errors import BoundError
+from graphveil.graph.arrivals import steps_of_labels
+from graphveil.graph.degrees import require_bound
+from graphveil.graph.identity import IdIndex, same_form
+from graphveil.graph.records import Records, Table
+from graphveil.graph.report import IntakeReport
+from graphveil.graph.sequence import BOTH
+from graphveil.study import batches, segments
+from graphveil.study.batches import Pending, in_one_form
+from graphveil.study.ledger import Event, Ledger
+from graphveil.study.private_tables import write_table
+from graphveil.study.segments import UNSTATED, StudyGraph
+from graphveil.study.store import Transaction
+from graphveil.study.untidy import Tidied, tidy
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from graphveil.graph.sequence import GraphSequence
+    from graphveil.study.folder import Folder
+    from graphveil.study.study_file import StudyFile
+
+Int64s = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """What the steward learns about a batch; private, all of it.
+
+    Attributes:
+        intake: how many records met each rule.
+        vanished_nodes: known nodes that a complete set of files no longer has.
+        vanished_edges: known edges that it no longer has.
+        keeps_bound: whether everybody, counted with all waiting records, keeps the bound.
+        details: which records were re-dated or have vanished, for the steward to look into.
+    """
+
+    intake: IntakeReport
+    vanished_nodes: int
+    vanished_edges: int
+    keeps_bound: bool
+    details: pl.DataFrame
+
+    def lines(self) -> list[str]:
+        """One sentence per rule that was met."""
+        lines = self.intake.lines()
+        if self.vanished_nodes:
+            lines.append(f"{self.vanished_nodes:,} known nodes are no longer listed: kept")
+        if self.vanished_edges:
+            lines.append(f"{self.vanished_edges:,} known edges are no longer listed: kept")
+        if not self.keeps_bound:
+            lines.append(
+                "WARNING: somebody has more links than the study promises; the step in which "
+                "this happens will be refused"
+            )
+        return lines
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A batch that could be added: what would be kept, and what there is to say about it."""
+
+    pending: Pending
+    last_step: int
+    findings: Findings
+
+
+def candidate(
+    folder: Folder, ledger: Ledger, study: StudyFile, records: Records, *, complete: bool
+) -> Candidate:
+    """Check records against everything that is sealed or waiting; changes nothing.
+
+    Args:
+        folder: where sealed and waiting records lie.
+        ledger: which of them count.
+        study: the rules.
+        records: as a reader found them.
+        complete: whether they are all there is to know, so that what they lack has vanished.
+    """
+    sealed = segments.load(folder.segments, ledger.sealed, study)
+    waiting = batches.load(folder.batches, ledger.batches, sealed.sequence)
+    given = tidy(records, study)
+    kept, redated = _as_it_was(given.records, waiting, sealed)
+    before = sealed.sequence.extend(waiting.records(), undated="first", late="join").report
+    grown = sealed.sequence.extend(_together(waiting.records(), kept), undated="first", late="join")
+    pending = Pending.of(kept)
+    present = _present(grown.sequence, pending)
+    findings = Findings(
+        intake=_report(grown.report, before, len(redated), given),
+        vanished_nodes=int((~present.nodes).sum()) if complete else 0,
+        vanished_edges=present.missing_edges if complete else 0,
+        keeps_bound=_keeps(grown.sequence, study),
+        details=_details(redated, grown.sequence, present.nodes, study, complete=complete),
+    )
+    last_step = max(present.last_step, sealed.sequence.steps)
+    return Candidate(pending.unknown_to(sealed.sequence), last_step, findings)
+
+
+def keep(transaction: Transaction, folder: Folder, ledger: Ledger, batch: Candidate) -> int:
+    """Write a batch and enter it; its number."""
+    number = ledger.next_batch
+    name = f"{number:04}"
+    files = {
+        "nodes": vars(write_table(folder.batches / f"{name}-nodes.parquet", batch.pending.nodes)),
+        "edges": vars(write_table(folder.batches / f"{name}-edges.parquet", batch.pending.edges)),
+    }
+    entry = {"batch": number, "last_step": batch.last_step, **files}
+    transaction.append(Event.RECORDS_ADDED, public=None, private=entry)
+    return number
+
+
+def _as_it_was(
+    given: Records, waiting: Pending, sealed: StudyGraph
+) -> tuple[Records, pl.DataFrame]:
+    """Known nodes keep the step that they stated first; and which ones came with another."""
+    import polars as pl
+
+    frame = given.nodes.frame
+    known = pl.concat(
+        [ids.alias("id") for ids in same_form(sealed.sequence.ids, waiting.nodes["node"])]
+    )
+    stated = np.append(np.concatenate([sealed.stated, _steps(waiting.nodes)]), UNSTATED)
+    labels = IdIndex.of(known).labels(frame["node"])  # of a new node -1: the last of `stated`
+    was, now = stated[labels], _steps(frame)
+    changed = (labels >= 0) & (was != now) & (now != UNSTATED)
+    time = pl.Series("time", np.where(labels >= 0, was, now), dtype=pl.Int32)
+    kept = frame.with_columns(time.replace(UNSTATED, None))
+    redated = pl.DataFrame({"node": frame["node"], "was": was, "now": now}).filter(changed)
+    return Records(replace(given.nodes, frame=kept), given.edges), redated.unique("node")
+
+
+def _steps(nodes: pl.DataFrame) -> NDArray[np.int32]:
+    return nodes["time"].fill_null(UNSTATED).to_numpy()
+
+
+def _together(waiting: Records, given: Records) -> Records:
+    """Both as one, every row with its own place."""
+
+    def both(first: Table, second: Table, ids: list[str]) -> Table:
+        frames = in_one_form([first.frame, second.frame.select(first.frame.columns)], ids)
+        return Table.joined([replace(first, frame=frames[0]), replace(second, frame=frames[1])])
+
+    return Records(
+        both(waiting.nodes, given.nodes, ["node"]),
+        both(waiting.edges, given.edges, ["source", "target"]),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Present:
+    """What of a graph some records mention.
+
+    Attributes:
+        nodes: whether each node is mentioned.
+        missing_edges: how many edges are not.
+        last_step: when the last of what they mention arrives.
+    """
+
+    nodes: NDArray[np.bool_]
+    missing_edges: int
+    last_step: int
+
+
+def _present(grown: GraphSequence, pending: Pending) -> _Present:
+    mentioned = grown.index.labels(pending.nodes["node"])
+    nodes = np.zeros(grown.nodes, np.bool_)
+    nodes[mentioned] = True
+    ends = [grown.index.labels(pending.edges[end]) for end in ("source", "target")]
+    arrivals = steps_of_labels(grown.node_offsets, np.concatenate([mentioned, *ends]))
+    own = pending.edges["time"].fill_null(UNSTATED).to_numpy()
+    last_step = int(np.concatenate([arrivals, own]).max(initial=0))
+    return _Present(nodes, _edges_of(grown) - _distinct(grown, *ends), last_step)
+
+
+def _edges_of(graph: GraphSequence) -> int:
+    entries = np.concatenate([graph.entries, graph.late.entries])
+    both = int(((entries & BOTH) == BOTH).sum()) if graph.directed else 0
+    return len(entries) + both
+
+
+def _distinct(graph: GraphSequence, source: NDArray[np.int32], target: NDArray[np.int32]) -> int:
+    """How many different edges these pairs are; a self-link is none."""
+    ends = np.stack([source, target]).astype(np.int64)[:, source != target]
+    low, high = ends if graph.directed else np.sort(ends, axis=0)
+    return len(np.unique(low << 32 | high))
+
+
+def _report(
+    together: IntakeReport, before: IntakeReport, redated: int, given: Tidied
+) -> IntakeReport:
+    """What the new records add to what the waiting ones did."""
+    added = IntakeReport(
+        *(getattr(together, each.name) - getattr(before, each.name) for each in fields(together))
+    )
+    # The graph compares with the step at which a late record was let in, not with what it stated.
+    repeated = added.repeated_nodes + added.redated_nodes - redated
+    return replace(
+        added,
+        redated_nodes=redated,
+        repeated_nodes=repeated,
+        trimmed_ids=given.trimmed,
+        folded_nodes=given.folded,
+    )
+
+
+def _keeps(sequence: GraphSequence, study: StudyFile) -> bool:
+    try:
+        require_bound(sequence, study.bound.bound())
+    except BoundError:
+        return False
+    return True
+
+
+def _details(
+    redated: pl.DataFrame,
+    grown: GraphSequence,
+    present: NDArray[np.bool_],
+    study: StudyFile,
+    *,
+    complete: bool,
+) -> pl.DataFrame:
+    """One row per record that the steward may want to look into."""
+    import polars as pl
+
+    def label(step: int) -> str:
+        return "" if step == UNSTATED else study.steps().label(step)
+
+    changed = pl.DataFrame(
+        {
+            "finding": ["re-dated"] * len(redated),
+            "node": redated["node"].cast(pl.String),
+            "was": [label(step) for step in redated["was"].to_list()],
+            "now": [label(step) for step in redated["now"].to_list()],
+        }
+    )
+    gone = grown.ids.filter(pl.Series(~present & complete)).cast(pl.String)
+    vanished = pl.DataFrame({"node": gone}).select(
+        pl.lit("no longer listed").alias("finding"), "node", was=pl.lit(""), now=pl.lit("")
+    )
+    return pl.concat([changed.cast(pl.String), vanished]).sort("finding", "node")

@@ -1,0 +1,102 @@
+"""The public chain: what was announced, row by row, each bound to all rows before it.
+
+Anyone who holds the public part can check it. A row carries a *seal*: a salted commitment to
+the private ledger. The salt is secret, so that a published hash tells nothing about the data.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from graphveil.errors import IntegrityError
+
+GENESIS = "0" * 64
+
+
+def canonical(data: object) -> str:
+    """The one text of plain data: sorted keys, no blanks."""
+    return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def digest(text: str) -> str:
+    """The SHA-256 of a text, in hexadecimal."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class PublicRow:
+    """One announcement.
+
+    Attributes:
+        number: from 0 on, without a gap.
+        at: when it was committed, in UTC.
+        event: what kind of thing happened.
+        fact: what happened.
+        seal: the commitment to the private ledger.
+        previous: the hash of the row before.
+        hash: of everything above.
+    """
+
+    number: int
+    at: str
+    event: str
+    fact: dict[str, Any]
+    seal: str
+    previous: str
+    hash: str
+
+    @classmethod
+    def after(
+        cls, last: PublicRow | None, *, at: str, event: str, fact: dict[str, Any], seal: str
+    ) -> PublicRow:
+        """The row that follows the last one."""
+        number, previous = (0, GENESIS) if last is None else (last.number + 1, last.hash)
+        open_row = cls(number, at, event, fact, seal, previous, hash="")
+        return cls(number, at, event, fact, seal, previous, open_row.computed_hash())
+
+    def computed_hash(self) -> str:
+        """What the hash of this row has to be."""
+        content = {key: value for key, value in asdict(self).items() if key != "hash"}
+        return digest(canonical(content))
+
+    def line(self) -> str:
+        """The row as it stands in `ledger.jsonl`."""
+        return canonical(asdict(self)) + "\n"
+
+
+def as_text(rows: Iterable[PublicRow]) -> str:
+    """The content of `ledger.jsonl`."""
+    return "".join(row.line() for row in rows)
+
+
+def read_rows(text: str, source: str = "ledger.jsonl") -> tuple[PublicRow, ...]:
+    """The rows of a public chain; names the first one that is not what it says it is."""
+    rows: list[PublicRow] = []
+    # Not splitlines: it also breaks at U+2028 and the like, which a title may contain.
+    for number, line in enumerate(text.removesuffix("\n").split("\n") if text else []):
+        rows.append(_row(line, f"{source}, row {number}"))
+    require_chain(rows, source)
+    return tuple(rows)
+
+
+def _row(line: str, place: str) -> PublicRow:
+    try:
+        return PublicRow(**json.loads(line))
+    except (ValueError, TypeError) as error:
+        raise IntegrityError(f"{place}: cannot be read as a row of the public ledger.") from error
+
+
+def require_chain(rows: Sequence[PublicRow], source: str) -> None:
+    """Refuse rows that are not chained, naming the first."""
+    previous = GENESIS
+    for number, row in enumerate(rows):
+        if (row.number, row.previous, row.hash) != (number, previous, row.computed_hash()):
+            raise IntegrityError(
+                f"{source}, row {number} ({row.event}): the hash does not fit; this row, or one "
+                "before it, is not as it was written."
+            )
+        previous = row.hash

@@ -1,0 +1,248 @@
+"""The ledger: every event of a study in order, hash-chained, and what follows from them.
+
+The private chain covers everything. The public chain covers what was announced: records that
+were added or withdrawn and refusals depend on the data, so they leave no trace in it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from graphveil.errors import IntegrityError
+from graphveil.study.chain import GENESIS, PublicRow, canonical, digest
+from graphveil.study.study_file import SeriesPromise, StudyFile, study_file
+
+
+class Event(StrEnum):
+    """What can happen to a study."""
+
+    STUDY_OPENED = "study opened"
+    SERIES_OPENED = "series opened"
+    RECORDS_ADDED = "records added"
+    RECORDS_WITHDRAWN = "records withdrawn"
+    STEP_SEALED = "step sealed"
+    RELEASE_MADE = "release made"
+    REFUSAL = "refusal"
+
+
+@dataclass(frozen=True)
+class LedgerRow:
+    """One event.
+
+    Attributes:
+        number: from 0 on, without a gap.
+        at: when it was committed, in UTC.
+        event: what kind of thing happened.
+        public: what the public is told, as JSON; None if it is told nothing.
+        private: what it is not told, as JSON; a secret.
+        salt: random, so that the seal of the row in the public chain hides the rest; a secret.
+        hash: of everything above and of the row before.
+    """
+
+    number: int
+    at: str
+    event: str
+    public: str | None
+    private: str = field(repr=False)
+    salt: str = field(repr=False)
+    hash: str
+
+    @classmethod
+    def after(
+        cls,
+        last: LedgerRow | None,
+        event: Event,
+        *,
+        at: str,
+        public: dict[str, Any] | None,
+        private: dict[str, Any],
+        salt: str,
+    ) -> LedgerRow:
+        """The row that follows the last one."""
+        number = 0 if last is None else last.number + 1
+        told = None if public is None else canonical(public)
+        row = cls(number, at, event.value, told, canonical(private), salt, "")
+        return cls(*_content(row), hash=row.computed_hash(GENESIS if last is None else last.hash))
+
+    def computed_hash(self, previous: str) -> str:
+        """What the hash of this row has to be, after a row with the hash `previous`."""
+        return digest(canonical([previous, *_content(self)]))
+
+    @property
+    def fact(self) -> dict[str, Any]:
+        """What the public is told."""
+        return dict(json.loads(self.public or "{}"))
+
+    @property
+    def secret(self) -> dict[str, Any]:
+        """What the public is not told."""
+        return dict(json.loads(self.private))
+
+    @property
+    def seal(self) -> str:
+        """A commitment to this row and all before it, which hides them."""
+        return digest(self.salt + self.hash)
+
+
+def _content(row: LedgerRow) -> tuple[int, str, str, str | None, str, str]:
+    return row.number, row.at, row.event, row.public, row.private, row.salt
+
+
+@dataclass(frozen=True)
+class StoredFile:
+    """A private file, and what it has to contain."""
+
+    name: str
+    sha256: str
+
+
+@dataclass(frozen=True)
+class BatchEntry:
+    """Records that were added in one go; the last of them arrives at `last_step`."""
+
+    number: int
+    at: str
+    last_step: int
+    nodes: StoredFile
+    edges: StoredFile
+
+
+@dataclass(frozen=True)
+class SealedStep:
+    """A step that is closed for ever."""
+
+    step: int
+    label: str
+    at: str
+    nodes: StoredFile
+    edges: StoredFile
+
+
+@dataclass(frozen=True)
+class OpenSeries:
+    """A series and the price that was paid for it."""
+
+    promise: SeriesPromise
+    first_step: int
+    plan_digest: str
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """All rows, and the state of the study that follows from them."""
+
+    rows: tuple[LedgerRow, ...]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the study was opened."""
+        return bool(self.rows)
+
+    @property
+    def last(self) -> LedgerRow | None:
+        """The newest row."""
+        return self.rows[-1] if self.rows else None
+
+    def of(self, event: Event) -> list[LedgerRow]:
+        """The rows of one kind."""
+        return [row for row in self.rows if row.event == event]
+
+    @cached_property
+    def versions(self) -> tuple[StudyFile, ...]:
+        """What the study file said: when the study was opened, and after each later series."""
+        if not self.rows:
+            return ()
+        data = self.rows[0].fact["study"]
+        found = [study_file(data, "the ledger")]
+        for each in self.series:
+            if each.promise.opened is not None:
+                later = (*found[-1].series, each.promise)
+                found.append(found[-1].model_copy(update={"series": later}))
+        return tuple(found)
+
+    @cached_property
+    def series(self) -> tuple[OpenSeries, ...]:
+        """Every series, in the order in which they were opened."""
+        return tuple(
+            OpenSeries(
+                promise=SeriesPromise.model_validate(row.fact["promise"]),
+                first_step=row.fact["first_step"],
+                plan_digest=row.secret["plan"],
+            )
+            for row in self.of(Event.SERIES_OPENED)
+        )
+
+    @cached_property
+    def sealed(self) -> tuple[SealedStep, ...]:
+        """The steps that are closed."""
+        return tuple(
+            SealedStep(
+                step=row.fact["step"],
+                label=row.fact["label"],
+                at=row.at,
+                nodes=StoredFile(**row.secret["nodes"]),
+                edges=StoredFile(**row.secret["edges"]),
+            )
+            for row in self.of(Event.STEP_SEALED)
+        )
+
+    @cached_property
+    def batches(self) -> tuple[BatchEntry, ...]:
+        """Records that were added and not withdrawn."""
+        gone = {row.secret["batch"] for row in self.of(Event.RECORDS_WITHDRAWN)}
+        return tuple(
+            BatchEntry(
+                number=row.secret["batch"],
+                at=row.at,
+                last_step=row.secret["last_step"],
+                nodes=StoredFile(**row.secret["nodes"]),
+                edges=StoredFile(**row.secret["edges"]),
+            )
+            for row in self.of(Event.RECORDS_ADDED)
+            if row.secret["batch"] not in gone
+        )
+
+    @property
+    def next_batch(self) -> int:
+        """The number of the batch that comes next."""
+        return len(self.of(Event.RECORDS_ADDED)) + 1
+
+    @cached_property
+    def public_rows(self) -> tuple[PublicRow, ...]:
+        """The public chain."""
+        rows: list[PublicRow] = []
+        for row in self.rows:
+            if row.public is not None:
+                last = rows[-1] if rows else None
+                rows.append(
+                    PublicRow.after(last, at=row.at, event=row.event, fact=row.fact, seal=row.seal)
+                )
+        return tuple(rows)
+
+    def raw_history(self, series: str) -> list[list[int]]:
+        """The raw values of a series so far."""
+        facts = (row.fact for row in self.of(Event.RELEASE_MADE))
+        return [fact["raw"] for fact in facts if fact["series"] == series]
+
+    @property
+    def left(self) -> tuple[Fraction, Fraction]:
+        """ε and δ that no series has taken."""
+        return self.versions[-1].budget_left()
+
+
+def require_chain(rows: Sequence[LedgerRow]) -> None:
+    """Refuse rows that are not chained, naming the first."""
+    previous = GENESIS
+    for number, row in enumerate(rows):
+        if row.number != number or row.hash != row.computed_hash(previous):
+            raise IntegrityError(
+                f"the ledger, row {number} ({row.event}, {row.at}): the hash does not fit; this "
+                "row, or one before it, is not as it was written."
+            )
+        previous = row.hash

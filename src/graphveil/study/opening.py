@@ -1,0 +1,147 @@
+"""Opening: a draft becomes a promise, and a series gets its share of the budget for ever."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from importlib.metadata import version
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from graphveil import __version__
+from graphveil.errors import BudgetError, ParameterError, StudyError
+from graphveil.mechanisms import series as running
+from graphveil.mechanisms.exact_numbers import as_text
+from graphveil.mechanisms.laws import DiscreteLaplace
+from graphveil.mechanisms.plan import Plan
+from graphveil.mechanisms.planner import plan
+from graphveil.study.chain import canonical, digest
+from graphveil.study.ledger import Event
+from graphveil.study.store import StoredSeries, Transaction
+from graphveil.study.study_file import SeriesPromise, StudyFile
+
+if TYPE_CHECKING:
+    from graphveil.mechanisms.mechanism import Epoch
+
+
+def open_study(transaction: Transaction, study: StudyFile) -> None:
+    """Enter the study and its series, each with its price."""
+    require_affordable(study)
+    fact = {
+        "study": study.to_data(),
+        "software": f"graphveil {__version__}",
+        "noise": f"OpenDP {version('opendp')}",
+    }
+    transaction.append(Event.STUDY_OPENED, public=fact, private={})
+    for promise in study.series:
+        open_series(transaction, study, promise, first_step=0)
+
+
+def open_series(
+    transaction: Transaction, study: StudyFile, promise: SeriesPromise, *, first_step: int
+) -> None:
+    """Enter a series; its plan is kept as it is now, whatever later versions would choose."""
+    chosen = series_plan(study, promise, first_step)
+    stored = canonical(chosen.to_dict())
+    transaction.append(
+        Event.SERIES_OPENED,
+        public=_announcement(study, promise, chosen, first_step),
+        private={"plan": digest(stored)},
+    )
+    state = canonical(running.start(chosen).to_dict())
+    transaction.open_series(promise.name, StoredSeries(stored, state))
+
+
+def series_plan(study: StudyFile, promise: SeriesPromise, first_step: int) -> Plan:
+    """How a series will be published; from public parameters only."""
+    return plan(
+        promise.counted(),
+        study.bound.bound(),
+        epsilon=promise.epsilon,
+        delta=promise.delta,
+        horizon=promise.horizon or _steps_left(study, first_step),
+        mechanism=promise.mechanism,
+        projection=promise.threshold(),
+    )
+
+
+def _steps_left(study: StudyFile, first_step: int) -> int | None:
+    last = study.steps().last_step
+    if last is None:
+        return None
+    if first_step > last:
+        raise StudyError("every step of the calendar is sealed: a new series would have none.")
+    return last + 1 - first_step
+
+
+def require_affordable(study: StudyFile) -> None:
+    """Refuse series that cost more than the budget, and say what is left without the last."""
+    epsilon, delta = study.budget_left()
+    if epsilon >= 0 and delta >= 0:
+        return
+    newest = study.series[-1]
+    what, over, total, price = (
+        ("ε", epsilon, study.budget.epsilon, newest.epsilon)
+        if epsilon < 0
+        else ("δ", delta, study.budget.delta or "0", newest.delta or "0")
+    )
+    left = max(over + Fraction(price), Fraction())
+    raise BudgetError(
+        f"the series cost more than the study's {what} = {total}: series '{newest.name}' asks "
+        f"for {price}, and {as_text(left)} is left. Give it a smaller share."
+    )
+
+
+def require_new_name(study: StudyFile, name: str) -> None:
+    """Refuse a series whose name is taken."""
+    if any(each.name == name for each in study.series):
+        raise ParameterError("name", f"a series '{name}' is open already", mend="Choose another.")
+
+
+def _announcement(
+    study: StudyFile, promise: SeriesPromise, chosen: Plan, first_step: int
+) -> dict[str, Any]:
+    """What the public is told about a series before its first release."""
+    counted, request = promise.counted(), chosen.request
+    sensitivity = request.sensitivity
+    return {
+        "promise": promise.model_dump(mode="json", exclude_none=True),
+        "series": promise.name,
+        "statistic": promise.statistic,
+        "parameters": promise.parameters,
+        "summary": counted.summary,
+        "monotone": counted.monotone,
+        "epsilon": promise.epsilon,
+        "delta": None if request.delta is None else as_text(request.delta),
+        "mechanism": chosen.mechanism.name,
+        "mechanism_summary": chosen.mechanism.summary,
+        "projection": promise.projection,
+        "horizon": request.horizon,
+        "first_step": first_step,
+        "first_label": study.steps().label(first_step),
+        "numbers": request.width,
+        "sensitivity": {
+            "l1": sensitivity.l1,
+            "exact": sensitivity.exact,
+            "assumption": sensitivity.assumption,
+            "proof": sensitivity.proof,
+        },
+        "noise": _noise(chosen),
+        "predicted_std": [round(value, 6) for value in chosen.predicted],
+    }
+
+
+def _noise(chosen: Plan) -> list[dict[str, Any]]:
+    """The law of each epoch that is known beforehand; equal ones are told once."""
+    epochs = chosen.epochs or (chosen.epoch(0),)
+    told = []
+    for law, equal in groupby(epochs, key=lambda epoch: epoch.law):
+        laplace = isinstance(law, DiscreteLaplace)
+        name = "discrete Laplace" if laplace else "discrete Gaussian"
+        scale = law.scale if isinstance(law, DiscreteLaplace) else law.spread
+        unit = "scale" if laplace else "variance"
+        told.append({"law": name, unit: str(scale), "steps": _steps(list(equal))})
+    return told
+
+
+def _steps(epochs: list[Epoch]) -> int:
+    return sum(epoch.steps for epoch in epochs)

@@ -1,0 +1,52 @@
+"""Private tables: Parquet files that only their owner may read, each with its checksum."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from graphveil.errors import IntegrityError
+from graphveil.study.folder import write_private
+from graphveil.study.ledger import StoredFile
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def write_table(path: Path, frame: pl.DataFrame) -> StoredFile:
+    """Write a table; what is handed back belongs into the ledger."""
+    buffer = io.BytesIO()
+    frame.write_parquet(buffer, compression="zstd", compression_level=1)
+    content = buffer.getvalue()
+    write_private(path, content)
+    return StoredFile(path.name, _checksum(content))
+
+
+def read_table(folder: Path, stored: StoredFile) -> pl.DataFrame:
+    """Read a table, once it is found to be the one that was written."""
+    import polars as pl
+
+    return pl.read_parquet(io.BytesIO(checked(folder, stored)))
+
+
+def checked(folder: Path, stored: StoredFile) -> bytes:
+    """The bytes of a private file; refuses others than those that were written."""
+    path = folder / stored.name
+    if not path.is_file():
+        raise IntegrityError(
+            f"private/{folder.name}/{stored.name} is missing. Restore it from a backup of the "
+            "private folder."
+        )
+    content = path.read_bytes()
+    if _checksum(content) != stored.sha256:
+        raise IntegrityError(
+            f"private/{folder.name}/{stored.name} is not as it was written: its checksum is not "
+            "the one in the ledger. Restore it from a backup of the private folder."
+        )
+    return content
+
+
+def _checksum(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

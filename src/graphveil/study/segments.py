@@ -1,0 +1,125 @@
+"""Segments: the sealed graph, step by step, in private tables that are only ever added to.
+
+The nodes of a step in label order, each with the step that its record stated and the number of
+its prompt edges; and the edges of the step: first the prompt ones in list order, then the late
+ones. Read one after the other they are the columns of a graph sequence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphveil.graph.identity import same_form
+from graphveil.graph.sequence import BOTH, GraphSequence, LateEdges
+from graphveil.study.ledger import SealedStep
+from graphveil.study.private_tables import read_table
+from graphveil.study.untidy import COUNTED
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from graphveil.study.study_file import StudyFile
+
+UNSTATED = -1
+
+
+@dataclass(frozen=True, eq=False)
+class StudyGraph:
+    """A graph sequence, and the step that each node's record stated; a secret.
+
+    The two differ for late records: those join the first open step.
+    """
+
+    sequence: GraphSequence
+    stated: NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Segment:
+    """The tables of one step."""
+
+    nodes: pl.DataFrame
+    edges: pl.DataFrame
+
+
+def segment(graph: StudyGraph, step: int) -> Segment:
+    """What a step adds to the graph."""
+    import polars as pl
+
+    sequence = graph.sequence
+    first, stop = sequence.node_offsets[step : step + 2].tolist()
+    lengths = np.diff(sequence.offsets[first : stop + 1]).astype(np.int32)
+    nodes = pl.DataFrame(
+        {
+            "node": sequence.ids.slice(first, stop - first),
+            "stated": graph.stated[first:stop],
+            "links": lengths,
+        }
+    )
+    prompt = sequence.entries[sequence.offsets[first] : sequence.offsets[stop]]
+    newer = np.repeat(np.arange(first, stop, dtype=np.int32), lengths)
+    begin, end = sequence.late.offsets[step : step + 2]
+    late = sequence.late.newer[begin:end], sequence.late.entries[begin:end]
+    edges = pl.concat([_edges(newer, prompt, late=False), _edges(*late, late=True)])
+    return Segment(nodes, edges)
+
+
+def _edges(newer: NDArray[np.int32], entries: NDArray[np.int32], *, late: bool) -> pl.DataFrame:
+    import polars as pl
+
+    direction = (entries & BOTH).astype(np.uint8)
+    return pl.DataFrame(
+        {"newer": newer, "older": entries >> np.int32(2), "direction": direction}
+    ).with_columns(late=pl.lit(late))
+
+
+def load(folder: Path, sealed: Sequence[SealedStep], study: StudyFile) -> StudyGraph:
+    """The sealed graph, once every file is found to be as it was written."""
+    oriented = study.bound.oriented
+    empty = GraphSequence.begin(COUNTED, directed=study.directed, oriented=oriented)
+    if not sealed:
+        return StudyGraph(empty, np.empty(0, np.int32))
+    parts = [
+        Segment(read_table(folder, each.nodes), read_table(folder, each.edges)) for each in sealed
+    ]
+    return _joined(empty, parts)
+
+
+def _joined(empty: GraphSequence, parts: Sequence[Segment]) -> StudyGraph:
+    import polars as pl
+
+    ids = pl.concat(same_form(*(part.nodes["node"] for part in parts))).rename("id")
+    nodes = pl.concat([part.nodes.select("stated", "links") for part in parts])
+    edges = pl.concat([part.edges for part in parts])
+    prompt, late = edges.filter(~pl.col("late")), edges.filter("late")
+    sequence = GraphSequence(
+        calendar=empty.calendar,
+        directed=empty.directed,
+        oriented=empty.oriented,
+        ids=ids,
+        node_offsets=_ends([len(part.nodes) for part in parts]),
+        offsets=_ends(nodes["links"].to_numpy()),
+        entries=_entries(prompt),
+        late=LateEdges(
+            offsets=_ends([int(part.edges["late"].sum()) for part in parts]),
+            newer=late["newer"].to_numpy(),
+            entries=_entries(late),
+        ),
+    )
+    return StudyGraph(sequence, nodes["stated"].to_numpy())
+
+
+def _entries(edges: pl.DataFrame) -> NDArray[np.int32]:
+    older: NDArray[np.int32] = edges["older"].to_numpy()
+    direction = edges["direction"].to_numpy().astype(np.int32)
+    return (older << np.int32(2)) | direction
+
+
+def _ends(lengths: NDArray[np.int32] | Sequence[int]) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])

@@ -1,0 +1,253 @@
+"""The store: one database per study, in which every change is one transaction.
+
+SQLite in the private folder, or PostgreSQL for a team. Writers are let in one at a time: by
+BEGIN IMMEDIATE there, by an advisory lock here. Whoever is in sees all that was committed.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy import exc
+
+from graphveil.errors import StorageError, StudyError
+from graphveil.study.folder import OWNER_ONLY_FILE
+from graphveil.study.ledger import Event, Ledger, LedgerRow, require_chain
+
+VERSION = 1  # of the tables below
+PATIENCE = 120  # seconds to wait for another writer
+
+_TABLES = sa.MetaData()
+_ABOUT = sa.Table(
+    "about", _TABLES, sa.Column("key", sa.Text, primary_key=True), sa.Column("value", sa.Text)
+)
+_LEDGER = sa.Table(
+    "ledger",
+    _TABLES,
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("at", sa.Text, nullable=False),
+    sa.Column("event", sa.Text, nullable=False),
+    sa.Column("public", sa.Text),
+    sa.Column("private", sa.Text, nullable=False),
+    sa.Column("salt", sa.Text, nullable=False),
+    sa.Column("hash", sa.Text, nullable=False, unique=True),
+)
+_SERIES = sa.Table(
+    "series",
+    _TABLES,
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("plan", sa.Text, nullable=False),
+    sa.Column("state", sa.Text, nullable=False),
+)
+# The last line of defence: whatever a program does, a step of a series is entered once.
+_RELEASES = sa.Table(
+    "releases",
+    _TABLES,
+    sa.Column("series", sa.Text, sa.ForeignKey("series.name"), primary_key=True),
+    sa.Column("step", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("row", sa.Integer, sa.ForeignKey("ledger.number"), nullable=False),
+)
+
+
+@dataclass(frozen=True)
+class StoredSeries:
+    """A series as it is kept: its plan, and its state, which is a secret."""
+
+    plan: str
+    state: str
+
+
+class Reading:
+    """What was committed, at one moment."""
+
+    def __init__(self, connection: sa.Connection) -> None:
+        self._connection = connection
+
+    def ledger(self) -> Ledger:
+        """All rows, once their chain is found whole."""
+        found = self._connection.execute(sa.select(_LEDGER).order_by(_LEDGER.c.number))
+        rows = tuple(LedgerRow(*row) for row in found)
+        require_chain(rows)
+        return Ledger(rows)
+
+    def last_hash(self) -> str | None:
+        """The hash of the newest row."""
+        newest = sa.select(_LEDGER.c.hash).order_by(_LEDGER.c.number.desc()).limit(1)
+        return self._connection.execute(newest).scalar()
+
+    def series(self) -> dict[str, StoredSeries]:
+        """Every series by name."""
+        found = self._connection.execute(sa.select(_SERIES))
+        return {name: StoredSeries(plan, state) for name, plan, state in found}
+
+
+class Transaction(Reading):
+    """The one writer's view; all of it is committed together, or none."""
+
+    def append(
+        self, event: Event, *, public: dict[str, Any] | None, private: dict[str, Any]
+    ) -> LedgerRow:
+        """Enter an event behind the last one."""
+        newest = sa.select(_LEDGER).order_by(_LEDGER.c.number.desc()).limit(1)
+        found = self._connection.execute(newest).first()
+        row = LedgerRow.after(
+            None if found is None else LedgerRow(*found),
+            event,
+            at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            public=public,
+            private=private,
+            salt=secrets.token_hex(32),
+        )
+        self._connection.execute(sa.insert(_LEDGER).values(**vars(row)))
+        return row
+
+    def open_series(self, name: str, stored: StoredSeries) -> None:
+        """Keep a new series."""
+        self._connection.execute(sa.insert(_SERIES).values(name=name, **vars(stored)))
+
+    def enter_release(self, name: str, step: int, row: LedgerRow, state: str) -> None:
+        """Keep the state after a release; refuses a second one of the same step."""
+        entry = {"series": name, "step": step, "row": row.number}
+        self._connection.execute(sa.insert(_RELEASES).values(**entry))
+        self._connection.execute(
+            sa.update(_SERIES).where(_SERIES.c.name == name).values(state=state)
+        )
+
+
+@dataclass(frozen=True)
+class Store:
+    """A database that holds one study."""
+
+    engine: sa.Engine
+
+    @classmethod
+    def create(cls, url: str) -> Store:
+        """The store at `url`, with empty tables; refuses one that holds a study."""
+        with _in_words():
+            store = cls(_engine(_made(url)))
+            with store.engine.begin() as connection:
+                _make_tables(connection)
+        return store
+
+    @classmethod
+    def connect(cls, url: str) -> Store:
+        """The store at `url`, which must be there and of this version."""
+        if url.startswith("sqlite:///") and not Path(url.removeprefix("sqlite:///")).exists():
+            raise StorageError(
+                "the ledger database is missing from the private folder. Restore the newest "
+                "backup of the private folder; do not begin anew, since what was published "
+                "counts."
+            )
+        store = cls(_engine(url))
+        with _in_words(), store._connected() as connection:
+            query = sa.select(_ABOUT.c.value).where(_ABOUT.c.key == "version")
+            found = connection.execute(query).scalar_one()
+        if int(found) > VERSION:
+            raise StudyError(
+                f"the ledger database was written by a newer graphveil (format {found}; this one "
+                f"knows up to {VERSION}). Update graphveil."
+            )
+        return store
+
+    @contextmanager
+    def reading(self) -> Iterator[Reading]:
+        """A consistent look at what was committed; hinders nobody."""
+        with _in_words(), self._connected() as connection:
+            yield Reading(connection)
+
+    @contextmanager
+    def transaction(self) -> Iterator[Transaction]:
+        """The one writer: waits for others, then commits at the end, unless something fails."""
+        with _in_words(), self.engine.begin() as connection:
+            yield Transaction(connection)
+
+    @contextmanager
+    def _connected(self) -> Iterator[sa.Connection]:
+        with self.engine.connect().execution_options(reading=True) as connection:
+            yield connection
+
+
+def _make_tables(connection: sa.Connection) -> None:
+    """Make what is missing; what a killed process made already is as good."""
+    if sa.inspect(connection).has_table("ledger"):
+        if connection.execute(sa.select(sa.func.count()).select_from(_LEDGER)).scalar_one():
+            raise StudyError(
+                "the database holds a study already. One database (or one schema of it) is one "
+                "study: choose another."
+            )
+        return
+    _TABLES.create_all(connection)
+    connection.execute(sa.insert(_ABOUT).values(key="version", value=str(VERSION)))
+
+
+@contextmanager
+def _in_words() -> Iterator[None]:
+    """What a driver says, without its statements and values, which are secrets."""
+    try:
+        yield
+    except exc.NoSuchModuleError as error:
+        raise StorageError("this kind of database is not known; use PostgreSQL.") from error
+    except (exc.SQLAlchemyError, ModuleNotFoundError) as error:
+        cause = str(getattr(error, "orig", None) or error).splitlines()[0]
+        raise StorageError(
+            f"the ledger database does not answer as it should: {cause}. What was committed "
+            "stands; run the command again once the cause is mended."
+        ) from error
+
+
+def _made(url: str) -> str:
+    """Make an SQLite file that only its owner may read, before anything is in it."""
+    if url.startswith("sqlite:///"):
+        flags = os.O_CREAT | os.O_RDWR
+        os.close(os.open(url.removeprefix("sqlite:///"), flags, OWNER_ONLY_FILE))
+    return url
+
+
+def _engine(url: str) -> sa.Engine:
+    if not url.startswith("sqlite:///"):
+        return _postgresql(url)
+    engine = sa.create_engine(
+        url, connect_args={"timeout": PATIENCE}, poolclass=sa.NullPool, hide_parameters=True
+    )
+    sa.event.listen(engine, "connect", _sqlite_settings)
+    sa.event.listen(engine, "begin", _sqlite_begin)
+    return engine
+
+
+def _sqlite_settings(connection: Any, _: object) -> None:
+    """Durable before it is told; a truncated journal is synced too, a deleted one is not."""
+    connection.isolation_level = None  # BEGIN is ours, see below
+    for pragma in ("synchronous = FULL", "journal_mode = TRUNCATE", "foreign_keys = ON"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _sqlite_begin(connection: sa.Connection) -> None:
+    reading = connection.get_execution_options().get("reading", False)
+    connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
+
+
+def _postgresql(url: str) -> sa.Engine:
+    parsed = sa.make_url(url)
+    if parsed.drivername in ("postgres", "postgresql"):
+        parsed = parsed.set(drivername="postgresql+psycopg")
+    engine = sa.create_engine(parsed, poolclass=sa.NullPool, hide_parameters=True)
+    sa.event.listen(engine, "begin", _postgresql_begin)
+    return engine
+
+
+def _postgresql_begin(connection: sa.Connection) -> None:
+    """Readers see one moment; writers wait for each other, for each schema apart."""
+    if connection.get_execution_options().get("reading", False):
+        connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        return
+    connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{PATIENCE}s'")
+    connection.exec_driver_sql("SET LOCAL synchronous_commit = on")
+    connection.exec_driver_sql("SELECT pg_advisory_xact_lock(hashtext(current_schema()), 4471)")

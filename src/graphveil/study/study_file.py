@@ -1,0 +1,273 @@
+"""The study file: what is promised to the public, as people can read and check it.
+
+Everything in it is public. It may be edited by hand as long as the study is a draft; once the
+study is open, the ledger holds what it said, and the file has to agree.
+"""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
+
+from graphveil.errors import ParameterError, StudyError
+from graphveil.graph.bound import Bound, DegreeBound, InOutBound
+from graphveil.graph.calendar import Calendar
+from graphveil.mechanisms.exact_numbers import as_text, exact_delta, exact_epsilon
+from graphveil.mechanisms.mechanism import Measured, mechanism
+from graphveil.mechanisms.planner import AUTO
+from graphveil.statistics.statistic import Statistic, statistic
+
+FORMAT: Final = 1
+UNIT: Final = "one person with all their links"
+HEADING = """\
+# The promise of a graphveil study. Everything in this file is public.
+# As long as the study is a draft you may edit it; from the first `graphveil add` on, the
+# ledger holds what it says, and a file that says something else is refused.
+"""
+
+
+def _epsilon(value: object) -> str:
+    return as_text(exact_epsilon(value))  # type: ignore[arg-type]
+
+
+def _delta(value: object) -> str:
+    return as_text(exact_delta(value))  # type: ignore[arg-type]
+
+
+def _level(text: str) -> str:
+    from graphveil.mechanisms.exact_numbers import exact
+    from graphveil.mechanisms.intervals import HIGHEST_LEVEL
+
+    level = exact("confidence", text)
+    if not 0 < level <= HIGHEST_LEVEL:
+        raise ValueError("must be above 0 and at most 0.999999")
+    return as_text(level)
+
+
+Epsilon = Annotated[str, BeforeValidator(_epsilon)]
+Delta = Annotated[str, BeforeValidator(_delta)]
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class PromisedBound(_Part):
+    """How many links a person has at most, and why the public may believe it."""
+
+    degree: int | None = Field(default=None, ge=1)
+    inward: int | None = Field(default=None, ge=1)
+    outward: int | None = Field(default=None, ge=1)
+    oriented: bool = False
+    justification: Text
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> PromisedBound:
+        both = self.inward is not None and self.outward is not None
+        neither = self.inward is None and self.outward is None
+        if not (
+            (self.degree is not None and neither and not self.oriented)
+            or (self.degree is None and both)
+        ):
+            raise ValueError("give either 'degree', or 'inward' and 'outward'")
+        return self
+
+    def bound(self) -> Bound:
+        """The bound as the statistics take it."""
+        if self.degree is not None:
+            return DegreeBound(self.degree)
+        return InOutBound(self.inward or 0, self.outward or 0, self.oriented)
+
+
+class Budget(_Part):
+    """What all series of the study may cost one person together."""
+
+    epsilon: Epsilon
+    delta: Delta | None = None
+    justification: Text
+
+
+class RecordRules(_Part):
+    """What the study does with records that life makes untidy.
+
+    Attributes:
+        person_separator: what stands between a person and a sequence in an id; "" if ids are
+            persons already.
+        case: "keep" tells Ann from ann; "fold" does not.
+        undated: nodes without a time are refused, or put into the first open step.
+    """
+
+    person_separator: str = ""
+    case: Literal["keep", "fold"] = "keep"
+    undated: Literal["refuse", "first"] = "refuse"
+
+
+def _name(value: str) -> str:
+    if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", value):
+        raise ValueError("must be of small letters, digits and single hyphens")
+    return value
+
+
+class SeriesPromise(_Part):
+    """One statistic, published at every step from `opened` on, for its share of the budget.
+
+    Attributes:
+        name: how the series is called in files and commands.
+        statistic: what is counted.
+        parameters: of the statistic.
+        epsilon: the share of the budget, for the whole life of the series.
+        mechanism: its name, or "auto".
+        horizon: how many releases there will be; None if nobody knows.
+        projection: the threshold of a projecting mechanism.
+        opened: the label of its first step; None is the first of the study.
+        justification: why this statistic, with these parameters; the card states it.
+    """
+
+    name: Annotated[str, AfterValidator(_name)]
+    statistic: str
+    parameters: dict[str, int | str] = {}
+    epsilon: Epsilon
+    delta: Delta | None = None
+    mechanism: str = AUTO
+    horizon: int | None = Field(default=None, ge=1)
+    projection: int | tuple[int, int] | None = None
+    opened: str | None = None
+    justification: Text | None = None
+
+    def counted(self) -> Statistic:
+        """The statistic with its parameters."""
+        from graphveil.statistics.pattern import Pattern
+
+        given: dict[str, Any] = dict(self.parameters)
+        if "pattern" in given:
+            given["pattern"] = Pattern.parse(str(given["pattern"]))
+        return statistic(self.statistic, **given)
+
+    def threshold(self) -> Bound | None:
+        """The threshold of the projection as a bound."""
+        if self.projection is None or isinstance(self.projection, int):
+            return None if self.projection is None else DegreeBound(self.projection)
+        return InOutBound(*self.projection)
+
+
+class StudyFile(_Part):
+    """A study as its public file tells it."""
+
+    format: Literal[1] = FORMAT
+    title: Text
+    population: Text
+    publisher: Text
+    unit: Literal["one person with all their links"] = UNIT
+    directed: bool = False
+    confidence: Annotated[str, AfterValidator(_level)] = "0.95"
+    bound: PromisedBound
+    calendar: dict[str, Any]
+    budget: Budget
+    records: RecordRules = RecordRules()
+    series: tuple[SeriesPromise, ...] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _agrees_with_itself(self) -> StudyFile:
+        names = [each.name for each in self.series]
+        if len(set(names)) < len(names):
+            raise ValueError("two series have the same name")
+        if self.directed != (self.bound.degree is None):
+            kind = "'inward' and 'outward'" if self.directed else "'degree'"
+            raise ValueError(f"the bound of this kind of graph is given by {kind}")
+        for each in self.series:
+            self._admits(each)
+        self.steps()
+        return self
+
+    def _admits(self, series: SeriesPromise) -> None:
+        counted = series.counted()
+        counted.require_domain(directed=self.directed)
+        counted.sensitivity(series.threshold() or self.bound.bound())
+        self._require_threshold(series)
+        if series.delta is not None and self.budget.delta is None:
+            raise ValueError(f"series '{series.name}' has a δ, but the budget has none")
+
+    def _require_threshold(self, series: SeriesPromise) -> None:
+        """A threshold without a projecting mechanism would count another graph than is promised."""
+        projects = series.mechanism != AUTO and (
+            mechanism(series.mechanism).measured is Measured.PROJECTED_TOTALS
+        )
+        if projects != (series.projection is not None):
+            raise ValueError(
+                f"series '{series.name}': 'projection' is needed by projecting mechanisms, and "
+                "by no others"
+            )
+
+    def steps(self) -> Calendar:
+        """The public calendar."""
+        open_end = {"end" if "cuts" in self.calendar else "last": None}  # TOML has no null
+        return Calendar.from_dict(open_end | self.calendar)
+
+    def budget_left(self) -> tuple[Fraction, Fraction]:
+        """ε and δ that no series has taken; negative where the series overspend."""
+        spent = sum((Fraction(each.epsilon) for each in self.series), Fraction())
+        risked = sum((Fraction(each.delta or 0) for each in self.series), Fraction())
+        return Fraction(self.budget.epsilon) - spent, Fraction(self.budget.delta or 0) - risked
+
+    def to_data(self) -> dict[str, Any]:
+        """Plain data, without what is not set."""
+        data = self.model_dump(mode="json", exclude_none=True)
+        data["calendar"] = {k: v for k, v in self.calendar.items() if v is not None}
+        data["series"] = [
+            {key: value for key, value in each.items() if value != {}} for each in data["series"]
+        ]
+        return data
+
+
+def study_file(data: dict[str, Any], source: str = "study.toml") -> StudyFile:
+    """The study that plain data describe; says which entry is wrong, and why."""
+    if data.get("format", FORMAT) != FORMAT:
+        raise StudyError(
+            f"{source} is of format {data['format']}, this graphveil reads format {FORMAT}. "
+            "Install the version of graphveil that wrote it."
+        )
+    try:
+        return StudyFile.model_validate(data)
+    except ParameterError as error:
+        raise StudyError(f"{source}: {error}") from error
+    except ValidationError as error:
+        raise StudyError("\n".join(_complaints(error, source))) from error
+
+
+def _complaints(error: ValidationError, source: str) -> list[str]:
+    """One line per wrong entry, named as in the file."""
+    lines = []
+    for flaw in error.errors():
+        where = ".".join(str(part) for part in flaw["loc"]) or "the file as a whole"
+        lines.append(f"{source}, {where}: {flaw['msg'].removeprefix('Value error, ')}.")
+    return lines
+
+
+def parse(text: str, source: str = "study.toml") -> StudyFile:
+    """Read the text of a study file."""
+    import tomllib
+
+    try:
+        return study_file(tomllib.loads(text), source)
+    except tomllib.TOMLDecodeError as error:
+        raise StudyError(f"{source} is not readable as TOML: {error}.") from error
+
+
+def written(study: StudyFile) -> str:
+    """The text of a study file; the same study is always the same text."""
+    import tomli_w
+
+    return HEADING + "\n" + tomli_w.dumps(study.to_data(), multiline_strings=False)

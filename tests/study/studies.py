@@ -1,0 +1,72 @@
+"""Small studies for the tests: a promise, some people, and noise that stands still."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphveil.formats import from_rows
+from graphveil.graph.records import Records
+from graphveil.mechanisms.laws import Law
+from graphveil.mechanisms.noise import ReleaseNoise
+from graphveil.study import Study, StudyFile, study_file
+
+YEARS = ("2001", "2002", "2003", "2004")
+
+
+def promise(**changed: Any) -> StudyFile:
+    """A yearly study of four steps with two series, and half of its budget left."""
+    plain: dict[str, Any] = {
+        "title": "A study for tests",
+        "population": "made-up people",
+        "publisher": "the tests",
+        "bound": {"degree": 4, "justification": "nobody made up more"},
+        "calendar": {"every": 1, "unit": "year", "first": YEARS[0], "last": YEARS[-1]},
+        "budget": {"epsilon": "1", "justification": "an example"},
+        "series": [
+            {"name": "edges", "statistic": "edges", "epsilon": "1/4"},
+            {"name": "degrees", "statistic": "degree-ccdf", "epsilon": "1/4"},
+        ],
+    }
+    return study_file(plain | changed)
+
+
+def people() -> Records:
+    """Eight people over four years, in two clusters."""
+    nodes = [(f"P{number}", 2001 + number // 2) for number in range(8)]
+    edges = [("P0", "P1"), ("P1", "P2"), ("P0", "P2"), ("P3", "P4"), ("P4", "P5"), ("P6", "P1")]
+    return from_rows(nodes, edges)
+
+
+def opened(root: Path, database: str | None = None, **changed: Any) -> Study:
+    """A study with those people in it, of which nothing is sealed."""
+    study = Study.create(root, promise(**changed), database=database)
+    study.add(people())
+    return study
+
+
+@dataclass(frozen=True)
+class StillNoise:
+    """Draws the same noise for every law, so that inputs can be compared."""
+
+    values: Sequence[int] = (3, -1, 4, -1, 5, -9, 2, 6)
+
+    def draw(self, law: Law, count: int) -> list[int]:
+        return [self.values[place % len(self.values)] for place in range(count)]
+
+
+def freeze_noise(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take the chance out of releases; only a test can do this, from outside."""
+    monkeypatch.setattr(
+        ReleaseNoise, "draw", lambda self, law, count: StillNoise().draw(law, count)
+    )
+
+
+def released(study: Study) -> dict[tuple[str, int], list[int]]:
+    """Every raw value so far, by series and step."""
+    rows = (row for row in study.ledger().public_rows if row.event == "release made")
+    return {(row.fact["series"], row.fact["step"]): row.fact["raw"] for row in rows}

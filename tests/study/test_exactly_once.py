@@ -1,0 +1,82 @@
+"""A step of a series has one value for ever, on every kind of store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from graphveil.errors import BudgetError, StudyError
+from graphveil.study import SeriesPromise, Study
+from studies import opened, people, promise, released
+
+
+def test_publishes_step_by_step(root: Path, database: str | None) -> None:
+    study = opened(root, database)
+    assert study.publish() == [0]
+    assert study.publish(2) == [1, 2]
+    assert set(released(study)) == {
+        (name, step) for name in ("edges", "degrees") for step in (0, 1, 2)
+    }
+
+
+def test_publishing_again_gives_the_same_bytes(root: Path, database: str | None) -> None:
+    study = opened(root, database)
+    study.publish(1)
+    before = study.folder.public_ledger.read_bytes()
+    study.folder.public_ledger.unlink()
+    assert study.publish(1) == []
+    assert study.publish(0) == []
+    assert study.folder.public_ledger.read_bytes() == before
+
+
+def test_what_was_sealed_is_announced_before_anything_else(
+    root: Path, database: str | None
+) -> None:
+    study = opened(root, database)
+    behind = study.folder.public_ledger.read_bytes()
+    study.publish()
+    study.folder.public_ledger.write_bytes(behind)
+    assert study.publish() == []
+    assert study.publish() == [1]
+
+
+def test_a_later_series_begins_with_everything(root: Path, database: str | None) -> None:
+    study = opened(root, database)
+    study.publish(1)
+    study.open_series(SeriesPromise(name="nodes", statistic="nodes", epsilon="1/2"))
+    study.publish(3)
+    made = [key for key in released(study) if key[0] == "nodes"]
+    assert made == [("nodes", 2), ("nodes", 3)]
+    secret = next(
+        row.secret
+        for row in study.ledger().rows
+        if row.fact.get("series") == "nodes" and "raw" in row.fact
+    )
+    assert secret["differences"] == [6]
+
+
+def test_overspending_says_what_is_left(root: Path, database: str | None) -> None:
+    study = opened(root, database)
+    with pytest.raises(BudgetError, match=r"0\.5 is left"):
+        study.open_series(SeriesPromise(name="nodes", statistic="nodes", epsilon="0.51"))
+    assert len(study.promise().series) == 2
+
+
+def test_a_second_study_is_refused(root: Path, database: str | None) -> None:
+    opened(root, database)
+    with pytest.raises(StudyError, match="holds a study already"):
+        Study.create(root, promise(), database=database)
+
+
+def test_adding_everything_again_changes_nothing(root: Path, database: str | None) -> None:
+    study = opened(root, database)
+    study.publish(1)
+    added = study.add(people(), complete=True)
+    assert (added.findings.intake.nodes_added, added.findings.intake.edges_added) == (0, 0)
+    study.publish(3)
+    totals: dict[str, int] = {}
+    for row in study.ledger().rows:
+        if row.fact.get("series") == "edges" and "raw" in row.fact:
+            totals["edges"] = totals.get("edges", 0) + row.secret["differences"][0]
+    assert totals == {"edges": 6}

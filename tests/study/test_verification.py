@@ -1,0 +1,220 @@
+"""Whatever is not as it was committed is found, and the first row that fails is named."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from graphveil.errors import IntegrityError, StudyError
+from graphveil.study import Study
+from graphveil.study.chain import GENESIS, canonical
+from graphveil.study.ledger import Event, LedgerRow
+from graphveil.study.verification import verify
+from studies import opened, released
+
+Change = Callable[[LedgerRow], LedgerRow]
+
+
+@pytest.fixture
+def study(root: Path) -> Study:
+    made = opened(root)
+    made.publish(2)
+    return made
+
+
+def execute(study: Study, statement: str, **values: object) -> None:
+    """Meddle with the database by hand."""
+    with study.store.engine.begin() as connection:
+        connection.execute(sa.text(statement), values)
+
+
+def forge(study: Study, number: int, change: Change) -> None:
+    """Change a row and mend the whole chain after it, as someone who knows how would."""
+    previous = GENESIS
+    execute(study, "UPDATE ledger SET hash = 'old ' || hash")
+    for row in rows_of(study):
+        forged = change(row) if row.number == number else row
+        forged = replace(forged, hash=forged.computed_hash(previous))
+        values = {"hash": forged.hash, "public": forged.public, "private": forged.private}
+        execute(
+            study,
+            "UPDATE ledger SET hash = :hash, public = :public, private = :private "
+            "WHERE number = :number",
+            number=row.number,
+            **values,
+        )
+        previous = forged.hash
+    study.folder.public_ledger.unlink()
+
+
+def rows_of(study: Study) -> list[LedgerRow]:
+    with study.store.engine.connect() as connection:
+        found = connection.execute(sa.text("SELECT * FROM ledger ORDER BY number"))
+        return [LedgerRow(*row) for row in found]
+
+
+def told(**changed: Any) -> Change:
+    return lambda row: replace(row, public=canonical(row.fact | changed))
+
+
+def kept(**changed: Any) -> Change:
+    return lambda row: replace(row, private=canonical(row.secret | changed))
+
+
+def number_of(study: Study, event: Event, last: bool = True) -> int:
+    numbers = [row.number for row in rows_of(study) if row.event == event]
+    return numbers[-1 if last else 0]
+
+
+def problem(study: Study) -> str:
+    with pytest.raises(IntegrityError) as caught:
+        list(verify(study))
+    return str(caught.value)
+
+
+def test_a_sound_study_passes_every_check(root: Path, database: str | None) -> None:
+    study = opened(root, database)
+    assert next(check.name for check in verify(study)) == "the ledger's chain"
+    study.publish(3)
+    names = [check.name for check in verify(study)]
+    assert len(names) == 9
+    assert len(set(names)) == 9
+
+
+def test_a_draft_has_nothing_to_verify(root: Path) -> None:
+    from studies import promise
+
+    draft = Study.create(root, promise())
+    assert len(list(verify(draft))) == 1
+
+
+@pytest.mark.parametrize("column", ["at", "event", "public", "private", "salt", "hash"])
+def test_every_changed_column_breaks_the_chain_at_its_row(study: Study, column: str) -> None:
+    number = number_of(study, Event.STEP_SEALED)
+    value = {"event": "refusal", "public": None}.get(column, "x")
+    execute(
+        study,
+        f"UPDATE ledger SET {column} = :value WHERE number = :number",
+        value=value,
+        number=number,
+    )
+    assert f"the ledger, row {number} (" in problem(study)
+
+
+def test_a_removed_row_is_named(study: Study) -> None:
+    execute(study, "DELETE FROM releases WHERE row = 5")
+    execute(study, "DELETE FROM ledger WHERE number = 5")
+    assert "the ledger, row 5 (" in problem(study)
+
+
+def test_a_removed_last_row_is_noticed(study: Study) -> None:
+    last = len(rows_of(study)) - 1
+    execute(study, "DELETE FROM releases WHERE row = :number", number=last)
+    execute(study, "DELETE FROM ledger WHERE number = :number", number=last)
+    assert "older copy of the database" in problem(study)
+
+
+def test_a_price_that_was_lowered_afterwards(study: Study) -> None:
+    number = number_of(study, Event.SERIES_OPENED)
+    forge(study, number, told(epsilon="7/8"))
+    assert f"row {number} (series opened" in problem(study)
+    assert "budget" in problem(study)
+
+
+def test_a_raw_value_that_was_changed(study: Study) -> None:
+    number = number_of(study, Event.RELEASE_MADE, last=False)
+    forge(study, number, lambda row: told(raw=[row.fact["raw"][0] + 1])(row))
+    assert f"row {number} (release made" in problem(study)
+
+
+def test_a_count_that_was_changed(study: Study) -> None:
+    number = number_of(study, Event.RELEASE_MADE, last=False)
+    forge(study, number, kept(differences=[99]))
+    assert f"row {number} (release made" in problem(study)
+    assert "counts otherwise" in problem(study)
+
+
+def test_a_step_that_was_renumbered(study: Study) -> None:
+    number = number_of(study, Event.STEP_SEALED)
+    forge(study, number, told(step=7))
+    assert f"row {number} (step sealed" in problem(study)
+
+
+def test_a_release_that_was_made_twice(study: Study) -> None:
+    number = number_of(study, Event.RELEASE_MADE)
+    forge(study, number, told(step=0))
+    assert f"row {number} (release made" in problem(study)
+
+
+@pytest.mark.parametrize("column", ["plan", "state"])
+def test_a_stored_series_that_was_changed(study: Study, column: str) -> None:
+    found = study.store
+    with found.reading() as committed:
+        stored = vars(committed.series()["edges"])[column]
+    changed = canonical(json.loads(stored) | {"extra": 1})
+    execute(study, f"UPDATE series SET {column} = :text WHERE name = 'edges'", text=changed)
+    assert f"the stored {column} of the series" in problem(study)
+
+
+@pytest.mark.parametrize("part", ["batches", "segments"])
+@pytest.mark.parametrize("deed", ["change", "remove"])
+def test_a_private_table_that_was_touched(study: Study, part: str, deed: str) -> None:
+    path = sorted((study.folder.private / part).iterdir())[-1]
+    if deed == "remove":
+        path.unlink()
+    else:
+        content = bytearray(path.read_bytes())
+        content[len(content) // 2] ^= 1
+        path.write_bytes(content)
+    event = "records added" if part == "batches" else "step sealed"
+    assert event in problem(study)
+    assert path.name in problem(study)
+
+
+def test_the_public_chain_is_compared(study: Study) -> None:
+    lines = study.folder.public_ledger.read_text().splitlines(keepends=True)
+    study.folder.public_ledger.write_text("".join([*lines[:3], lines[3].replace("2", "3", 1)]))
+    assert "public/ledger.jsonl, row 3" in problem(study)
+
+
+def test_the_study_file_is_compared(study: Study) -> None:
+    text = study.folder.study_file.read_text()
+    study.folder.study_file.write_text(text.replace("degree = 4", "degree = 3"))
+    with pytest.raises(StudyError, match="bound"):
+        list(verify(study))
+
+
+def test_an_older_database_is_not_gone_on_from(root: Path, database: str | None) -> None:
+    """The backup trap: the public part knows steps that the restored database does not."""
+    study = opened(root, database)
+    study.publish()
+    tables = {name: dump(study, name) for name in ("ledger", "series", "releases")}
+    study.publish()
+    before = released(study)
+    restore(study, tables)
+    for attempt in (study.publish, study.ledger, study.announce):
+        with pytest.raises(IntegrityError, match="restore the newest private folder"):
+            attempt()
+    public = study.folder.public_ledger.read_text()
+    assert all(f'"raw":{canonical(raw)}' in public for raw in before.values())
+
+
+def dump(study: Study, table: str) -> list[dict[str, Any]]:
+    with study.store.engine.connect() as connection:
+        return [dict(row._mapping) for row in connection.execute(sa.text(f"SELECT * FROM {table}"))]
+
+
+def restore(study: Study, tables: dict[str, list[dict[str, Any]]]) -> None:
+    for table in ("releases", "ledger", "series"):
+        execute(study, f"DELETE FROM {table}")
+    for table in ("series", "ledger", "releases"):
+        for row in tables[table]:
+            columns = ", ".join(row)
+            places = ", ".join(f":{column}" for column in row)
+            execute(study, f"INSERT INTO {table} ({columns}) VALUES ({places})", **row)

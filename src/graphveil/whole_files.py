@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -39,7 +40,8 @@ def write_whole(
         beside.replace(place)
         sync_folder(place.parent)
     except OSError as error:
-        beside.unlink(missing_ok=True)
+        with suppress(OSError):  # on a disk that cannot be written, it stays
+            beside.unlink(missing_ok=True)
         if parameter is not None:
             raise ParameterError(parameter, f"cannot be written: {error.strerror}") from error
         raise StorageError(f"{path.name} cannot be written: {error.strerror}.") from error

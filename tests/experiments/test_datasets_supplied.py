@@ -245,13 +245,19 @@ def test_dates_may_stand_in_the_node_as_a_list(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (trace(Nodes={"id": []}), "compact form"),
+        (trace(Nodes={"id": 1}), "column 'Nodes.id': the file is no HIV-TRACE network"),
         (trace(Edges=None), "column 'Edges': the file is no HIV-TRACE network"),
         ([1, 2], "no HIV-TRACE network"),
-        (trace(Nodes=[{"id": None, "dx": "2001"}]), "row 0, column 'Nodes': the node has no id"),
-        (trace(Edges=[{"source": 0, "target": 99}]), "row 0, column 'Edges': the edge does not"),
-        (trace(Edges=["P1-P2"]), "row 0, column 'Edges': the edge does not"),
-        (trace(Edges=[{"source": -1, "target": 1}]), "row 0, column 'Edges': the edge does not"),
+        (trace(Nodes=[{"id": None, "dx": "2001"}]), "row 0, column 'Nodes.id': the node has no id"),
+        (
+            trace(Edges=[{"source": 0, "target": 9}]),
+            "row 0, column 'Edges.target': the edge does not",
+        ),
+        (trace(Edges=["P1-P2"]), "row 0, column 'Edges': the entry is no object"),
+        (
+            trace(Edges=[{"source": -1, "target": 1}]),
+            "row 0, column 'Edges.source': the edge does not",
+        ),
     ],
 )
 def test_other_json_is_refused(tmp_path: Path, data: Any, message: str) -> None:
@@ -261,7 +267,7 @@ def test_other_json_is_refused(tmp_path: Path, data: Any, message: str) -> None:
 
 def test_an_unknown_date_attribute_offers_the_nearest(tmp_path: Path) -> None:
     place = written(tmp_path, trace())
-    with pytest.raises(InputError, match=r"called 'dxx'\. Did you mean 'dx'"):
+    with pytest.raises(InputError, match=r"'dxx': there is no field .* Did you mean 'dx'"):
         dataset(place + "x")
 
 

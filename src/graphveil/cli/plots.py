@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import ceil, exp, floor, log, log10
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphveil.errors import ParameterError
+from graphveil.rendering import RENDERERS
 from graphveil.whole_files import write_whole
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#B5508A", "#A67C00", "#6A51A3", "#5
 
 def require_drawable(path: Path) -> None:
     """Refuse a file that could not be written in the end, before anything is computed."""
-    if path.suffix.lower() not in _RENDERERS:
-        raise ParameterError("plot", f"must end in {', '.join(_RENDERERS)}, not '{path.suffix}'")
+    if path.suffix.lower() not in RENDERERS:
+        raise ParameterError("plot", f"must end in {', '.join(RENDERERS)}, not '{path.suffix}'")
     if not path.resolve().parent.is_dir():
         raise ParameterError("plot", "must be in a folder that exists")
 
@@ -34,7 +34,7 @@ def require_drawable(path: Path) -> None:
 def write_chart(path: Path, prospects: list[Prospect], chosen: Plan) -> None:
     """Draw the errors into a file, whole or not at all; needs no network."""
     specification = chart(prospects, chosen).to_dict()
-    content = _RENDERERS[path.suffix.lower()](specification)
+    content = RENDERERS[path.suffix.lower()](specification)
     write_whole(path, lambda file: file.write(content), parameter="plot")
 
 
@@ -178,28 +178,3 @@ def _apart(values: list[float], low: float, high: float) -> list[float]:
                 places[lower + 1] += missing / 2
     found = dict(zip(order, places, strict=True))
     return [low * exp(found[i] * pixel) for i in range(len(values))]
-
-
-def _svg(specification: dict[str, Any]) -> bytes:
-    import vl_convert
-
-    return vl_convert.vegalite_to_svg(specification).encode()
-
-
-def _png(specification: dict[str, Any]) -> bytes:
-    import vl_convert
-
-    return vl_convert.vegalite_to_png(specification, scale=2)
-
-
-def _html(specification: dict[str, Any]) -> bytes:
-    import vl_convert
-
-    return vl_convert.vegalite_to_html(specification, bundle=True).encode()
-
-
-_RENDERERS: dict[str, Callable[[dict[str, Any]], bytes]] = {
-    ".svg": _svg,
-    ".png": _png,
-    ".html": _html,
-}

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import ceil, floor, log10
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphveil.experiments.contenders import AUTO, COMPOSE, POST, PROJECTION, SENSDIFF, TIGHT
 from graphveil.experiments.results import Row, write_content
+from graphveil.rendering import RENDERERS, specification
 
 if TYPE_CHECKING:
     import altair
 
 WIDTH, HEIGHT = 190, 132
-SCALE = 2  # pixels of a PNG per pixel of the layout
 
 
 @dataclass(frozen=True)
@@ -47,14 +48,11 @@ def write_figure(
     folder: Path, rows: Sequence[Row], figure: str, endings: Sequence[str] = (".svg", ".png")
 ) -> list[Path]:
     """Draw one figure into files; needs no network."""
-    from altair.utils.schemapi import debug_mode
-
-    with debug_mode(False):  # a test validates charts; here it would take most of the time
-        specification = chart(rows, figure).to_dict(validate=False)
+    drawn = specification(partial(chart, rows, figure))
     written = []
     for ending in endings:
         written.append(folder / f"error-against-{figure}{ending}")
-        write_content(written[-1], _RENDERERS[ending](specification))
+        write_content(written[-1], RENDERERS[ending](drawn))
     return written
 
 
@@ -209,18 +207,3 @@ def _ticks(low: float, high: float) -> list[float]:
     powers = range(floor(log10(low)), ceil(log10(high)) + 1)
     steps = (1,) if high / low > 500 else (1, 2, 5)
     return [s * 10.0**power for power in powers for s in steps if low <= s * 10.0**power <= high]
-
-
-def _svg(specification: dict[str, Any]) -> bytes:
-    import vl_convert
-
-    return vl_convert.vegalite_to_svg(specification).encode()
-
-
-def _png(specification: dict[str, Any]) -> bytes:
-    import vl_convert
-
-    return vl_convert.vegalite_to_png(specification, scale=SCALE)
-
-
-_RENDERERS: dict[str, Callable[[dict[str, Any]], bytes]] = {".svg": _svg, ".png": _png}

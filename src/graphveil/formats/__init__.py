@@ -2,6 +2,17 @@
 
 from graphveil.formats.memory import from_arrays, from_frames, from_rows
 from graphveil.formats.networkx import from_networkx
+from graphveil.formats.options import ReadingOptions
+from graphveil.formats.reading import Reading, read_records
 from graphveil.formats.tables import read_pair
 
-__all__ = ["from_arrays", "from_frames", "from_networkx", "from_rows", "read_pair"]
+__all__ = [
+    "Reading",
+    "ReadingOptions",
+    "from_arrays",
+    "from_frames",
+    "from_networkx",
+    "from_rows",
+    "read_pair",
+    "read_records",
+]

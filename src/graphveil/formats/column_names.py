@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -20,24 +20,71 @@ class Wanted:
 NODES = Wanted(("node", "time"))
 EDGES = Wanted(("source", "target"), ("time",))
 
+_NOTHING: Mapping[str, str] = {}
 
-def match_columns(found: Sequence[str], wanted: Wanted, source: str) -> dict[str, str]:
-    """The user's name for each of our columns; case and surrounding blanks do not matter."""
-    theirs: dict[str, str] = {}
-    for name in found:
-        theirs.setdefault(name.strip().lower(), name)
+
+def match_columns(
+    found: Sequence[str], wanted: Wanted, source: str, called: Mapping[str, str] = _NOTHING
+) -> dict[str, str]:
+    """The user's name for each of our columns; case and surrounding blanks do not matter.
+
+    Args:
+        found: the names that the table has.
+        wanted: the columns that we want of it.
+        source: what messages call the table.
+        called: other names under which some of our columns are to be looked for.
+    """
+    theirs = names_by_text(found)
+    sought = {name: called.get(name, name) for name in wanted.required + wanted.optional}
     for column in wanted.required:
-        if column not in theirs:
+        if plain(sought[column]) not in theirs:
             raise InputError(
                 "there is none of this name",
-                place=Place(source, column=column),
-                mend=_advice(column, found, wanted),
+                place=Place(source, column=sought[column]),
+                mend=_advice(sought[column], found, wanted),
             )
-    return {name: theirs[name] for name in wanted.required + wanted.optional if name in theirs}
+    return {name: theirs[plain(at)] for name, at in sought.items() if plain(at) in theirs}
+
+
+def plain(name: str) -> str:
+    """A name as it is compared: without case and surrounding blanks."""
+    return name.strip().lower()
+
+
+def names_by_text(found: Sequence[str]) -> dict[str, str]:
+    """The user's names by their compared text; of two equal ones the first."""
+    theirs: dict[str, str] = {}
+    for name in found:
+        theirs.setdefault(plain(name), name)
+    return theirs
+
+
+def no_such(kind: str, place: Place, found: Sequence[str], likely: Sequence[str]) -> InputError:
+    """The refusal of a named column, field or attribute that is not there.
+
+    Args:
+        kind: which of these three it is.
+        place: where it was looked for; its column is the name.
+        found: what there is; the nearest is offered.
+        likely: those that look like dates.
+    """
+    by_text = names_by_text(found)
+    near = get_close_matches(plain(place.column or ""), list(by_text), n=1)
+    hint = [f"Did you mean '{by_text[near[0]]}'?"] if near else []
+    return InputError(
+        f"there is no {kind} of this name", place=place, mend=" ".join([*hint, dates(kind, likely)])
+    )
+
+
+def dates(kind: str, likely: Sequence[str]) -> str:
+    """Which columns or fields look like dates, as a sentence."""
+    if not likely:
+        return f"No {kind} looks like a date."
+    return f"These look like dates: {', '.join(likely)}."
 
 
 def _advice(column: str, found: Sequence[str], wanted: Wanted) -> str:
     expected = ", ".join((*wanted.required, *(f"[{name}]" for name in wanted.optional)))
-    near = get_close_matches(column, [name.strip().lower() for name in found], n=1)
+    near = get_close_matches(plain(column), [plain(name) for name in found], n=1)
     hint = f" Is it the one called '{near[0]}'? Rename it." if near else ""
     return f"Expected columns: {expected}.{hint}"

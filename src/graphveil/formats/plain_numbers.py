@@ -14,12 +14,14 @@ from graphveil.compiled import kernel
 from graphveil.graph.threads import available_threads, in_threads
 
 Bytes = NDArray[np.uint8]
-_NEWLINE, _COMMA, _MINUS, _ZERO = 10, 44, 45, 48
+_NEWLINE, _MINUS, _ZERO = 10, 45, 48
 _MOST_DIGITS = 18
 NOT_PLAIN = -1
 
 
-def parse_plain_numbers(text: Bytes, columns: int) -> NDArray[np.int64] | None:
+def parse_plain_numbers(
+    text: Bytes, columns: int, separator: str = ","
+) -> NDArray[np.int64] | None:
     """The numbers as (columns, rows), or None if the text holds anything else."""
     parts = _at_line_ends(text, 4 * available_threads())
     counts = in_threads(_count_lines, [(part,) for part in parts])
@@ -27,7 +29,10 @@ def parse_plain_numbers(text: Bytes, columns: int) -> NDArray[np.int64] | None:
     numbers = np.empty((columns, int(starts[-1])), dtype=np.int64)
     ends = in_threads(
         _parse,
-        [(part, columns, numbers, int(start)) for part, start in zip(parts, starts, strict=False)],
+        [
+            (part, columns, ord(separator), numbers, int(start))
+            for part, start in zip(parts, starts, strict=False)
+        ],
     )
     return numbers if ends == starts[1:].tolist() else None
 
@@ -53,7 +58,7 @@ def _count_lines(text: Bytes) -> int:
 
 
 @kernel
-def _parse(text: Bytes, columns: int, numbers: NDArray[np.int64], row: int) -> int:
+def _parse(text: Bytes, columns: int, separator: int, numbers: NDArray[np.int64], row: int) -> int:
     """Fill rows from `row` on; the row after the last, or NOT_PLAIN."""
     i, column = 0, 0
     while i < len(text):
@@ -71,7 +76,7 @@ def _parse(text: Bytes, columns: int, numbers: NDArray[np.int64], row: int) -> i
         numbers[column, row] = -value if negative else value
         column += 1
         last = column == columns
-        if i < len(text) and text[i] != (_NEWLINE if last else _COMMA):
+        if i < len(text) and text[i] != (_NEWLINE if last else separator):
             return NOT_PLAIN
         if last:
             column, row = 0, row + 1

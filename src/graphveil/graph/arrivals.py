@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 Steps = NDArray[np.int32]
 Mask = NDArray[np.bool_]
+LONGEST_SHOWN = 40  # signs of a time that a message repeats
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,9 @@ def dated_column(calendar: Calendar, table: Table) -> StepColumn:
     dated = calendar.steps_of(table.frame["time"])
     if dated.trouble is not None:
         place = table.place(dated.trouble.row, "time")
-        raise InputError(dated.trouble.what, place=place, mend=dated.trouble.mend)
+        value = str(table.frame["time"][dated.trouble.row])[:LONGEST_SHOWN]
+        what = f"{dated.trouble.what}: '{value}'"
+        raise InputError(what, place=place, mend=dated.trouble.mend)
     return dated
 
 

@@ -28,11 +28,11 @@ class Table:
         numbers: the user's number of each row, where rows of the source were left out.
     """
 
-    frame: pl.DataFrame
+    frame: pl.DataFrame = field(repr=False)
     source: str
     first_row: int = 1
     names: dict[str, str] = field(default_factory=dict)
-    numbers: NDArray[np.int64] | None = None
+    numbers: NDArray[np.int64] | None = field(default=None, repr=False)
 
     def place(self, row: int, column: str) -> Place:
         """Where the user finds a row (counted from 0) and column of this table."""

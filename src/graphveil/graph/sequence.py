@@ -89,6 +89,8 @@ class Growth:
 class GraphSequence:
     """All batches so far of one growing graph; a value that is never changed in place.
 
+    It is a secret: `repr` tells its calendar and kind, but nobody in it.
+
     Attributes:
         calendar: how times become steps.
         directed: whether u→v differs from v→u.
@@ -104,11 +106,11 @@ class GraphSequence:
     calendar: Calendar
     directed: bool
     oriented: bool
-    ids: pl.Series
-    node_offsets: NDArray[np.int64]
-    offsets: NDArray[np.int64]
-    entries: NDArray[np.int32]
-    late: LateEdges
+    ids: pl.Series = field(repr=False)
+    node_offsets: NDArray[np.int64] = field(repr=False)
+    offsets: NDArray[np.int64] = field(repr=False)
+    entries: NDArray[np.int32] = field(repr=False)
+    late: LateEdges = field(repr=False)
     growth: Growth | None = field(default=None, repr=False)
 
     @classmethod

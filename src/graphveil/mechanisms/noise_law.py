@@ -64,7 +64,7 @@ class Part:
     def steepest(self) -> float:
         """Below which exponents E exp(exponent·Σ) is finite."""
         if isinstance(self.law, DiscreteLaplace):
-            return float(1 / self.law.scale) / self.weight
+            return self.law.rate / self.weight
         return np.inf
 
     def log_moment(self, exponent: Floats) -> Floats:
@@ -72,7 +72,7 @@ class Part:
         tilt = exponent * self.weight
         if not isinstance(self.law, DiscreteLaplace):
             return self.copies * float(self.law.spread) * tilt**2 / 2
-        rate = float(1 / self.law.scale)
+        rate = self.law.rate
         lift = np.exp(tilt - rate) * np.expm1(-tilt) ** 2
         return np.asarray(-self.copies * np.log1p(-lift / expm1(-rate) ** 2))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,7 +35,7 @@ Int64s = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Findings:
-    """What the steward learns about a batch; private, all of it.
+    """What the steward learns about a batch; private, all of it, so `repr` tells nothing.
 
     Attributes:
         intake: how many records met each rule.
@@ -45,11 +45,11 @@ class Findings:
         details: which records were re-dated or have vanished, for the steward to look into.
     """
 
-    intake: IntakeReport
-    vanished_nodes: int
-    vanished_edges: int
-    keeps_bound: bool
-    details: pl.DataFrame
+    intake: IntakeReport = field(repr=False)
+    vanished_nodes: int = field(repr=False)
+    vanished_edges: int = field(repr=False)
+    keeps_bound: bool = field(repr=False)
+    details: pl.DataFrame = field(repr=False)
 
     def lines(self) -> list[str]:
         """One sentence per rule that was met."""
@@ -71,7 +71,7 @@ class Candidate:
     """A batch that could be added: what would be kept, and what there is to say about it."""
 
     pending: Pending
-    last_step: int
+    last_step: int = field(repr=False)
     findings: Findings
 
 
@@ -109,10 +109,9 @@ def candidate(
 def keep(transaction: Transaction, folder: Folder, ledger: Ledger, batch: Candidate) -> int:
     """Write a batch and enter it; its number."""
     number = ledger.next_batch
-    name = f"{number:04}"
     files = {
-        "nodes": vars(write_table(folder.batches / f"{name}-nodes.parquet", batch.pending.nodes)),
-        "edges": vars(write_table(folder.batches / f"{name}-edges.parquet", batch.pending.edges)),
+        "nodes": vars(write_table(folder.batches, f"{number:04}-nodes", batch.pending.nodes)),
+        "edges": vars(write_table(folder.batches, f"{number:04}-edges", batch.pending.edges)),
     }
     entry = {"batch": number, "last_step": batch.last_step, **files}
     transaction.append(Event.RECORDS_ADDED, public=None, private=entry)

@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from graphveil.errors import IntegrityError, StudyError
 from graphveil.study import study_file
 from graphveil.study.chain import PublicRow, as_text, read_rows
 from graphveil.study.folder import Folder
-from graphveil.study.ledger import Ledger
+from graphveil.study.ledger import Event, Ledger
 from graphveil.study.study_file import StudyFile
 from graphveil.whole_files import write_bytes
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the public part says, at one moment.
+
+    It is read before the ledger, never after: whoever announces has committed before, so that
+    a ledger which is read later knows all of it, whatever others do meanwhile.
+    """
+
+    rows: tuple[PublicRow, ...]
+    study_file: str
+
+
+def told(folder: Folder) -> Told:
+    """What the public part says now."""
+    return Told(announced(folder), folder.study_file.read_text(encoding="utf-8"))
 
 
 def announce(folder: Folder, ledger: Ledger) -> None:
@@ -30,24 +49,25 @@ def announced(folder: Folder) -> tuple[PublicRow, ...]:
 
 
 def is_behind(folder: Folder, ledger: Ledger) -> bool:
-    """Whether something was committed that the public part does not say yet."""
-    return len(announced(folder)) < len(ledger.public_rows)
+    """Whether a step was sealed that the public part does not tell yet."""
+    steps = [row for row in announced(folder) if row.event == Event.STEP_SEALED]
+    return len(steps) < len(ledger.sealed)
 
 
-def require_newest(folder: Folder, ledger: Ledger) -> None:
+def require_newest(public: Told, ledger: Ledger) -> None:
     """Refuse a database that knows less than the public was told: it is an older copy.
 
     To go on from it would publish other numbers for steps that are published already.
     """
-    told, known = announced(folder), ledger.public_rows
-    if told == known[: len(told)]:
+    rows, known = public.rows, ledger.public_rows
+    if rows == known[: len(rows)]:
         return
     number = next(
-        (n for n, (a, b) in enumerate(zip(told, known, strict=False)) if a != b), len(known)
+        (n for n, (a, b) in enumerate(zip(rows, known, strict=False)) if a != b), len(known)
     )
     raise IntegrityError(
         f"the ledger database is not the one that the public part was written from: row {number} "
-        f"of public/ledger.jsonl ({told[number].event}, {told[number].at}) is not in it. Most "
+        f"of public/ledger.jsonl ({rows[number].event}, {rows[number].at}) is not in it. Most "
         "likely an older copy of the database was restored. Nothing was published: to go on "
         "would draw other noise for steps that are out already, and two noisy values of one "
         "number tell more than was promised. The way out: restore the newest private folder, "
@@ -56,12 +76,12 @@ def require_newest(folder: Folder, ledger: Ledger) -> None:
     )
 
 
-def require_agreement(folder: Folder, ledger: Ledger) -> None:
+def require_agreement(public: Told, ledger: Ledger) -> None:
     """Refuse a study file that says something else than the ledger does.
 
     A version from before the newest series is fine: a process was killed before it wrote.
     """
-    found = study_file.parse(folder.study_file.read_text(encoding="utf-8"), "public/study.toml")
+    found = study_file.parse(public.study_file, "public/study.toml")
     if found in ledger.versions:
         return
     entries = ", ".join(_differing(found, ledger.versions[-1]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,10 +26,10 @@ OURS = "the records that were added before"
 
 @dataclass(frozen=True, eq=False)
 class Pending:
-    """Tidy records: nodes(node, time) and edges(source, target, time); times are steps."""
+    """Tidy records: nodes(node, time) and edges(source, target, time), times are steps; secret."""
 
-    nodes: pl.DataFrame
-    edges: pl.DataFrame
+    nodes: pl.DataFrame = field(repr=False)
+    edges: pl.DataFrame = field(repr=False)
 
     @classmethod
     def of(cls, records: Records) -> Pending:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import tomllib
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -79,9 +80,7 @@ class Folder:
 
     def lock(self) -> AbstractContextManager[object]:
         """One process at a time writes the public part."""
-        from filelock import FileLock
-
-        return FileLock(self.private / "lock", mode=OWNER_ONLY_FILE)
+        return _locked(self.private / "lock")
 
     def require(self) -> None:
         """Refuse a folder that holds no study."""
@@ -90,20 +89,41 @@ class Folder:
                 f"there is no study in '{self.root}'. Create one with `graphveil new {self.root}`."
             )
 
+    def require_free(self) -> None:
+        """Refuse a folder that holds a study already."""
+        if self.study_file.exists():
+            raise StudyError(
+                f"'{self.root}' holds a study already. One folder is one study: choose another "
+                "folder."
+            )
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Wait for the lock; the system takes it back from a process that is killed."""
+    from filelock import FileLock
+
+    try:
+        held = FileLock(path, mode=OWNER_ONLY_FILE).acquire()
+    except OSError as error:
+        raise StorageError(f"the study cannot be locked: {error.strerror}.") from error
+    with held:
+        yield
+
 
 def make_folder(root: Path, url: str | None) -> Folder:
     """Lay out a new study, as yet without its file; refuses a folder that holds one."""
     folder = Folder(root)
-    if folder.study_file.exists():
-        raise StudyError(
-            f"'{root}' holds a study already. One folder is one study: choose another folder."
-        )
+    folder.require_free()
     try:
         for part in (folder.public, folder.private, folder.batches, folder.segments):
             part.mkdir(parents=True, exist_ok=True)
         for part in (folder.private, folder.batches, folder.segments):
             part.chmod(OWNER_ONLY_FOLDER)
-        sync_folder(root)
+        for place in (root, root.parent):
+            sync_folder(place)
+        if url is None:  # a killed process may have left the way to another database
+            (folder.private / "store.toml").unlink(missing_ok=True)
     except OSError as error:
         raise StorageError(f"'{root}' cannot be made: {os.strerror(error.errno or 0)}.") from error
     write_private(folder.private / "README.txt", PRIVATE_NOTE.encode())

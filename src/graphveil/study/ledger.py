@@ -74,12 +74,12 @@ class LedgerRow:
         """What the hash of this row has to be, after a row with the hash `previous`."""
         return digest(canonical([previous, *_content(self)]))
 
-    @property
+    @cached_property
     def fact(self) -> dict[str, Any]:
         """What the public is told."""
         return dict(json.loads(self.public or "{}"))
 
-    @property
+    @cached_property
     def secret(self) -> dict[str, Any]:
         """What the public is not told."""
         return dict(json.loads(self.private))
@@ -96,10 +96,10 @@ def _content(row: LedgerRow) -> tuple[int, str, str, str | None, str, str]:
 
 @dataclass(frozen=True)
 class StoredFile:
-    """A private file, and what it has to contain."""
+    """A private file, and what it has to contain; who knows the hash can check a guess."""
 
     name: str
-    sha256: str
+    sha256: str = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class BatchEntry:
 
     number: int
     at: str
-    last_step: int
+    last_step: int = field(repr=False)
     nodes: StoredFile
     edges: StoredFile
 

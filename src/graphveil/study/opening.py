@@ -12,10 +12,11 @@ from graphveil.errors import BudgetError, ParameterError, StudyError
 from graphveil.mechanisms import series as running
 from graphveil.mechanisms.exact_numbers import as_text
 from graphveil.mechanisms.laws import DiscreteLaplace
+from graphveil.mechanisms.noise import measurement
 from graphveil.mechanisms.plan import Plan
 from graphveil.mechanisms.planner import plan
 from graphveil.study.chain import canonical, digest
-from graphveil.study.ledger import Event
+from graphveil.study.ledger import Event, Ledger
 from graphveil.study.store import StoredSeries, Transaction
 from graphveil.study.study_file import SeriesPromise, StudyFile
 
@@ -25,15 +26,17 @@ if TYPE_CHECKING:
 
 def open_study(transaction: Transaction, study: StudyFile) -> None:
     """Enter the study and its series, each with its price."""
+    require_draft(study)
     require_affordable(study)
-    fact = {
-        "study": study.to_data(),
-        "software": f"graphveil {__version__}",
-        "noise": f"OpenDP {version('opendp')}",
-    }
+    fact = {"study": study.to_data(), **versions()}
     transaction.append(Event.STUDY_OPENED, public=fact, private={})
     for promise in study.series:
         open_series(transaction, study, promise, first_step=0)
+
+
+def versions() -> dict[str, str]:
+    """What made a row: graphveil, and the library that draws the noise."""
+    return {"software": f"graphveil {__version__}", "noise": f"OpenDP {version('opendp')}"}
 
 
 def open_series(
@@ -52,16 +55,34 @@ def open_series(
 
 
 def series_plan(study: StudyFile, promise: SeriesPromise, first_step: int) -> Plan:
-    """How a series will be published; from public parameters only."""
-    return plan(
+    """How a series will be published; from public parameters only.
+
+    Refuses noise that could not be drawn, now rather than when the first step is published.
+    """
+    left = _steps_left(study, first_step)
+    if left is not None and (promise.horizon or left) < left:
+        raise ParameterError(
+            "horizon",
+            f"series '{promise.name}' is published at each of the {left} steps of the calendar",
+            mend="Leave the horizon out.",
+        )
+    chosen = plan(
         promise.counted(),
         study.bound.bound(),
         epsilon=promise.epsilon,
         delta=promise.delta,
-        horizon=promise.horizon or _steps_left(study, first_step),
+        horizon=promise.horizon or left,
         mechanism=promise.mechanism,
         projection=promise.threshold(),
     )
+    for law in {epoch.law for epoch in _known_epochs(chosen)}:
+        measurement(law)
+    return chosen
+
+
+def _known_epochs(chosen: Plan) -> tuple[Epoch, ...]:
+    """All of a known horizon, else the first."""
+    return chosen.epochs or (chosen.epoch(0),)
 
 
 def _steps_left(study: StudyFile, first_step: int) -> int | None:
@@ -89,6 +110,28 @@ def require_affordable(study: StudyFile) -> None:
         f"the series cost more than the study's {what} = {total}: series '{newest.name}' asks "
         f"for {price}, and {as_text(left)} is left. Give it a smaller share."
     )
+
+
+def require_draft(study: StudyFile) -> None:
+    """Refuse a draft with a series that claims to have been opened."""
+    for each in study.series:
+        if each.opened is not None:
+            raise StudyError(
+                f"series '{each.name}': 'opened' is set when a series is opened later. Leave it "
+                "out: the series of a draft begin with the first step."
+            )
+
+
+def require_room(ledger: Ledger, step: int) -> None:
+    """Refuse a step for which a series has no release left."""
+    for each in ledger.series:
+        horizon = each.promise.horizon
+        if horizon is not None and step >= each.first_step + horizon:
+            raise StudyError(
+                f"series '{each.promise.name}' was planned for {horizon} releases, so the study "
+                "ends with the last of them. To go on, open a new study; the people in it are the "
+                "same, so its ε adds to this one's."
+            )
 
 
 def require_new_name(study: StudyFile, name: str) -> None:
@@ -132,9 +175,8 @@ def _announcement(
 
 def _noise(chosen: Plan) -> list[dict[str, Any]]:
     """The law of each epoch that is known beforehand; equal ones are told once."""
-    epochs = chosen.epochs or (chosen.epoch(0),)
     told = []
-    for law, equal in groupby(epochs, key=lambda epoch: epoch.law):
+    for law, equal in groupby(_known_epochs(chosen), key=lambda epoch: epoch.law):
         laplace = isinstance(law, DiscreteLaplace)
         name = "discrete Laplace" if laplace else "discrete Gaussian"
         scale = law.scale if isinstance(law, DiscreteLaplace) else law.spread

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import io
+import secrets
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,8 +17,16 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-def write_table(path: Path, frame: pl.DataFrame) -> StoredFile:
-    """Write a table; what is handed back belongs into the ledger."""
+def write_table(folder: Path, stem: str, frame: pl.DataFrame) -> StoredFile:
+    """Write a table under a name of its own; what is handed back belongs into the ledger.
+
+    No two tables share a name: a process that lost its connection to the database, and does not
+    know it yet, must not write over what the next writer has committed.
+    """
+    for half in folder.glob(".*.part"):  # what a killed process left
+        with suppress(OSError):
+            half.unlink()
+    path = folder / f"{stem}-{secrets.token_hex(4)}.parquet"
     buffer = io.BytesIO()
     frame.write_parquet(buffer, compression="zstd", compression_level=1)
     content = buffer.getvalue()

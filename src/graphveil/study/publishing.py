@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from graphveil.mechanisms.series import SeriesState
 from graphveil.study import batches, segments
 from graphveil.study.chain import canonical, digest
 from graphveil.study.ledger import Event, Ledger, OpenSeries
+from graphveil.study.opening import versions
 from graphveil.study.private_tables import write_table
 from graphveil.study.segments import StudyGraph
 from graphveil.study.store import StoredSeries, Transaction
@@ -39,18 +40,23 @@ class Prepared:
     """Everything about the next steps that needs no noise and no lock; a secret.
 
     Attributes:
-        ledger: what it was prepared from.
+        ledger: what it was prepared from, and what was sealed since.
+        study: the promise, which no sealing changes.
+        series: the open ones, likewise.
         plans: of each series, which never change.
         graph: the sealed graph with the next steps.
-        differences: of each series, (steps, numbers), from the first step of the study on.
+        differences: of each series, (steps, numbers), from the first step of the study on, as
+            far as the promised bound is kept.
         breaks_at: the first step at which the promised bound is broken, if there is one.
     """
 
     ledger: Ledger
+    study: StudyFile
+    series: tuple[OpenSeries, ...]
     plans: Mapping[str, Plan]
-    graph: StudyGraph
-    differences: Mapping[str, NDArray[np.int64]]
-    breaks_at: int | None
+    graph: StudyGraph = field(repr=False)
+    differences: Mapping[str, NDArray[np.int64]] = field(repr=False)
+    breaks_at: int | None = field(repr=False)
 
 
 def prepare(
@@ -62,13 +68,18 @@ def prepare(
     waiting = batches.load(folder.batches, ledger.batches, sealed.sequence)
     due = waiting.until(through, sealed.sequence)
     grown = sealed.sequence.extend(due.records(), undated="first", late="join", upto=through)
-    graph = due.stated_in(grown.sequence, sealed)
+    graph, made = due.stated_in(grown.sequence, sealed), len(ledger.sealed)
+    breaks_at = _first_break(graph.sequence, study, made)
+    # What breaks the promise has no sensitivity, so it is not even counted.
+    intact = graph.sequence if breaks_at is None else graph.sequence.until(breaks_at)
     return Prepared(
         ledger=ledger,
+        study=study,
+        series=ledger.series,
         plans={name: Plan.from_dict(json.loads(each.plan)) for name, each in kept.items()},
         graph=graph,
-        differences=count_all(graph.sequence, study, ledger.series),
-        breaks_at=_first_break(graph.sequence, study, len(ledger.sealed)),
+        differences=count_all(intact, study, ledger.series) if intact.steps > made else {},
+        breaks_at=breaks_at,
     )
 
 
@@ -119,6 +130,21 @@ def _first_break(sequence: GraphSequence, study: StudyFile, made: int) -> int | 
     return low
 
 
+def require_kept_so_far(folder: Folder, ledger: Ledger) -> None:
+    """Refuse a series that would count on a promise which sealed steps have broken already.
+
+    Series that project do not count on it, so it may be. The new one could never be published,
+    and would hold up the others for ever.
+    """
+    from graphveil.graph.degrees import require_bound
+
+    study = ledger.versions[-1]
+    if all(each.projection is not None for each in study.series):
+        require_bound(
+            segments.load(folder.segments, ledger.sealed, study).sequence, study.bound.bound()
+        )
+
+
 def _keeps(sequence: GraphSequence, bound: Bound) -> bool:
     from graphveil.graph.degrees import require_bound
 
@@ -133,7 +159,7 @@ def require_kept(prepared: Prepared, step: int) -> None:
     """Refuse to seal a step that breaks the promise."""
     if prepared.breaks_at is None or step < prepared.breaks_at:
         return
-    study = prepared.ledger.versions[-1]
+    study = prepared.study
     raise BoundError(
         f"{study.steps().label(step)} cannot be sealed: somebody has more links than the study "
         f"promises ({study.bound.bound()}). Nothing was published and nothing was spent. For "
@@ -149,19 +175,16 @@ def seal(transaction: Transaction, folder: Folder, prepared: Prepared, step: int
 
     Noise is drawn here and nowhere else, inside the transaction that keeps it.
     """
-    study = prepared.ledger.versions[-1]
-    label = study.steps().label(step)
+    label = prepared.study.steps().label(step)
     part = segments.segment(prepared.graph, step)
-    stem = folder.segments / f"{step:04}"
     files = {
-        "nodes": vars(write_table(stem.with_name(f"{stem.name}-nodes.parquet"), part.nodes)),
-        "edges": vars(write_table(stem.with_name(f"{stem.name}-edges.parquet"), part.edges)),
+        "nodes": vars(write_table(folder.segments, f"{step:04}-nodes", part.nodes)),
+        "edges": vars(write_table(folder.segments, f"{step:04}-edges", part.edges)),
     }
-    rows = [
-        transaction.append(Event.STEP_SEALED, public={"step": step, "label": label}, private=files)
-    ]
+    fact = {"step": step, "label": label, **versions()}
+    rows = [transaction.append(Event.STEP_SEALED, public=fact, private=files)]
     kept = transaction.series()
-    for each in prepared.ledger.series:
+    for each in prepared.series:
         release = _release(prepared, each, kept[each.promise.name], step)
         row = transaction.append(
             Event.RELEASE_MADE,
@@ -180,9 +203,9 @@ def seal(transaction: Transaction, folder: Folder, prepared: Prepared, step: int
 @dataclass(frozen=True)
 class _Release:
     fact: dict[str, Any]
-    difference: list[int]
-    noise: list[int]
-    state: str
+    difference: list[int] = field(repr=False)
+    noise: list[int] = field(repr=False)
+    state: str = field(repr=False)
 
 
 def _release(prepared: Prepared, series: OpenSeries, kept: StoredSeries, step: int) -> _Release:
@@ -197,7 +220,7 @@ def _release(prepared: Prepared, series: OpenSeries, kept: StoredSeries, step: i
     difference = [int(number) for number in differences[since : step + 1].sum(axis=0)]
     raw, after = running.advance(chosen, state, difference, ReleaseNoise())
     history = [*prepared.ledger.raw_history(promise.name), list(raw)]
-    level = prepared.ledger.versions[-1].confidence
+    level = prepared.study.confidence
     bounds = [interval(chosen, made, number, level) for number in raw]
     tidy = _tidied(promise.counted(), history)
     fact = {

@@ -8,18 +8,18 @@ ones. Read one after the other they are the columns of a graph sequence.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphveil.graph.calendar import Calendar
 from graphveil.graph.identity import same_form
 from graphveil.graph.sequence import BOTH, GraphSequence, LateEdges
 from graphveil.study.ledger import SealedStep
 from graphveil.study.private_tables import read_table
-from graphveil.study.untidy import COUNTED
 
 if TYPE_CHECKING:
     import polars as pl
@@ -36,16 +36,16 @@ class StudyGraph:
     The two differ for late records: those join the first open step.
     """
 
-    sequence: GraphSequence
-    stated: NDArray[np.int32]
+    sequence: GraphSequence = field(repr=False)
+    stated: NDArray[np.int32] = field(repr=False)
 
 
 @dataclass(frozen=True, eq=False)
 class Segment:
-    """The tables of one step."""
+    """The tables of one step; a secret."""
 
-    nodes: pl.DataFrame
-    edges: pl.DataFrame
+    nodes: pl.DataFrame = field(repr=False)
+    edges: pl.DataFrame = field(repr=False)
 
 
 def segment(graph: StudyGraph, step: int) -> Segment:
@@ -82,7 +82,8 @@ def _edges(newer: NDArray[np.int32], entries: NDArray[np.int32], *, late: bool) 
 def load(folder: Path, sealed: Sequence[SealedStep], study: StudyFile) -> StudyGraph:
     """The sealed graph, once every file is found to be as it was written."""
     oriented = study.bound.oriented
-    empty = GraphSequence.begin(COUNTED, directed=study.directed, oriented=oriented)
+    counted = Calendar.every(1, 0)  # tidy records: a time is the number of a step
+    empty = GraphSequence.begin(counted, directed=study.directed, oriented=oriented)
     if not sealed:
         return StudyGraph(empty, np.empty(0, np.int32))
     parts = [
@@ -108,7 +109,7 @@ def _joined(empty: GraphSequence, parts: Sequence[Segment]) -> StudyGraph:
         entries=_entries(prompt),
         late=LateEdges(
             offsets=_ends([int(part.edges["late"].sum()) for part in parts]),
-            newer=late["newer"].to_numpy(),
+            newer=late["newer"].to_numpy(writable=True),
             entries=_entries(late),
         ),
     )

@@ -6,11 +6,12 @@ BEGIN IMMEDIATE there, by an advisory lock here. Whoever is in sees all that was
 
 from __future__ import annotations
 
+import logging
 import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,9 @@ from graphveil.study.ledger import Event, Ledger, LedgerRow, require_chain
 
 VERSION = 1  # of the tables below
 PATIENCE = 120  # seconds to wait for another writer
+_LOGGED_AS = "graphveil"
+# Where a pipeline logs everything, SQLAlchemy would write down the rows: true counts and noise.
+logging.getLogger(f"sqlalchemy.engine.Engine.{_LOGGED_AS}").setLevel(logging.WARNING)
 
 _TABLES = sa.MetaData()
 _ABOUT = sa.Table(
@@ -62,7 +66,7 @@ class StoredSeries:
     """A series as it is kept: its plan, and its state, which is a secret."""
 
     plan: str
-    state: str
+    state: str = field(repr=False)
 
 
 class Reading:
@@ -106,7 +110,7 @@ class Transaction(Reading):
             private=private,
             salt=secrets.token_hex(32),
         )
-        self._connection.execute(sa.insert(_LEDGER).values(**vars(row)))
+        self._connection.execute(sa.insert(_LEDGER).values(**asdict(row)))
         return row
 
     def open_series(self, name: str, stored: StoredSeries) -> None:
@@ -146,10 +150,11 @@ class Store:
                 "backup of the private folder; do not begin anew, since what was published "
                 "counts."
             )
-        store = cls(_engine(url))
-        with _in_words(), store._connected() as connection:
-            query = sa.select(_ABOUT.c.value).where(_ABOUT.c.key == "version")
-            found = connection.execute(query).scalar_one()
+        with _in_words():
+            store = cls(_engine(url))
+            with store._connected() as connection:
+                query = sa.select(_ABOUT.c.value).where(_ABOUT.c.key == "version")
+                found = connection.execute(query).scalar_one()
         if int(found) > VERSION:
             raise StudyError(
                 f"the ledger database was written by a newer graphveil (format {found}; this one "
@@ -214,12 +219,19 @@ def _made(url: str) -> str:
 def _engine(url: str) -> sa.Engine:
     if not url.startswith("sqlite:///"):
         return _postgresql(url)
-    engine = sa.create_engine(
-        url, connect_args={"timeout": PATIENCE}, poolclass=sa.NullPool, hide_parameters=True
-    )
+    # Not parsed as a URL: the name of a folder may have a ? or % in it.
+    place = sa.URL.create("sqlite", database=url.removeprefix("sqlite:///"))
+    engine = _discreet(place, connect_args={"timeout": PATIENCE})
     sa.event.listen(engine, "connect", _sqlite_settings)
     sa.event.listen(engine, "begin", _sqlite_begin)
     return engine
+
+
+def _discreet(url: str | sa.URL, **options: Any) -> sa.Engine:
+    """An engine that tells no values, neither in errors nor in logs."""
+    return sa.create_engine(
+        url, poolclass=sa.NullPool, hide_parameters=True, logging_name=_LOGGED_AS, **options
+    )
 
 
 def _sqlite_settings(connection: Any, _: object) -> None:
@@ -238,7 +250,7 @@ def _postgresql(url: str) -> sa.Engine:
     parsed = sa.make_url(url)
     if parsed.drivername in ("postgres", "postgresql"):
         parsed = parsed.set(drivername="postgresql+psycopg")
-    engine = sa.create_engine(parsed, poolclass=sa.NullPool, hide_parameters=True)
+    engine = _discreet(parsed)
     sa.event.listen(engine, "begin", _postgresql_begin)
     return engine
 
@@ -248,6 +260,8 @@ def _postgresql_begin(connection: sa.Connection) -> None:
     if connection.get_execution_options().get("reading", False):
         connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         return
+    # Whatever the server's default is: behind the lock, the writer has to see the newest.
+    connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE")
     connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{PATIENCE}s'")
     connection.exec_driver_sql("SET LOCAL synchronous_commit = on")
     connection.exec_driver_sql("SELECT pg_advisory_xact_lock(hashtext(current_schema()), 4471)")

@@ -17,11 +17,18 @@ from typing import TYPE_CHECKING
 
 from graphveil.errors import BoundError, ParameterError, StudyError
 from graphveil.study import adding, opening, publishing, study_file
-from graphveil.study.announcing import announce, is_behind, require_agreement, require_newest
+from graphveil.study.announcing import (
+    Told,
+    announce,
+    is_behind,
+    require_agreement,
+    require_newest,
+    told,
+)
 from graphveil.study.folder import Folder, make_folder
 from graphveil.study.ledger import Event, Ledger
 from graphveil.study.publishing import Prepared
-from graphveil.study.store import Store, Transaction
+from graphveil.study.store import Store, StoredSeries, Transaction
 from graphveil.study.study_file import SeriesPromise, StudyFile
 from graphveil.whole_files import write_bytes
 
@@ -58,6 +65,7 @@ class Study:
             promise: what the study file will say.
             database: the URL of a PostgreSQL database; without one, SQLite in the folder.
         """
+        opening.require_draft(promise)
         opening.require_affordable(promise)
         if database is not None and database.startswith("sqlite"):
             raise ParameterError("database", "SQLite is used where no URL is given")
@@ -81,8 +89,7 @@ class Study:
 
     def ledger(self) -> Ledger:
         """All that happened, once it agrees with the study file and with what was announced."""
-        with self.store.reading() as committed:
-            return self._checked(committed.ledger())
+        return self._committed()[0]
 
     def promise(self) -> StudyFile:
         """What the study says of itself: its file while it is a draft, then its ledger."""
@@ -140,6 +147,8 @@ class Study:
                 study.to_data() | {"series": [*study.to_data()["series"], opened.model_dump()]}
             )
             opening.require_affordable(grown)
+            if opened.projection is None:
+                publishing.require_kept_so_far(self.folder, ledger)
             opening.open_series(transaction, study, opened, first_step=step)
         self.announce()
         return opened
@@ -163,7 +172,7 @@ class Study:
         Args:
             through: the last step to seal; None seals one.
             early: seal a step although it has not ended by the clock.
-            sealed: is told each step, once it is committed and announced.
+            sealed: is told each step, once it is committed.
         """
         ledger = self._opened()
         first = len(ledger.sealed)
@@ -172,11 +181,14 @@ class Study:
         self.announce()
         if last >= first:
             self._require_due(ledger.versions[-1], last, early=early)
+            opening.require_room(ledger, last)
         prepared = None
-        for step in range(first, last + 1):
-            prepared = self._seal(step, last, prepared)
+        try:
+            for step in range(first, last + 1):
+                prepared = self._seal(step, last, prepared)
+                sealed(step)
+        finally:
             self.announce()
-            sealed(step)
         return list(range(first, last + 1))
 
     def announce(self) -> None:
@@ -188,8 +200,7 @@ class Study:
         """Seal one step in one transaction; another process may have been faster."""
         while True:
             if prepared is None:
-                with self.store.reading() as committed:
-                    ledger, kept = self._checked(committed.ledger()), committed.series()
+                ledger, kept = self._committed()
                 if len(ledger.sealed) > step:
                     return None
                 prepared = publishing.prepare(self.folder, ledger, kept, last)
@@ -224,7 +235,8 @@ class Study:
     def _writing(self) -> Iterator[tuple[Transaction, Ledger]]:
         """The one writer, in a study that is open."""
         with self.store.transaction() as transaction:
-            ledger = self._checked(transaction.ledger())
+            public = told(self.folder)
+            ledger = _checked(transaction.ledger(), public)
             if not ledger.is_open:
                 opening.open_study(transaction, self._draft())
                 ledger = transaction.ledger()
@@ -234,11 +246,11 @@ class Study:
         text = self.folder.study_file.read_text(encoding="utf-8")
         return study_file.parse(text, "public/study.toml")
 
-    def _checked(self, ledger: Ledger) -> Ledger:
-        require_newest(self.folder, ledger)
-        if ledger.is_open:
-            require_agreement(self.folder, ledger)
-        return ledger
+    def _committed(self) -> tuple[Ledger, dict[str, StoredSeries]]:
+        """What was committed, once it agrees with what was told before."""
+        public = told(self.folder)
+        with self.store.reading() as committed:
+            return _checked(committed.ledger(), public), committed.series()
 
     def _require_due(self, study: StudyFile, step: int, *, early: bool) -> None:
         """Refuse a step that the calendar does not have, or that has not ended yet."""
@@ -249,6 +261,13 @@ class Study:
             f"{label} has not ended yet, so records of it may still come; once a step is sealed, "
             "they would join the next one. Wait, or seal it now with --early."
         )
+
+
+def _checked(ledger: Ledger, public: Told) -> Ledger:
+    require_newest(public, ledger)
+    if ledger.is_open:
+        require_agreement(public, ledger)
+    return ledger
 
 
 def _label(study: StudyFile, step: int) -> str:

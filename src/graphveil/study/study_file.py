@@ -6,8 +6,10 @@ study is open, the ledger holds what it said, and the file has to agree.
 
 from __future__ import annotations
 
+import json
 import re
 from fractions import Fraction
+from functools import lru_cache
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import (
@@ -18,6 +20,8 @@ from pydantic import (
     Field,
     StringConstraints,
     ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
     model_validator,
 )
 
@@ -46,14 +50,22 @@ def _delta(value: object) -> str:
     return as_text(exact_delta(value))  # type: ignore[arg-type]
 
 
-def _level(text: str) -> str:
+def _level(value: object) -> str:
     from graphveil.mechanisms.exact_numbers import exact
     from graphveil.mechanisms.intervals import HIGHEST_LEVEL
 
-    level = exact("confidence", text)
+    level = exact("the level", value)  # type: ignore[arg-type]
     if not 0 < level <= HIGHEST_LEVEL:
         raise ValueError("must be above 0 and at most 0.999999")
     return as_text(level)
+
+
+def _located(value: object, validated: ValidatorFunctionWrapHandler) -> Any:
+    """Let a refused parameter be told with the entry that it stands in."""
+    try:
+        return validated(value)
+    except ParameterError as error:
+        raise ValueError(str(error)) from error
 
 
 Epsilon = Annotated[str, BeforeValidator(_epsilon)]
@@ -163,6 +175,20 @@ class SeriesPromise(_Part):
         return InOutBound(*self.projection)
 
 
+def _plain(calendar: dict[str, Any]) -> dict[str, Any]:
+    """One way to write a calendar: also dates that TOML knows as such become text."""
+    plain = _calendar(json.dumps(calendar, default=str)).to_dict()
+    return {key: value for key, value in plain.items() if value is not None}
+
+
+@lru_cache
+def _calendar(text: str) -> Calendar:
+    """Reading dates takes 20 ms, and a study asks for its calendar at every turn."""
+    given = json.loads(text)
+    open_end = {"end" if "cuts" in given else "last": None}  # TOML has no null
+    return Calendar.from_dict(open_end | given)
+
+
 class StudyFile(_Part):
     """A study as its public file tells it."""
 
@@ -172,15 +198,17 @@ class StudyFile(_Part):
     publisher: Text
     unit: Literal["one person with all their links"] = UNIT
     directed: bool = False
-    confidence: Annotated[str, AfterValidator(_level)] = "0.95"
+    confidence: Annotated[str, BeforeValidator(_level), WrapValidator(_located)] = "0.95"
     bound: PromisedBound
-    calendar: dict[str, Any]
-    budget: Budget
+    calendar: Annotated[dict[str, Any], AfterValidator(_plain), WrapValidator(_located)]
+    budget: Annotated[Budget, WrapValidator(_located)]
     records: RecordRules = RecordRules()
-    series: tuple[SeriesPromise, ...] = Field(min_length=1)
+    series: tuple[Annotated[SeriesPromise, WrapValidator(_located)], ...]
 
     @model_validator(mode="after")
     def _agrees_with_itself(self) -> StudyFile:
+        if not self.series:
+            raise ValueError("'series' must have at least one")
         names = [each.name for each in self.series]
         if len(set(names)) < len(names):
             raise ValueError("two series have the same name")
@@ -188,8 +216,10 @@ class StudyFile(_Part):
             kind = "'inward' and 'outward'" if self.directed else "'degree'"
             raise ValueError(f"the bound of this kind of graph is given by {kind}")
         for each in self.series:
-            self._admits(each)
-        self.steps()
+            try:
+                self._admits(each)
+            except ParameterError as error:
+                raise ValueError(f"series '{each.name}': {error}") from error
         return self
 
     def _admits(self, series: SeriesPromise) -> None:
@@ -213,8 +243,7 @@ class StudyFile(_Part):
 
     def steps(self) -> Calendar:
         """The public calendar."""
-        open_end = {"end" if "cuts" in self.calendar else "last": None}  # TOML has no null
-        return Calendar.from_dict(open_end | self.calendar)
+        return _calendar(json.dumps(self.calendar))
 
     def budget_left(self) -> tuple[Fraction, Fraction]:
         """ε and δ that no series has taken; negative where the series overspend."""
@@ -225,7 +254,6 @@ class StudyFile(_Part):
     def to_data(self) -> dict[str, Any]:
         """Plain data, without what is not set."""
         data = self.model_dump(mode="json", exclude_none=True)
-        data["calendar"] = {k: v for k, v in self.calendar.items() if v is not None}
         data["series"] = [
             {key: value for key, value in each.items() if value != {}} for each in data["series"]
         ]
@@ -252,7 +280,8 @@ def _complaints(error: ValidationError, source: str) -> list[str]:
     lines = []
     for flaw in error.errors():
         where = ".".join(str(part) for part in flaw["loc"]) or "the file as a whole"
-        lines.append(f"{source}, {where}: {flaw['msg'].removeprefix('Value error, ')}.")
+        what = flaw["msg"].removeprefix("Value error, ")
+        lines.append(f"{source}, {where}: {what}{'' if what[-1] in '.?' else '.'}")
     return lines
 
 

@@ -6,7 +6,7 @@ The rules are told in `docs/records.md`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from graphveil.errors import InputError
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from graphveil.study.study_file import RecordRules, StudyFile
 
-COUNTED = Calendar.every(1, 0)  # the calendar of tidy records: a time is the number of a step
-
 
 @dataclass(frozen=True, eq=False)
 class Tidied:
@@ -33,9 +31,9 @@ class Tidied:
         folded: how many nodes come from before the first step, and so count into it.
     """
 
-    records: Records
-    trimmed: int
-    folded: int
+    records: Records = field(repr=False)
+    trimmed: int = field(repr=False)
+    folded: int = field(repr=False)
 
 
 def tidy(records: Records, study: StudyFile) -> Tidied:
@@ -43,10 +41,12 @@ def tidy(records: Records, study: StudyFile) -> Tidied:
     calendar, rules = study.steps(), study.records
     nodes, blanks = _with_persons(records.nodes, ("node",), rules)
     nodes, folded = _stepped(nodes, calendar)
-    if rules.undated == "refuse":
-        _require_times(nodes)
     if _maps_persons(rules):
         nodes = _earliest_of_each_person(nodes)
+    elif nodes.frame["time"].has_nulls():
+        nodes = _with_time_of_other_rows(nodes)
+    if rules.undated == "refuse":
+        _require_times(nodes)
     edges, more_blanks = _with_persons(records.edges, ("source", "target"), rules)
     edges, _ = _stepped(edges, calendar)
     return Tidied(Records(nodes, edges), blanks + more_blanks, folded)
@@ -73,7 +73,7 @@ def _persons(ids: pl.Series, rules: RecordRules) -> pl.Series:
         return ids
     text = ids.cast(pl.String)
     if rules.person_separator:
-        text = text.str.splitn(rules.person_separator, 2).struct.field("field_0")
+        text = text.str.splitn(rules.person_separator, 2).struct.field("field_0").str.strip_chars()
     return text.str.to_lowercase() if rules.case == "fold" else text
 
 
@@ -99,6 +99,14 @@ def _require_times(nodes: Table) -> None:
             place=nodes.place(int(missing.arg_max() or 0), "time"),
             mend="Fill it in, or let the study say that undated nodes join the first open step.",
         )
+
+
+def _with_time_of_other_rows(nodes: Table) -> Table:
+    """A row without a time says nothing where another row of the node has one."""
+    import polars as pl
+
+    known = pl.col("time").fill_null(pl.col("time").min().over("node"))
+    return replace(nodes, frame=nodes.frame.with_columns(known))
 
 
 def _earliest_of_each_person(nodes: Table) -> Table:

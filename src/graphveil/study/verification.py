@@ -18,7 +18,7 @@ from graphveil.errors import IntegrityError
 from graphveil.mechanisms.exact_numbers import as_text
 from graphveil.mechanisms.series import SeriesState
 from graphveil.study import publishing, segments
-from graphveil.study.announcing import announced, require_agreement, require_newest
+from graphveil.study.announcing import Told, require_agreement, require_newest, told
 from graphveil.study.chain import digest
 from graphveil.study.ledger import Event, Ledger, LedgerRow, OpenSeries, StoredFile
 from graphveil.study.private_tables import checked
@@ -37,15 +37,17 @@ class Check:
 @dataclass(frozen=True, eq=False)
 class _Subject:
     study: Study
+    public: Told
     ledger: Ledger
     kept: Mapping[str, StoredSeries]
 
 
 def verify(study: Study) -> Iterator[Check]:
     """Check after check; raises where one fails, and names the row."""
+    public = told(study.folder)
     with study.store.reading() as committed:
         ledger = committed.ledger()  # which checks the private chain
-        subject = _Subject(study, ledger, committed.series())
+        subject = _Subject(study, public, ledger, committed.series())
     yield Check("the ledger's chain", f"{len(ledger.rows)} rows, each bound to those before")
     if not ledger.is_open:
         return
@@ -54,16 +56,15 @@ def verify(study: Study) -> Iterator[Check]:
 
 
 def _public_chain(subject: _Subject) -> str:
-    folder, ledger = subject.study.folder, subject.ledger
-    require_newest(folder, ledger)
-    told, known = announced(folder), ledger.public_rows
-    if len(told) < len(known):
-        return f"{len(known) - len(told)} rows wait to be announced by `graphveil publish`"
-    return f"{len(told)} rows, the same as in the ledger; head {told[-1].hash[:16]}…"
+    require_newest(subject.public, subject.ledger)
+    rows, known = subject.public.rows, subject.ledger.public_rows
+    if len(rows) < len(known):
+        return f"{len(known) - len(rows)} rows wait to be announced by `graphveil publish`"
+    return f"{len(rows)} rows, the same as in the ledger; head {rows[-1].hash[:16]}…"
 
 
 def _study_file(subject: _Subject) -> str:
-    require_agreement(subject.study.folder, subject.ledger)
+    require_agreement(subject.public, subject.ledger)
     return "says what the ledger says"
 
 

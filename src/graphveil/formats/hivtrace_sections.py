@@ -1,0 +1,108 @@
+"""Sections of an HIV-TRACE result: lists of entries, or columns in the compact form.
+
+A column of the compact form is a list, or a dictionary encoding: `keys` has the values by
+number, and `values` the number of each entry.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from graphveil.errors import InputError, Place
+
+_MEND = "Entries are counted from 0. Write the results again, or remove the entry."
+
+
+@dataclass(frozen=True)
+class Section:
+    """One section, whichever form it has.
+
+    Attributes:
+        source: the file.
+        name: "Nodes", "Edges" or "Singletons".
+        columns: the values of each field, one per entry; None where an entry has no such field.
+        count: how many entries there are.
+    """
+
+    source: str
+    name: str
+    columns: dict[str, list[Any]]
+    count: int
+
+    def column(self, field: str) -> list[Any]:
+        """A field of every entry."""
+        return self.columns.get(field) or [None] * self.count
+
+    def refuse(self, what: str, entry: int, field: str) -> InputError:
+        """A refusal of one entry."""
+        place = Place(self.source, entry, f"{self.name}.{field}")
+        return InputError(what, place=place, mend=_MEND)
+
+
+def section(network: dict[str, Any], name: str, source: str) -> Section:
+    """The section of this name; refuses what is neither a list nor columns."""
+    found = network.get(name)
+    if isinstance(found, list):
+        return _of_entries(found, name, source)
+    if isinstance(found, dict):
+        return _of_columns(found, name, source)
+    raise _refused(source, name)
+
+
+def is_text(name: str) -> bool:
+    """Whether there is something that can be stored; half a surrogate pair cannot."""
+    try:
+        return bool(name.strip()) and b"\0" not in name.encode()
+    except UnicodeEncodeError:
+        return False
+
+
+def _of_entries(entries: list[Any], name: str, source: str) -> Section:
+    for number, entry in enumerate(entries):
+        if not isinstance(entry, dict):
+            what = "the entry is no object with fields"
+            raise InputError(what, place=Place(source, number, name), mend=_MEND)
+    fields = dict.fromkeys(field for entry in entries for field in entry)
+    columns = {field: [entry.get(field) for entry in entries] for field in fields}
+    return Section(source, name, columns, len(entries))
+
+
+def _of_columns(found: dict[str, Any], name: str, source: str) -> Section:
+    columns = {
+        field: _decoded(values, f"{name}.{field}", source) for field, values in found.items()
+    }
+    lengths = {len(values) for values in columns.values()}
+    if len(lengths) > 1:
+        raise InputError(
+            "the columns of the compact form are not equally long",
+            place=Place(source, column=name),
+            mend="Write the results again.",
+        )
+    return Section(source, name, columns, lengths.pop() if lengths else 0)
+
+
+def _decoded(column: Any, name: str, source: str) -> list[Any]:
+    """The values of a column of the compact form."""
+    if isinstance(column, list):
+        return column
+    keys, values = (
+        (column.get("keys"), column.get("values")) if isinstance(column, dict) else (None, None)
+    )
+    if not isinstance(keys, dict) or not isinstance(values, list):
+        raise _refused(source, name)
+    decoded = []
+    for entry, number in enumerate(values):
+        if number is not None and str(number) not in keys:
+            what = "the entry has a number that is not among the keys of its column"
+            raise InputError(what, place=Place(source, entry, name), mend=_MEND)
+        decoded.append(None if number is None else keys[str(number)])
+    return decoded
+
+
+def _refused(source: str, name: str) -> InputError:
+    return InputError(
+        "the file is no HIV-TRACE network: here should be entries, or columns",
+        place=Place(source, column=name),
+        mend="Supply the JSON results, with Nodes and Edges.",
+    )

@@ -1,0 +1,50 @@
+"""JSON documents within limits of size and depth."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import numpy as np
+
+from graphveil.errors import InputError, Place
+from graphveil.formats.options import ReadingOptions
+from graphveil.formats.source_file import SourceFile, decoded
+
+_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+
+
+def read_json(file: SourceFile, options: ReadingOptions) -> Any:
+    """The document, or a refusal with its line."""
+    raw = file.whole(options.document_bytes)
+    text = decoded(raw, file.name)
+    if _depth(raw) > options.most_nesting:
+        raise InputError(
+            f"the JSON is nested more than {options.most_nesting} deep",
+            place=Place(file.name),
+            mend="Results of HIV-TRACE are flat: check that this is the right file.",
+        )
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise _not_json(file, error.lineno) from error
+    except ValueError as error:  # a number of thousands of digits
+        raise _not_json(file, None) from error
+
+
+def _depth(raw: bytes) -> int:
+    """How deep brackets are nested, without those that stand in text."""
+    bare = np.frombuffer(_STRING.sub(b"", raw), dtype=np.uint8)
+    brackets = bare[np.isin(bare, np.frombuffer(b"[]{}", dtype=np.uint8))]
+    opening = np.isin(brackets, np.frombuffer(b"[{", dtype=np.uint8))
+    steps = np.where(opening, 1, -1)
+    return int(np.cumsum(steps).max()) if len(steps) else 0
+
+
+def _not_json(file: SourceFile, line: int | None) -> InputError:
+    return InputError(
+        "the file is not JSON, or only a part of it",
+        place=Place(file.name, line),
+        mend="Write the results again.",
+    )

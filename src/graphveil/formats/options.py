@@ -1,0 +1,55 @@
+"""What a steward may tell the readers beside the files themselves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from graphveil.errors import ParameterError
+
+GIB = 1 << 30
+MOST_TABLE_BYTES = 4 * GIB
+MOST_DOCUMENT_BYTES = GIB // 2  # a document is held in memory as objects, ten times its size
+MOST_NESTING = 64
+
+
+@dataclass(frozen=True)
+class ReadingOptions:
+    """How to read files.
+
+    Attributes:
+        time: the column, field or attribute that holds a node's date; None takes the one
+            that the format itself has.
+        edge_time: the same for the date of an edge.
+        day_first: whether 7/8/2021 is the 7th of August; else it is July 8th.
+        most_bytes: the largest file to read, packed or unpacked; None takes 4 GiB for tables
+            and 512 MiB for JSON and GraphML.
+        most_nesting: how deep JSON and XML may be nested.
+    """
+
+    time: str | None = None
+    edge_time: str | None = None
+    day_first: bool = False
+    most_bytes: int | None = None
+    most_nesting: int = MOST_NESTING
+
+    def __post_init__(self) -> None:
+        for name in ("time", "edge_time"):
+            if getattr(self, name) is not None and not getattr(self, name).strip():
+                raise ParameterError(name, "must name a column, or be left out")
+        if self.most_bytes is not None and self.most_bytes < 1:
+            raise ParameterError("most_bytes", "must be at least 1")
+        if not 1 <= self.most_nesting <= 500:
+            raise ParameterError("most_nesting", "must be from 1 to 500")
+
+    @property
+    def table_bytes(self) -> int:
+        """The largest table to read."""
+        return MOST_TABLE_BYTES if self.most_bytes is None else self.most_bytes
+
+    @property
+    def document_bytes(self) -> int:
+        """The largest JSON or GraphML document to read."""
+        return MOST_DOCUMENT_BYTES if self.most_bytes is None else self.most_bytes
+
+
+DEFAULTS = ReadingOptions()

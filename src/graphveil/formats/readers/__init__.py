@@ -1,0 +1,1 @@
+"""File formats: each module is one, and registers it."""

@@ -1,0 +1,183 @@
+"""GraphML: one graph, whose nodes, and if need be edges, carry a date as an attribute."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from graphveil.errors import InputError, Place
+from graphveil.formats.column_names import dates, names_by_text, no_such, plain
+from graphveil.formats.file_reports import file_report
+from graphveil.formats.format import Claim, Claimed, Format, Part, register
+from graphveil.formats.graphml_elements import Document, Element, read_elements
+from graphveil.formats.options import ReadingOptions
+from graphveil.formats.parse_report import Note
+from graphveil.formats.source_file import SourceFile
+from graphveil.formats.time_fields import look_like_dates, tidied
+from graphveil.graph.records import Table
+
+_OWN_TIME = "time"
+_BEGINS = re.compile(rb"\s*<(\?xml|!--|!DOCTYPE|[\w:]*graphml)", re.IGNORECASE)
+_ROOT = re.compile(rb"<([\w.-]+:)?graphml[\s/>]")
+_DIRECTIONS = {"directed": True, "undirected": False}
+_SAID = {"true": True, "false": False, "1": True, "0": False}
+
+
+def _claims(file: SourceFile, insisted: bool) -> Claim | None:
+    head = file.head.removeprefix(b"\xef\xbb\xbf")
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):  # XML may be UTF-16
+        head = head.replace(b"\0", b"")[2:]
+    if not insisted and not (_BEGINS.match(head) and _ROOT.search(head)):
+        return None
+    return Claim("network", "XML whose outermost element is graphml")
+
+
+def _read(files: Sequence[Claimed], options: ReadingOptions) -> list[Part]:
+    return [_read_one(each, options) for each in files]
+
+
+def _read_one(claimed: Claimed, options: ReadingOptions) -> Part:
+    file = claimed.file
+    document = read_elements(file.whole(options.document_bytes), file.name, options.most_nesting)
+    nodes, refusal, notes = _nodes(document, file, options)
+    edges, edge_refusal, edge_notes = _edges(document, file, options)
+    directed = _direction(document, file)
+    notes = [*notes, *edge_notes]
+    return Part(
+        file_report(claimed, GRAPHML.name, nodes=[nodes], edges=[edges], notes=notes),
+        nodes=(nodes,),
+        edges=(edges,),
+        directed=directed,
+        without_time=refusal,
+        without_edge_time=edge_refusal,
+    )
+
+
+def _nodes(
+    document: Document, file: SourceFile, options: ReadingOptions
+) -> tuple[Table, InputError | None, list[Note]]:
+    ids = _required(document.nodes, "id", file)
+    key = _key(document, "node", options.time or _OWN_TIME)
+    refusal = None if key else _no_time(document, file, options.time)
+    times = _values(document, document.nodes, key)
+    name = document.keys[key].name if key else _OWN_TIME
+    table = _table({"node": ids, "time": times}, document.nodes, file, {"node": "id", "time": name})
+    table, notes = tidied(table, day_first=options.day_first)
+    return table, refusal, [Note(f"dated by the attribute '{name}'"), *notes] if key else notes
+
+
+def _edges(
+    document: Document, file: SourceFile, options: ReadingOptions
+) -> tuple[Table, InputError | None, list[Note]]:
+    columns: dict[str, Sequence[str | None]] = {
+        end: _required(document.edges, end, file) for end in ("source", "target")
+    }
+    key = _key(document, "edge", options.edge_time or _OWN_TIME)
+    if key is None:
+        table = _table(columns, document.edges, file, {})
+        return table, _no_edge_time(document, file, options.edge_time), []
+    columns["time"] = _values(document, document.edges, key)
+    table = _table(columns, document.edges, file, {"time": document.keys[key].name})
+    table, notes = tidied(table, day_first=options.day_first)
+    return table, None, notes
+
+
+def _required(elements: Sequence[Element], name: str, file: SourceFile) -> list[str]:
+    for element in elements:
+        if name not in element.given:
+            raise InputError(
+                f"the element has no {name}",
+                place=Place(file.name, element.line, name),
+                mend="Every node needs an id, every edge a source and a target.",
+            )
+    return [element.given[name] for element in elements]
+
+
+def _key(document: Document, domain: str, name: str) -> str | None:
+    """The id of the key that people know by this name, for nodes or for edges."""
+    for key_id, key in document.keys.items():
+        if key.domain in (domain, "all") and plain(name) in (plain(key.name), plain(key_id)):
+            return key_id
+    return None
+
+
+def _values(
+    document: Document, elements: Sequence[Element], key: str | None
+) -> Sequence[str | None]:
+    if key is None:
+        return [None] * len(elements)
+    default = document.keys[key].default
+    return [element.data.get(key, default) for element in elements]
+
+
+def _table(
+    columns: dict[str, Sequence[str | None]],
+    elements: Sequence[Element],
+    file: SourceFile,
+    names: dict[str, str],
+) -> Table:
+    import polars as pl
+
+    series = {name: pl.Series(values, dtype=pl.String) for name, values in columns.items()}
+    lines = np.array([element.line for element in elements], dtype=np.int64)
+    return Table(pl.DataFrame(series), file.name, names=names, numbers=lines)
+
+
+def _date_keys(document: Document, domain: str, elements: Sequence[Element]) -> list[str]:
+    return [
+        key.name
+        for key_id, key in document.keys.items()
+        if key.domain in (domain, "all") and look_like_dates(_values(document, elements, key_id))
+    ]
+
+
+def _no_time(document: Document, file: SourceFile, named: str | None) -> InputError:
+    """The refusal of a graph without the date attribute; certain if there is a candidate."""
+    likely = _date_keys(document, "node", document.nodes)
+    if named is not None:
+        found = [key.name for key in document.keys.values()]
+        return no_such("attribute", Place(file.name, column=named), found, likely)
+    refusal = InputError(
+        "no attribute was named as the date of a node",
+        place=Place(file.name),
+        mend=f"Name it with the option time. {dates('attribute', likely)}",
+    )
+    if likely:
+        raise refusal
+    return refusal
+
+
+def _no_edge_time(document: Document, file: SourceFile, named: str | None) -> InputError | None:
+    if named is None:
+        return None
+    found = list(names_by_text([key.name for key in document.keys.values()]))
+    likely = _date_keys(document, "edge", document.edges)
+    return no_such("attribute", Place(file.name, column=named), found, likely)
+
+
+def _direction(document: Document, file: SourceFile) -> bool | None:
+    """What the graph says, unless every edge says the opposite; refuses a mixture."""
+    default = _DIRECTIONS.get(plain(document.edge_default or ""))
+    said = [_SAID.get(plain(edge.given.get("directed", "")), default) for edge in document.edges]
+    for edge, direction in zip(document.edges, said, strict=True):
+        if direction != said[0]:
+            raise InputError(
+                "some edges are directed and some are not",
+                place=Place(file.name, edge.line, "directed"),
+                mend="Make all edges directed, or none.",
+            )
+    return said[0] if said else default
+
+
+GRAPHML = register(
+    Format(
+        name="graphml",
+        summary="GraphML",
+        looks="XML with one graph; nodes have a date as an attribute, called time or as you name "
+        "it",
+        claims=_claims,
+        read=_read,
+    )
+)

@@ -1,0 +1,122 @@
+"""Temporal SNAP: two ids and a Unix time a line; a node appears with its first line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from graphveil.errors import InputError
+from graphveil.formats.file_reports import file_report
+from graphveil.formats.format import Claim, Claimed, Format, Part, register
+from graphveil.formats.options import ReadingOptions
+from graphveil.formats.parse_report import Note
+from graphveil.formats.readers.snap import (
+    ids_have_digits,
+    refuse_naming,
+    remark_notes,
+    says_direction,
+)
+from graphveil.formats.source_file import SourceFile
+from graphveil.formats.spaced import Spaced, glance, read_spaced
+from graphveil.graph.identity import same_form
+from graphveil.graph.records import Table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_WHOLE = re.compile(r"[0-9]{1,15}")
+_LIKELY = 10**8  # seconds, in 1973: smaller numbers are rather weights
+_LAST_SECOND = 253_402_300_799  # the end of the year 9999
+_SECOND = 1_000_000  # microseconds
+
+
+def _claims(file: SourceFile, insisted: bool) -> Claim | None:
+    seen = glance(file)
+    if seen is None or seen.width != 3:
+        return None
+    times = [row[2] for row in seen.rows]
+    if not all(_WHOLE.fullmatch(time) for time in times):
+        return None
+    if not insisted and (not ids_have_digits(seen) or min(map(int, times)) < _LIKELY):
+        return None
+    return Claim("network", "two ids and a Unix time a line, no header row")
+
+
+def _read(files: Sequence[Claimed], options: ReadingOptions) -> list[Part]:
+    found = [read_spaced(each.file, 3, options.table_bytes) for each in files]
+    edges = [_edges(each, rows) for each, rows in zip(files, found, strict=True)]
+    nodes = _first_appearances(edges)
+    return [
+        Part(
+            file_report(each, TEMPORAL.name, nodes=[new], edges=[own], notes=_notes(rows)),
+            nodes=(new,),
+            edges=(own,),
+            directed=says_direction(each.file),
+            without_time=refuse_naming(each.file, options.time),
+            without_edge_time=refuse_naming(each.file, options.edge_time),
+        )
+        for each, rows, new, own in zip(files, found, nodes, edges, strict=True)
+    ]
+
+
+def _notes(rows: Spaced) -> list[Note]:
+    said = Note("a node's date is that of the first line that names it")
+    return [*remark_notes(rows), said]
+
+
+def _edges(claimed: Claimed, rows: Spaced) -> Table:
+    import polars as pl
+
+    frame = pl.DataFrame(dict(zip(("source", "target", "time"), rows.columns, strict=True)))
+    table = Table(frame, claimed.file.name, numbers=rows.numbers)
+    seconds = frame["time"].cast(pl.Int64, strict=False)
+    wrong = ~seconds.is_between(0, _LAST_SECOND).fill_null(False)
+    if wrong.any():
+        raise InputError(
+            "the time is no number of seconds since 1970",
+            place=table.place(int(wrong.arg_true()[0]), "time"),
+            mend="Write whole seconds; milliseconds are to be divided by 1000.",
+        )
+    moments = (seconds * _SECOND).cast(pl.Datetime("us"))
+    return Table(frame.with_columns(moments.alias("time")), table.source, numbers=rows.numbers)
+
+
+def _first_appearances(edges: Sequence[Table]) -> list[Table]:
+    """For each file the nodes that appear in it first, each at its first line."""
+    import polars as pl
+
+    ends = [table.frame[end] for table in edges for end in ("source", "target")]
+    ids = same_form(*ends)
+    named = [
+        pl.DataFrame({"node": ids[2 * number + end], "time": table.frame["time"]})
+        .with_row_index("row")
+        .with_columns(pl.lit(number, pl.Int32).alias("file"))
+        for number, table in enumerate(edges)
+        for end in (0, 1)
+    ]
+    ordered = pl.concat(named).sort("time", "file", "row")
+    placed = ordered.unique("node", keep="first").sort("file", "row", "node")
+    return [_nodes(placed, table, number) for number, table in enumerate(edges)]
+
+
+def _nodes(placed: pl.DataFrame, table: Table, number: int) -> Table:
+    import polars as pl
+
+    here = placed.filter(pl.col("file") == number)
+    lines = np.asarray(table.numbers)[here["row"].to_numpy()]
+    return Table(here.select("node", "time"), table.source, numbers=lines)
+
+
+TEMPORAL = register(
+    Format(
+        name="snap-temporal",
+        summary="SNAP temporal network",
+        looks="text without a header: SRC DST UNIXTS a line; blanks between values, # before "
+        "remarks",
+        claims=_claims,
+        read=_read,
+    )
+)

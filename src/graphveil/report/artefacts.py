@@ -1,0 +1,78 @@
+"""The files of a report: which there are, what is in them, and how they come to the disk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from graphveil.errors import StorageError
+from graphveil.whole_files import write_bytes
+
+if TYPE_CHECKING:
+    from graphveil.report.public_part import PublicPart
+
+
+@dataclass(frozen=True)
+class Artefact:
+    """A file of the public part that follows from the study file and the ledger.
+
+    Attributes:
+        path: where it lies, under the public folder.
+        drawn: whether it has charts in it, which take a second to draw.
+        make: its content; nothing is computed before it is asked for.
+    """
+
+    path: str
+    drawn: bool
+    make: Callable[[], bytes] = field(repr=False)
+
+
+def artefacts(part: PublicPart) -> tuple[Artefact, ...]:
+    """Every file of the report, in the order in which they are written."""
+    return tuple(_found(part))
+
+
+def _found(part: PublicPart) -> Iterator[Artefact]:
+    from graphveil.report import card, charts, page, releases
+
+    published = {each.series: each for each in part.series if each.releases}
+
+    @cache  # the page shows what the files hold
+    def drawing(name: str) -> bytes:
+        return charts.drawing(published[name])
+
+    yield Artefact("releases.csv", False, partial(releases.as_csv, part))
+    yield Artefact("card.json", False, partial(card.as_json, part))
+    for name in published:
+        yield Artefact(f"charts/{name}.svg", True, partial(drawing, name))
+        yield Artefact(f"charts/{name}.png", True, partial(_picture, drawing, name))
+    yield Artefact("report.html", True, partial(page.page, part, drawing))
+
+
+def _picture(drawing: Callable[[str], bytes], name: str) -> bytes:
+    from graphveil.report.charts import picture
+
+    return picture(drawing(name))
+
+
+def write(public: Path) -> tuple[Path, ...]:
+    """Write the report of a `public` folder into it, each file whole or not at all."""
+    from graphveil.report.public_part import PublicPart
+
+    written = []
+    for each in artefacts(PublicPart.read(public)):
+        path = public / each.path
+        _make_folder(path.parent)
+        write_bytes(path, each.make())
+        written.append(path)
+    return tuple(written)
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise StorageError(f"'{folder.name}' cannot be made: {error.strerror}.") from error

@@ -1,0 +1,176 @@
+"""The privacy card: what a published release must state, for programs."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from graphveil.mechanisms.exact_numbers import as_text
+from graphveil.report import statement
+from graphveil.report.releases import counted
+from graphveil.report.wording import counted_things
+
+if TYPE_CHECKING:
+    from graphveil.report.facts import SeriesFacts
+    from graphveil.report.public_part import PublicPart
+
+FORMAT = 1
+NO_REASON = (
+    "the publisher gives no reason; fixed when the series was opened, before its first release"
+)
+
+
+def card(part: PublicPart) -> dict[str, Any]:
+    """The card as plain data; `card.schema.json` beside this file describes it."""
+    return {
+        "card_format": FORMAT,
+        "deployment": _deployment(part),
+        "unit_of_privacy": _unit(part),
+        "guarantee": _guarantee(part),
+        "setting": dict(statement.SETTING),
+        "not_protected": [
+            {"quantity": what, "value": value} for what, value in statement.not_protected(part)
+        ],
+        "choices": _choices(part),
+        "composition": dict(statement.COMPOSITION),
+        "budget": _budget(part),
+        "series": [_series(each) for each in part.series],
+        "implementation": {"software": list(part.software), **statement.IMPLEMENTATION},
+        "post_processing": _processing(part),
+        "trust": [{"who": who, "with": what} for who, what in statement.trust(part)],
+        "ledger": _ledger(part),
+    }
+
+
+def as_json(part: PublicPart) -> bytes:
+    """The card as a file."""
+    return (json.dumps(card(part), indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def _deployment(part: PublicPart) -> dict[str, Any]:
+    return {
+        "title": part.study.title,
+        "population": part.study.population,
+        "publisher": part.study.publisher,
+        "directed": part.study.directed,
+        "calendar": part.study.steps().describe(),
+        "steps_published": len(part.steps),
+        "first_step": part.steps[0].label if part.steps else None,
+        "last_step": part.steps[-1].label if part.steps else None,
+        "opened_at": part.opened_at,
+        "published_until": part.head.at,
+    }
+
+
+def _unit(part: PublicPart) -> dict[str, Any]:
+    return {
+        "unit": part.study.unit,
+        "neighbours": statement.NEIGHBOURS,
+        "neighbours_formally": statement.NEIGHBOURS_FORMALLY,
+        "assumption": statement.assumption(part),
+    }
+
+
+def _guarantee(part: PublicPart) -> dict[str, Any]:
+    epsilon, delta = part.total
+    return {
+        "variant": statement.variant(part),
+        "epsilon": as_text(epsilon),
+        "delta": as_text(delta),
+        "meaning": statement.meaning(part),
+        "certainty": [
+            {
+                "before": each.before,
+                "at_least": _rounded(each.at_least),
+                "at_most": _rounded(each.at_most),
+            }
+            for each in statement.certainties(epsilon)
+        ],
+        "limits": list(statement.limits()),
+    }
+
+
+def _rounded(probability: float) -> float:
+    return float(f"{probability:.6g}")  # the last bits of exp differ between machines
+
+
+def _choices(part: PublicPart) -> dict[str, Any]:
+    study = part.study
+    return {
+        "epsilon": study.budget.justification,
+        "degree_bound": {
+            "value": str(study.bound.bound()),
+            "justification": study.bound.justification,
+        },
+        "series": [
+            {
+                "series": each.series,
+                "statistic": counted(each),
+                "parameters": dict(each.parameters),
+                "justification": each.promise.justification or NO_REASON,
+            }
+            for each in part.series
+        ],
+    }
+
+
+def _budget(part: PublicPart) -> dict[str, Any]:
+    names = ("epsilon", "delta")
+    return {
+        key: {name: as_text(value) for name, value in zip(names, values, strict=True)}
+        for key, values in (("total", part.total), ("spent", part.spent), ("left", part.left))
+    }
+
+
+def _series(series: SeriesFacts) -> dict[str, Any]:
+    found = series.sensitivity
+    return {
+        "series": series.series,
+        "statistic": counted(series),
+        "counts": counted_things(series),
+        "definition": series.summary,
+        "epsilon": as_text(series.epsilon),
+        "delta": as_text(series.delta or Fraction()),
+        "mechanism": series.mechanism,
+        "mechanism_summary": series.mechanism_summary,
+        "projection": series.projection,
+        "horizon": series.horizon,
+        "first_step": series.first_label,
+        "releases_made": len(series.releases),
+        "numbers_per_release": series.numbers,
+        "sensitivity": {
+            "l1": found.l1,
+            "exact": found.exact,
+            "assumption": found.assumption,
+            "proof": found.proof,
+        },
+        "noise": [
+            {"law": each.law, "parameter": each.size[0], "value": each.size[1], "steps": each.steps}
+            for each in series.noise
+        ],
+        "noise_std_per_release": list(series.predicted_std),
+    }
+
+
+def _processing(part: PublicPart) -> dict[str, Any]:
+    return {
+        "statement": statement.POST_PROCESSING,
+        "done": [
+            {"series": each.series, "processing": each.releases[-1].processing}
+            for each in part.series
+            if each.releases
+        ],
+        "raw_values": "published beside the processed ones, in releases.csv and in the ledger",
+        "confidence": part.study.confidence,
+    }
+
+
+def _ledger(part: PublicPart) -> dict[str, Any]:
+    return {
+        "head": part.head.hash,
+        "rows": part.head.rows,
+        "at": part.head.at,
+        "hash": "SHA-256 over the canonical JSON of each row, chained",
+        "file": "ledger.jsonl",
+    }

@@ -1,0 +1,197 @@
+"""The page: the whole publication for readers, in one HTML file that needs nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from graphveil.mechanisms.exact_numbers import as_text
+from graphveil.report import statement, wording
+from graphveil.report.card import NO_REASON
+from graphveil.report.releases import counted
+
+if TYPE_CHECKING:
+    from graphveil.report.facts import Released, SeriesFacts
+    from graphveil.report.public_part import PublicPart
+
+SHORT = 12  # tables of so many steps are open from the start
+TEMPLATE = "page.html.jinja"
+CHECK = """\
+import hashlib, json
+
+previous = "0" * 64
+for line in open("ledger.jsonl", encoding="utf-8"):
+    row = json.loads(line)
+    stated = row.pop("hash")
+    text = json.dumps(row, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    assert row["previous"] == previous, row["number"]
+    assert hashlib.sha256(text.encode()).hexdigest() == stated, row["number"]
+    previous = stated
+print(previous)
+"""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells as readers see them; the first column names the rows."""
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def page(part: PublicPart, drawing: Callable[[str], bytes]) -> bytes:
+    """The page as a file.
+
+    Args:
+        part: the study.
+        drawing: gives the SVG of a series that has releases, by its name.
+    """
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("graphveil.report"),
+        autoescape=True,  # titles and reasons are texts of other people
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    series = [_section(each, drawing) for each in part.series]
+    return environment.get_template(TEMPLATE).render(_context(part), series=series).encode()
+
+
+def _context(part: PublicPart) -> dict[str, Any]:
+    epsilon, delta = part.total
+    guess = statement.certainties(epsilon)[0]
+    return {
+        "part": part,
+        "study": part.study,
+        "statement": statement,
+        "words": wording,
+        "span": wording.span(part),
+        "budget": wording.budget(epsilon, delta),
+        "even_guess": statement.chance(guess.at_most),
+        "certainties": statement.certainties(epsilon),
+        "calendar": part.study.steps(),
+        "next_step": _next_step(part),
+        "level": wording.percent(part.study.confidence),
+        "shares": _shares(part),
+        "spent_share": f"{float(part.spent[0] / epsilon):.1%}",
+        "no_reason": NO_REASON,
+        "check": CHECK,
+    }
+
+
+def _next_step(part: PublicPart) -> str | None:
+    calendar, step = part.study.steps(), len(part.steps)
+    last = calendar.last_step
+    return calendar.label(step) if last is None or step <= last else None
+
+
+def _shares(part: PublicPart) -> Table:
+    """What each series costs, and what is left."""
+    with_delta = bool(part.total[1])
+
+    def row(name: str, epsilon: Fraction, delta: Fraction | None) -> tuple[str, ...]:
+        shares = as_text(epsilon), as_text(delta or Fraction())
+        return (name, *shares[: 2 if with_delta else 1])
+
+    rows = [row(each.series, each.epsilon, each.delta) for each in part.series]
+    rows += [row("spent", *part.spent), row("left", *part.left), row("total", *part.total)]
+    return Table(("", "ε", "δ")[: 3 if with_delta else 2], tuple(rows))
+
+
+def _section(series: SeriesFacts, drawing: Callable[[str], bytes]) -> dict[str, Any]:
+    """What the template needs of one series."""
+    from markupsafe import Markup
+
+    last = series.releases[-1] if series.releases else None
+    return {
+        "name": series.series,
+        "heading": wording.heading(series),
+        "reading": wording.reading(series, last) if last else "Nothing is published yet.",
+        # Drawn from our own data by a renderer that escapes every text: safe as it stands.
+        "svg": Markup(drawing(series.series).decode()) if last else None,
+        "facts": _facts(series),
+        "tables": _tables(series, last) if last else [],
+    }
+
+
+def _facts(series: SeriesFacts) -> list[tuple[str, str]]:
+    found = series.sensitivity
+    reached = "some person could reach it" if found.exact else "perhaps nobody can reach it"
+    return [
+        ("Counted", f"{series.summary}; in graphveil's words: {counted(series)}"),
+        ("Price", f"{wording.budget(series.epsilon, series.delta)} for all releases together"),
+        (
+            "One person's reach",
+            (
+                f"changes all releases of the series together by at most {found.l1:,} ({reached}), "
+                f"if {found.assumption}; proof: {found.proof} of graphveil"
+            ),
+        ),
+        ("Mechanism", f"{series.mechanism}: {series.mechanism_summary}"),
+        ("Noise drawn", _noise(series)),
+        ("Releases", _length(series)),
+        *([("Processing", series.releases[-1].processing)] if series.releases else []),
+    ]
+
+
+def _noise(series: SeriesFacts) -> str:
+    laws = [
+        f"{each.law} of {each.size[0]} {wording.fraction(each.size[1])} for "
+        f"{wording.many(each.steps, 'step')}"
+        for each in series.noise
+    ]
+    shown = [*laws[:3], f"and {len(laws) - 3} more, see card.json"] if len(laws) > 4 else laws
+    return f"{'; '.join(shown)}; what of it is in each number is told in the table"
+
+
+def _length(series: SeriesFacts) -> str:
+    made = wording.many(len(series.releases), "release")
+    planned = f"of {series.horizon} planned" if series.horizon else "so far, with no fixed end"
+    return f"{made} {planned}, from {series.first_label} on"
+
+
+def _tables(series: SeriesFacts, last: Released) -> list[dict[str, Any]]:
+    if not series.vector:
+        name, open_now = "All releases", len(series.releases) <= SHORT
+        return [{"title": name, "open": open_now, "table": _scalar_table(series)}]
+    return [
+        {"title": f"{last.label}, all numbers", "open": False, "table": _degree_table(last)},
+        {"title": "All releases", "open": False, "table": _vector_table(series)},
+    ]
+
+
+def _scalar_table(series: SeriesFacts) -> Table:
+    level = wording.percent(series.releases[-1].level)
+    return Table(
+        ("step", "processed", "raw", f"{level} interval", "noise (std)"),
+        tuple((made.label, *_cells(made, 0), wording.figure(made.std)) for made in series.releases),
+    )
+
+
+def _degree_table(made: Released) -> Table:
+    header = ("links", "processed", "raw", f"{wording.percent(made.level)} interval")
+    return Table(header, tuple((str(d), *_cells(made, d)) for d in range(len(made.raw))))
+
+
+def _cells(made: Released, place: int) -> tuple[str, str, str]:
+    return (
+        wording.figure(made.processed[place]),
+        wording.figure(made.raw[place]),
+        wording.count_range(made.low[place], made.high[place]),
+    )
+
+
+def _vector_table(series: SeriesFacts) -> Table:
+    """Step by degree; raw values stand in the rows below the processed ones."""
+    rows: list[tuple[str, ...]] = []
+    for made in series.releases:
+        noise = wording.figure(made.std)
+        rows.append((made.label, *map(wording.figure, made.processed), noise))
+        rows.append((f"{made.label}, raw", *map(wording.figure, made.raw), noise))
+    header = ("step", *(str(degree) for degree in range(series.numbers)), "noise (std)")
+    return Table(header, tuple(rows))

@@ -1,0 +1,86 @@
+"""The chart of a series that is one number per release: values over the steps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from graphveil.report.chart_style import (
+    BAND,
+    PROCESSED,
+    RAW,
+    dressed,
+    from_zero,
+    layer,
+    legend,
+    quantity,
+    thinned,
+)
+from graphveil.report.wording import percent
+
+if TYPE_CHECKING:
+    import altair
+
+    from graphveil.report.facts import SeriesFacts
+
+MANY = 40  # releases from which on points are drawn smaller
+
+
+def scalar_chart(series: SeriesFacts) -> altair.LayerChart:
+    """Raw values as points, processed ones as a line, and the interval as a band."""
+    values = _values(series)
+    x, (low, high, processed, raw) = _steps(values), _counts(values)
+    size = 45 if len(values) < MANY else 22
+    band: dict[str, Any] = {"type": "area", "color": BAND, "opacity": 1}
+    if len(values) == 1:  # an area needs two steps to be seen
+        band = {"type": "rule", "color": BAND, "strokeWidth": 14}
+    layers = [
+        layer(values, **band).encode(x=x, y=low, y2=high),
+        layer(values, type="line", color=PROCESSED, strokeWidth=2.5).encode(x=x, y=processed),
+        layer(values, type="point", color=RAW, filled=True, opacity=1, size=size).encode(
+            x=x, y=raw
+        ),
+    ]
+    if len(values) == 1:
+        tick = layer(values, type="tick", color=PROCESSED, thickness=2.5, width=28)
+        layers[1] = tick.encode(x=x, y=processed)
+    return dressed([*layers, *legend(_samples(series))], series)
+
+
+def _values(series: SeriesFacts) -> list[dict[str, Any]]:
+    """One point per release; a count is never negative, so neither is what is drawn of its band."""
+    return [
+        {
+            "step": made.label,
+            "raw": made.raw[0],
+            "processed": made.processed[0],
+            "low": max(made.low[0], 0),
+            "high": max(made.high[0], 0),
+        }
+        for made in series.releases
+    ]
+
+
+def _steps(values: list[dict[str, Any]]) -> altair.X:
+    import altair as alt
+
+    shown = thinned([value["step"] for value in values])
+    axis = alt.Axis(values=shown, labelAngle=0, labelOverlap=False, grid=False, tickSize=4)
+    return alt.X("step:O", sort=None, title=None, axis=axis)
+
+
+def _counts(values: list[dict[str, Any]]) -> tuple[altair.Y, str, altair.Y, altair.Y]:
+    drawn = [value[name] for value in values for name in ("raw", "processed", "low", "high")]
+    axes = {
+        name: quantity(f"{name}:Q", zero=from_zero(drawn), largest=max(drawn))
+        for name in ("low", "processed", "raw")
+    }
+    return axes["low"], "high:Q", axes["processed"], axes["raw"]
+
+
+def _samples(series: SeriesFacts) -> list[tuple[str, dict[str, Any]]]:
+    level = percent(series.releases[-1].level)
+    return [
+        ("processed value", {"type": "rule", "color": PROCESSED, "strokeWidth": 2.5}),
+        ("raw value", {"type": "point", "color": RAW, "filled": True, "opacity": 1, "size": 45}),
+        (f"{level} interval", {"type": "rect", "color": BAND, "opacity": 1}),
+    ]

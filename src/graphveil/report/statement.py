@@ -1,0 +1,251 @@
+"""The privacy statement: what is promised to a person, what is not, and to whom it is trusted.
+
+The page prints these sentences and the card carries them, so that both say the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import exp
+from typing import TYPE_CHECKING
+
+from graphveil.mechanisms.exact_numbers import as_text
+from graphveil.report.wording import bound, budget, counted_things
+
+if TYPE_CHECKING:
+    from graphveil.report.public_part import PublicPart
+
+PRIORS = (0.5, 0.1, 0.01)
+ODDS_SHOWN = 1_000_000  # a larger factor says no more to a reader than this one
+
+WEAK = 5  # an even guess can then become 99% sure
+
+NEIGHBOURS = (
+    "Two records of the whole history are neighbours if one has one person more than the other, "
+    "with all links of that person at all steps; everything else is the same and appears at the "
+    "same step in both."
+)
+NEIGHBOURS_FORMALLY = (
+    "Growing graphs G and G' are neighbours if G' has one more node v* and edges at v*, all other "
+    "nodes and edges appear in both at the same step, and both keep the promised degree bound at "
+    "every step. The guarantee is about the joint distribution of all releases of all series at "
+    "all steps (node differential privacy under continual release)."
+)
+SETTING = {
+    "model": (
+        "central: the publisher holds the exact records and adds the noise before anything is "
+        "published"
+    ),
+    "releases": "many: one release of every series at every step of the calendar",
+    "data": "dynamic: the network grows from step to step, and nothing is ever taken back",
+    "access": (
+        "non-interactive: the publisher fixes what is counted before it is counted, everybody "
+        "gets the same answers, and nobody can query the records"
+    ),
+}
+COMPOSITION = {
+    "over_statistics": (
+        "The ε (and δ) of all series add up, in exact fractions; the sum never exceeds the total "
+        "budget, and a series that would exceed it cannot be opened."
+    ),
+    "over_time": (
+        "The ε of a series is the price of its whole life: of all its releases together, not of "
+        "each. Publishing another step costs nothing more."
+    ),
+    "within_a_release": (
+        "Where a release has one number per degree, the ε covers all of these numbers together."
+    ),
+    "beyond_this_study": (
+        "Other publications about the same people are not counted here; their ε adds to this one."
+    ),
+}
+IMPLEMENTATION = {
+    "randomness": (
+        "Noise is drawn from the operating system's random generator; there is no seed. The noise "
+        "of a step is drawn once and committed before it is published."
+    ),
+    "floating_point": (
+        "Counts, noise and raw values are whole numbers, and the noise follows an exact discrete "
+        "law. Where noise of several steps is mixed, this is done in exact fractions and rounded "
+        "once. Floating point occurs only in processed values and in error figures, after the "
+        "noise."
+    ),
+    "timing": (
+        "Releases are made offline, so nobody outside can measure how long counting or drawing "
+        "took. The ledger tells when each step was committed, to the second."
+    ),
+    "failures": (
+        "A step is committed before it is published, and is published as committed however often "
+        "it is asked for. A refused step is not published, and neither is that it was refused."
+    ),
+}
+POST_PROCESSING = (
+    "Processed values are computed from the raw values of the same series and public facts alone "
+    "(a count is not negative; some counts never fall), so they cost no privacy. They may be "
+    "biased; raw values are not, and are always published beside them."
+)
+
+
+@dataclass(frozen=True)
+class Certainty:
+    """How sure anybody can become that a person is in the records, by Bayes' rule."""
+
+    before: float
+    at_most: float
+    at_least: float
+
+
+def certainties(epsilon: Fraction) -> tuple[Certainty, ...]:
+    """What ε means for somebody who starts with some suspicion."""
+    return tuple(
+        Certainty(before, _updated(before, float(epsilon)), _updated(before, -float(epsilon)))
+        for before in PRIORS
+    )
+
+
+def _updated(before: float, loss: float) -> float:
+    """The probability after its odds were multiplied by exp(loss)."""
+    return 1 / (1 + exp(min(-loss, 700)) * (1 - before) / before)
+
+
+def chance(probability: float) -> str:
+    """A probability in percent that is rounded, but never to certainty."""
+    for digits in range(12):
+        text = f"{probability * 100:.{digits}f}"
+        if 0 < float(text) < 100 and abs(float(text) / 100 - probability) < 0.05 * min(
+            probability, 1 - probability
+        ):
+            return f"{text}%"
+    return "almost 100%" if probability > 0.5 else "almost 0%"
+
+
+def factor(epsilon: Fraction) -> str:
+    """exp(ε), as in "2.7 times"."""
+    odds = exp(min(float(epsilon), 700))
+    if odds > ODDS_SHOWN:
+        return f"more than {ODDS_SHOWN:,} times"
+    return f"{odds:.{2 if odds < 2 else 1 if odds < 20 else 0}f} times"
+
+
+def variant(part: PublicPart) -> str:
+    """The kind of guarantee."""
+    kind = "(ε, δ)-" if part.total[1] else "pure ε-"
+    return f"{kind}differential privacy for nodes (persons), under continual release"
+
+
+def promise(part: PublicPart) -> str:
+    """The guarantee as one sentence for everybody; says so where it is weak."""
+    sentence = (
+        "Whoever reads this, now or in any later year, and whatever else they know, learns only "
+        "so much about whether any one person is in the records, and about their links. How "
+        "much at most is stated below."
+    )
+    if part.total[0] > WEAK:
+        sentence += " With an ε this large it can be much: read the numbers with care."
+    return sentence
+
+
+def meaning(part: PublicPart) -> str:
+    """What the whole budget promises, as a sentence with a number in it."""
+    epsilon, delta = part.total
+    times = factor(epsilon)
+    sentence = (
+        "Take everything that this study will ever publish, and any one person. It is at most "
+        f"{times} as likely with that person in the records as without, and at most {times} as "
+        "likely without as with. This factor is e^ε."
+    )
+    if delta:
+        sentence += f" Only with a probability of at most δ = {as_text(delta)} may this fail."
+    return sentence
+
+
+def assumption(part: PublicPart) -> str:
+    """On what the guarantee rests."""
+    promised = bound(part.study.bound.bound())
+    cut = [each.series for each in part.series if each.projection is not None]
+    rest = (
+        f"It rests on the public promise that everybody has {promised}, at every step. Before each "
+        "step the records are checked, and if anybody had more, the step would not be published; "
+        "what such a gap would tell is not covered."
+    )
+    if cut:
+        rest += f" Only the series {', '.join(cut)} need no such promise."
+    return rest
+
+
+def not_protected(part: PublicPart) -> tuple[tuple[str, str], ...]:
+    """Every quantity that is public as it is, with its value."""
+    study = part.study
+    found = [
+        ("degree bound", f"{bound(study.bound.bound())} a person"),
+        ("calendar of steps", study.steps().describe()),
+        ("choice of statistics", "; ".join(_choice(part))),
+        (
+            "parameters of statistics, such as τ",
+            "; ".join(_parameters(part)) or "none of them has any",
+        ),
+        ("mechanisms, horizons and shares of the budget", "; ".join(_shares(part))),
+        ("times of publication", "the time in every row of the public ledger, to the second"),
+        ("the study itself", "title, population, publisher and rules for records, as published"),
+    ]
+    return tuple(found)
+
+
+def _choice(part: PublicPart) -> list[str]:
+    return [f"{each.series}: {counted_things(each)}" for each in part.series]
+
+
+def _parameters(part: PublicPart) -> list[str]:
+    told = []
+    for each in part.series:
+        given = {**each.parameters}
+        if each.projection is not None:
+            given["cut down to"] = str(each.projection)
+        told += [f"{each.series}: {name} = {value}" for name, value in given.items()]
+    return told
+
+
+def _shares(part: PublicPart) -> list[str]:
+    return [
+        f"{each.series}: {each.mechanism}, {budget(each.epsilon, each.delta)}, "
+        + (f"{each.horizon} releases" if each.horizon else "no fixed number of releases")
+        for each in part.series
+    ]
+
+
+def limits() -> tuple[str, ...]:
+    """What the guarantee does not say."""
+    return (
+        (
+            "It does not hide what is true of the population as a whole: if people like you are at "
+            "risk, a reader learns this whether or not you are in the records."
+        ),
+        (
+            "It protects one person. A group that acts as one, such as a household of four, is "
+            "protected four times less: its ε is four times as large."
+        ),
+        "It covers this study only. Whoever publishes about the same people elsewhere adds to it.",
+    )
+
+
+def trust(part: PublicPart) -> tuple[tuple[str, str], ...]:
+    """Who is trusted with what."""
+    return (
+        (
+            part.study.publisher,
+            (
+                "holds the exact records, the exact counts and the noise; is trusted to keep them, "
+                "to enter every person once, to promise a bound that is not read off the data, "
+                "and to publish nothing else about them"
+            ),
+        ),
+        (
+            "the software and the computer it runs on",
+            (
+                f"{'; '.join(part.software)}; trusted to count, to draw noise and to keep the "
+                "ledger as described"
+            ),
+        ),
+        ("readers of this publication", "are trusted with nothing, together or alone"),
+    )

@@ -1,0 +1,92 @@
+"""The chart of a series that has one number per degree: the latest curve, and how it grew."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from graphveil.report.chart_style import (
+    BAND,
+    EARLIER,
+    PROCESSED,
+    RAW,
+    dressed,
+    from_zero,
+    layer,
+    legend,
+    quantity,
+    thinned,
+)
+from graphveil.report.wording import degrees, percent
+
+if TYPE_CHECKING:
+    import altair
+
+    from graphveil.report.facts import Released, SeriesFacts
+
+
+def vector_chart(series: SeriesFacts) -> altair.LayerChart:
+    """The last release over the degrees as in other charts, above thin lines of earlier ones."""
+    last, earlier = series.releases[-1], _earlier(series)
+    values = _values(last)
+    drawn = [value[name] for value in values for name in ("raw", "processed", "low", "high")]
+    y = {
+        name: quantity(f"{name}:Q", zero=from_zero(drawn), largest=max(drawn))
+        for name in ("low", "processed", "raw")
+    }
+    x = _degrees(series)
+    layers = [
+        layer(values, type="area", color=BAND, opacity=1).encode(x=x, y=y["low"], y2="high:Q")
+    ]
+    for colour, made in earlier:
+        line = layer(_values(made), type="line", color=colour, strokeWidth=1.5)
+        layers.append(line.encode(x=x, y=y["processed"]))
+    layers += [
+        layer(values, type="line", color=PROCESSED, strokeWidth=2.5).encode(x=x, y=y["processed"]),
+        layer(values, type="point", color=RAW, filled=True, opacity=1, size=45).encode(
+            x=x, y=y["raw"]
+        ),
+    ]
+    return dressed([*layers, *legend(_samples(series, earlier))], series)
+
+
+def _earlier(series: SeriesFacts) -> list[tuple[str, Released]]:
+    """A few releases before the last one, evenly spread, the first among them, with colours."""
+    before = series.releases[:-1]
+    wanted = min(len(EARLIER), len(before))
+    spread = [before[place * len(before) // wanted] for place in range(wanted)]
+    return list(zip(EARLIER[len(EARLIER) - wanted :], spread, strict=True))
+
+
+def _values(made: Released) -> list[dict[str, Any]]:
+    return [
+        {
+            "degree": str(degree),
+            "raw": raw,
+            "processed": made.processed[degree],
+            "low": max(made.low[degree], 0),
+            "high": max(made.high[degree], 0),
+        }
+        for degree, raw in enumerate(made.raw)
+    ]
+
+
+def _degrees(series: SeriesFacts) -> altair.X:
+    import altair as alt
+
+    shown = thinned([str(degree) for degree in range(series.numbers)])
+    axis = alt.Axis(values=shown, labelAngle=0, labelOverlap=False, grid=False, tickSize=4)
+    return alt.X("degree:O", sort=None, title=degrees(series), axis=axis)
+
+
+def _samples(
+    series: SeriesFacts, earlier: list[tuple[str, Released]]
+) -> list[tuple[str, dict[str, Any]]]:
+    """The newest in full; of the earlier ones the line alone."""
+    last = series.releases[-1]
+    thin = {"type": "rule", "strokeWidth": 1.5}
+    return [
+        (f"{last.label}, processed", {"type": "rule", "color": PROCESSED, "strokeWidth": 2.5}),
+        ("raw", {"type": "point", "color": RAW, "filled": True, "opacity": 1, "size": 45}),
+        (f"{percent(last.level)} interval", {"type": "rect", "color": BAND, "opacity": 1}),
+        *((made.label, thin | {"color": colour}) for colour, made in earlier),
+    ]

@@ -1,0 +1,142 @@
+"""What is counted, in words that need no mathematics, and numbers as people read them."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from graphveil.graph.bound import Bound, DegreeBound
+from graphveil.mechanisms.exact_numbers import as_text
+
+if TYPE_CHECKING:
+    from graphveil.report.facts import Released, SeriesFacts
+    from graphveil.report.public_part import PublicPart
+
+# Nodes are people here, and edges links: a study's unit of privacy is a person.
+COUNTED = {
+    "nodes": "people",
+    "edges": "links between people",
+    "triangles": "triangles: three people who are all linked with each other",
+    "cyclic-triangles": "triangles of links that go round in one direction",
+    "transitive-triangles": "triangles in which one person links to both others",
+    "components": "separate groups of linked people",
+    "high-degree": "people with at least {tau} links",
+    "high-out-degree": "people with at least {tau} outgoing links",
+    "high-in-degree": "people with at least {tau} incoming links",
+    "stars": "stars: a person with {k} of their links",
+    "out-stars": "stars: a person with {k} of their outgoing links",
+    "in-stars": "stars: a person with {k} of their incoming links",
+    "pattern": "copies of the pattern {pattern}",
+    "degree-ccdf": "people with at least so many links",
+    "out-degree-ccdf": "people with at least so many outgoing links",
+    "in-degree-ccdf": "people with at least so many incoming links",
+    "degree-histogram": "people with exactly so many links",
+    "out-degree-histogram": "people with exactly so many outgoing links",
+    "in-degree-histogram": "people with exactly so many incoming links",
+}
+
+
+def counted_things(series: SeriesFacts) -> str:
+    """What a series counts, such as "people with at least 3 links"."""
+    plain = _plain(series)
+    return plain if series.projection is None else f"{plain}, {cut(series)}"
+
+
+def _plain(series: SeriesFacts) -> str:
+    known = COUNTED.get(series.statistic)
+    return known.format(**series.parameters) if known else series.summary
+
+
+def heading(series: SeriesFacts) -> str:
+    """The same as a title; what was cut is told below it."""
+    words = _plain(series)
+    return words[0].upper() + words[1:]
+
+
+def degrees(series: SeriesFacts) -> str:
+    """What the numbers of a vector are counted by, such as "at least so many links"."""
+    return _plain(series).removeprefix("people with ")
+
+
+def budget(epsilon: Fraction, delta: Fraction | None) -> str:
+    """As in "ε = 0.5, δ = 0.000001"."""
+    loss = f"ε = {as_text(epsilon)}"
+    return f"{loss}, δ = {as_text(delta)}" if delta else loss
+
+
+def bound(promised: Bound) -> str:
+    """A degree bound, as in "at most 15 links"."""
+    if isinstance(promised, DegreeBound):
+        return f"at most {promised.degree:,} links"
+    both = f"at most {promised.inward:,} incoming and {promised.outward:,} outgoing links"
+    return f"{both}, never both ways between two people" if promised.oriented else both
+
+
+def cut(series: SeriesFacts) -> str:
+    """To what a projecting mechanism cuts the network before it counts."""
+    limits = series.projection if isinstance(series.projection, tuple) else (series.projection,)
+    kinds = ("incoming links", "outgoing links") if len(limits) == 2 else ("links",)
+    told = " and ".join(f"{limit} {kind}" for limit, kind in zip(limits, kinds, strict=True))
+    return f"counted after cutting the network down to at most {told} a person"
+
+
+def percent(level: str) -> str:
+    """A level of confidence, as in "95%"."""
+    return f"{as_text(Fraction(level) * 100)}%"
+
+
+def figure(number: float) -> str:
+    """A number with as many digits as mean anything, as in "1,234" or "9.81"."""
+    if float(number).is_integer():
+        return f"{int(number):,}".replace("-", "−")
+    size = abs(number)
+    digits = 2 if size < 10 else 1 if size < 1000 else 0
+    return f"{number:,.{digits}f}".replace("-", "−")
+
+
+def count_range(low: int, high: int) -> str:
+    """An interval of a count, which is never below 0."""
+    if low > 0:
+        return f"{figure(low)} to {figure(high)}"
+    return f"at most {figure(max(high, 0))}"
+
+
+def reading(series: SeriesFacts, made: Released) -> str:
+    """The latest release as a sentence; of a vector, where to look."""
+    sure = percent(made.level)
+    if series.vector:
+        return (
+            f"In {made.label}, each of the {series.numbers} numbers lies, by itself, in its "
+            f"interval with {sure} confidence."
+        )
+    low, high = made.low[0], made.high[0]
+    where = f"between {figure(low)} and {figure(high)}" if low > 0 else count_range(low, high)
+    verb = "lies" if low > 0 else "is"
+    after = f", {cut(series)}," if series.projection is not None else ""
+    return f"In {made.label}, the true number{after} {verb} {where}, with {sure} confidence."
+
+
+def span(part: PublicPart) -> str:
+    """The published steps, as in "2005 to 2024"."""
+    if not part.steps:
+        return "none yet"
+    first, last = part.steps[0].label, part.steps[-1].label
+    return first if first == last else f"{first} to {last}"
+
+
+def when(at: str) -> str:
+    """A time of the ledger, as in "2026-11-16, 02:40 UTC"."""
+    found = re.fullmatch(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d).*", at)
+    return f"{found[1]}, {found[2]} UTC" if found else at
+
+
+def many(number: int, thing: str, things: str | None = None) -> str:
+    """As in "1 step" and "3 steps"."""
+    return f"{number:,} {thing if number == 1 else things or thing + 's'}"
+
+
+def fraction(text: str) -> str:
+    """An exact fraction as people read it: whole, or rounded."""
+    exactly = Fraction(text)
+    return figure(float(exactly)) if exactly < 10**15 else text

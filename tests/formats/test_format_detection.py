@@ -1,0 +1,109 @@
+"""Every example is recognised as itself, by its content, and by no other format."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from commands import ROOT
+from format_examples import EXAMPLES, Example
+from graphveil.errors import InputError
+from graphveil.formats import ReadingOptions, read_records
+from graphveil.formats.format import Format, register, registered
+from graphveil.formats.source_file import found_files
+
+FORMATS = registered()
+
+
+def test_there_are_examples_of_every_format() -> None:
+    assert {example.format for example in EXAMPLES} == set(FORMATS)
+    assert len(FORMATS) == 6
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda each: each.name)
+@pytest.mark.parametrize("format_name", sorted(FORMATS))
+def test_a_set_is_recognised_by_its_own_format_only(example: Example, format_name: str) -> None:
+    files = found_files(example.paths)
+    claims = [FORMATS[format_name].claims(file, False) for file in files]
+    assert all(claims) == (format_name == example.format)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda each: each.name)
+@pytest.mark.parametrize("format_name", sorted(FORMATS))
+def test_insisting_on_another_format_is_refused(example: Example, format_name: str) -> None:
+    if format_name != example.format:
+        with pytest.raises(InputError):
+            read_records(example.paths, format=format_name, options=example.options)
+
+
+def test_a_link_list_goes_with_its_node_list(tmp_path: Path) -> None:
+    (tmp_path / "links").write_text("source,target\nx,y\n")
+    (tmp_path / "native").write_text("node,time\nx,2001\n")
+    (tmp_path / "other").write_text("ID,date\ny,2001\n")
+    for names, time, formats in [
+        (("links", "native"), None, ["pair", "pair"]),
+        (("links", "other"), "date", ["microbetrace", "microbetrace"]),
+        (("links", "native", "other"), "date", ["pair", "pair", "microbetrace"]),
+        (("links",), None, ["pair"]),
+    ]:
+        options = ReadingOptions(time=time)
+        found = read_records([tmp_path / name for name in names], options=options)
+        assert [file.format for file in found.report.files] == formats
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "an empty file"),
+        ("nod,time\na,2001\n", "Is the column 'nod' meant to be 'node'"),
+        ("sorce,taget\na,b\n", "'sorce' meant to be 'source'.*'taget' meant to be 'target'"),
+        ("from,to\na,b\n", "first line has 2 columns, without names that are known"),
+        ("node,time,source,target\na,2001,b,c\n", "known names: node, time, source, target"),
+        ('{"nodes": []}', "JSON without sections of HIV-TRACE"),
+        ("<html></html>", "Seen: XML"),
+        ("\0\1\2", "bytes that are no text"),
+        (b"caf\xe9,time\n", "bytes that are no UTF-8 text"),
+        ("from to\na b\n", "no known format"),
+        ("1 2 5\n3 4 6\n", "no known format"),
+        ("1 2 3 4\n", "no known format"),
+        ("1 2\n1 2 3\n", "no known format"),
+        ("ID,node,time\na,b,2001\n", "fits several formats: microbetrace, pair"),
+    ],
+)
+def test_unclear_content_is_refused_with_what_was_seen(
+    tmp_path: Path, text: str | bytes, message: str
+) -> None:
+    (tmp_path / "file").write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(InputError, match=message):
+        read_records([tmp_path / "file"])
+
+
+def test_the_refusal_lists_the_formats_and_no_ids(tmp_path: Path) -> None:
+    (tmp_path / "file.csv").write_text("P0017,P0018\nP0019,P0020\n")
+    with pytest.raises(InputError) as refused:
+        read_records([tmp_path / "file.csv"])
+    assert "P00" not in str(refused.value)
+    assert all(name in str(refused.value) for name in FORMATS)
+
+
+def test_weights_are_not_taken_for_times_unless_the_user_insists(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("1 2 5\n3 4 6\n")
+    found = read_records([tmp_path / "file"], format="snap-temporal")
+    assert found.records.nodes.frame["time"].dt.year().to_list() == [1970] * 4
+
+
+def test_two_formats_cannot_have_one_name() -> None:
+    with pytest.raises(ValueError, match="two formats"):
+        register(Format("pair", "", "", lambda *_: None, lambda *_: []))
+
+
+def test_the_document_shows_lines_of_the_examples_and_every_format() -> None:
+    text = (ROOT / "docs" / "formats.md").read_text()
+    shown = "".join(re.findall(r"```text\n(.*?)```", text, re.DOTALL)).splitlines()
+    files = [path for example in EXAMPLES for path in example.paths]
+    held = {line for path in files for line in path.read_text().splitlines()}
+    assert len(shown) > 10
+    assert set(shown) <= held
+    assert set(re.findall(r"^## ([a-z-]+)$", text, re.MULTILINE)) == set(FORMATS)

@@ -1,0 +1,160 @@
+"""Public parts made by hand, for tests: every number in them is invented."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from graphveil.study.chain import PublicRow, as_text
+from graphveil.study.study_file import StudyFile, study_file, written
+
+DEGREE = 12
+
+
+def promise(**changes: Any) -> StudyFile:
+    """A study of a made-up clinic."""
+    data: dict[str, Any] = {
+        "title": "Transmission network of the Rivermouth clinic",
+        "population": "People diagnosed with HIV in Rivermouth county since 2005",
+        "publisher": "Rivermouth Department of Public Health",
+        "bound": {
+            "degree": DEGREE,
+            "justification": "Contact tracing asks for at most 12 contacts of each person.",
+        },
+        "calendar": {"every": 1, "unit": "year", "first": "2005"},
+        "budget": {
+            "epsilon": "2",
+            "justification": "Agreed with the patients' council on 2026-03-02; it keeps an "
+            "even guess below nine in ten.",
+        },
+        "series": SERIES,
+    }
+    return study_file(data | changes)
+
+
+SERIES: list[dict[str, Any]] = [
+    {"name": "people", "statistic": "nodes", "epsilon": "1/8", "horizon": 40},
+    {"name": "links", "statistic": "edges", "epsilon": "3/8", "horizon": 40},
+    {
+        "name": "well-linked",
+        "statistic": "high-degree",
+        "parameters": {"tau": 3},
+        "epsilon": "0.5",
+        "horizon": 40,
+        "justification": "Three links mark the people whom the outreach programme visits.",
+    },
+    {"name": "links-per-person", "statistic": "degree-ccdf", "epsilon": "0.5", "horizon": 40},
+]
+SIZES = {"people": 62.0, "links": 85.0, "well-linked": 21.0, "links-per-person": 62.0}
+NOISE = {"people": 25.0, "links": 110.0, "well-linked": 60.0, "links-per-person": 130.0}
+
+
+@dataclass
+class Chain:
+    """Rows that are added one by one."""
+
+    rows: list[PublicRow] = field(default_factory=list)
+
+    def add(self, event: str, fact: dict[str, Any]) -> None:
+        """Append a row; times and seals are made up."""
+        number = len(self.rows)
+        last = self.rows[-1] if self.rows else None
+        at = f"2026-11-{1 + number // 600:02}T{number // 60 % 10:02}:{number % 60:02}:00Z"
+        self.rows.append(
+            PublicRow.after(last, at=at, event=event, fact=fact, seal=f"{number:064x}")
+        )
+
+
+def opened(study: StudyFile) -> Chain:
+    """The ledger of a study of which nothing is published."""
+    made = Chain()
+    made.add(
+        "study opened",
+        {"study": study.to_data(), "software": "graphveil 0.1.0", "noise": "OpenDP 0.13.0"},
+    )
+    for each in study.series:
+        made.add("series opened", series_fact(study, each.name))
+    return made
+
+
+def series_fact(study: StudyFile, name: str) -> dict[str, Any]:
+    """How a series was opened."""
+    each = next(series for series in study.series if series.name == name)
+    counted = each.counted()
+    found = counted.sensitivity(each.threshold() or study.bound.bound())
+    noise = {"law": "discrete Laplace", "scale": "62/3"}
+    if each.delta is not None:
+        noise = {"law": "discrete Gaussian", "variance": "841/2"}
+    return {
+        "series": name,
+        "promise": each.model_dump(mode="json", exclude_none=True),
+        "statistic": each.statistic,
+        "parameters": each.parameters,
+        "summary": counted.summary,
+        "epsilon": each.epsilon,
+        "delta": each.delta,
+        "mechanism": "optimised" if each.mechanism == "auto" else each.mechanism,
+        "mechanism_summary": "the factorisation with the smallest mean error, found numerically",
+        "projection": each.projection,
+        "horizon": each.horizon,
+        "first_step": 0,
+        "first_label": study.steps().label(0),
+        "numbers": DEGREE + 1 if counted.vector else 1,
+        "sensitivity": {
+            "l1": found.l1,
+            "exact": found.exact,
+            "assumption": found.assumption,
+            "proof": found.proof,
+        },
+        "noise": [noise | {"steps": each.horizon or 8}],
+        "predicted_std": [NOISE.get(name, 20.0)] * 3,
+        "monotone": counted.monotone,
+    }
+
+
+def published(study: StudyFile, steps: int) -> Chain:
+    """The ledger after some steps."""
+    made, chance = opened(study), random.Random(7)
+    for step in range(steps):
+        label = study.steps().label(step)
+        made.add("step sealed", {"step": step, "label": label})
+        for row in made.rows[1 : 1 + len(study.series)]:
+            made.add("release made", _release(row.fact, step, label, chance))
+    return made
+
+
+def _release(
+    series: dict[str, Any], step: int, label: str, chance: random.Random
+) -> dict[str, Any]:
+    name, top = series["series"], series["numbers"]
+    std = NOISE.get(name, 20.0) * (1 + step / 60)
+    size = SIZES.get(name, 40.0) * (step + 1) * (1 + step / 40)
+    raw = [round(size * 0.68**degree + chance.gauss(0, std)) for degree in range(top)]
+    half = round(1.96 * std)
+    return {
+        "series": name,
+        "step": step,
+        "label": label,
+        "raw": raw,
+        "processed": _falling([max(0.0, float(value)) for value in raw]),
+        "processing": "each value ends a rising fit of those before it, clipped at 0",
+        "std": std,
+        "level": "0.95",
+        "low": [value - half for value in raw],
+        "high": [value + half for value in raw],
+    }
+
+
+def _falling(values: Sequence[float]) -> list[float]:
+    return [min(values[: place + 1]) for place in range(len(values))]
+
+
+def write_part(public: Path, study: StudyFile, made: Chain) -> Path:
+    """Put both files into a folder."""
+    public.mkdir(parents=True, exist_ok=True)
+    (public / "study.toml").write_text(written(study), encoding="utf-8")
+    (public / "ledger.jsonl").write_bytes(as_text(made.rows).encode())
+    return public

@@ -1,0 +1,155 @@
+"""The card answers everything that a published release must state."""
+
+from __future__ import annotations
+
+import json
+import re
+from importlib.resources import files
+from typing import Any
+
+import jsonschema
+import pytest
+
+from commands import ROOT
+from graphveil.report.card import as_json, card
+from graphveil.report.page import CHECK
+from graphveil.report.public_part import PublicPart
+from public_parts import opened, promise, published
+
+SCHEMA: dict[str, Any] = json.loads(
+    files("graphveil.report").joinpath("card.schema.json").read_text()
+)
+DOCUMENT = (ROOT / "docs" / "report.md").read_text(encoding="utf-8")
+
+# What a published release must state, item by item, and where the card answers it.
+ITEMS = {
+    "unit of privacy": "unit_of_privacy.unit",
+    "exact neighbour definition": "unit_of_privacy.neighbours_formally",
+    "variant": "guarantee.variant",
+    "epsilon": "guarantee.epsilon",
+    "delta": "guarantee.delta",
+    "central model": "setting.model",
+    "many releases": "setting.releases",
+    "dynamic data": "setting.data",
+    "non-interactive access": "setting.access",
+    "what is not protected": "not_protected",
+    "how the bound was chosen": "choices.degree_bound.justification",
+    "how τ was chosen": "choices.series",
+    "composition over statistics": "composition.over_statistics",
+    "composition over time": "composition.over_time",
+    "mechanism": "series.0.mechanism",
+    "noise": "series.0.noise",
+    "library and version": "implementation.software",
+    "floating point": "implementation.floating_point",
+    "timing": "implementation.timing",
+    "post-processing": "post_processing.statement",
+    "who is trusted with what": "trust",
+    "justification of ε": "choices.epsilon",
+    "budget spent": "budget.spent.epsilon",
+    "budget left": "budget.left.epsilon",
+    "ledger head": "ledger.head",
+}
+
+
+def part_of(steps: int = 3, **changes: Any) -> PublicPart:
+    study = promise(**changes)
+    return PublicPart.of(study, published(study, steps).rows)
+
+
+@pytest.mark.parametrize("item", ITEMS)
+def test_every_item_is_answered(item: str) -> None:
+    found: Any = card(part_of())
+    for key in ITEMS[item].split("."):
+        found = found[int(key)] if key.isdigit() else found[key]
+    assert found
+
+
+@pytest.mark.parametrize(
+    "quantity", ["degree bound", "calendar", "statistics", "τ", "times of publication"]
+)
+def test_what_is_not_protected_is_named(quantity: str) -> None:
+    entries = card(part_of())["not_protected"]
+    assert any(quantity in each["quantity"] and each["value"] for each in entries)
+
+
+DIRECTED: dict[str, Any] = {
+    "directed": True,
+    "bound": {"inward": 4, "outward": 6, "justification": "a form has so many lines"},
+    "budget": {"epsilon": "3", "delta": "1e-6", "justification": "agreed"},
+    "series": [
+        {"name": "sent", "statistic": "edges", "epsilon": "1", "delta": "1e-6"},
+        {
+            "name": "cut",
+            "statistic": "edges",
+            "epsilon": "1/3",
+            "mechanism": "compose-projection",
+            "projection": (3, 5),
+            "horizon": 9,
+        },
+    ],
+}
+
+
+@pytest.mark.parametrize("changes", [{}, DIRECTED])
+@pytest.mark.parametrize("steps", [0, 1, 3])
+def test_the_card_keeps_its_schema(changes: dict[str, Any], steps: int) -> None:
+    validator = jsonschema.Draft202012Validator(SCHEMA)
+    validator.check_schema(SCHEMA)
+    validator.validate(json.loads(as_json(part_of(steps, **changes))))
+
+
+def test_the_schema_refuses_what_is_left_out() -> None:
+    found = card(part_of())
+    del found["choices"]["epsilon"]
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.Draft202012Validator(SCHEMA).validate(found)
+
+
+def test_choices_carry_the_publishers_words() -> None:
+    choices = card(part_of())["choices"]
+    assert "patients' council" in choices["epsilon"]
+    assert "Contact tracing" in choices["degree_bound"]["justification"]
+    reasons = {each["series"]: each["justification"] for each in choices["series"]}
+    assert "outreach programme" in reasons["well-linked"]
+    assert "gives no reason" in reasons["people"]
+
+
+def test_the_budget_is_exact() -> None:
+    found = card(part_of(**DIRECTED))["budget"]
+    assert found["total"] == {"epsilon": "3", "delta": "0.000001"}
+    assert found["spent"] == {"epsilon": "4/3", "delta": "0.000001"}
+    assert found["left"] == {"epsilon": "5/3", "delta": "0"}
+
+
+def test_pure_and_approximate_guarantees_are_told_apart() -> None:
+    assert card(part_of())["guarantee"]["variant"].startswith("pure ε-")
+    told = card(part_of(**DIRECTED))["guarantee"]
+    assert told["variant"].startswith("(ε, δ)-")
+    assert "δ = 0.000001" in told["meaning"]
+
+
+def test_a_projected_series_needs_no_promise() -> None:
+    assert "Only the series cut need" in card(part_of(**DIRECTED))["unit_of_privacy"]["assumption"]
+    assert "need no such" not in card(part_of())["unit_of_privacy"]["assumption"]
+
+
+def test_a_card_is_there_before_the_first_release() -> None:
+    study = promise()
+    found = card(PublicPart.of(study, opened(study).rows))
+    assert found["deployment"]["last_step"] is None
+    assert found["post_processing"]["done"] == []
+
+
+def _keys(schema: dict[str, Any]) -> set[str]:
+    named = schema.get("properties", {})
+    below = [*named.values(), *([schema["items"]] if "items" in schema else [])]
+    return set(named).union(*(_keys(each) for each in below))
+
+
+def test_the_document_explains_every_key() -> None:
+    explained = set(re.findall(r"`([a-z_0-9]+)`", DOCUMENT))
+    assert _keys(SCHEMA) <= explained, _keys(SCHEMA) - explained
+
+
+def test_the_document_shows_the_program_of_the_page() -> None:
+    assert CHECK in DOCUMENT

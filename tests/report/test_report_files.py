@@ -1,0 +1,269 @@
+"""The files of a report: which there are, that they are the same each time, and what they say."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import polars as pl
+import pytest
+from altair.utils.schemapi import debug_mode
+
+from commands import ROOT
+from graphveil.errors import StorageError
+from graphveil.report import artefacts, write
+from graphveil.report.chart_style import from_zero, thinned
+from graphveil.report.charts import chart, description, drawing
+from graphveil.report.facts import SeriesFacts
+from graphveil.report.page import CHECK
+from graphveil.report.public_part import PublicPart
+from graphveil.report.releases import as_csv, as_frame, as_json, as_parquet, measurements
+from graphveil.report.statement import certainties, chance, factor
+from graphveil.report.wording import COUNTED, counted_things, figure, reading
+from graphveil.statistics.statistic import registered
+from public_parts import opened, promise, published, write_part
+
+HOSTILE = '<script>alert("1")</script> & <img src=x onerror=y> {{ 7 * 7 }} {% raw %}'
+
+
+def part_of(steps: int, **changes: object) -> PublicPart:
+    study = promise(**changes)
+    return PublicPart.of(study, published(study, steps).rows)
+
+
+@pytest.fixture(scope="module")
+def public(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_part(tmp_path_factory.mktemp("study"), promise(), published(promise(), 3))
+
+
+@pytest.fixture(scope="module")
+def files(public: Path) -> tuple[Path, ...]:
+    return write(public)
+
+
+def test_the_files_are_those_that_the_ledger_asks_for(
+    public: Path, files: tuple[Path, ...]
+) -> None:
+    names = ("people", "links", "well-linked", "links-per-person")
+    drawn = [f"charts/{name}.{ending}" for name in names for ending in ("svg", "png")]
+    expected = ["releases.csv", "card.json", *drawn, "report.html"]
+    assert [path.relative_to(public).as_posix() for path in files] == expected
+    found = {path for path in public.rglob("*") if path.is_file()}
+    assert found == {*files, public / "study.toml", public / "ledger.jsonl"}
+
+
+def test_the_same_public_part_gives_the_same_bytes(public: Path, files: tuple[Path, ...]) -> None:
+    """Another process, in which other charts were drawn before."""
+    before = {path: path.read_bytes() for path in files}
+    for path in files:
+        path.unlink()
+    again = (
+        "import sys; from pathlib import Path; from graphveil.report import write; "
+        "write(Path(sys.argv[1])); write(Path(sys.argv[1]))"
+    )
+    subprocess.run([sys.executable, "-c", again, str(public)], cwd=ROOT, check=True)
+    assert {path: path.read_bytes() for path in files} == before
+
+
+def test_cheap_files_are_told_from_drawn_ones() -> None:
+    cheap = [each for each in artefacts(part_of(1)) if not each.drawn]
+    assert [each.path for each in cheap] == ["releases.csv", "card.json"]
+    assert all(each.make() for each in cheap)
+
+
+def test_a_study_without_releases_has_a_page_and_no_charts(tmp_path: Path) -> None:
+    written = write(write_part(tmp_path, promise(), opened(promise())))
+    assert [path.name for path in written] == ["releases.csv", "card.json", "report.html"]
+    assert "Nothing is published yet." in written[-1].read_text(encoding="utf-8")
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    public = write_part(tmp_path, promise(), published(promise(), 1))
+    (public / "charts").write_text("in the way")
+    with pytest.raises(StorageError, match="charts"):
+        write(public)
+
+
+def test_rows_are_tidy() -> None:
+    part = part_of(3)
+    rows = list(csv.DictReader(io.StringIO(as_csv(part).decode())))
+    assert len(rows) == 3 * (1 + 1 + 1 + 13)
+    vector = [row for row in rows if row["series"] == "links-per-person"]
+    assert [row["degree"] for row in vector] == [str(degree) for degree in range(13)] * 3
+    assert {row["degree"] for row in rows if row not in vector} == {""}
+    one = next(row for row in rows if row["series"] == "well-linked")
+    assert (one["statistic"], one["epsilon"], one["level"]) == (
+        "high-degree (tau=3)",
+        "0.5",
+        "0.95",
+    )
+    assert float(one["noise_std"]) == part.series[2].releases[0].std
+
+
+def test_all_forms_of_the_rows_say_the_same() -> None:
+    part = part_of(2)
+    frame = as_frame(part)
+    assert pl.read_parquet(io.BytesIO(as_parquet(part))).equals(frame)
+    assert as_parquet(part) == as_parquet(part)
+    assert json.loads(as_json(part)) == frame.to_dicts()
+    texts = {"label": pl.String(), "level": pl.String(), "epsilon": pl.String()}
+    read = pl.read_csv(as_csv(part), schema_overrides={**texts, "delta": pl.String()})
+    assert read.equals(frame)
+    assert frame.height == len(measurements(part))
+
+
+def test_no_releases_are_an_empty_table_with_the_same_columns() -> None:
+    study = promise()
+    empty = PublicPart.of(study, opened(study).rows)
+    assert as_frame(empty).schema == as_frame(part_of(1)).schema
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3, 40, 100])
+def test_charts_are_valid_and_show_every_release(steps: int) -> None:
+    for series in part_of(steps).series:
+        with debug_mode(True):
+            data = chart(series).to_dict()
+        shown = max(len(rows) for rows in data["datasets"].values())
+        assert shown == (series.numbers if series.vector else steps)
+
+
+def test_a_drawing_has_a_text_alternative_and_ids_of_its_own() -> None:
+    first, second = part_of(3).series[:2]
+    text = drawing(first).decode()
+    assert f'role="img" aria-label="{description(first)}"' in text
+    assert drawing(second) != drawing(first)
+    assert drawing(first).decode() == text
+    assert 'id="clip' not in text
+
+
+def test_labels_of_steps_are_thinned_to_what_fits() -> None:
+    assert thinned(["2005", "2006", "2007"]) == ["2005", "2006", "2007"]
+    many = [str(year) for year in range(1905, 2005)]
+    shown = thinned(many)
+    assert (shown[0], shown[-1]) == ("1905", "2004")
+    assert 5 <= len(shown) <= 20
+    assert len(thinned([f"2005-01-{day:02}T00:00:00Z" for day in range(1, 31)])) <= 5
+    assert thinned(["2005"]) == ["2005"]
+
+
+def test_axes_begin_at_zero_unless_that_hides_everything() -> None:
+    assert from_zero([0, 10])
+    assert from_zero([-3, 5])
+    assert not from_zero([1_000_000, 1_000_050])
+
+
+class _Outline(HTMLParser):
+    """Which tags there are, and what they point to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.targets: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.targets += [v or "" for name, v in attrs if name in ("src", "href", "xlink:href")]
+
+
+def outline(text: str) -> _Outline:
+    found = _Outline()
+    found.feed(text)
+    return found
+
+
+def test_texts_of_the_study_are_escaped(tmp_path: Path) -> None:
+    study = promise(
+        title=HOSTILE,
+        population=HOSTILE,
+        publisher=HOSTILE,
+        bound={"degree": 12, "justification": HOSTILE},
+        budget={"epsilon": "2", "justification": HOSTILE},
+        series=[promise().to_data()["series"][0] | {"justification": HOSTILE}],
+    )
+    page = write(write_part(tmp_path, study, published(study, 1)))[-1]
+    text = page.read_text(encoding="utf-8")
+    found = outline(text)
+    assert "script" not in found.tags
+    assert "img" not in found.tags
+    assert text.count("&lt;script&gt;") >= 6
+    assert "{{ 7 * 7 }}" in text
+
+
+def test_the_page_points_to_files_of_the_public_part_only(
+    public: Path, files: tuple[Path, ...]
+) -> None:
+    found = outline(files[-1].read_text(encoding="utf-8"))
+    assert not {"script", "iframe", "object", "embed"} & set(found.tags)
+    assert found.tags.count("svg") == 4
+    for target in found.targets:
+        assert target.startswith(("#", "data:,")) or (public / target).is_file(), target
+
+
+def test_the_page_tells_the_numbers_and_the_head(public: Path, files: tuple[Path, ...]) -> None:
+    part, text = PublicPart.read(public), files[-1].read_text(encoding="utf-8")
+    assert part.head.hash in text
+    for series in part.series:
+        for made in series.releases:
+            for number in (*made.raw, *made.processed):
+                assert f"<td>{figure(number)}</td>" in text
+    for told in (part.study.budget.justification, part.study.bound.justification):
+        assert told.replace("'", "&#39;") in text
+
+
+def test_the_program_on_the_page_checks_the_chain(public: Path, tmp_path: Path) -> None:
+    program = [sys.executable, "-W", "ignore", "-c", CHECK]
+    done = subprocess.run(program, cwd=public, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == PublicPart.read(public).head.hash
+    broken = (public / "ledger.jsonl").read_bytes().replace(b'"step":1', b'"step":2', 1)
+    (tmp_path / "ledger.jsonl").write_bytes(broken)
+    refused = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "AssertionError" in refused.stderr
+
+
+@pytest.mark.parametrize("name", sorted(registered()))
+def test_every_statistic_has_plain_words(name: str) -> None:
+    assert name in COUNTED
+    some = next(iter(registered()[name].examples()))
+    given = {each: str(getattr(some, each)) for each in some.parameters()}
+    words = COUNTED[name].format(**given)
+    assert "{" not in words
+    assert all(value in words for value in given.values())
+
+
+def test_unknown_statistics_are_told_by_their_summary() -> None:
+    series = part_of(1).series[0]
+    other = SeriesFacts(**{**vars(series), "statistic": "new", "summary": "number of new things"})
+    assert counted_things(other) == "number of new things"
+
+
+def test_sentences_follow_the_interval() -> None:
+    part = part_of(3)
+    low, high = part.series[0].releases[-1].low[0], part.series[0].releases[-1].high[0]
+    assert f"lies between {low} and {high}, with 95%" in reading(
+        part.series[0], part.series[0].releases[-1]
+    )
+    assert "is at most" in reading(part.series[1], part.series[1].releases[0])
+
+
+def test_epsilon_in_words() -> None:
+    even, _, rare = certainties(part_of(1).total[0])
+    assert even.at_most == pytest.approx(0.8808, abs=1e-4)
+    assert even.at_least == pytest.approx(1 - even.at_most)
+    assert rare.at_most == pytest.approx(0.01 * 7.389 / (0.99 + 0.01 * 7.389), rel=1e-3)
+    assert [chance(p) for p in (0.5, 0.731, 0.9933, 0.001365)] == ["50%", "73%", "99.3%", "0.14%"]
+    assert factor(part_of(1).total[0]) == "7.4 times"
+
+
+@pytest.mark.parametrize("epsilon", ["1000", "0.001"])
+def test_extreme_budgets_are_told_without_false_certainty(epsilon: str) -> None:
+    part = part_of(1, budget={"epsilon": epsilon, "justification": "a test"}, series=[
+        {"name": "people", "statistic": "nodes", "epsilon": epsilon}
+    ])  # fmt: skip
+    told = [chance(each.at_most) for each in certainties(part.total[0])]
+    assert "100%" not in told
+    assert factor(part.total[0])

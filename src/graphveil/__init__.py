@@ -13,7 +13,15 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from graphveil.engines import ExactCounts, LocalEngine
-    from graphveil.formats import from_arrays, from_frames, from_networkx, from_rows, read_pair
+    from graphveil.formats import (
+        ReadingOptions,
+        from_arrays,
+        from_frames,
+        from_networkx,
+        from_rows,
+        read_pair,
+        read_records,
+    )
     from graphveil.graph.bound import DegreeBound, InOutBound
     from graphveil.graph.calendar import Calendar
     from graphveil.graph.degrees import require_bound
@@ -28,15 +36,19 @@ if TYPE_CHECKING:
     from graphveil.statistics.pattern import Pattern
     from graphveil.statistics.sensitivity import Sensitivity
     from graphveil.statistics.statistic import Statistic, registered, statistic
+    from graphveil.study.study import Study
+    from graphveil.study.study_file import SeriesPromise, StudyFile, study_file
 
 _HOMES = {
     "graphveil.engines": ("ExactCounts", "LocalEngine"),
     "graphveil.formats": (
+        "ReadingOptions",
         "from_arrays",
         "from_frames",
         "from_networkx",
         "from_rows",
         "read_pair",
+        "read_records",
     ),
     "graphveil.graph.bound": ("DegreeBound", "InOutBound"),
     "graphveil.graph.calendar": ("Calendar",),
@@ -52,6 +64,8 @@ _HOMES = {
     "graphveil.statistics.pattern": ("Pattern",),
     "graphveil.statistics.sensitivity": ("Sensitivity",),
     "graphveil.statistics.statistic": ("Statistic", "registered", "statistic"),
+    "graphveil.study.study": ("Study",),
+    "graphveil.study.study_file": ("SeriesPromise", "StudyFile", "study_file"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -67,9 +81,13 @@ __all__ = [
     "Pattern",
     "Plan",
     "Published",
+    "ReadingOptions",
     "Release",
     "Sensitivity",
+    "SeriesPromise",
     "Statistic",
+    "Study",
+    "StudyFile",
     "change_interval",
     "compare",
     "from_arrays",
@@ -80,9 +98,11 @@ __all__ = [
     "interval",
     "plan",
     "read_pair",
+    "read_records",
     "registered",
     "require_bound",
     "statistic",
+    "study_file",
     "time_aware_projection",
 ]
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,8 +13,9 @@ from typing import Any
 
 import pytest
 
-from commands import graphveil
+from commands import ROOT, graphveil
 from documents import COMMANDS
+from graphveil.cli.made_up_network import made_up
 
 CLINIC = ["--nodes", "examples/clinic/nodes.csv", "--edges", "examples/clinic/edges.csv"]
 
@@ -146,6 +150,7 @@ def test_help_needs_no_heavy_library() -> None:
     probe = (
         "import sys, graphveil, graphveil.cli\n"
         "heavy = {'numpy', 'numba', 'polars', 'rich.table', 'networkx', 'pandas'}\n"
+        "heavy |= {'sqlalchemy', 'pydantic', 'altair', 'opendp'}\n"
         "sys.exit(sorted(heavy & sys.modules.keys()) and 1 or 0)"
     )
     assert subprocess.run([sys.executable, "-c", probe], check=False).returncode == 0
@@ -156,7 +161,35 @@ def test_every_command_shows_an_example(command: str) -> None:
     assert f"Example: graphveil {command}" in graphveil(command, "--help").out
 
 
-def test_the_example_files_are_the_network_of_the_demo() -> None:
-    counted = as_json("count", "triangles", *CLINIC)
-    last = graphveil("demo").out.split("2024")[1].split()
-    assert int(last[2]) == counted["totals"][-1]
+def test_the_example_files_are_made_up() -> None:
+    network = made_up("graphveil demo", first_year=2005, years=20, per_year=60)
+    rows = {"nodes": ["node,time"], "edges": ["source,target"]}
+    rows["nodes"] += [f"{person},{year}" for person, year in network.people]
+    rows["edges"] += [f"{one},{other}" for one, other in network.links]
+    for name, lines in rows.items():
+        assert (ROOT / "examples" / "clinic" / f"{name}.csv").read_text().splitlines() == lines
+
+
+def test_the_steward_comes_first_in_help() -> None:
+    names = re.findall(r"^  ([a-z]+)  ", graphveil("--help").out, re.MULTILINE)
+    assert tuple(names) == COMMANDS
+
+
+def test_a_disk_that_fails_is_told_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "study")
+
+    monkeypatch.setattr("graphveil.cli.public_folder.public_folder", fail)
+    finished = graphveil("report", "study")
+    assert finished.code == 10
+    assert finished.err == "graphveil: study: No space left on device.\n"
+
+
+def test_an_interrupt_is_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("graphveil.cli.public_folder.public_folder", interrupt)
+    finished = graphveil("report", "study")
+    assert finished.code not in (0, None)
+    assert "Traceback" not in finished.err

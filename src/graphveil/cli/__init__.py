@@ -7,22 +7,34 @@ import sys
 import typer
 
 from graphveil.cli import (
+    add,
     audit,
     count,
     datasets,
     demo,
     generate,
+    new,
     plan,
+    publish,
+    releases,
+    report,
     reproduce,
     sensitivity,
+    series,
     statistics,
+    status,
+    verify,
 )
 from graphveil.errors import (
     BoundError,
+    BudgetError,
     CountOverflowError,
     GraphveilError,
     InputError,
+    IntegrityError,
     ParameterError,
+    StorageError,
+    StudyError,
 )
 
 EXIT_CODES: dict[type[GraphveilError], int] = {
@@ -30,6 +42,10 @@ EXIT_CODES: dict[type[GraphveilError], int] = {
     InputError: 3,
     BoundError: 4,
     CountOverflowError: 5,
+    StudyError: 7,  # 6 is a violation that an audit found
+    BudgetError: 8,
+    IntegrityError: 9,
+    StorageError: 10,
 }
 
 app = typer.Typer(
@@ -41,11 +57,20 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+# First the steward's work, in its order.
 app.command()(demo.demo)
+app.command()(new.new)
+app.command()(plan.plan)
+app.command()(add.add)
+app.command()(publish.publish)
+app.command()(status.status)
+app.command()(releases.releases)
+app.command()(series.series)
+app.command()(report.report)
+app.command()(verify.verify)
 app.command()(statistics.statistics)
 app.command()(sensitivity.sensitivity)
 app.command()(count.count)
-app.command()(plan.plan)
 app.command()(audit.audit)
 app.command()(datasets.datasets)
 app.command()(generate.generate)
@@ -60,3 +85,7 @@ def main() -> None:
         print(f"graphveil: {error}", file=sys.stderr)
         code = next(code for kind, code in EXIT_CODES.items() if isinstance(error, kind))
         sys.exit(code)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"graphveil: {where}{error.strerror or error}.", file=sys.stderr)
+        sys.exit(EXIT_CODES[StorageError])

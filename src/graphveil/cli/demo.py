@@ -1,138 +1,179 @@
-"""`graphveil demo`: the main job so far, end to end, on a made-up network."""
+"""`graphveil demo`: a steward's years of work in one command, on a made-up network."""
 
 from __future__ import annotations
 
-import random
-from typing import TYPE_CHECKING
+import csv
+import io
+import shlex
+import shutil
+from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from graphveil.errors import StudyError
 
 if TYPE_CHECKING:
-    from graphveil.graph.bound import Bound
-    from graphveil.graph.sequence import GraphSequence
-    from graphveil.statistics.statistic import Statistic
+    from graphveil.cli.made_up_network import MadeUp
 
-FIRST_YEAR, YEARS, PER_YEAR, DEGREE_BOUND, EPSILON = 2005, 20, 60, 15, "1"
+FIRST_YEAR, YEARS, PER_YEAR = 2013, 12, 1000
+LAST_YEAR = FIRST_YEAR + YEARS - 1
+SHOWN = 12  # lines of a command's output
+WIDTH = 160  # of a command
+NOTE = "Made up by `graphveil demo`, which makes this whole folder anew when it runs again.\n"
 
 
-def demo() -> None:
-    """Grow a made-up network for 20 years, count it, and publish it privately.
+def demo(
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="Where the study of the demo is made.")
+    ] = Path("graphveil-demo"),
+) -> None:
+    """Do a steward's work of twelve years on a made-up network, and leave a study to look at.
+
+    Creates a study, plans it, adds records as they come in, publishes year by year, opens a
+    series later, writes the report and verifies everything, with the commands shown.
 
     Example: graphveil demo
     """
-    from graphveil.cli.output import print_table
-    from graphveil.cli.startup import load_kernels_without_blas
-    from graphveil.engines import LocalEngine
-    from graphveil.graph.bound import DegreeBound
+    started = perf_counter()
+    _make_room(folder)
+    exports = _Exports(folder / "private" / "exports")
+    for scene in _scenes(folder, exports):
+        print(f"\n{scene.tale}")
+        print(f"$ {_typed(scene.command)}", flush=True)
+        _show(scene)
+    page = (folder / "public" / "report.html").resolve()
+    print(f"\nDone in {perf_counter() - started:.0f} s. Everybody in it is made up.")
+    print(f"Open the report: {page}")
 
-    load_kernels_without_blas()
-    sequence, bound = _network(), DegreeBound(DEGREE_BOUND)
-    chosen = _statistics()
-    counts = LocalEngine().count(sequence, chosen)
-    totals = [counts.totals(statistic).tolist() for statistic in chosen]
-    print_table(
-        "1. A made-up transmission network: exact counts, year by year",
-        ("year", *(str(statistic) for statistic in chosen)),
-        zip(sequence.labels, *totals, strict=True),
+
+@dataclass(frozen=True)
+class _Scene:
+    """A command, and why the steward runs it now."""
+
+    tale: str
+    command: tuple[str, ...]
+    shown: int = SHOWN
+
+
+@dataclass(frozen=True)
+class _Exports:
+    """The files that come in over the years."""
+
+    folder: Path
+
+    def files(self, year: int) -> tuple[str, str]:
+        """The nodes and edges that are known by the end of a year."""
+        return str(self.folder / f"nodes-{year}.csv"), str(self.folder / f"edges-{year}.csv")
+
+    def write(self, year: int, network: MadeUp) -> None:
+        """Write both files of a year."""
+        nodes, edges = self.files(year)
+        _write_csv(Path(nodes), [("node", "time"), *network.people])
+        _write_csv(Path(edges), [("source", "target"), *network.links])
+
+
+def _make_room(folder: Path) -> None:
+    """Refuse a folder that the demo did not make; empty the one that it did."""
+    marker = folder / "private" / "exports" / "README.txt"
+    if marker.is_file() and marker.read_text(encoding="utf-8") == NOTE:
+        shutil.rmtree(folder)
+    elif folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise StudyError(
+            f"'{folder}' is there already and was not made by the demo. Name another folder: "
+            "graphveil demo FOLDER."
+        )
+    marker.parent.mkdir(parents=True)
+    marker.parent.chmod(0o700)
+    marker.write_text(NOTE, encoding="utf-8")
+
+
+def _write_csv(path: Path, rows: list[tuple[str, object]]) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(rows)
+
+
+def _write_exports(exports: _Exports) -> None:
+    """Three exports; the first lacks people who are found later, the others some who vanish."""
+    from graphveil.cli.made_up_network import made_up
+
+    network = made_up("graphveil demo", FIRST_YEAR, YEARS, PER_YEAR)
+    late = {f"P{number}" for number in range(5500, 5520)}
+    vanished = {f"P{number}" for number in range(2000, 2003)}
+    exports.write(LAST_YEAR - 4, network.until(LAST_YEAR - 4).without(late))
+    exports.write(LAST_YEAR - 2, network.until(LAST_YEAR - 2).without(vanished))
+    exports.write(LAST_YEAR, network.without(vanished))
+
+
+def _scenes(folder: Path, exports: _Exports) -> Iterator[_Scene]:
+    """The steward's work in its order; each file is there when it is needed."""
+    study, early, middle, late = str(folder), LAST_YEAR - 4, LAST_YEAR - 2, LAST_YEAR
+    yield _Scene("A study begins with a promise. Nothing is spent yet.", _new(study))
+    sizes = ("--expected", "edges=10000", "--expected", "hubs=3000")
+    yield _Scene("How large will the noise be?", ("plan", study, *sizes))
+    _write_exports(exports)
+    yield _Scene(
+        f"The first export comes in, with everybody until {early}. What is said about it is "
+        "private.",
+        ("add", study, *exports.files(early)),
     )
-    print("Of real people these numbers would be private: one person can change them.")
-    print(f"By how much, if everybody has at most {DEGREE_BOUND} links?\n")
-    _print_sensitivities(chosen, bound)
-    _print_erratum()
-    _print_releases(sequence, chosen[1], bound, totals[1])
-    print("Next: graphveil statistics, graphveil plan --help, graphveil count --help")
-
-
-def _statistics() -> list[Statistic]:
-    from graphveil.statistics.statistic import statistic
-
-    names = ("nodes", "edges", "triangles", "components")
-    return [*(statistic(name) for name in names), statistic("high-degree", tau=3)]
-
-
-def _network() -> GraphSequence:
-    """A network in which the well connected attract links, and friends of friends meet."""
-    from graphveil.formats import from_rows
-    from graphveil.graph.calendar import Calendar
-    from graphveil.graph.sequence import GraphSequence
-
-    nodes, edges = _people(random.Random("graphveil demo"))
-    empty = GraphSequence.begin(Calendar.yearly(FIRST_YEAR))
-    return empty.extend(from_rows(nodes, edges)).sequence
-
-
-def _people(chance: random.Random) -> tuple[list[tuple[str, int]], list[tuple[str, str]]]:
-    nodes: list[tuple[str, int]] = []
-    friends: dict[str, set[str]] = {}
-    ends: list[str] = []  # everybody once, and once more per link
-    for number in range(YEARS * PER_YEAR):
-        person = f"P{number:04}"
-        met = _acquaintances(chance, friends, ends)
-        friends[person] = met
-        for friend in met:
-            friends[friend].add(person)
-        ends += [person, *sorted(met), *[person] * len(met)]
-        nodes.append((person, FIRST_YEAR + number // PER_YEAR))
-    return nodes, [(a, b) for a, met in friends.items() for b in sorted(met) if a < b]
-
-
-def _acquaintances(
-    chance: random.Random, friends: dict[str, set[str]], ends: list[str]
-) -> set[str]:
-    """Nobody, or a few people, the next often a friend of the last; never beyond the bound."""
-    met: set[str] = set()
-    if not ends or chance.random() < 0.4:
-        return met
-    last = chance.choice(ends)
-    for _ in range(chance.choice([1, 1, 2, 3])):
-        if len(friends[last]) < DEGREE_BOUND - 1:
-            met.add(last)
-        circle = sorted(friends[last])
-        last = chance.choice(circle) if circle and chance.random() < 0.7 else chance.choice(ends)
-    return met
-
-
-def _print_sensitivities(chosen: list[Statistic], bound: Bound) -> None:
-    from graphveil.cli.output import print_table
-
-    found = [(statistic, statistic.sensitivity(bound)) for statistic in chosen]
-    print_table(
-        "2. What one person can change, over all years together",
-        ("statistic", "at most", "one year alone", "one link", "tight", "the paper"),
-        (
-            (str(s), f.l1, f.static_l1, f.edge_l1, "yes" if f.exact else "no", f.paper)
-            for s, f in found
-        ),
+    backfill = ("publish", study, "--through", str(early), "--no-report")
+    yield _Scene("The past is published year by year, in one go.", backfill)
+    listed = str(exports.folder / "look-into.csv")
+    yield _Scene(
+        f"Two years later: the next export. Some people of {early - 2} are found only now, and "
+        "three have vanished.",
+        ("add", study, *exports.files(middle), "--complete", "--list", listed),
     )
-
-
-def _print_releases(
-    sequence: GraphSequence, statistic: Statistic, bound: Bound, exact: list[int]
-) -> None:
-    """Publish one statistic year by year, beside the exact counts that stay private."""
-    from graphveil.cli.output import print_table
-    from graphveil.mechanisms.planner import plan
-    from graphveil.mechanisms.release import Release
-
-    chosen = plan(statistic, bound, epsilon=EPSILON, horizon=YEARS)
-    published, _ = Release.open(chosen, statistic, bound).publish(sequence)
-    rows = []
-    for each, true in zip(published, exact, strict=True):
-        low, high = each.interval("0.95")
-        rows.append((each.label, true, each.raw, f"{low:,} to {high:,}"))
-    print_table(
-        f"3. {statistic}, published: ε = {EPSILON} for all {YEARS} years ({chosen.mechanism.name})",
-        ("year", "exact (private)", "published", "true number, with 95% confidence"),
-        rows,
+    yield _Scene(
+        "The board asks for triangles, too: a new series, paid from what is left.",
+        ("series", study, "--open", "triangles", "--epsilon", "1"),
     )
-    print("The noise is new at every run of this demo; of a real study it is drawn only once.\n")
-
-
-def _print_erratum() -> None:
-    from graphveil.graph.bound import InOutBound
-    from graphveil.statistics.statistic import statistic
-
-    found = statistic("transitive-triangles").sensitivity(InOutBound(3, 3))
-    print("Where graphveil departs from the paper: four people who all link to each other both")
-    print(f"ways have {found.l1} transitive triangles through each of them; the paper's bound for")
-    print(
-        f"in- and out-degrees of at most 3 is {found.paper}, and noise made for it is too small.\n"
+    yield _Scene("The next two years.", ("publish", study, "--through", str(middle)))
+    yield _Scene(
+        "Two more years later, the last export.",
+        ("add", study, *exports.files(late), "--complete"),
     )
+    yield _Scene("Every year that has ended is due.", ("publish", study, "--all"))
+    yield _Scene("Where does the study stand?", ("status", study), 20)
+    yield _Scene("What was published?", ("releases", study, "--series", "edges"), 20)
+    yield _Scene("Page, charts, card and table can be made again at any time.", ("report", study))
+    yield _Scene("And does everything hold together?", ("verify", study), 20)
+
+
+def _new(study: str) -> tuple[str, ...]:
+    return (
+        "new", study,
+        "--title", "A made-up transmission network",
+        "--population", "made-up people of a made-up country",
+        "--publisher", "graphveil demo",
+        "--bound", "15", "--bound-reason", "the model makes nobody with more links",
+        "--every", "year", "--first", str(FIRST_YEAR), "--last", str(LAST_YEAR),
+        "--epsilon", "4", "--epsilon-reason", "generous, since nobody exists",
+        "--series", "nodes@1/4", "--series", "edges@1/2", "--series", "components@1/2",
+        "--series", "high-degree:tau=3@1/2=hubs", "--series", "degree-ccdf@1=degrees",
+    )  # fmt: skip
+
+
+def _show(scene: _Scene) -> None:
+    """Run a command as a user would, and print the beginning of what it prints."""
+    from graphveil.cli import app
+
+    said = io.StringIO()
+    with redirect_stdout(said), redirect_stderr(said):
+        app(list(scene.command), prog_name="graphveil", standalone_mode=False)
+    lines = [line.rstrip() for line in said.getvalue().splitlines() if line.strip()]
+    for line in lines[: scene.shown]:
+        print(f"  {line}")
+    if len(lines) > scene.shown:
+        print(f"  … and {len(lines) - scene.shown} more")
+
+
+def _typed(command: tuple[str, ...]) -> str:
+    """The command as it would be typed; a long one is broken before its options."""
+    line = shlex.join(["graphveil", *command])
+    return line if len(line) <= WIDTH else line.replace(" --", " \\\n    --")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
     from graphveil.graph.bound import Bound
     from graphveil.statistics.statistic import Statistic
 
+StudyFolder = Annotated[
+    Path, typer.Argument(metavar="FOLDER", help="The study: what `graphveil new` was given.")
+]
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A name from `graphveil statistics`.")]
 Tau = Annotated[
     int | None, typer.Option("--tau", metavar="N", help="Threshold τ of the high-degree counts.")

@@ -40,6 +40,11 @@ def _cell(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
+def three_digits(number: float) -> str:
+    """As many digits as mean anything to a reader."""
+    return f"{number:,.{2 if number < 10 else 1 if number < 100 else 0}f}"
+
+
 @contextmanager
 def working(message: str) -> Iterator[None]:
     """Show that something is going on; silent unless standard error is a terminal."""

@@ -13,7 +13,6 @@ from graphveil.cli.options import (
     Inward,
     Json,
     K,
-    Name,
     Oriented,
     Outward,
     PatternEdges,
@@ -33,10 +32,16 @@ UNKNOWN = "unknown"
 
 
 def plan(
-    name: Name,
-    epsilon: Annotated[
-        str, typer.Option("--epsilon", metavar="E", help="Privacy loss ε of the whole series.")
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="FOLDER|NAME", help="A study, or a name from `graphveil statistics`."
+        ),
     ],
+    epsilon: Annotated[
+        str | None,
+        typer.Option("--epsilon", metavar="E", help="Privacy loss ε of the whole series."),
+    ] = None,
     tau: Tau = None,
     k: K = None,
     pattern: PatternEdges = None,
@@ -55,8 +60,12 @@ def plan(
         str, typer.Option("--mechanism", metavar="NAME", help="Choose one, whatever its error.")
     ] = "auto",
     expected: Annotated[
-        int | None,
-        typer.Option("--expected", metavar="N", help="A guess of the number's size, to warn by."),
+        list[str] | None,
+        typer.Option(
+            "--expected",
+            metavar="N|SERIES=N",
+            help="A guess of the number's size, to warn by; of a study, once per series.",
+        ),
     ] = None,
     as_json: Json = False,
     plot: Annotated[
@@ -66,15 +75,26 @@ def plan(
 ) -> None:
     """Show the error that each mechanism will have, and which one is best.
 
-    Errors are standard deviations of the noise in each published number. They follow from
-    public parameters only: no data is read.
+    Of a study, shows the error that each series will have; the study file says the rest, so
+    no other option is needed. Errors are standard deviations of the noise in each published
+    number. They follow from public parameters only: no data is read, and nothing is spent.
+
+    Example: graphveil plan my-study --expected edges=500
 
     Example: graphveil plan edges --bound 15 --epsilon 1 --horizon 20
     """
     from graphveil.cli.output import print_json, working
     from graphveil.cli.plots import require_drawable, write_chart
+    from graphveil.cli.study_plan import is_study, plan_study
 
-    steps = _steps(horizon)
+    if is_study(name):
+        about_statistics = (epsilon, tau, k, pattern, degree, inward, outward, delta, plot)
+        _require_untold([*about_statistics, oriented or None], horizon, mechanism)
+        plan_study(Path(name), expected or [], as_json=as_json)
+        return
+    if epsilon is None:
+        raise ParameterError("epsilon", "is needed to plan a statistic", mend="Give --epsilon E.")
+    steps, size = _steps(horizon), _size(expected or [])
     if plot is not None:
         require_drawable(plot)
     statistic = chosen_statistic(name, tau, k, pattern)
@@ -82,7 +102,7 @@ def plan(
     with working("Planning …"):
         prospects = _prospects(statistic, bound, epsilon, delta, steps)
         chosen = _chosen(prospects, mechanism)
-        warning = None if expected is None else chosen.warning(expected)
+        warning = None if size is None else chosen.warning(size)
     if plot is not None:
         with working("Drawing …"):
             write_chart(plot, prospects, chosen)
@@ -90,6 +110,25 @@ def plan(
         print_json(_as_data(prospects, chosen, warning))
     else:
         _print(prospects, chosen, warning)
+
+
+def _require_untold(given: list[object], horizon: str, mechanism: str) -> None:
+    """Refuse what the study file says already."""
+    if any(each is not None for each in given) or (horizon, mechanism) != (UNKNOWN, "auto"):
+        raise ParameterError(
+            "plan",
+            "of a study takes --expected and --json only",
+            mend="The rest is in its study file; to try other values, plan a statistic.",
+        )
+
+
+def _size(expected: list[str]) -> int | None:
+    """The one size that is expected of a statistic."""
+    if not expected:
+        return None
+    if len(expected) > 1 or not (expected[0].isascii() and expected[0].isdigit()):
+        raise ParameterError("expected", "must be one whole number for a statistic")
+    return int(expected[0])
 
 
 def _steps(horizon: str) -> int | None:
@@ -152,13 +191,13 @@ def _as_data(prospects: list[Prospect], chosen: Plan, warning: str | None) -> di
 
 
 def _print(prospects: list[Prospect], chosen: Plan, warning: str | None) -> None:
-    from graphveil.cli.output import print_table
+    from graphveil.cli.output import print_table, three_digits
 
     def row(each: Prospect) -> list[object]:
         mark = "◀" if each.name == chosen.mechanism.name else ""
         if each.plan is None:
             return [each.name, mark, each.reason, None, None]
-        deviations = map(_three_digits, (each.plan.mean_std, each.plan.last_std))
+        deviations = map(three_digits, (each.plan.mean_std, each.plan.last_std))
         return [each.name, mark, each.summary, *deviations]
 
     steps = len(chosen.predicted)
@@ -172,11 +211,6 @@ def _print(prospects: list[Prospect], chosen: Plan, warning: str | None) -> None
     print(f"Choice: {chosen.mechanism.name}, {_guarantee(chosen)}.")
     if warning:
         print(f"Warning: {warning}", file=sys.stderr)
-
-
-def _three_digits(number: float) -> str:
-    """As many digits as mean anything to a reader."""
-    return f"{number:,.{2 if number < 10 else 1 if number < 100 else 0}f}"
 
 
 def _guarantee(chosen: Plan) -> str:

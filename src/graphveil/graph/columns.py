@@ -62,6 +62,8 @@ class Column(Generic[Scalar]):
 
     def extended(self, extra: NDArray[Scalar]) -> Column[Scalar]:
         """A column with `extra` behind the entries of this one, which stays as it is."""
+        if not len(extra):
+            return self
         end = self.length + len(extra)
         buffer = self._buffer
         if not buffer.claim(self.length, end):

@@ -230,8 +230,12 @@ def already_linked(sequence: GraphSequence, source: Int32s, target: Int32s) -> M
 
 
 def _refuse_late_reciprocal(table: Table, fresh: LateRows, linked: Int32s) -> None:
-    keys = fresh.keys()
-    against = (linked != 0) | np.isin(keys ^ BOTH, keys)
+    """Name the first row whose reverse is known, or stands in an earlier row."""
+    if not len(fresh):
+        return
+    keys = fresh.keys()  # ascending
+    reverse = np.searchsorted(keys, keys ^ BOTH).clip(max=len(keys) - 1)
+    against = (linked != 0) | ((keys[reverse] == keys ^ BOTH) & (fresh.rows[reverse] < fresh.rows))
     if against.any():
         place = table.place(int(fresh.rows[against].min()), "target")
         raise InputError(_RECIPROCAL, place=place, mend=_RECIPROCAL_MEND)

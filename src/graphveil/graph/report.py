@@ -52,3 +52,9 @@ class IntakeReport:
         return IntakeReport(
             *(getattr(self, field.name) + getattr(other, field.name) for field in fields(self))
         )
+
+    def __sub__(self, other: IntakeReport) -> IntakeReport:
+        """What this report has beyond another, of which it is the continuation."""
+        return IntakeReport(
+            *(getattr(self, field.name) - getattr(other, field.name) for field in fields(self))
+        )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.errors import BoundError
+from graphveil.errors import BoundError, InputError
 from graphveil.graph.arrivals import steps_of_labels
 from graphveil.graph.degrees import require_bound
 from graphveil.graph.identity import IdIndex, same_form
@@ -39,6 +39,8 @@ class Findings:
 
     Attributes:
         intake: how many records met each rule.
+        known_nodes: nodes that were sealed or waiting already.
+        known_edges: edges that were.
         vanished_nodes: known nodes that a complete set of files no longer has.
         vanished_edges: known edges that it no longer has.
         keeps_bound: whether everybody, counted with all waiting records, keeps the bound.
@@ -46,6 +48,8 @@ class Findings:
     """
 
     intake: IntakeReport = field(repr=False)
+    known_nodes: int = field(repr=False)
+    known_edges: int = field(repr=False)
     vanished_nodes: int = field(repr=False)
     vanished_edges: int = field(repr=False)
     keeps_bound: bool = field(repr=False)
@@ -53,7 +57,9 @@ class Findings:
 
     def lines(self) -> list[str]:
         """One sentence per rule that was met."""
-        lines = self.intake.lines()
+        added, others = self.intake.lines()[:2], self.intake.lines()[2:]
+        known = f"{self.known_nodes:,} nodes and {self.known_edges:,} edges were known already"
+        lines = [*added, *[known] * (self.known_nodes + self.known_edges > 0), *others]
         if self.vanished_nodes:
             lines.append(f"{self.vanished_nodes:,} known nodes are no longer listed: kept")
         if self.vanished_edges:
@@ -95,10 +101,15 @@ def candidate(
     grown = sealed.sequence.extend(_together(waiting.records(), kept), undated="first", late="join")
     pending = Pending.of(kept)
     present = _present(grown.sequence, pending)
+    added = grown.report - before
+    known_nodes = int(present.nodes.sum()) - added.nodes_added
+    known_edges = present.edges - added.edges_added
     findings = Findings(
-        intake=_report(grown.report, before, len(redated), given),
+        intake=_report(added, len(redated), known_nodes, known_edges, given),
+        known_nodes=known_nodes,
+        known_edges=known_edges,
         vanished_nodes=int((~present.nodes).sum()) if complete else 0,
-        vanished_edges=present.missing_edges if complete else 0,
+        vanished_edges=_edges_of(grown.sequence) - present.edges if complete else 0,
         keeps_bound=_keeps(grown.sequence, study),
         details=_details(redated, grown.sequence, present.nodes, study, complete=complete),
     )
@@ -131,11 +142,29 @@ def _as_it_was(
     stated = np.append(np.concatenate([sealed.stated, _steps(waiting.nodes)]), UNSTATED)
     labels = IdIndex.of(known).labels(frame["node"])  # of a new node -1: the last of `stated`
     was, now = stated[labels], _steps(frame)
+    late = (labels < 0) & (now != UNSTATED) & (now < sealed.sequence.steps)
+    if late.any():
+        _require_one_time(given.nodes, labels < 0)
     changed = (labels >= 0) & (was != now) & (now != UNSTATED)
     time = pl.Series("time", np.where(labels >= 0, was, now), dtype=pl.Int32)
     kept = frame.with_columns(time.replace(UNSTATED, None))
     redated = pl.DataFrame({"node": frame["node"], "was": was, "now": now}).filter(changed)
-    return Records(replace(given.nodes, frame=kept), given.edges), redated.unique("node")
+    told = redated.sort("now").unique("node", keep="first", maintain_order=True)
+    return Records(replace(given.nodes, frame=kept), given.edges), told
+
+
+def _require_one_time(nodes: Table, new: NDArray[np.bool_]) -> None:
+    """Refuse a new node with two times: where both are late, the graph would not see it."""
+    import polars as pl
+
+    other = pl.col("time") != pl.col("time").first().over("node")
+    rows = np.flatnonzero(nodes.frame.select(other).to_series().fill_null(False).to_numpy() & new)
+    if len(rows):
+        raise InputError(
+            "a node that stands in an earlier row comes again with another time",
+            place=nodes.place(int(rows[0]), "time"),
+            mend="Give each node one arrival time.",
+        )
 
 
 def _steps(nodes: pl.DataFrame) -> NDArray[np.int32]:
@@ -161,12 +190,12 @@ class _Present:
 
     Attributes:
         nodes: whether each node is mentioned.
-        missing_edges: how many edges are not.
+        edges: how many different edges are.
         last_step: when the last of what they mention arrives.
     """
 
     nodes: NDArray[np.bool_]
-    missing_edges: int
+    edges: int
     last_step: int
 
 
@@ -178,7 +207,7 @@ def _present(grown: GraphSequence, pending: Pending) -> _Present:
     arrivals = steps_of_labels(grown.node_offsets, np.concatenate([mentioned, *ends]))
     own = pending.edges["time"].fill_null(UNSTATED).to_numpy()
     last_step = int(np.concatenate([arrivals, own]).max(initial=0))
-    return _Present(nodes, _edges_of(grown) - _distinct(grown, *ends), last_step)
+    return _Present(nodes, _distinct(grown, *ends), last_step)
 
 
 def _edges_of(graph: GraphSequence) -> int:
@@ -195,18 +224,18 @@ def _distinct(graph: GraphSequence, source: NDArray[np.int32], target: NDArray[n
 
 
 def _report(
-    together: IntakeReport, before: IntakeReport, redated: int, given: Tidied
+    added: IntakeReport, redated: int, known_nodes: int, known_edges: int, given: Tidied
 ) -> IntakeReport:
-    """What the new records add to what the waiting ones did."""
-    added = IntakeReport(
-        *(getattr(together, each.name) - getattr(before, each.name) for each in fields(together))
-    )
-    # The graph compares with the step at which a late record was let in, not with what it stated.
-    repeated = added.repeated_nodes + added.redated_nodes - redated
+    """The graph's report, with what a study knows better.
+
+    The graph compares times with the step at which a late record was let in, not with what it
+    stated; and to the graph, what is known already is a repetition.
+    """
     return replace(
         added,
         redated_nodes=redated,
-        repeated_nodes=repeated,
+        repeated_nodes=added.repeated_nodes + added.redated_nodes - known_nodes,
+        repeated_edges=added.repeated_edges - known_edges,
         trimmed_ids=given.trimmed,
         folded_nodes=given.folded,
     )

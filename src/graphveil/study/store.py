@@ -10,7 +10,7 @@ import logging
 import os
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,7 +19,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import exc
 
-from graphveil.errors import StorageError, StudyError
+from graphveil.errors import ParameterError, StorageError, StudyError
 from graphveil.study.folder import OWNER_ONLY_FILE
 from graphveil.study.ledger import Event, Ledger, LedgerRow, require_chain
 
@@ -247,12 +247,25 @@ def _sqlite_begin(connection: sa.Connection) -> None:
 
 
 def _postgresql(url: str) -> sa.Engine:
-    parsed = sa.make_url(url)
+    parsed = _address(url)
     if parsed.drivername in ("postgres", "postgresql"):
         parsed = parsed.set(drivername="postgresql+psycopg")
     engine = _discreet(parsed)
     sa.event.listen(engine, "begin", _postgresql_begin)
     return engine
+
+
+def _address(url: str) -> sa.URL:
+    """A URL, taken apart; what cannot be read is not repeated: a password may be in it."""
+    with suppress(ValueError, exc.ArgumentError):
+        parsed = sa.make_url(url)
+        if "@" not in (parsed.host or ""):  # else the end of a password is taken for a host
+            return parsed
+    raise ParameterError(
+        "database",
+        "is not the URL of a database",
+        mend="It looks like postgresql://user:password@host/name; write @ in a password as %40.",
+    )
 
 
 def _postgresql_begin(connection: sa.Connection) -> None:

@@ -1,0 +1,217 @@
+"""Questions at a terminal: what a new study still lacks, each with why it matters."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+import typer
+
+from graphveil.errors import GraphveilError, ParameterError
+
+Answers = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Question:
+    """Something a study needs to know.
+
+    Attributes:
+        key: what the answer is called, and the option that gives it without a question.
+        text: the question.
+        why: what the answer means, in a sentence or two.
+        default: the answer of people who just press Enter; None if there can be none.
+        check: refuses an answer that makes no sense, by an error.
+        optional: whether the study can do without; then it is asked only among others.
+    """
+
+    key: str
+    text: str
+    why: str
+    check: Callable[[str], object] = str
+    default: str | None = None
+    optional: bool = False
+
+
+def completed(given: Answers) -> dict[str, str]:
+    """The answers with those that were missing; without a terminal, a refusal that lists them."""
+    answers = dict(given)
+    needed = [each for each in _open(answers) if not each.optional]
+    if not needed:
+        return answers
+    if not at_a_terminal():
+        options = ", ".join(f"--{each.key}" for each in needed)
+        raise ParameterError("new", f"needs {options}", mend="At a terminal, it asks for them.")
+    while left := list(_open(answers)):
+        answers[left[0].key] = _asked(left[0])
+    return answers
+
+
+def at_a_terminal() -> bool:
+    """Whether there is somebody to ask."""
+    return sys.stdin.isatty()
+
+
+def _asked(question: Question) -> str:
+    """Ask until the answer makes sense."""
+    typer.echo(f"\n{question.why}", err=True)
+    while True:
+        answer = str(typer.prompt(question.text, default=question.default, err=True)).strip()
+        try:
+            if answer or question.default is None:
+                question.check(answer)
+        except GraphveilError as error:
+            typer.echo(f"  {error}", err=True)
+            continue
+        return answer
+
+
+def _open(answers: Answers) -> Iterator[Question]:
+    """Every question without an answer, in the order in which they are asked."""
+    asked = [*_WHO, *_bound(answers), *_calendar(answers), *_BUDGET]
+    return (each for each in asked if each.key not in answers)
+
+
+def _bound(answers: Answers) -> list[Question]:
+    if "bound" in answers:
+        return [_WHY_BOUND]
+    directed = answers.get("directed") == "yes" or {"in-bound", "out-bound"} & answers.keys()
+    if directed:
+        return [_INWARD, _OUTWARD, _WHY_BOUND]
+    return [_DIRECTED, _BOUND, _WHY_BOUND]
+
+
+def _calendar(answers: Answers) -> list[Question]:
+    if "cuts" in answers:
+        return []
+    every, first = answers.get("every", "year"), answers.get("first", "")
+    return [
+        Question(
+            "every",
+            "How long is a step?",
+            "A step is a stretch of time that is published in one go: year, month, week, or a "
+            "number.\nSteps are public; choose them without looking at the data.",
+            _require_rhythm,
+            default="year",
+        ),
+        Question(
+            "first",
+            "When does the first step begin?",
+            "Everything earlier counts into the first step. Write 2005, 2005-03 or 2005-03-17.",
+            lambda text: _calendar_of(every, text, None),
+        ),
+        Question(
+            "last",
+            "Which is the last step?",
+            "If it is known how many releases there will be, the noise is smaller. "
+            "Leave empty if it is not.",
+            lambda text: _calendar_of(every, first, text),
+            default="",
+            optional=True,
+        ),
+    ]
+
+
+def _require_rhythm(text: str) -> None:
+    from graphveil.cli.drafting import RHYTHMS
+
+    if text not in RHYTHMS and not text.isdigit():
+        raise ParameterError("every", f"must be {', '.join(RHYTHMS)} or a whole number")
+
+
+def _calendar_of(every: str, first: str, last: str | None) -> None:
+    from graphveil.cli.drafting import calendar
+
+    calendar(every, first, last)
+
+
+def _whole(text: str) -> None:
+    if not (text.isascii() and text.isdigit() and int(text) >= 1):
+        raise ParameterError("bound", "must be a whole number of at least 1")
+
+
+def _yes_or_no(text: str) -> None:
+    if text not in ("yes", "no"):
+        raise ParameterError("directed", "must be yes or no")
+
+
+def _epsilon(text: str) -> None:
+    from graphveil.mechanisms.exact_numbers import exact_epsilon
+
+    exact_epsilon(text)
+
+
+def _series(text: str) -> None:
+    from graphveil.cli.series_syntax import series_data
+    from graphveil.statistics.statistic import registered, statistic
+
+    for each in text.split():
+        name = series_data(each)["statistic"]
+        if name not in registered():
+            statistic(name)  # refuses it, and offers the nearest
+
+
+def _anything(text: str) -> None:
+    if not text:
+        raise ParameterError("answer", "must not be empty")
+
+
+_WHO = (
+    Question("title", "What is the study called?", "The title of the public report.", _anything),
+    Question(
+        "population",
+        "Whose network is it?",
+        "The people who are protected, in public words, such as: people diagnosed with HIV in "
+        "the county since 2005.",
+        _anything,
+    ),
+    Question("publisher", "Who publishes it?", "The name that stands behind it.", _anything),
+)
+_DIRECTED = Question(
+    "directed",
+    "Do links have a direction (yes or no)?",
+    "A link from A to B and one from B to A can be two things, or one.",
+    _yes_or_no,
+    default="no",
+    optional=True,
+)
+_BOUND = Question(
+    "bound",
+    "At most how many links has a person?",
+    "The bound is a public promise; the noise grows with it, and a step that breaks it is "
+    "refused.\nTake it from public knowledge, never from the data.",
+    _whole,
+)
+_INWARD = Question("in-bound", "At most how many links to a person?", _BOUND.why, _whole)
+_OUTWARD = Question("out-bound", "At most how many links from a person?", _BOUND.why, _whole)
+_WHY_BOUND = Question(
+    "bound-reason",
+    "Why may the public believe this bound?",
+    "The privacy card states it. Name a source that is not this network.",
+    _anything,
+)
+_BUDGET = (
+    Question(
+        "epsilon",
+        "How much privacy loss ε may all releases together cost?",
+        "Smaller is more private and noisier. There is no default: it is a decision of people "
+        "who answer for it.",
+        _epsilon,
+    ),
+    Question(
+        "epsilon-reason",
+        "Why this much?",
+        "The privacy card states it, such as who decided and what was weighed.",
+        _anything,
+    ),
+    Question(
+        "series",
+        "Which series will be published?",
+        "Names from `graphveil statistics`, with blanks between, such as: edges "
+        "high-degree:tau=3 triangles@1/4\n(@1/4 is the ε of a series; those without one share "
+        "the rest).",
+        _series,
+        default="nodes edges",
+    ),
+)

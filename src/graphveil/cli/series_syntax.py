@@ -1,0 +1,53 @@
+"""A series on one line: statistic[:parameter=value,…][@ε][=name]."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from graphveil.errors import ParameterError
+
+EXAMPLES = "edges, high-degree:tau=3, triangles@1/4 or high-degree:tau=3@0.5=hubs"
+_SHAPE = re.compile(
+    r"(?P<statistic>[^:@=]+)"
+    r"(?::(?P<given>[a-z]+=[^=@]+?(?:,[a-z]+=[^=@]+?)*))?"
+    r"(?:@(?P<epsilon>[^@=]+))?"
+    r"(?:=(?P<name>[^:@=]+))?"
+)
+_NEXT_PAIR = re.compile(r",(?=[a-z]+=)")  # a pattern has commas of its own
+# What stands among the parameters, but belongs to the series and not to its statistic.
+OF_THE_SERIES = ("mechanism", "horizon", "projection", "delta")
+
+
+def series_data(text: str) -> dict[str, Any]:
+    """What a line says about a series, as the study file has it; only what is there."""
+    found = _SHAPE.fullmatch(text.strip())
+    if found is None:
+        raise ParameterError("series", f"'{text}' cannot be read", mend=f"Write {EXAMPLES}.")
+    pairs = _NEXT_PAIR.split(found["given"]) if found["given"] else []
+    given = dict(pair.split("=") for pair in pairs)
+    own = {key: _value(key, given.pop(key)) for key in OF_THE_SERIES if key in given}
+    parameters = {key: _value(key, value) for key, value in given.items()}
+    said = {key: found[key] for key in ("name", "epsilon") if found[key]}
+    return {"statistic": found["statistic"], "parameters": parameters, **said, **own}
+
+
+def named(series: dict[str, Any]) -> dict[str, Any]:
+    """The series with a name: if it has none, its statistic with its numbers: high-degree-3."""
+    numbers = [str(value) for value in series["parameters"].values() if isinstance(value, int)]
+    return {"name": "-".join([series["statistic"], *numbers]), **series}
+
+
+def projection(text: str) -> int | tuple[int, int]:
+    """The threshold of a projection: D, or IxO for in- and out-degrees."""
+    found = re.fullmatch(r"([0-9]+)(?:x([0-9]+))?", text)
+    if found is None:
+        problem = f"must be a number, or IxO for in- and out-degrees, not '{text}'"
+        raise ParameterError("projection", problem)
+    return int(found[1]) if found[2] is None else (int(found[1]), int(found[2]))
+
+
+def _value(key: str, text: str) -> Any:
+    if key == "projection":
+        return projection(text)
+    return int(text) if text.isascii() and text.isdigit() and key != "delta" else text

@@ -1,0 +1,219 @@
+"""`graphveil new`: flags, questions, shares, and a draft that spends nothing."""
+
+from __future__ import annotations
+
+import io
+import os
+import pty
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commands import ROOT, graphveil
+from graphveil.cli import questions
+from graphveil.cli.series_syntax import series_data
+from steward import PROMISE, SERIES, contents, drafted, run
+
+ANSWERS = (
+    "My study", "people of the tests", "the tests", "no", "nine", "9", "a survey",
+    "year", "2001", "2004", "much", "1/2", "the board", "edges high-degree:tau=3@1/4=hubs",
+)  # fmt: skip
+
+
+def study_of(root: Path) -> dict[str, Any]:
+    return tomllib.loads((root / "public" / "study.toml").read_text())
+
+
+def test_a_new_study_is_a_draft_with_its_predicted_errors(tmp_path: Path) -> None:
+    root = tmp_path / "study"
+    finished = run("new", root, *PROMISE, *SERIES)
+    assert "Nothing is spent yet" in finished.out
+    assert "0.5 is left" in finished.out
+    assert re.search(r"edges +0\.25 +sensdiff +[\d.]+ +[\d.]+ +[\d.]+", finished.out)
+    assert sorted(path.name for path in root.iterdir()) == ["private", "public"]
+    assert sorted(path.name for path in (root / "public").iterdir()) == ["README.txt", "study.toml"]
+    assert (root / "private").stat().st_mode & 0o777 == 0o700
+
+
+def test_mechanisms_are_settled_and_shares_add_up(tmp_path: Path) -> None:
+    root = tmp_path / "study"
+    run(
+        "new", root, *PROMISE, "--series", "nodes", "--series", "edges@1/4", "--series", "stars:k=2"
+    )
+    series = {each["name"]: each for each in study_of(root)["series"]}
+    assert {name: each["epsilon"] for name, each in series.items()} == {
+        "nodes": "0.375", "edges": "0.25", "stars-2": "0.375",
+    }  # fmt: skip
+    assert all(each["mechanism"] != "auto" for each in series.values())
+
+
+def test_every_entry_of_the_study_file_has_an_option(tmp_path: Path) -> None:
+    root = tmp_path / "study"
+    run(
+        "new", root, "--title", "T", "--population", "P", "--publisher", "X", "--directed",
+        "--in-bound", "3", "--out-bound", "4", "--oriented", "--bound-reason", "B",
+        "--cuts", "2001-01-01,2003-01-01", "--end", "2006-01-01",
+        "--epsilon", "3", "--delta", "1e-6", "--epsilon-reason", "E", "--confidence", "0.9",
+        "--series", "edges:mechanism=compose-projection,projection=2x3@1=cut",
+        "--series", "out-degree-ccdf:mechanism=gaussian@1=out", "--series", "nodes@1/2",
+        "--series-reason", "cut=why not", "--person-separator", "|", "--fold-case",
+        "--undated", "first",
+    )  # fmt: skip
+    study = study_of(root)
+    assert study["calendar"] == {"cuts": ["2001-01-01", "2003-01-01"], "end": "2006-01-01"}
+    assert study["bound"] == {
+        "inward": 3, "outward": 4, "oriented": True, "justification": "B",
+    }  # fmt: skip
+    assert study["records"] == {"person_separator": "|", "case": "fold", "undated": "first"}
+    assert (study["directed"], study["confidence"]) == (True, "0.9")
+    cut, out, nodes = study["series"]
+    assert (cut["projection"], cut["justification"]) == ([2, 3], "why not")
+    assert out["delta"] == "1/3000000"
+    assert "delta" not in nodes, "a pure mechanism takes nothing of δ"
+
+
+@pytest.mark.parametrize(
+    ("every", "first", "calendar"),
+    [
+        ("month", "2001-03", {"every": 1, "unit": "month", "first": "2001-03"}),
+        ("week", "2001-03-05", {"every": 7, "unit": "day", "first": "2001-03-05"}),
+        ("5", "2000", {"every": 5, "unit": "year", "first": "2000"}),
+        ("90", "2001-03-05", {"every": 90, "unit": "day", "first": "2001-03-05"}),
+        ("10", "0", {"every": 10, "unit": "number", "first": 0}),
+    ],
+)
+def test_calendars(tmp_path: Path, every: str, first: str, calendar: dict[str, Any]) -> None:
+    options = list(PROMISE)
+    options[options.index("year")] = every
+    options[options.index("2001")] = first
+    last = options.index("--last")
+    run("new", tmp_path / "study", *options[:last], *options[last + 2 :], "--series", "nodes")
+    assert study_of(tmp_path / "study")["calendar"] == calendar
+
+
+def test_what_is_missing_is_listed_without_a_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+    finished = graphveil("new", str(tmp_path / "study"), "--title", "T", "--in-bound", "3")
+    assert finished.code == 2
+    for option in ("population", "out-bound", "bound-reason", "every", "epsilon", "series"):
+        assert f"--{option}" in finished.err
+    assert "--title" not in finished.err
+    assert not (tmp_path / "study").exists()
+
+
+@pytest.mark.parametrize(
+    ("more", "code", "message"),
+    [
+        (("--series", "edgs"), 2, "Did you mean 'edges'?"),
+        (("--series", "high-degree"), 2, "tau: is needed"),
+        (("--series", "edges@1=A B"), 2, "small letters"),
+        (("--series", "edges@@1"), 2, "cannot be read. Write edges"),
+        (("--series", "edges", "--series", "edges"), 2, "same name"),
+        (("--series", "edges:mechanism=magic"), 2, "there is none called 'magic'"),
+        (("--series", "edges@3/4", "--series", "nodes@1/2"), 8, "0.25 is left"),
+        (("--series", "edges@1", "--series", "nodes"), 8, "leave nothing of ε = 1 for nodes"),
+        (("--series", "edges", "--series-reason", "nodes=x"), 2, "no series 'nodes'"),
+        (("--series", "edges", "--cuts", "2001,2002"), 2, "either --cuts"),
+        (("--series", "edges", "--end", "2002"), 2, "goes with --cuts"),
+        (("--series", "edges", "--in-bound", "3"), 2, "give either --bound D"),
+        (("--series", "edges", "--directed"), 2, "inward"),
+        (("--series", "edges", "--epsilon", "0"), 2, "greater than 0"),
+        (("--series", "edges", "--confidence", "2"), 2, "confidence"),
+        (("--series", "edges", "--database", "sqlite:///x"), 2, "SQLite is used"),
+        (("--series", "edges", "--database", "cards://x"), 10, "use PostgreSQL"),
+    ],
+)
+def test_refusals_leave_no_study(
+    tmp_path: Path, more: tuple[str, ...], code: int, message: str
+) -> None:
+    finished = graphveil("new", str(tmp_path / "study"), *PROMISE, *more)
+    assert finished.code == code, finished.err
+    assert message in finished.err
+    assert not (tmp_path / "study" / "public" / "study.toml").exists()
+
+
+def test_a_second_study_in_the_same_folder_is_refused(tmp_path: Path) -> None:
+    root = drafted(tmp_path / "study")
+    before = contents(root)
+    finished = graphveil("new", str(root), *PROMISE, *SERIES)
+    assert finished.code == 7
+    assert "holds a study already" in finished.err
+    assert contents(root) == before
+
+
+def test_questions_are_asked_until_the_answers_make_sense(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(questions, "at_a_terminal", lambda: True)
+    monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(ANSWERS) + "\n"))
+    finished = run("new", tmp_path / "study")
+    assert "must be a whole number of at least 1" in finished.err
+    assert "must be a number such as '0.1'" in finished.err
+    study = study_of(tmp_path / "study")
+    assert study["bound"]["degree"] == 9
+    assert study["budget"] == {"epsilon": "0.5", "justification": "the board"}
+    assert [each["name"] for each in study["series"]] == ["edges", "hubs"]
+
+
+def test_only_what_is_missing_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(questions, "at_a_terminal", lambda: True)
+    monkeypatch.setattr(sys, "stdin", io.StringIO("\n"))
+    finished = run("new", tmp_path / "study", *PROMISE)
+    assert finished.err.count("?") == 1
+    assert [each["name"] for each in study_of(tmp_path / "study")["series"]] == ["nodes", "edges"]
+
+
+def test_at_a_real_terminal(tmp_path: Path) -> None:
+    """A pseudo-terminal of our own: the command sees a person and asks."""
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "graphveil", "new", str(tmp_path / "study"), *PROMISE]
+    # stdout and stderr are pipes: what is tested is that a terminal to read from is enough.
+    with subprocess.Popen(
+        command,
+        stdin=theirs,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+    ) as process:
+        os.write(ours, b"nodes\n")
+        out, err = process.communicate(timeout=60)
+    os.close(ours)
+    os.close(theirs)
+    assert process.returncode == 0, err.decode()
+    assert "Which series will be published?" in err.decode()
+    assert "Nothing is spent yet" in out.decode()
+
+
+@pytest.mark.parametrize(
+    ("text", "data"),
+    [
+        ("edges", {"statistic": "edges", "parameters": {}}),
+        ("edges@0.5", {"statistic": "edges", "parameters": {}, "epsilon": "0.5"}),
+        ("edges=links", {"statistic": "edges", "parameters": {}, "name": "links"}),
+        ("stars:k=2", {"statistic": "stars", "parameters": {"k": 2}}),
+        ("stars:k=2=v", {"statistic": "stars", "parameters": {"k": 2}, "name": "v"}),
+        (
+            "pattern:pattern=a-b,b-c@1/4=paths",
+            {
+                "statistic": "pattern", "parameters": {"pattern": "a-b,b-c"},
+                "epsilon": "1/4", "name": "paths",
+            },
+        ),
+        (
+            "stars:k=3,mechanism=sensdiff,horizon=4,delta=1e-6,projection=5",
+            {
+                "statistic": "stars", "parameters": {"k": 3}, "mechanism": "sensdiff",
+                "horizon": 4, "delta": "1e-6", "projection": 5,
+            },
+        ),
+    ],
+)  # fmt: skip
+def test_a_series_on_one_line(text: str, data: dict[str, Any]) -> None:
+    assert series_data(text) == data

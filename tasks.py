@@ -32,7 +32,7 @@ COMMANDS = {
         ["-m", "pytest"],
     ],
     "audit": [["-m", "pytest", "-m", "slow"]],
-    "benchmark": [["benchmarks/run.py"]],
+    "benchmark": [["benchmarks/study_step.py"], ["benchmarks/run.py"]],
 }
 
 

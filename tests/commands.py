@@ -25,11 +25,11 @@ class Finished:
     err: str
 
 
-def graphveil(*arguments: str) -> Finished:
-    """Run ``graphveil ARGUMENTS`` in the repository's folder."""
+def graphveil(*arguments: str, folder: Path = ROOT) -> Finished:
+    """Run ``graphveil ARGUMENTS`` in a folder: the repository's, unless another is given."""
     out, err, code = io.StringIO(), io.StringIO(), 0
     here = Path.cwd()
-    os.chdir(ROOT)
+    os.chdir(folder)
     try:
         with (
             redirect_stdout(out),
@@ -45,8 +45,8 @@ def graphveil(*arguments: str) -> Finished:
     return Finished(code, out.getvalue(), err.getvalue())
 
 
-def run_line(line: str) -> Finished:
-    """Run a command line as it stands in a document."""
-    program, *arguments = shlex.split(line)
+def run_line(line: str, folder: Path = ROOT) -> Finished:
+    """Run a command line as it stands in a document, where a long one is broken by backslashes."""
+    program, *arguments = shlex.split(line.replace("\\\n", " "))
     assert program == "graphveil", f"documents show graphveil commands only, not {program}"
-    return graphveil(*arguments)
+    return graphveil(*arguments, folder=folder)

@@ -1,24 +1,62 @@
 """README and docs as programs: the commands they show, with what those commands print.
 
 ``python tests/documents.py`` runs every command and writes its output into the documents.
+
+The commands of one document are one session: they share a folder, which holds the examples, and
+run in the order in which they stand there. Chance stands still, and so does the clock, which a
+document can set by ``<!-- clock: 2022-01-17 -->``.
 """
 
 from __future__ import annotations
 
 import re
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from commands import ROOT, graphveil, run_line
+from frozen import World, frozen
 
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 REFERENCE = ROOT / "docs" / "command-line.md"
 COMMANDS = (
-    "demo", "statistics", "sensitivity", "count", "plan", "audit", "datasets", "generate",
-    "reproduce",
+    "demo", "new", "plan", "add", "publish", "status", "releases", "series", "report", "verify",
+    "statistics", "sensitivity", "count", "audit", "datasets", "generate", "reproduce",
 )  # fmt: skip
+HOME = "/home/steward"  # what documents call the folder of a session
 
 _BLOCK = re.compile(r"^```(console|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_SESSION = re.compile(r"^\$ (?P<command>[^\n]*)\n(?P<output>(?:(?!\$ |```).*\n)*)", re.MULTILINE)
+_BLOCK_OR_CLOCK = re.compile(
+    rf"{_BLOCK.pattern}|^<!-- clock: (?P<date>[\d-]+) -->$", re.MULTILINE | re.DOTALL
+)
+_COMMAND = re.compile(
+    r"^\$ (?P<command>(?:[^\n]*\\\n)*[^\n]*)\n(?P<output>(?:(?!\$ |```).*\n)*)", re.MULTILINE
+)
+
+
+@dataclass(frozen=True)
+class Played:
+    """A command of a document: the output that is shown, and the one that comes."""
+
+    command: str
+    shown: str
+    printed: str
+
+
+@dataclass(frozen=True)
+class Session:
+    """A folder with the examples, in a world that stands still."""
+
+    folder: Path
+    world: World
+
+    def printed(self, command: str) -> str:
+        """What a command prints, messages first."""
+        finished = run_line(command, folder=self.folder)
+        return tidy(finished.err + finished.out).replace(str(self.folder), HOME)
 
 
 def blocks(path: Path, kind: str) -> list[str]:
@@ -26,39 +64,70 @@ def blocks(path: Path, kind: str) -> list[str]:
     return [text for language, text in _BLOCK.findall(path.read_text()) if language == kind]
 
 
-def sessions(path: Path) -> list[tuple[str, str]]:
-    """Each command that a document shows, with the output it shows."""
-    return [
-        (found["command"], tidy(found["output"]))
-        for text in blocks(path, "console")
-        for found in _SESSION.finditer(text)
-    ]
+def anchors(path: Path) -> set[str]:
+    """What links to the headings of a document are called."""
+    headings = re.findall(r"^#+ (.*)$", path.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", each.lower()).replace(" ", "-") for each in headings}
 
 
-def printed(command: str) -> str:
-    """What a command prints, messages first."""
-    finished = run_line(command)
-    return tidy(finished.err + finished.out)
+def has_session(path: Path) -> bool:
+    """Whether a document shows commands."""
+    return bool(blocks(path, "console"))
+
+
+def play(path: Path) -> list[Played]:
+    """Run every command of a document."""
+    played: list[Played] = []
+
+    def note(session: Session, found: re.Match[str]) -> str:
+        printed = session.printed(found["command"])
+        played.append(Played(found["command"], tidy(found["output"]), printed))
+        return found[0]
+
+    with session(path) as running:
+        _through(path, running, note)
+    return played
+
+
+def settled(output: str) -> str:
+    """Output without hashes: they cover the versions of the libraries that are installed."""
+    return re.sub(r"\b[0-9a-f]{16,64}\b", "HASH", output)
+
+
+@contextmanager
+def session(path: Path) -> Iterator[Session]:
+    """A fresh folder for the commands of a document."""
+    with TemporaryDirectory() as made, frozen(path.name) as world:
+        folder = Path(made).resolve()
+        shutil.copytree(ROOT / "examples", folder / "examples")
+        yield Session(folder, world)
+
+
+def refreshed(path: Path, running: Session) -> str:
+    """A document with the output that its commands have in a fresh session."""
+
+    def renew(session: Session, found: re.Match[str]) -> str:
+        return f"$ {found['command']}\n{session.printed(found['command'])}\n"
+
+    return _through(path, running, renew)
+
+
+def _through(path: Path, running: Session, each: Callable[[Session, re.Match[str]], str]) -> str:
+    """The text of a document, with something done to every command, and the clock set."""
+
+    def block(found: re.Match[str]) -> str:
+        if found["date"]:
+            running.world.set_date(found["date"])
+        if found[1] != "console":
+            return found[0]
+        return f"```console\n{_COMMAND.sub(lambda shown: each(running, shown), found[2])}```"
+
+    return _BLOCK_OR_CLOCK.sub(block, path.read_text())
 
 
 def tidy(text: str) -> str:
     """Text without blanks at the ends of lines and without blank lines around it."""
     return "\n".join(line.rstrip() for line in text.splitlines()).strip("\n")
-
-
-def refreshed(path: Path) -> str:
-    """A document with the output of its commands as it is now."""
-
-    def block(found: re.Match[str]) -> str:
-        if found[1] != "console":
-            return found[0]
-        renewed = (
-            f"$ {each['command']}\n{printed(each['command'])}\n"
-            for each in _SESSION.finditer(found[2])
-        )
-        return f"```console\n{''.join(renewed)}```"
-
-    return _BLOCK.sub(block, path.read_text())
 
 
 def reference() -> str:
@@ -76,8 +145,9 @@ def words(text: str) -> list[str]:
 def refresh() -> None:
     """Write what commands print now into every document."""
     REFERENCE.write_text(reference())
-    for path in DOCUMENTS:
-        path.write_text(refreshed(path))
+    for path in filter(has_session, DOCUMENTS):
+        with session(path) as running:
+            path.write_text(refreshed(path, running))
 
 
 if __name__ == "__main__":

@@ -10,15 +10,27 @@ from pathlib import Path
 import pytest
 
 from commands import ROOT
-from documents import DOCUMENTS, REFERENCE, blocks, printed, reference, sessions, words
+from documents import (
+    DOCUMENTS,
+    REFERENCE,
+    anchors,
+    blocks,
+    has_session,
+    play,
+    reference,
+    settled,
+    words,
+)
 
-SHOWN = [(path.name, *shown) for path in DOCUMENTS for shown in sessions(path)]
+WITH_COMMANDS = [path for path in DOCUMENTS if has_session(path)]
 WITH_PYTHON = [path for path in DOCUMENTS if blocks(path, "python")]
 
 
-@pytest.mark.parametrize(("document", "command", "output"), SHOWN)
-def test_commands_print_what_the_document_shows(document: str, command: str, output: str) -> None:
-    assert printed(command) == output, f"{document}: run `python tests/documents.py`"
+@pytest.mark.parametrize("path", WITH_COMMANDS, ids=lambda path: path.name)
+def test_commands_print_what_the_document_shows(path: Path) -> None:
+    for each in play(path):
+        shown = settled(each.shown)
+        assert settled(each.printed) == shown, f"{each.command}: run `python tests/documents.py`"
 
 
 @pytest.mark.parametrize("path", WITH_PYTHON, ids=lambda path: path.name)
@@ -33,8 +45,24 @@ def test_python_in_documents_runs(path: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
 def test_links_between_documents_lead_somewhere(path: Path) -> None:
-    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", path.read_text()):
+    text = path.read_text()
+    shown = re.findall(r'<img src="([^"]+)"', text)
+    for target in [*re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text), *shown]:
         assert (path.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_links_to_sections_lead_to_a_heading(path: Path) -> None:
+    for target, section in re.findall(r"\]\(([^)#:]*)#([^)]+)\)", path.read_text()):
+        assert section in anchors(path.parent / target if target else path), (target, section)
+
+
+def test_the_county_is_what_its_program_makes(tmp_path: Path) -> None:
+    county = ROOT / "examples" / "county"
+    subprocess.run([sys.executable, str(county / "make.py"), str(tmp_path)], check=True)
+    made = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    kept = {path.name: path.read_bytes() for path in county.glob("*.json")}
+    assert made == kept
 
 
 def test_the_reference_is_what_the_commands_say() -> None:

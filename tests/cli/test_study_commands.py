@@ -97,8 +97,8 @@ def test_vanished_and_redated_records_are_told_and_listed(tmp_path: Path) -> Non
     newer = people(tmp_path / "newer", NODES.replace("P7,2004\n", "").replace("P5,2003", "P5,2004"))
     listed = tmp_path / "look.csv"
     finished = run("add", root, *newer, "--complete", "--list", listed)
-    assert "1 known nodes are no longer listed" in finished.err
-    assert "1 known nodes that come with another step" in finished.err
+    assert "1 known node no longer listed" in finished.err
+    assert "1 known node with another step" in finished.err
     rows = list(csv.DictReader(io.StringIO(listed.read_text())))
     assert {(row["finding"], row["node"]) for row in rows} == {
         ("no longer listed", "P7"), ("re-dated", "P5"),

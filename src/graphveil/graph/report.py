@@ -5,6 +5,7 @@ It holds true counts and belongs to the operator: it is private.
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict, dataclass, fields
 
 _RULES = {
@@ -12,7 +13,7 @@ _RULES = {
     "edges_added": "edges added",
     "trimmed_ids": "ids with surrounding blanks: blanks removed",
     "repeated_nodes": "nodes listed more than once with the same step: merged",
-    "redated_nodes": "known nodes that come with another step: kept as they were",
+    "redated_nodes": "known nodes with another step: kept as they were",
     "folded_nodes": "nodes from before the first step: counted into the first step",
     "undated_nodes": "nodes without a time: put into the first open step",
     "late_nodes": "nodes of a closed step: joined the first open step",
@@ -21,6 +22,13 @@ _RULES = {
     "raised_edges": "edge times before an endpoint arrives: raised to that step",
     "late_edges": "edges of a closed step: joined the first open step",
 }
+
+
+def counted(number: int, things: str) -> str:
+    """So many things; one is told in the singular."""
+    if number == 1:
+        things = re.sub(r"\b(node|edge|id|time)s\b", r"\1", things, count=1)
+    return f"{number:,} {things}"
 
 
 @dataclass(frozen=True)
@@ -45,7 +53,7 @@ class IntakeReport:
         always = ("nodes_added", "edges_added")
         counts = asdict(self)
         met = [name for name in _RULES if name in always or counts[name]]
-        return [f"{counts[name]:,} {_RULES[name]}" for name in met]
+        return [counted(counts[name], _RULES[name]) for name in met]
 
     def __add__(self, other: IntakeReport) -> IntakeReport:
         """Both reports as one, for several batches."""

@@ -13,7 +13,7 @@ from graphveil.graph.arrivals import steps_of_labels
 from graphveil.graph.degrees import require_bound
 from graphveil.graph.identity import IdIndex, same_form
 from graphveil.graph.records import Records, Table
-from graphveil.graph.report import IntakeReport
+from graphveil.graph.report import IntakeReport, counted
 from graphveil.graph.sequence import BOTH
 from graphveil.study import batches, segments
 from graphveil.study.batches import Pending, in_one_form
@@ -58,12 +58,13 @@ class Findings:
     def lines(self) -> list[str]:
         """One sentence per rule that was met."""
         added, others = self.intake.lines()[:2], self.intake.lines()[2:]
-        known = f"{self.known_nodes:,} nodes and {self.known_edges:,} edges were known already"
-        lines = [*added, *[known] * (self.known_nodes + self.known_edges > 0), *others]
-        if self.vanished_nodes:
-            lines.append(f"{self.vanished_nodes:,} known nodes are no longer listed: kept")
-        if self.vanished_edges:
-            lines.append(f"{self.vanished_edges:,} known edges are no longer listed: kept")
+        told = {
+            "nodes known already": self.known_nodes,
+            "edges known already": self.known_edges,
+            "known nodes no longer listed: kept": self.vanished_nodes,
+            "known edges no longer listed: kept": self.vanished_edges,
+        }
+        lines = [*added, *(counted(n, things) for things, n in told.items() if n), *others]
         if not self.keeps_bound:
             lines.append(
                 "WARNING: somebody has more links than the study promises; the step in which "

@@ -142,7 +142,7 @@ def _no_time(document: Document, file: SourceFile, named: str | None) -> InputEr
     refusal = InputError(
         "no attribute was named as the date of a node",
         place=Place(file.name),
-        mend=f"Name it with the option time. {dates('attribute', likely)}",
+        mend=f"Name it: --time in the shell, time= in Python. {dates('attribute', likely)}",
     )
     if likely:
         raise refusal

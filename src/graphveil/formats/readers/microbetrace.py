@@ -69,7 +69,7 @@ def _no_time(file: SourceFile, start: Beginning, named: str | None) -> InputErro
     refusal = InputError(
         "no column was named as the date of a node",
         place=Place(file.name),
-        mend=f"Name it with the option time. {dates('column', likely)}",
+        mend=f"Name it: --time in the shell, time= in Python. {dates('column', likely)}",
     )
     if likely:
         raise refusal

@@ -1,0 +1,66 @@
+"""A world in which chance and time stand still, so that a study can be shown in a document.
+
+Only a test can do this, from outside: the release path has no seed and no clock to be given.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, tzinfo
+from math import floor, log
+from unittest import mock
+
+from graphveil.mechanisms.laws import DiscreteLaplace, Law
+from graphveil.mechanisms.noise import ReleaseNoise
+
+
+@dataclass
+class World:
+    """The time that it is, and the chance that is left.
+
+    Attributes:
+        chance: Python's own generator, whose numbers are the same in every version.
+        time: what every clock shows.
+    """
+
+    chance: random.Random
+    time: datetime = field(default_factory=lambda: datetime(2026, 1, 12, 9, tzinfo=UTC))
+
+    def now(self, zone: tzinfo) -> datetime:
+        """What `datetime.now` says."""
+        return self.time.astimezone(zone)
+
+    def set_date(self, date: str) -> None:
+        """Go to nine o'clock of a day."""
+        self.time = datetime.fromisoformat(date).replace(hour=9, tzinfo=UTC)
+
+    def salt(self, size: int) -> str:
+        """What `secrets.token_hex` says."""
+        return self.chance.randbytes(size).hex()
+
+    def draw(self, law: Law, count: int) -> list[int]:
+        """Integers of the law, as a release would draw them."""
+        assert isinstance(law, DiscreteLaplace), "documents publish with Laplace noise only"
+        scale = float(law.scale)
+        return [self._waiting(scale) - self._waiting(scale) for _ in range(count)]
+
+    def _waiting(self, scale: float) -> int:
+        """Geometric; the difference of two of them is discrete Laplace."""
+        return floor(-scale * log(1 - self.chance.random()))
+
+
+@contextmanager
+def frozen(seed: str) -> Iterator[World]:
+    """Let commands that are run in here live in that world."""
+    world = World(random.Random(seed))
+    with ExitStack() as patches:
+        for module in ("store", "study"):
+            patches.enter_context(mock.patch(f"graphveil.study.{module}.datetime", world))
+        patches.enter_context(mock.patch("secrets.token_hex", world.salt))
+        patches.enter_context(
+            mock.patch.object(ReleaseNoise, "draw", lambda _, law, count: world.draw(law, count))
+        )
+        yield world

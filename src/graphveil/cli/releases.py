@@ -87,6 +87,7 @@ def _print_all(part: PublicPart) -> None:
 def _print(title: str, rows: Iterable[Measurement]) -> None:
     from graphveil.cli.output import print_table
     from graphveil.mechanisms.exact_numbers import exact
+    from graphveil.report.wording import count_range
 
     found = list(rows)
     level = float(100 * exact("level", found[0].level))
@@ -99,7 +100,7 @@ def _print(title: str, rows: Iterable[Measurement]) -> None:
                 row.label,
                 row.raw,
                 f"{row.processed:,.6g}" if row.processed < 1e6 else f"{row.processed:,.0f}",
-                f"{row.low:,} to {row.high:,}",
+                count_range(row.low, row.high),
             )
             for row in found
         ),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from graphveil.errors import IntegrityError
@@ -60,12 +60,14 @@ class PublicRow:
 
     def computed_hash(self) -> str:
         """What the hash of this row has to be."""
-        content = {key: value for key, value in asdict(self).items() if key != "hash"}
-        return digest(canonical(content))
+        return digest(canonical({key: getattr(self, key) for key in _HASHED}))
 
     def line(self) -> str:
         """The row as it stands in `ledger.jsonl`."""
-        return canonical(asdict(self)) + "\n"
+        return canonical({key: getattr(self, key) for key in (*_HASHED, "hash")}) + "\n"
+
+
+_HASHED = ("number", "at", "event", "fact", "seal", "previous")
 
 
 def as_text(rows: Iterable[PublicRow]) -> str:

@@ -153,7 +153,7 @@ def test_an_interrupted_report_is_finished_and_nothing_more_is_sealed(tmp_path: 
     run("publish", root, "--no-report")
     assert not run_json("status", root)["public_part_is_current"]
     finished = run("publish", root).out
-    assert "An earlier run was interrupted" in finished
+    assert "What an earlier run had sealed" in finished
     assert (root / "public" / "report.html").exists()
     status = run_json("status", root)
     assert (status["steps_sealed"], status["public_part_is_current"]) == (1, True)

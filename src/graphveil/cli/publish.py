@@ -137,7 +137,7 @@ def _tell(study: Study, new: list[int], *, finished: bool, as_json: bool) -> Non
         print_json({"sealed": labels, "finished_an_earlier_run": finished, "releases": rows})
         return
     if finished:
-        print("An earlier run was interrupted: what it had sealed is now published as it was.")
+        print("What an earlier run had sealed is now published in full, as it was.")
         print("Nothing more was sealed; run the command again for the next step.")
     elif not new:
         print("Sealed before: written again, with the same numbers.")

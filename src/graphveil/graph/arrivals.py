@@ -54,7 +54,7 @@ def arrivals(sequence: GraphSequence, table: Table, rules: Rules) -> Arrivals:
     fresh, fresh_steps = ids, steps
     if rows is not None:
         fresh, fresh_steps, undated = ids.gather(rows), steps[rows], undated[rows]
-    late = _join_open_step(sequence, table, rows, fresh_steps, undated, rules)
+    past = _join_open_step(sequence, table, rows, fresh_steps, rules)
     ordered, ordered_steps = _in_order(table, rows, fresh, fresh_steps)
     report = IntakeReport(
         nodes_added=len(ordered),
@@ -62,8 +62,8 @@ def arrivals(sequence: GraphSequence, table: Table, rules: Rules) -> Arrivals:
         repeated_nodes=repeated + len(fresh) - len(ordered),
         redated_nodes=redated,
         folded_nodes=folded if sequence.steps == 0 else 0,
-        undated_nodes=int(undated.sum()),
-        late_nodes=late,
+        undated_nodes=_distinct(fresh, undated),
+        late_nodes=_distinct(fresh, past),
     )
     return Arrivals(ordered, ordered_steps, report)
 
@@ -129,14 +129,11 @@ def _join_open_step(
     table: Table,
     rows: NDArray[np.int64] | None,
     steps: Steps,
-    undated: Mask,
     rules: Rules,
-) -> int:
-    """Move nodes of closed steps into the first open one, in place, or refuse them."""
+) -> Mask:
+    """Move rows of closed steps into the first open one, in place, or refuse them."""
     past = steps < sequence.steps
-    if not past.any():
-        return 0
-    if rules.late == "refuse":
+    if past.any() and rules.late == "refuse":
         row = int(past.argmax())
         raise PastStepError(
             f"the node belongs to a closed step; the first open one is "
@@ -145,7 +142,14 @@ def _join_open_step(
             mend="Correct the time, or choose the rule that late records join the open step.",
         )
     steps[past] = sequence.steps
-    return int(past.sum())
+    return past
+
+
+def _distinct(ids: pl.Series, rows: Mask) -> int:
+    """How many different nodes stand in these rows."""
+    import polars as pl
+
+    return ids.filter(pl.Series(rows)).n_unique() if rows.any() else 0
 
 
 def _in_order(

@@ -21,7 +21,7 @@ from graphveil.study.ledger import Event, Ledger
 from graphveil.study.private_tables import write_table
 from graphveil.study.segments import UNSTATED, StudyGraph
 from graphveil.study.store import Transaction
-from graphveil.study.untidy import Tidied, tidy
+from graphveil.study.untidy import Tidied, maps_persons, tidy
 
 if TYPE_CHECKING:
     import polars as pl
@@ -97,7 +97,9 @@ def candidate(
     sealed = segments.load(folder.segments, ledger.sealed, study)
     waiting = batches.load(folder.batches, ledger.batches, sealed.sequence)
     given = tidy(records, study)
-    kept, redated = _as_it_was(given.records, waiting, sealed)
+    # A person's later sequence, in a file without the first, has a date of its own.
+    growing = maps_persons(study.records) and not complete
+    kept, redated = _as_it_was(given.records, waiting, sealed, only_earlier=growing)
     before = sealed.sequence.extend(waiting.records(), undated="first", late="join").report
     grown = sealed.sequence.extend(_together(waiting.records(), kept), undated="first", late="join")
     pending = Pending.of(kept)
@@ -131,7 +133,7 @@ def keep(transaction: Transaction, folder: Folder, ledger: Ledger, batch: Candid
 
 
 def _as_it_was(
-    given: Records, waiting: Pending, sealed: StudyGraph
+    given: Records, waiting: Pending, sealed: StudyGraph, *, only_earlier: bool
 ) -> tuple[Records, pl.DataFrame]:
     """Known nodes keep the step that they stated first; and which ones came with another."""
     import polars as pl
@@ -146,7 +148,8 @@ def _as_it_was(
     late = (labels < 0) & (now != UNSTATED) & (now < sealed.sequence.steps)
     if late.any():
         _require_one_time(given.nodes, labels < 0)
-    changed = (labels >= 0) & (was != now) & (now != UNSTATED)
+    differs = now < was if only_earlier else now != was
+    changed = (labels >= 0) & differs & (now != UNSTATED)
     time = pl.Series("time", np.where(labels >= 0, was, now), dtype=pl.Int32)
     kept = frame.with_columns(time.replace(UNSTATED, None))
     redated = pl.DataFrame({"node": frame["node"], "was": was, "now": now}).filter(changed)

@@ -67,6 +67,8 @@ class Study:
         """
         opening.require_draft(promise)
         opening.require_affordable(promise)
+        for series in promise.series:
+            opening.series_plan(promise, series, first_step=0)
         if database is not None and database.startswith("sqlite"):
             raise ParameterError("database", "SQLite is used where no URL is given")
         folder = make_folder(root.resolve(), database)

@@ -41,7 +41,7 @@ def tidy(records: Records, study: StudyFile) -> Tidied:
     calendar, rules = study.steps(), study.records
     nodes, blanks = _with_persons(records.nodes, ("node",), rules)
     nodes, folded = _stepped(nodes, calendar)
-    if _maps_persons(rules):
+    if maps_persons(rules):
         nodes = _earliest_of_each_person(nodes)
     elif nodes.frame["time"].has_nulls():
         nodes = _with_time_of_other_rows(nodes)
@@ -52,7 +52,8 @@ def tidy(records: Records, study: StudyFile) -> Tidied:
     return Tidied(Records(nodes, edges), blanks + more_blanks, folded)
 
 
-def _maps_persons(rules: RecordRules) -> bool:
+def maps_persons(rules: RecordRules) -> bool:
+    """Whether several ids can be one person."""
     return bool(rules.person_separator) or rules.case == "fold"
 
 
@@ -69,7 +70,7 @@ def _persons(ids: pl.Series, rules: RecordRules) -> pl.Series:
     """The person of each id: what stands before the separator, in one case."""
     import polars as pl
 
-    if not _maps_persons(rules):
+    if not maps_persons(rules):
         return ids
     text = ids.cast(pl.String)
     if rules.person_separator:

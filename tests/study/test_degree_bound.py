@@ -1,0 +1,112 @@
+"""The promised bound: who breaks it stops the step, and nobody outside learns of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphveil.errors import BoundError
+from graphveil.formats import from_rows
+from graphveil.mechanisms.laws import Law
+from graphveil.mechanisms.noise import ReleaseNoise
+from graphveil.study import SeriesPromise, Study
+from plain_rules import DEGREES, EDGES, numbered, sealed_steps, totals
+
+BOUND = {"degree": 2, "justification": "an example"}
+PROJECTED = EDGES | {"mechanism": "compose-projection", "projection": 2}
+
+
+def crowded(root: Path, **changed: Any) -> Study:
+    """At step 2 somebody gets a third link."""
+    study = Study.create(root, numbered(**({"bound": BOUND, "series": [EDGES, DEGREES]} | changed)))
+    study.add(from_rows([("a", 0), ("b", 0), ("c", 1)], [("a", "b"), ("a", "c")]))
+    warned = study.add(from_rows([("d", 2)], [("a", "d")]))
+    assert not warned.findings.keeps_bound
+    assert "WARNING" in warned.findings.lines()[-1]
+    return study
+
+
+def public_bytes(study: Study) -> dict[str, bytes]:
+    files = (path for path in study.folder.public.rglob("*") if path.is_file())
+    return {str(path): path.read_bytes() for path in files}
+
+
+def no_noise(self: ReleaseNoise, law: Law, count: int) -> list[int]:
+    raise AssertionError("noise was drawn for a step that is refused")
+
+
+def test_a_broken_bound_refuses_the_step_and_changes_nothing_public(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = crowded(root)
+    study.publish(1)
+    before, rows = public_bytes(study), study.ledger().rows
+    monkeypatch.setattr(ReleaseNoise, "draw", no_noise)
+    for _ in range(2):
+        with pytest.raises(BoundError, match=r"2 cannot be sealed.*degree at most 2"):
+            study.publish()
+    assert public_bytes(study) == before
+    new = study.ledger().rows[len(rows) :]
+    assert [(row.event, row.public) for row in new] == [("refusal", None)] * 2
+    assert len(study.ledger().sealed) == 2
+
+
+def test_the_steps_before_it_are_published(root: Path) -> None:
+    study = crowded(root)
+    told: list[int] = []
+    with pytest.raises(BoundError, match=r"2 cannot be sealed"):
+        study.publish(3, sealed=told.append)
+    assert told == [0, 1]
+    assert not study.is_behind()
+    assert len(study.ledger().sealed) == 2
+
+
+def test_a_bound_broken_at_the_first_step_is_told_as_well(root: Path) -> None:
+    study = Study.create(root, numbered(bound=BOUND, series=[EDGES, DEGREES]))
+    star = [("a", end) for end in "bcd"]
+    study.add(from_rows([(person, 0) for person in "abcd"], star))
+    with pytest.raises(BoundError, match="0 cannot be sealed"):
+        study.publish(3)
+    assert study.ledger().rows[-1].event == "refusal"
+    assert study.ledger().sealed == ()
+
+
+def test_publishing_goes_on_once_the_records_are_corrected(root: Path) -> None:
+    study = crowded(root)
+    with pytest.raises(BoundError):
+        study.publish(3)
+    assert study.withdraw() == 2
+    study.add(from_rows([("d", 2)], [("c", "d")]))
+    assert study.publish(3) == [2, 3]
+    assert totals(study, "edges")[-1] == [3]
+
+
+def test_the_bound_of_a_directed_study_is_checked_both_ways(root: Path) -> None:
+    bound = {"inward": 1, "outward": 2, "justification": "an example"}
+    study = Study.create(root, numbered(directed=True, bound=bound))
+    study.add(from_rows([(person, 0) for person in "abc"], [("a", "b"), ("a", "c")]))
+    assert study.publish() == [0]
+    study.add(from_rows([], [("b", "c")]))
+    with pytest.raises(BoundError, match="in-degree at most 1, out-degree at most 2"):
+        study.publish()
+
+
+def test_series_that_project_need_no_bound(root: Path) -> None:
+    study = Study.create(root, numbered(bound=BOUND, series=[PROJECTED]))
+    study.add(from_rows([(person, 0) for person in "abcd"], [("a", end) for end in "bcd"]))
+    assert study.publish(1) == [0, 1]
+    assert totals(study, "edges") == [[2], [2]]
+    assert len(sealed_steps(study)[0][1]) == 3
+
+
+def test_a_series_that_counts_on_a_broken_bound_is_not_opened(root: Path) -> None:
+    study = Study.create(root, numbered(bound=BOUND, series=[PROJECTED]))
+    study.add(from_rows([(person, 0) for person in "abcd"], [("a", end) for end in "bcd"]))
+    study.publish()
+    before = public_bytes(study)
+    with pytest.raises(BoundError, match="breaks its promised bound"):
+        study.open_series(SeriesPromise(name="nodes", statistic="nodes", epsilon="1/4"))
+    assert public_bytes(study) == before
+    assert study.publish(3) == [1, 2, 3]

@@ -1,0 +1,239 @@
+"""One person more or less: the public sees the same files, rows and words, and close numbers."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from commands import graphveil
+from graphveil.formats import from_rows
+from graphveil.graph.bound import DegreeBound
+from graphveil.statistics.projected import projected_l1
+from graphveil.study import Study, StudyFile
+from graphveil.study.chain import PublicRow
+from plain_rules import DEGREES, EDGES, Link, Node, numbered
+from studies import freeze_noise
+
+STEPS = 3
+PEOPLE = "abcdefg"
+BOUND = {"degree": len(PEOPLE) - 1, "justification": "all there are"}
+THRESHOLD = 2
+SERIES: list[dict[str, Any]] = [
+    series | {"epsilon": "1/8"}
+    for series in (
+        EDGES,
+        DEGREES,
+        EDGES | {"name": "triangles", "statistic": "triangles"},
+        EDGES | {"name": "hubs", "statistic": "high-degree", "parameters": {"tau": 2}},
+        EDGES | {"name": "projected", "mechanism": "sensseq-projection", "projection": THRESHOLD},
+    )
+]
+STUDY: StudyFile = numbered(STEPS, bound=BOUND, series=SERIES)
+
+
+@dataclass(frozen=True)
+class Population:
+    """People and links in two batches; the second comes when the first step is sealed."""
+
+    batches: tuple[tuple[tuple[Node, ...], tuple[Link, ...]], ...]
+
+    def without(self, person: str) -> Population:
+        """The neighbour: the person is gone, and all their links."""
+        return Population(
+            tuple(
+                (
+                    tuple(node for node in nodes if node[0] != person),
+                    tuple(link for link in links if person not in link[:2]),
+                )
+                for nodes, links in self.batches
+            )
+        )
+
+
+@st.composite
+def populations(draw: st.DrawFn) -> Population:
+    """Late and undated people, repeated ones with other dates, links of any time."""
+    times = st.none() | st.integers(0, STEPS - 1)
+    first = draw(st.dictionaries(st.sampled_from(PEOPLE), times, max_size=6))
+    second = {
+        person: draw(times) for person in PEOPLE if person not in first or draw(st.booleans())
+    }
+
+    def links(ends: str) -> tuple[Link, ...]:
+        some = st.sampled_from(ends or "a")
+        found = draw(st.lists(st.tuples(some, some, times), max_size=12))
+        return tuple(found) if ends else ()
+
+    early, late = links("".join(sorted(first))), links(PEOPLE)
+    return Population(((tuple(first.items()), early), (tuple(second.items()), late)))
+
+
+def masked(text: str) -> str:
+    """The words without what differs from run to run: numbers, hashes, places, widths."""
+    bare = re.sub(r"0x[0-9a-f]+|[0-9a-f]{8,}|[-+]?\d[\d,.]*", "#", text)
+    return re.sub(r"[\s━─]+", " ", bare)
+
+
+@contextmanager
+def listening(root: Path) -> Iterator[list[tuple[str, str, str]]]:
+    """Everything that is logged, as it looks from afar."""
+    heard: list[tuple[str, str, str]] = []
+    handler, log = logging.Handler(), logging.getLogger()
+
+    def hear(record: logging.LogRecord) -> None:
+        words = record.getMessage().replace(str(root), "")
+        heard.append((record.name, record.levelname, masked(words)))
+
+    handler.emit = hear  # type: ignore[method-assign]
+    before = log.level
+    log.addHandler(handler)
+    log.setLevel(logging.DEBUG)
+    try:
+        yield heard
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(before)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a whole life shows."""
+
+    study: Study
+    logged: list[tuple[str, str, str]]
+
+    def facts(self) -> list[tuple[str, dict[str, Any]]]:
+        return [(row.event, row.fact) for row in self.study.ledger().public_rows]
+
+    def files(self) -> set[str]:
+        public = self.study.folder.public
+        return {str(path.relative_to(public)) for path in public.rglob("*")}
+
+    def raw(self, series: str) -> np.ndarray[Any, Any]:
+        made = (fact for event, fact in self.facts() if event == "release made")
+        return np.array([fact["raw"] for fact in made if fact["series"] == series])
+
+
+def life(root: Path, people: Population) -> Seen:
+    with listening(root) as logged:
+        study = Study.create(root, STUDY)
+        for nodes, links in people.batches:
+            study.add(from_rows(nodes, links))
+            study.publish()
+        study.publish(STEPS - 1)
+    return Seen(study, logged)
+
+
+def shape(fact: dict[str, Any]) -> dict[str, Any]:
+    """A fact without its noisy numbers: their kind and how many there are."""
+    noisy = {"raw", "processed", "low", "high"}
+    return {
+        key: [type(number) for number in value] if key in noisy else value
+        for key, value in fact.items()
+    }
+
+
+def require_alike(one: Seen, other: Seen) -> None:
+    assert one.logged == other.logged
+    assert one.files() == other.files()
+    assert [(event, shape(fact)) for event, fact in one.facts()] == [
+        (event, shape(fact)) for event, fact in other.facts()
+    ]
+
+
+def require_close(one: Seen, other: Seen) -> None:
+    """With the noise standing still, what differs is the true difference sequence: at most Γ."""
+    for series in STUDY.series:
+        apart = one.raw(series.name) - other.raw(series.name)
+        if series.projection is not None:
+            most = projected_l1(series.counted(), DegreeBound(THRESHOLD))
+            assert most is not None
+            assert np.abs(apart).sum(axis=1).max() <= most
+            continue
+        steps = np.diff(apart, axis=0, prepend=np.zeros_like(apart[:1]))
+        gamma = series.counted().sensitivity(STUDY.bound.bound()).l1
+        assert np.abs(steps).sum() <= gamma, series.name
+
+
+@settings(max_examples=4, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@given(populations(), st.sampled_from(PEOPLE))
+def test_neighbours_look_alike_and_are_close(people: Population, person: str) -> None:
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        freeze_noise(patch)
+        here = life(Path(folder) / "a", people)
+        there = life(Path(folder) / "b", people.without(person))
+        require_alike(here, there)
+        require_close(here, there)
+
+
+CROWD = Population(
+    (
+        (tuple((person, 0) for person in "abcd"), (("a", "b", None), ("a", "c", 1))),
+        ((("e", 0), ("f", 2), ("g", None)), tuple(("a", end, None) for end in "defg")),
+    )
+)
+
+
+def test_a_person_can_make_a_difference() -> None:
+    """So that the test above is not about equal things."""
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        freeze_noise(patch)
+        here = life(Path(folder) / "a", CROWD)
+        there = life(Path(folder) / "b", CROWD.without("a"))
+        require_alike(here, there)
+        require_close(here, there)
+        assert (here.raw("edges") - there.raw("edges"))[-1].tolist() == [6]
+
+
+def commanded(root: Path, people: Population) -> list[tuple[object, ...]]:
+    """Codes and words of the public commands over a whole life."""
+    study = Study.create(root, STUDY.model_copy(update={"series": STUDY.series[:2]}))
+    done = []
+    for nodes, links in people.batches:
+        study.add(from_rows(nodes, links))
+        done.append(graphveil("publish", str(root), "--no-report"))
+    done += [graphveil("releases", str(root)), graphveil("report", str(root))]
+    return [
+        (each.code, *(masked(text.replace(str(root), "")) for text in (each.out, each.err)))
+        for each in done
+    ]
+
+
+def test_public_commands_say_the_same_of_neighbours(tmp_path: Path) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        freeze_noise(patch)
+        here = commanded(tmp_path / "a", CROWD)
+        there = commanded(tmp_path / "b", CROWD.without("a"))
+    assert here == there
+    assert {code for code, *_ in here} == {0}
+    assert files(tmp_path / "a" / "public") == files(tmp_path / "b" / "public")
+
+
+def files(folder: Path) -> set[str]:
+    return {str(path.relative_to(folder)) for path in folder.rglob("*")}
+
+
+def unsalted(row: PublicRow) -> PublicRow:
+    return replace(row, seal="", hash="", previous="", at="")
+
+
+def test_the_same_data_twice_differ_in_salts_only(tmp_path: Path) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        freeze_noise(patch)
+        one, other = life(tmp_path / "a", CROWD), life(tmp_path / "b", CROWD)
+    pairs = list(zip(one.study.ledger().public_rows, other.study.ledger().public_rows, strict=True))
+    for mine, theirs in pairs:
+        assert mine.seal != theirs.seal
+        assert unsalted(mine) == unsalted(theirs)
+    assert len({row.seal for pair in pairs for row in pair}) == 2 * len(pairs)

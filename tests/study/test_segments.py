@@ -1,0 +1,180 @@
+"""Private tables: what is written is read back to the entry, and no changed byte goes unseen."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphveil.errors import InputError, IntegrityError
+from graphveil.formats import from_rows
+from graphveil.graph.calendar import Calendar
+from graphveil.graph.sequence import GraphSequence, LateEdges
+from graphveil.mechanisms.noise import ReleaseNoise
+from graphveil.study import Study, StudyFile, segments
+from graphveil.study.ledger import SealedStep
+from graphveil.study.private_tables import write_table
+from graphveil.study.segments import StudyGraph
+from plain_rules import EDGES, numbered
+
+STEPS = 3
+KINDS = {
+    "undirected": numbered(STEPS),
+    "directed": numbered(
+        STEPS, directed=True, bound={"inward": 9, "outward": 9, "justification": "x"}
+    ),
+    "oriented": numbered(
+        STEPS,
+        directed=True,
+        bound={"inward": 9, "outward": 9, "oriented": True, "justification": "x"},
+    ),
+}
+NUMBERS = st.integers(-3, 10**12)
+ANYBODY = st.lists(NUMBERS | NUMBERS.map(str) | st.text("añ7", min_size=1), unique_by=str)
+
+
+@st.composite
+def graphs(draw: st.DrawFn, study: StudyFile) -> StudyGraph:
+    """A random sequence as intake makes it, with late edges and empty steps."""
+    bound = study.bound
+    sequence = GraphSequence.begin(
+        Calendar.every(1, 0), directed=study.directed, oriented=bound.oriented
+    )
+    people = draw(st.lists(NUMBERS, unique=True, max_size=7) | ANYBODY)
+    times = st.integers(0, STEPS - 1)
+    nodes = [(person, draw(times)) for person in people]
+    pairs = st.tuples(st.sampled_from(people or [0]), st.sampled_from(people or [0]), times)
+    unique = st.lists(pairs, max_size=9, unique_by=lambda pair: frozenset(map(str, pair[:2])))
+    edges = draw(unique) if people else []
+    if study.directed and not bound.oriented:
+        edges += [(target, source, time) for source, target, time in edges[:3]]
+    grown = sequence.extend(from_rows(nodes, edges), upto=STEPS - 1).sequence
+    stated = draw(st.lists(times, min_size=grown.nodes, max_size=grown.nodes))
+    return StudyGraph(grown, np.array(stated, np.int32))
+
+
+def written(folder: Path, graph: StudyGraph) -> list[SealedStep]:
+    """The graph as segments, as sealing writes them."""
+    found = []
+    for step in range(STEPS):
+        part = segments.segment(graph, step)
+        nodes = write_table(folder, f"{step:04}-nodes", part.nodes)
+        edges = write_table(folder, f"{step:04}-edges", part.edges)
+        found.append(SealedStep(step, str(step), "", nodes, edges))
+    return found
+
+
+def require_same(found: object, expected: object) -> None:
+    """Entry by entry, and of the same kind."""
+    if isinstance(expected, np.ndarray):
+        assert isinstance(found, np.ndarray)
+        assert (found.dtype, found.tolist()) == (expected.dtype, expected.tolist())
+    elif isinstance(expected, pl.Series):
+        assert isinstance(found, pl.Series)
+        assert found.cast(pl.String).to_list() == expected.cast(pl.String).to_list()
+    elif isinstance(expected, StudyGraph | GraphSequence | LateEdges):
+        for each in fields(expected):
+            if each.name not in ("growth", "calendar"):
+                require_same(getattr(found, each.name), getattr(expected, each.name))
+    else:
+        assert found == expected
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=20)
+@given(st.data())
+def test_what_is_written_is_read_back(kind: str, data: st.DataObject) -> None:
+    study = KINDS[kind]
+    graph = data.draw(graphs(study))
+    with TemporaryDirectory() as folder:
+        sealed = written(Path(folder), graph)
+        require_same(segments.load(Path(folder), sealed, study), graph)
+        before = segments.load(Path(folder), sealed[:1], study)
+        require_same(before.sequence, graph.sequence.until(1))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_read_back_grows_like_the_original(tmp_path: Path, kind: str) -> None:
+    study = KINDS[kind]
+    empty = GraphSequence.begin(
+        Calendar.every(1, 0), directed=study.directed, oriented=study.bound.oriented
+    )
+    nodes, edges = [("a", 0), ("b", 0), ("c", 2)], [("a", "b", 1), ("a", "c")]
+    first = empty.extend(from_rows(nodes, edges), upto=STEPS - 1).sequence
+    loaded = segments.load(
+        tmp_path, written(tmp_path, StudyGraph(first, np.zeros(3, np.int32))), study
+    ).sequence
+    for more in (from_rows([]), from_rows([("d", 3)], [("d", "a"), ("b", "c", 4)])):
+        require_same(loaded.extend(more).sequence, first.extend(more).sequence)
+    if kind == "oriented":
+        for sequence in (first, loaded):
+            with pytest.raises(InputError, match="oriented"):
+                sequence.extend(from_rows([], [("b", "a", 4)]))
+
+
+@pytest.fixture
+def halfway(tmp_path: Path) -> Study:
+    """A study with sealed steps, and with batches that wait."""
+    study = Study.create(tmp_path / "study", numbered(series=[EDGES]))
+    study.add(from_rows([("a", 0), ("b", 1)], [("a", "b")]))
+    study.publish(1)
+    study.add(from_rows([("c", 2)], [("a", "c")]))
+    study.add(from_rows([("d", 3)], [("a", "d")]))
+    return study
+
+
+def private_tables(study: Study) -> list[Path]:
+    sealed = sorted(study.folder.segments.iterdir())
+    waiting = [path for path in sorted(study.folder.batches.iterdir()) if path.name > "0002"]
+    return sealed + waiting
+
+
+def no_noise(*_: Any) -> list[int]:
+    raise AssertionError("noise was drawn although a private file is not as it was")
+
+
+def test_a_changed_or_missing_private_file_is_found_before_anything_is_published(
+    halfway: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tables = private_tables(halfway)
+    assert len(tables) == 8
+    rows, public = halfway.ledger().rows, halfway.folder.public_ledger.read_bytes()
+    with monkeypatch.context() as patch:
+        patch.setattr(ReleaseNoise, "draw", no_noise)
+        for path in tables:
+            content = path.read_bytes()
+            for changed in (_flipped(content, len(content) // 2), _flipped(content, 0), None):
+                _put(path, changed)
+                with pytest.raises(IntegrityError, match=f"{path.parent.name}/{path.name} is"):
+                    halfway.publish()
+                with pytest.raises(IntegrityError, match=path.name):
+                    halfway.add(from_rows([]))
+                _put(path, content)
+    assert halfway.ledger().rows == rows
+    assert halfway.folder.public_ledger.read_bytes() == public
+    assert halfway.publish(3) == [2, 3]
+
+
+def _flipped(content: bytes, place: int) -> bytes:
+    return content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :]
+
+
+def _put(path: Path, content: bytes | None) -> None:
+    if content is None:
+        path.unlink()
+    else:
+        path.write_bytes(content)
+
+
+def test_private_files_are_for_their_owner_only(halfway: Study) -> None:
+    private = halfway.folder.private
+    assert private.stat().st_mode & 0o777 == 0o700
+    for path in private.rglob("*"):
+        assert path.stat().st_mode & 0o077 == 0, path.name

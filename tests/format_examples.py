@@ -122,4 +122,18 @@ GRAPHML = Example(
     [("fay", "gus", None), ("gus", "hal", "2021-02-01"), ("hal", "ida", None)],
     False,
 )
-EXAMPLES = (PAIR, HIVTRACE, COMPACT, MICROBETRACE, SNAP, TEMPORAL, GRAPHML)
+LINELIST = Example(
+    "linelist",
+    ("cases.csv",),
+    ReadingOptions(time="confirmed"),
+    [
+        ("N1", "2020-03-02"),
+        ("N2", "2020-03-05"),
+        ("N3", "2020-03-09"),
+        ("N4", "2020-04-01"),
+        ("N5", None),
+    ],
+    [("N1", "N2"), ("N1", "N3"), ("N2", "N3"), ("N2", "N4"), ("N3", "N4")],
+    None,
+)
+EXAMPLES = (PAIR, HIVTRACE, COMPACT, MICROBETRACE, SNAP, TEMPORAL, GRAPHML, LINELIST)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from format_examples import COMPACT, EXAMPLES, GRAPHML, HIVTRACE, PAIR, Example
+from format_examples import COMPACT, EXAMPLES, GRAPHML, HIVTRACE, LINELIST, PAIR, Example
 from graphveil.errors import InputError
 from graphveil.formats import ReadingOptions, read_records
 
@@ -94,6 +94,12 @@ TABLES: list[tuple[str | bytes, str]] = [
     ("node,time\n1,2001\n2,\0\n", "row 3: the row cannot be read as UTF-8 text"),
     (b"node,time\n1,2001\n2,\xff\n", "row 3: the row cannot be read as UTF-8 text"),
     (b"node,time\n" + b"a,2001\n" * 20_000 + b"2,\xff\n", "row 20002: the row cannot be read"),
+    ("case_id,seen,infector\n1,7/8/2021,\n", "no column was named.*look like dates: seen"),
+    ("case_id,age,infector\n1,40,\n", "no column was named as the date.*No column looks like"),
+    ("case_id,time,infector\n1,2001,,x\n", "row 2: the row has 4 columns"),
+    ("case_id,time,infector\n1,2001,\n2,13/25/2021,1\n", "row 3, column 'time': '13/25/2021'"),
+    (b"case_id,time,infector\n1,2001,\n2,2001,\xff\n", "row 3: the row cannot be read"),
+    (b'case_id,time,infector\n"1,2001,"\n2,2001,\xff\n', "row 3: the row cannot be read"),
     ("1 2 1500000000\n1 2 1500000000000\n", "row 2, column 'time': the time is no number of sec"),
     ("1 2\n" * 300 + "1 2 3\n", "row 301: the line does not have 2 values"),
     ("1 2\n" * 300 + "1\0 2\n", "no known format"),
@@ -141,6 +147,9 @@ def test_bad_tables(tmp_path: Path, content: str | bytes, message: str) -> None:
         (EXAMPLES[3], ReadingOptions(time="Colection_Date"), "Did you mean 'Collection_Date'"),
         (EXAMPLES[3], ReadingOptions(time="ID", edge_time="x"), "column 'x': there is no column"),
         (EXAMPLES[3], ReadingOptions(time="Collection_Date", day_first=True), "row 3.*day first"),
+        (LINELIST, PLAIN, "no column was named.*look like dates: onset, confirmed"),
+        (LINELIST, ReadingOptions(time="onsett"), "Did you mean 'onset'.*dates: onset, confirmed"),
+        (LINELIST, ReadingOptions("onset", "contact"), "column 'contact': there is no column"),
         (EXAMPLES[4], ReadingOptions(time="date"), "columns of this file have no names"),
         (EXAMPLES[5], ReadingOptions(edge_time="date"), "columns of this file have no names"),
     ],
@@ -189,11 +198,12 @@ def test_no_refusal_names_a_person(tmp_path: Path) -> None:
         graphml(f'<node id="{secret}"><data key="dx">13/25/2021</data></node>', '<key id="dx"/>'),
         f"{secret},{secret}\n{secret},x\n",
         f"ID,dx\n{secret},13/25/2021\n",
+        f"case_id,dx,infector\n{secret},13/25/2021,{secret}\n",
         f"{secret} {secret} x1\n",
         f"{secret} {secret}1\n{secret}\n",
     ]:
         (tmp_path / "file").write_text(content)
-        for format_name in (None, "snap", "pair", "microbetrace"):
+        for format_name in (None, "snap", "pair", "microbetrace", "linelist"):
             with pytest.raises(InputError) as told:
                 read_records([tmp_path / "file"], format=format_name, options=DATED)
             assert secret not in str(told.value)

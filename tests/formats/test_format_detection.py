@@ -19,7 +19,7 @@ FORMATS = registered()
 
 def test_there_are_examples_of_every_format() -> None:
     assert {example.format for example in EXAMPLES} == set(FORMATS)
-    assert len(FORMATS) == 6
+    assert len(FORMATS) == 7
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda each: each.name)
@@ -54,9 +54,41 @@ def test_a_link_list_goes_with_its_node_list(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("header", "columns"),
+    [
+        ("patient_id,age,infected_by", "patient_id and infected_by"),
+        ("Case ID\tInfected.By", "Case ID and Infected.By"),
+        ("ID,SourceCase", "ID and SourceCase"),
+        ("node;infector", "node and infector"),
+        (" ,infector_id,case_id,person_id", "person_id and infector_id"),
+    ],
+)
+def test_an_infector_column_makes_a_list_of_people_a_line_list(
+    tmp_path: Path, header: str, columns: str
+) -> None:
+    (tmp_path / "file").write_text(f"{header}\n")
+    (tmp_path / "dates").write_text("1 2001-05-01\n")
+    (tmp_path / "links").write_text("source,target\n")
+    names = ["file", "dates", "links"]
+    report = read_records([tmp_path / name for name in names]).report
+    assert [file.format for file in report.files] == ["linelist", "snap", "pair"]
+    assert report.files[0].why == f"a header row with {columns}"
+
+
+def test_a_node_list_with_infectors_is_one_if_the_user_insists(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("ID,infector,time\na,b,2001\n")
+    found = read_records([tmp_path / "file"], format="microbetrace").records
+    assert (len(found.nodes.frame), len(found.edges.frame)) == (1, 0)
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
         ("", "an empty file"),
+        ("case_id,infectd_by\na,b\n", "Is the column 'infectd_by' meant to be 'infected_by'"),
+        ("infector,time\na,2001\n", "known names: infector, time"),
+        ("id,case_id,infector\n", "fits several formats: linelist, microbetrace"),
+        ("id,infector,source,target\n", "fits several formats: linelist, microbetrace, pair"),
         ("nod,time\na,2001\n", "Is the column 'nod' meant to be 'node'"),
         ("sorce,taget\na,b\n", "'sorce' meant to be 'source'.*'taget' meant to be 'target'"),
         ("from,to\na,b\n", "first line has 2 columns, without names that are known"),

@@ -31,7 +31,7 @@ SNIPPETS = [
     b"true", b"NaN", b"-1", b"0", b"1e999", b"9" * 25, b"99999999999", b"2020-02-30",
     b"13/25/2021",
     b"\xed\xa0\x80", b"\\ud800", b"\\u0000", b"PAR1", b"\x1f\x8b", b"node", b"source",
-    b"id", b"keys",
+    b"id", b"keys", b";", b"infector",
 ]  # fmt: skip
 VALUES = st.recursive(
     st.sampled_from([None, True, -1, 0, 1, 10**30, 1.5, float("nan"), "", "x", "\ud800", "2020"]),

@@ -27,6 +27,7 @@ KNOWN = [
     ("collegemsg", "nodes.csv edges.csv", None, "pair pair", 1899, 20296, None),
     ("collegemsg", "raw/CollegeMsg.txt.gz", None, "snap-temporal", 1899, 59835, None),
     ("covid-korea-kcdc", "nodes.csv edges.csv", None, "pair pair", 5164, 1334, None),
+    ("covid-korea-kcdc", "raw/PatientInfo.csv", "confirmed_date", "linelist", 5165, 1347, None),
     ("hiv-crf02ag-lanl", "nodes.csv edges.csv", None, "pair pair", 2527, 1021, None),
     ("hiv-crf02ag-lanl", "raw/network.json raw/lanl.tsv", "Year",
      "hivtrace microbetrace", 3412, 1021, False),

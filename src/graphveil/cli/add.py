@@ -29,7 +29,7 @@ def add(
         typer.Option(
             "--format",
             metavar="NAME",
-            help="pair, hivtrace, microbetrace, snap, snap-temporal or graphml.",
+            help="pair, hivtrace, microbetrace, linelist, snap, graphml or snap-temporal.",
         ),
     ] = None,
     time: Annotated[

@@ -1,8 +1,9 @@
 """Which format each file of a set has, by its content.
 
-A file that only one format claims has that format. A file that several claim goes with the
-formats of the other files. Where that does not decide, the formats must at least agree on the
-columns that they would read; otherwise the files are refused and the user has to say.
+A file that only one format claims has that format; a claim to some columns gives way to a
+claim to these and more. A file that several claim goes with the formats of the other files.
+Where that does not decide, the formats must at least agree on the columns that they would read;
+otherwise the files are refused and the user has to say.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from graphveil.formats.delimited import beginning
 from graphveil.formats.format import Claim, Claimed, Format, format_named, registered
 from graphveil.formats.source_file import SourceFile
 
-_KNOWN_COLUMNS = ("node", "time", "source", "target", "id", "id1", "id2")
+_KNOWN_COLUMNS = ("node", "time", "source", "target", "id", "id1", "id2", "infected_by", "infector")
 _PREFERRED = "pair"  # of formats that would read the same columns
 _CLOSE = 0.7
 
@@ -58,7 +59,13 @@ def _claims(file: SourceFile, known: dict[str, Format]) -> Claims:
             place=Place(file.name),
             mend=f"Seen: {_seen(file)}.{_near(file)} Known formats: {_formats(known)}.",
         )
-    return claims
+    return {name: claim for name, claim in claims.items() if not _is_outdone(claim, claims)}
+
+
+def _is_outdone(claim: Claim, claims: Claims) -> bool:
+    """Whether another format knows what to do with the same columns and more."""
+    mine = set(claim.columns)
+    return bool(mine) and any(mine < set(other.columns) for other in claims.values())
 
 
 def _decided(file: SourceFile, claims: Claims, certain: set[str]) -> str:
@@ -105,6 +112,10 @@ def _near(file: SourceFile) -> str:
     hints = []
     for name in names:
         near = get_close_matches(plain(name), _KNOWN_COLUMNS, n=1, cutoff=_CLOSE)
-        if near and near[0] != plain(name) and name.strip().isalpha():
+        if near and near[0] != plain(name) and _is_word(name):
             hints.append(f" Is the column '{name.strip()}' meant to be '{near[0]}'? Rename it.")
     return "".join(hints)
+
+
+def _is_word(name: str) -> bool:
+    return name.strip().replace("_", "").isalpha()

@@ -13,7 +13,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from graphveil.errors import InputError
+from graphveil.errors import InputError, Place
+from graphveil.formats.column_names import dates, names_by_text, no_such, plain
 from graphveil.formats.delimited import Beginning, numeric_if_plain
 from graphveil.formats.parse_report import Note
 from graphveil.graph.records import Table
@@ -26,6 +27,7 @@ _SLASHED = r"^[0-9]{1,2}/[0-9]{1,2}/[0-9]{4}(?: [0-9]{1,2}:[0-9]{2}(?::[0-9]{2})
 _SLASHED_PARTS = re.compile(r"([0-9]+)/([0-9]+)/([0-9]{4})(?: ([0-9]{1,2})(:[0-9:]+))?")
 _DATE = re.compile(rf"[0-9]{{4}}-[0-9]{{2}}(-[0-9]{{2}}([T ].*)?)?|(19|20)[0-9]{{2}}|{_SLASHED}")
 _LOOKED_AT = 50
+_OWN_TIME = "time"
 
 
 def is_missing(text: str) -> bool:
@@ -55,6 +57,29 @@ def date_columns(start: Beginning) -> list[str]:
         for position, name in enumerate(start.names)
         if look_like_dates(row[position] for row in start.rows if position < len(row))
     ]
+
+
+def node_time_column(
+    source: str, start: Beginning, named: str | None
+) -> tuple[str | None, InputError | None]:
+    """The column that dates nodes, or the refusal to raise if no other file dates them.
+
+    A column that looks like a date but was not named is refused at once: it must be chosen.
+    """
+    column = names_by_text(start.names).get(plain(named or _OWN_TIME))
+    if column is not None:
+        return column, None
+    likely = date_columns(start)
+    if named is not None:
+        return None, no_such("column", Place(source, column=named), start.names, likely)
+    refusal = InputError(
+        "no column was named as the date of a node",
+        place=Place(source),
+        mend=f"Name it: --time in the shell, time= in Python. {dates('column', likely)}",
+    )
+    if likely:
+        raise refusal
+    return None, refusal
 
 
 def undated(table: Table) -> Table:

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from graphveil.errors import InputError, Place
-from graphveil.formats.column_names import dates, names_by_text, no_such, plain
-from graphveil.formats.delimited import Beginning, beginning, read_columns
+from graphveil.formats.column_names import names_by_text, no_such, plain
+from graphveil.formats.delimited import beginning, read_columns
 from graphveil.formats.file_reports import file_report
 from graphveil.formats.format import Claim, Claimed, Format, Part, register
 from graphveil.formats.options import ReadingOptions
 from graphveil.formats.parse_report import Note
 from graphveil.formats.source_file import SourceFile
-from graphveil.formats.time_fields import date_columns, tidied, undated
+from graphveil.formats.time_fields import date_columns, node_time_column, tidied, undated
 
 _ID = "id"
 _ENDS = (("source", "target"), ("id1", "id2"))
@@ -48,8 +48,7 @@ def _read(files: Sequence[Claimed], options: ReadingOptions) -> list[Part]:
 
 def _nodes(claimed: Claimed, options: ReadingOptions) -> Part:
     start = beginning(claimed.file)
-    column = names_by_text(start.names).get(plain(options.time or _OWN_TIME))
-    refusal = None if column else _no_time(claimed.file, start, options.time)
+    column, refusal = node_time_column(claimed.file.name, start, options.time)
     names, notes = {"node": claimed.claim.columns[0]}, []
     if column is None:
         table = undated(read_columns(claimed.file, names, options.table_bytes))
@@ -59,21 +58,6 @@ def _nodes(claimed: Claimed, options: ReadingOptions) -> Part:
         notes = [Note(f"dated by the column '{column}'"), *changed]
     report = file_report(claimed, MICROBETRACE.name, nodes=[table], notes=notes)
     return Part(report, nodes=(table,), without_time=refusal)
-
-
-def _no_time(file: SourceFile, start: Beginning, named: str | None) -> InputError:
-    """The refusal of a node list without the date column; certain if there is a candidate."""
-    likely = date_columns(start)
-    if named is not None:
-        return no_such("column", Place(file.name, column=named), start.names, likely)
-    refusal = InputError(
-        "no column was named as the date of a node",
-        place=Place(file.name),
-        mend=f"Name it: --time in the shell, time= in Python. {dates('column', likely)}",
-    )
-    if likely:
-        raise refusal
-    return refusal
 
 
 def _links(claimed: Claimed, options: ReadingOptions) -> Part:

@@ -1,0 +1,179 @@
+"""Outbreak line lists: a row for each case, with a column that names who infected it.
+
+Each row is a node, and an edge from every infector in it to the case.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from graphveil.errors import InputError, Place
+from graphveil.formats.column_names import names_by_text, no_such, plain
+from graphveil.formats.delimited import Beginning, beginning, read_columns
+from graphveil.formats.file_reports import file_report
+from graphveil.formats.format import Claim, Claimed, Format, Part, register
+from graphveil.formats.options import ReadingOptions
+from graphveil.formats.parse_report import Note
+from graphveil.formats.quoted_rows import unquoted
+from graphveil.formats.source_file import SourceFile
+from graphveil.formats.time_fields import (
+    MISSING_WORDS,
+    date_columns,
+    node_time_column,
+    tidied,
+    undated,
+)
+from graphveil.graph.records import Table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+# Without blanks and marks, and of several the first: a person is what privacy protects, and a
+# bare id may be the number of the row.
+_IDS = (
+    "patientid", "personid", "individualid", "subjectid", "participantid", "caseid", "id",
+    "nodeid", "node", "patient", "person", "case",
+)  # fmt: skip
+_INFECTORS = tuple(
+    name + end
+    for name in (
+        "infectedby", "infector", "sourcecase", "sourcepatient", "transmittedby", "transmitter",
+    )
+    for end in ("", "id")
+)  # fmt: skip
+_MARKS = re.compile(r"[\W_]")
+_BETWEEN = ",;"
+
+
+def _claims(file: SourceFile, insisted: bool) -> Claim | None:
+    try:
+        names = beginning(file).names
+    except InputError:
+        if insisted:
+            raise
+        return None
+    theirs = {_MARKS.sub("", plain(name)): name for name in reversed(names)}
+    case, infector = (
+        next((theirs[name] for name in known if name in theirs), None)
+        for known in (_IDS, _INFECTORS)
+    )
+    if case is None or infector is None:
+        return None
+    return Claim("network", f"a header row with {case} and {infector}", (case, infector))
+
+
+def _read(files: Sequence[Claimed], options: ReadingOptions) -> list[Part]:
+    return [_part(each, options) for each in files]
+
+
+def _part(claimed: Claimed, options: ReadingOptions) -> Part:
+    start = beginning(claimed.file)
+    time, no_time = node_time_column(claimed.file.name, start, options.time)
+    edge_time, no_edge_time = _edge_time_column(claimed.file, start, options.edge_time)
+    cases, mended = _cases(claimed, start, (time, edge_time), options)
+    nodes, dating = _nodes(cases, time, day_first=options.day_first)
+    edges, linking = _edges(cases, edge_time, day_first=options.day_first)
+    notes = [*mended, *dating, *linking]
+    return Part(
+        file_report(claimed, LINELIST.name, nodes=[nodes], edges=[edges], notes=notes),
+        nodes=(nodes,),
+        edges=(edges,),
+        without_time=no_time,
+        without_edge_time=no_edge_time,
+    )
+
+
+def _edge_time_column(
+    file: SourceFile, start: Beginning, named: str | None
+) -> tuple[str | None, InputError | None]:
+    """The column that was named as the date of an edge, or the refusal if there is none."""
+    if named is None:
+        return None, None
+    column = names_by_text(start.names).get(plain(named))
+    if column is not None:
+        return column, None
+    place = Place(file.name, column=named)
+    return None, no_such("column", place, start.names, date_columns(start))
+
+
+def _cases(
+    claimed: Claimed,
+    start: Beginning,
+    times: tuple[str | None, str | None],
+    options: ReadingOptions,
+) -> tuple[Table, list[Note]]:
+    """The columns that count, as text: case, infector, and the dates that there are."""
+    import polars as pl
+
+    ours = ("case", "infector", "node_time", "edge_time")
+    named = zip(ours, (*claimed.claim.columns, *times), strict=True)
+    names = {name: column for name, column in named if column is not None}
+    most = options.table_bytes
+    table = read_columns(claimed.file, {**names, "first": start.names[0]}, most)
+    frame = table.frame.cast(pl.String)
+    wanted = replace(table, frame=frame.select(names.keys()), names=names)
+    return unquoted(wanted, frame["first"], claimed.file, start, most)
+
+
+def _nodes(cases: Table, time: str | None, *, day_first: bool) -> tuple[Table, list[Note]]:
+    names = {"node": cases.names["case"]}
+    if time is None:
+        return undated(replace(cases, frame=cases.frame.select(node="case"), names=names)), []
+    frame = cases.frame.select(node="case", time="node_time")
+    table = replace(cases, frame=frame, names={**names, "time": time})
+    table, changed = tidied(table, day_first=day_first)
+    return table, [Note(f"dated by the column '{time}'"), *changed]
+
+
+def _edges(cases: Table, edge_time: str | None, *, day_first: bool) -> tuple[Table, list[Note]]:
+    """One edge for each infector of a row, in the row's place."""
+    import polars as pl
+
+    rows = cases.frame.with_row_index("row").select(
+        pl.col("row").cast(pl.Int64) + cases.first_row,
+        _infectors(cases.frame).alias("source"),
+        pl.col("case").alias("target"),
+        *([] if edge_time is None else [pl.col("edge_time").alias("time")]),
+    )
+    notes = _several(rows)
+    rows = rows.explode("source").drop_nulls("source")
+    names = {"source": cases.names["infector"], "target": cases.names["case"]}
+    table = Table(rows.drop("row"), cases.source, names=names, numbers=rows["row"].to_numpy())
+    if edge_time is None:
+        return table, notes
+    table, changed = tidied(replace(table, names={**names, "time": edge_time}), day_first=day_first)
+    return table, [*notes, *changed]
+
+
+def _infectors(frame: pl.DataFrame) -> pl.Series:
+    """The ids in each cell; blanks stand between ids unless ids of cases hold blanks."""
+    import polars as pl
+
+    held = frame["case"].str.strip_chars().str.contains(r"\s").any()
+    one = rf"[^{_BETWEEN}]+" if held else rf"[^{_BETWEEN}\s]+"
+    each = pl.element().str.strip_chars()
+    named = ~each.str.to_lowercase().is_in(MISSING_WORDS)
+    return frame["infector"].str.extract_all(one).list.eval(each.filter(named))
+
+
+def _several(rows: pl.DataFrame) -> list[Note]:
+    import polars as pl
+
+    found = rows.filter(pl.col("source").list.len() > 1)["row"]
+    rule = "rows with several infectors: an edge from each"
+    return [Note.of_rows(rule, len(found), found)] if len(found) else []
+
+
+LINELIST = register(
+    Format(
+        name="linelist",
+        summary="outbreak line list",
+        looks="CSV: a row for each case, with an id such as case_id, a column such as infected_by "
+        "and a date column that you name",
+        claims=_claims,
+        read=_read,
+    )
+)

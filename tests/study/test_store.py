@@ -253,3 +253,9 @@ def test_time_may_go_backwards(root: Path, monkeypatch: pytest.MonkeyPatch) -> N
     stamps = [row.at for row in study.ledger().rows]
     assert stamps == sorted(stamps, reverse=True)
     assert list(verify(study))
+
+
+def test_a_server_that_does_not_answer_leaves_no_folder_behind(root: Path) -> None:
+    with pytest.raises(StorageError):
+        Study.create(root, promise(), database="postgresql://nobody@127.0.0.1:1/nothing")
+    assert not root.exists()

@@ -111,10 +111,9 @@ def _locked(path: Path) -> Iterator[None]:
         yield
 
 
-def make_folder(root: Path, url: str | None) -> Folder:
-    """Lay out a new study, as yet without its file; refuses a folder that holds one."""
-    folder = Folder(root)
-    folder.require_free()
+def make_folder(folder: Folder, url: str | None) -> None:
+    """Lay out a new study, as yet without its file and its database."""
+    root = folder.root
     try:
         for part in (folder.public, folder.private, folder.batches, folder.segments):
             part.mkdir(parents=True, exist_ok=True)
@@ -132,7 +131,6 @@ def make_folder(root: Path, url: str | None) -> Folder:
 
         write_private(folder.private / "store.toml", tomli_w.dumps({"url": url}).encode())
     write_bytes(folder.public / "README.txt", PUBLIC_NOTE.encode())
-    return folder
 
 
 def write_private(path: Path, content: bytes) -> None:

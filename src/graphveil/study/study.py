@@ -71,8 +71,13 @@ class Study:
             opening.series_plan(promise, series, first_step=0)
         if database is not None and database.startswith("sqlite"):
             raise ParameterError("database", "SQLite is used where no URL is given")
-        folder = make_folder(root.resolve(), database)
-        Store.create(folder.database_url)
+        folder = Folder(root.resolve())
+        folder.require_free()
+        if database is not None:  # a server that does not answer leaves no folder behind
+            Store.create(database)
+        make_folder(folder, database)
+        if database is None:
+            Store.create(folder.database_url)
         # The study file comes last: without it, a half-made study is none.
         write_bytes(folder.study_file, study_file.written(promise).encode())
         return cls(folder)

@@ -1,0 +1,175 @@
+"""A program that runs commands of a study, each in a fresh process that may be struck by a fault.
+
+It has loaded everything and started nothing (no thread outlives a fork), so that a fresh
+process costs a fork and not a second of imports. One request a line comes in, one answer a line
+goes out, as JSON.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import resource
+import sys
+from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
+from hashlib import sha256
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from faults import Fault, Watch, install
+
+NEEDED = (
+    "opendp.prelude",
+    "psycopg",
+    "scipy.optimize",
+    "sqlalchemy.dialects.postgresql",
+    "sqlalchemy.dialects.sqlite",
+    "graphveil.cli",
+    "graphveil.engines",
+    "graphveil.report.charts",
+    "graphveil.study.verification",
+    "studies",
+)
+
+
+def _create(root: Path, database: str | None) -> None:
+    from graphveil.study import Study
+    from studies import promise
+
+    Study.create(root, promise(), database=database)
+
+
+def _add(root: Path, _: str | None) -> None:
+    from graphveil.study import Study
+    from studies import people
+
+    Study.at(root).add(people())
+
+
+def _series(root: Path, _: str | None) -> None:
+    from graphveil.study import SeriesPromise, Study
+
+    Study.at(root).open_series(SeriesPromise(name="nodes", statistic="nodes", epsilon="1/2"))
+
+
+def _publish(root: Path, _: str | None) -> None:
+    from graphveil.study import Study
+
+    Study.at(root).publish()
+
+
+def _publish_first(root: Path, _: str | None) -> None:
+    from graphveil.study import Study
+
+    Study.at(root).publish(0)
+
+
+def _withdraw(root: Path, _: str | None) -> None:
+    from graphveil.study import Study
+
+    Study.at(root).withdraw()
+
+
+def _command_line(root: Path, _: str | None) -> None:
+    """The whole `graphveil publish`, with its report; only the pictures are not drawn."""
+    from graphveil.cli import main
+    from graphveil.report import charts
+
+    setattr(charts, "drawing", lambda series: b"<svg/>")  # noqa: B010 - seen by no type checker
+    setattr(charts, "picture", lambda drawing: drawing)  # noqa: B010
+    sys.argv = ["graphveil", "publish", str(root)]
+    with redirect_stdout(io.StringIO()):
+        main()
+
+
+COMMANDS: dict[str, Callable[[Path, str | None], None]] = {
+    "create": _create,
+    "add": _add,
+    "series": _series,
+    "publish": _publish,
+    "publish 2001": _publish_first,
+    "withdraw": _withdraw,
+    "graphveil publish": _command_line,
+}
+
+
+def run(request: dict[str, Any]) -> dict[str, Any]:
+    """Run one command here and now; what it did, and how it ended."""
+    watch = Watch(Path(request["root"]), request["fault"] and Fault(**request["fault"]))
+    install(watch)
+    if request["largest_file"] is not None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (request["largest_file"],) * 2)
+    kind, printed = None, io.StringIO()
+    try:
+        with redirect_stderr(printed):
+            COMMANDS[request["command"]](watch.root, request["database"])
+    except SystemExit as leaving:
+        kind = None if not leaving.code else f"exit {leaving.code}"
+    except Exception as raised:
+        kind = type(raised).__name__
+        printed.write(str(raised))
+    message, head = printed.getvalue(), _head(watch.root)
+    return {"effects": watch.names, "kind": kind, "message": message, "head": head}
+
+
+def _head(root: Path) -> str:
+    """What the public ledger is now, in short."""
+    ledger = root / "public" / "ledger.jsonl"
+    return sha256(ledger.read_bytes()).hexdigest() if ledger.exists() else ""
+
+
+def _load() -> None:
+    """Import all that a command needs; compile something, so that numba is ready."""
+    import numba
+
+    for name in NEEDED:
+        import_module(name)
+    numba.njit(lambda number: number + 1)(1)
+
+
+def together(requests: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Run commands at the same moment, each in a process of its own.
+
+    One that gives no answer was killed.
+    """
+    ready, go = os.pipe()
+    started = [_forked(request, ready, go) for request in requests]
+    os.close(ready)
+    os.close(go)  # the children see the end of this pipe, and begin
+    return [_ended(child, answers) for child, answers in started]
+
+
+def _forked(request: dict[str, Any], ready: int, go: int) -> tuple[int, int]:
+    receiving, sending = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(go)
+        os.read(ready, 1)
+        answer = json.dumps(run(request)).encode()
+        with os.fdopen(sending, "wb") as pipe:
+            pipe.write(answer)
+        os._exit(0)
+    os.close(sending)
+    return child, receiving
+
+
+def _ended(child: int, answers: int) -> dict[str, Any]:
+    with os.fdopen(answers, "rb") as pipe:
+        text = pipe.read()
+    _, status = os.waitpid(child, 0)
+    return {"killed_by": os.WTERMSIG(status), **(json.loads(text) if text else {})}
+
+
+def main() -> None:
+    """Serve until nobody asks any more."""
+    _load()
+    print(json.dumps("ready"), flush=True)
+    for line in sys.stdin:
+        print(json.dumps(together(json.loads(line))), flush=True)
+
+
+if __name__ == "__main__":
+    main()

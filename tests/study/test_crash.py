@@ -1,0 +1,316 @@
+"""A process is killed at every effect it has: a step has one value, and one command resumes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+from shutil import rmtree
+from signal import SIGKILL
+
+import pytest
+
+from fault_benches import Bench, benches, every_fault, sources, troubles
+from fault_runs import (
+    Processes,
+    Values,
+    counted,
+    look,
+    require_whole,
+    steps_told,
+    strangers,
+    twice,
+)
+from faults import Fault
+from graphveil.errors import GraphveilError
+from graphveil.study import Study
+from studies import opened, people, promise, released
+from study_databases import new_database
+
+PUBLIC = {"README.txt", "study.toml", "ledger.jsonl"}
+REPORTED = PUBLIC | {"releases.csv", "card.json", "report.html", "charts/edges.svg",
+    "charts/edges.png", "charts/degrees.svg", "charts/degrees.png"}  # fmt: skip
+EDGES = [1, 2, 2, 1]  # how many edges each year adds
+
+# One whole file is six effects: open, permissions, write, sync, replace, sync of the folder.
+FAIL_POINTS = {
+    ("create", "sqlite"): 35,
+    ("add", "sqlite"): 26,
+    ("publish", "sqlite"): 27,
+    ("series", "sqlite"): 16,
+    ("withdraw", "sqlite"): 3,
+    ("graphveil publish", "sqlite"): 70,
+    ("create", "postgresql"): 40,
+    ("add", "postgresql"): 26,
+    ("publish", "postgresql"): 27,
+    ("series", "postgresql"): 16,
+    ("withdraw", "postgresql"): 3,
+    ("graphveil publish", "postgresql"): 70,
+}
+
+Setting = Callable[[str, str], list[Bench]]
+
+
+@pytest.fixture(scope="module")
+def fresh() -> Iterator[list[Processes]]:
+    """Sources of fresh processes."""
+    with sources() as made:
+        yield made
+
+
+@pytest.fixture
+def setting(
+    request: pytest.FixtureRequest, fresh: list[Processes], tmp_path: Path
+) -> Callable[[str, str], list[Bench]]:
+    """Benches with a study that is about to run a command."""
+
+    def set_up(kind: str, command: str) -> list[Bench]:
+        def study(root: Path) -> Study:
+            server = None if kind == "sqlite" else request.getfixturevalue("postgresql")
+            database = server and new_database(server)
+            if command == "add":
+                return Study.create(root, promise(), database=database)
+            return opened(root, database)
+
+        room = tmp_path / f"{kind}-{command}"
+        room.mkdir()
+        return benches(fresh, room, study)
+
+    return set_up
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_the_fail_points_are_all_known(
+    setting: Setting, kind: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    draft, started = setting(kind, "add")[0], setting(kind, "publish")[0]
+    found = {"add": effects_of(draft, "add")}
+    for command in ("publish", "series", "withdraw", "graphveil publish"):
+        found[command] = effects_of(started, command)
+    server = None if kind == "sqlite" else new_database(request.getfixturevalue("postgresql"))
+    created = draft.processes.run(tmp_path / "created", "create", database=server)
+    found["create"] = created.effects
+    expected = {command: many for (command, on), many in FAIL_POINTS.items() if on == kind}
+    assert {command: len(names) for command, names in found.items()} == expected, found
+
+
+def effects_of(bench: Bench, command: str) -> list[str]:
+    """What a command does to the study of a bench."""
+    with bench.copy() as root:
+        ended = bench.processes.run(root, command)
+    assert (ended.killed_by, ended.kind) == (0, None), ended
+    return ended.effects
+
+
+def killed_publish(bench: Bench, *faults: Fault) -> str | None:
+    """Kill one publish after the other; then publish once more; what is wrong with that."""
+    seen: Values = {}
+    with bench.copy() as root:
+        for fault in faults:
+            ended = bench.processes.run(root, "publish", fault)
+            if ended.killed_by != SIGKILL:
+                return f"was not killed: {ended}"
+            look(root, seen)
+        told = steps_told(root)
+        Study.at(root).publish()
+        look(root, seen)
+        return _trouble(root, seen, told + 1, PUBLIC)
+
+
+def _trouble(root: Path, seen: Values, steps: int, files: set[str]) -> str | None:
+    """What is wrong with a study that was resumed, if anything is."""
+    try:
+        require_whole(root)
+    except GraphveilError as error:
+        return f"is not whole: {error}"
+    found = {
+        "values seen twice": twice(seen),
+        "steps told": steps_told(root) - steps,
+        "strangers": strangers(root, files),
+        "edges": counted(root, "edges") != EDGES[:steps],
+    }
+    wrong = {what: value for what, value in found.items() if value}
+    return str(wrong) if wrong else None
+
+
+def test_publish_is_killed_everywhere(setting: Setting) -> None:
+    places = setting("sqlite", "publish")
+    cases = list(every_fault(effects_of(places[0], "publish")))
+    assert len(cases) == 57
+    assert troubles(places, cases, killed_publish) == []
+
+
+def test_publish_is_killed_at_every_statement_of_postgresql(setting: Setting) -> None:
+    places = setting("postgresql", "publish")
+    effects = effects_of(places[0], "publish")
+    cases = [each for each in every_fault(effects) if effects[each.point][0].isupper()]
+    assert len(cases) == 18
+    assert troubles(places, cases, killed_publish) == []
+
+
+def test_the_resuming_publish_is_killed_too(setting: Setting) -> None:
+    """Once before and once after the commit, at every third effect of what is left to do."""
+    places = setting("sqlite", "publish")
+    commit = effects_of(places[0], "publish").index("COMMIT")
+    pairs = [(Fault(commit, "before"), Fault(point, "before")) for point in range(0, 27, 3)]
+    pairs += [(Fault(commit, "after"), Fault(point, "before")) for point in range(0, 6, 2)]
+    assert troubles(places, pairs, lambda bench, pair: killed_publish(bench, *pair)) == []
+
+
+def killed_command_line(bench: Bench, fault: Fault) -> str | None:
+    """Kill the whole `graphveil publish`, report and all; then run it again."""
+    seen: Values = {}
+    with bench.copy() as root:
+        ended = bench.processes.run(root, "graphveil publish", fault)
+        if ended.killed_by != SIGKILL:
+            return f"was not killed: {ended}"
+        look(root, seen)
+        steps = 2 if _shows_everything(root) else 1
+        again = bench.processes.run(root, "graphveil publish")
+        if again.kind is not None:
+            return f"did not resume: {again}"
+        look(root, seen)
+        return _trouble(root, seen, steps, REPORTED)
+
+
+def _shows_everything(root: Path) -> bool:
+    """Whether the page, which is written last, tells of the newest row: then nothing is left."""
+    page, rows = root / "public" / "report.html", root / "public" / "ledger.jsonl"
+    if not page.exists():
+        return False
+    return json.loads(rows.read_text().splitlines()[-1])["hash"] in page.read_text()
+
+
+def test_publish_is_killed_between_artefacts(setting: Setting) -> None:
+    places = setting("sqlite", "graphveil publish")
+    effects = effects_of(places[0], "graphveil publish")
+    artefacts = [p for p, name in enumerate(effects) if name.startswith("replace public/")]
+    assert len(artefacts) == 8
+    cases = [Fault(point, "after") for point in artefacts]
+    assert troubles(places, cases, killed_command_line) == []
+
+
+def killed_add(bench: Bench, fault: Fault) -> str | None:
+    """Kill the first `add` of a draft; then add the same records again, and publish."""
+    with bench.copy() as root:
+        ended = bench.processes.run(root, "add", fault)
+        if ended.killed_by != SIGKILL:
+            return f"was not killed: {ended}"
+        Study.at(root).add(people())
+        Study.at(root).publish(1)
+        return _trouble(root, {}, 2, PUBLIC)
+
+
+def test_add_is_killed(setting: Setting) -> None:
+    places = setting("sqlite", "add")
+    cases = list(every_fault(effects_of(places[0], "add")))
+    assert len(cases) == 55
+    assert troubles(places, cases[::4], killed_add) == []
+
+
+def killed_create(bench: Bench, fault: Fault) -> str | None:
+    """Kill the making of a study; then make it again, unless it is there, and use it."""
+    root = bench.room / "new"
+    try:
+        ended = bench.processes.run(root, "create", fault)
+        if ended.killed_by != SIGKILL:
+            return f"was not killed: {ended}"
+        whole = (root / "public" / "study.toml").exists()
+        study = Study.at(root) if whole else Study.create(root, promise())
+        study.add(people())
+        study.publish()
+        return _trouble(root, {}, 1, PUBLIC)
+    finally:
+        rmtree(root, ignore_errors=True)
+
+
+@pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.slow)])
+def test_create_is_killed(setting: Setting, every: int, tmp_path: Path) -> None:
+    places = setting("sqlite", "add")
+    effects = places[0].processes.run(tmp_path / "created", "create").effects
+    cases = list(every_fault(effects))
+    assert len(cases) == 73
+    assert troubles(places, cases[::every], killed_create) == []
+
+
+def killed_series(bench: Bench, fault: Fault) -> str | None:
+    """Kill the opening of a series: it is open or it is not, and the next step tells which."""
+    with bench.copy() as root:
+        ended = bench.processes.run(root, "series", fault)
+        if ended.killed_by != SIGKILL:
+            return f"was not killed: {ended}"
+        with Study.at(root).store.reading() as committed:
+            is_open = "nodes" in committed.series()
+        Study.at(root).publish()
+        if (("nodes", 0) in released(Study.at(root))) != is_open:
+            return "the series was lost, or came from nowhere"
+        return _trouble(root, {}, 1, PUBLIC)
+
+
+def killed_withdraw(bench: Bench, fault: Fault) -> str | None:
+    """Kill a withdrawal: the batch is there as a whole, or it is gone."""
+    with bench.copy() as root:
+        ended = bench.processes.run(root, "withdraw", fault)
+        if ended.killed_by != SIGKILL:
+            return f"was not killed: {ended}"
+        is_there = bool(Study.at(root).ledger().batches)
+        Study.at(root).publish(1)
+        require_whole(root)
+        right = counted(root, "edges") == (EDGES[:2] if is_there else [0, 0])
+        return None if right else "some of the batch is there"
+
+
+@pytest.mark.parametrize(
+    ("command", "trial", "every"), [("series", killed_series, 4), ("withdraw", killed_withdraw, 2)]
+)
+def test_smaller_commands_are_killed(
+    setting: Setting, command: str, trial: Callable[[Bench, Fault], str | None], every: int
+) -> None:
+    places = setting("sqlite", command)
+    cases = list(every_fault(effects_of(places[0], command)))[::every]
+    assert troubles(places, cases, trial) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+@pytest.mark.parametrize(
+    ("command", "trial"),
+    [
+        ("publish", killed_publish),
+        ("graphveil publish", killed_command_line),
+        ("add", killed_add),
+        ("series", killed_series),
+        ("withdraw", killed_withdraw),
+    ],
+)
+def test_every_command_is_killed_everywhere(
+    setting: Setting, kind: str, command: str, trial: Callable[[Bench, Fault], str | None]
+) -> None:
+    places = setting(kind, command)
+    cases = list(every_fault(effects_of(places[0], command)))
+    assert len(cases) >= 2 * FAIL_POINTS[command, kind]
+    assert troubles(places, cases, trial) == []
+
+
+def killed_again_everywhere(bench: Bench, first: Fault) -> str | None:
+    """Kill a publish; then, on one copy after the other, each effect of the one that resumes."""
+    for point in count():
+        trouble = killed_publish(bench, first, Fault(point, "before"))
+        if trouble is not None:
+            done = trouble.startswith("was not killed") and point >= 6  # it announced, at least
+            return None if done else trouble
+    raise AssertionError
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_every_resuming_publish_is_killed_everywhere(setting: Setting, kind: str) -> None:
+    places = setting(kind, "publish")
+    effects = effects_of(places[0], "publish")
+    first = [  # on PostgreSQL, where files are written as on SQLite, only statements and commit
+        Fault(point, "after")
+        for point, name in enumerate(effects[:-1])
+        if kind == "sqlite" or name[0].isupper()
+    ]
+    assert troubles(places, first, killed_again_everywhere) == []

@@ -13,6 +13,7 @@ from graphveil.errors import ParameterError, StudyError
 if TYPE_CHECKING:
     from graphveil.report.public_part import PublicPart
     from graphveil.study import Study
+    from graphveil.study.ledger import Ledger
 
 
 def public_folder(given: Path) -> Path:
@@ -49,9 +50,9 @@ def write_report(public: Path) -> tuple[Path, ...]:
         return write(public)
 
 
-def report_is_current(study: Study) -> bool:
+def report_is_current(study: Study, ledger: Ledger) -> bool:
     """Whether the page, which is written last, tells of the newest public row."""
-    page, rows = study.folder.public / "report.html", study.ledger().public_rows
+    page, rows = study.folder.public / "report.html", ledger.public_rows
     return page.is_file() and bool(rows) and rows[-1].hash.encode() in page.read_bytes()
 
 

@@ -12,8 +12,10 @@ from graphveil.cli.options import Json, StudyFolder
 from graphveil.errors import BoundError, ParameterError, StudyError
 
 if TYPE_CHECKING:
-    from graphveil.graph.calendar import Calendar
-    from graphveil.study import Study
+    from pathlib import Path
+
+    from graphveil.study import Study, StudyFile
+    from graphveil.study.ledger import Ledger
 
 
 def publish(
@@ -50,36 +52,40 @@ def publish(
     if sum((step is not None, through is not None, everything)) > 1:
         raise ParameterError("publish", "give one of --step, --through and --all")
     study = Study.at(folder)
-    behind = _is_behind(study, reported=not no_report)
-    last = _last(study, step, through, everything=everything)
+    ledger = study.ledger()
+    promise = study.promise(ledger)
+    behind = _is_behind(study, ledger, reported=not no_report)
+    last = _last(promise, len(ledger.sealed), step, through, everything=everything)
     load_kernels_without_blas()
     if last is None and behind:
         study.announce()
         new: list[int] = []
     else:
-        new = _sealed(study, last, early=early, report=not no_report)
+        new = _sealed(study, len(ledger.sealed), last, early=early, report=not no_report)
     if not no_report:
         _report(study)
-    _tell(study, new, finished=behind and last is None, as_json=as_json)
+    _tell(study.folder.public, promise, new, finished=behind and last is None, as_json=as_json)
     if not (no_report or as_json):
         print(f"The report: {study.folder.public / 'report.html'}")
 
 
-def _is_behind(study: Study, *, reported: bool) -> bool:
+def _is_behind(study: Study, ledger: Ledger, *, reported: bool) -> bool:
     """Whether something was sealed that the public part does not show yet."""
     from graphveil.cli.public_folder import report_is_current
 
-    stale = reported and bool(study.ledger().sealed) and not report_is_current(study)
-    return study.is_behind() or stale
+    stale = reported and bool(ledger.sealed) and not report_is_current(study, ledger)
+    return study.is_behind(ledger) or stale
 
 
-def _last(study: Study, step: str | None, through: str | None, *, everything: bool) -> int | None:
+def _last(
+    promise: StudyFile, made: int, step: str | None, through: str | None, *, everything: bool
+) -> int | None:
     """The last step to seal; None for just the next one."""
     from graphveil.cli.calendar_steps import last_ended, step_called
 
-    calendar, made = study.calendar(), len(study.ledger().sealed)
+    calendar = promise.steps()
     if everything:
-        return last_ended(study.promise())
+        return last_ended(promise)
     if through is not None:
         return step_called(calendar, through, "through")
     if step is None:
@@ -93,9 +99,8 @@ def _last(study: Study, step: str | None, through: str | None, *, everything: bo
     return number
 
 
-def _sealed(study: Study, last: int | None, *, early: bool, report: bool) -> list[int]:
+def _sealed(study: Study, made: int, last: int | None, *, early: bool, report: bool) -> list[int]:
     """Seal, with a bar where there is much to seal; a refusal leaves the public part whole."""
-    made = len(study.ledger().sealed)
     steps = 1 if last is None else last + 1 - made
     try:
         with _progress(steps) as advance:
@@ -126,14 +131,15 @@ def _progress(steps: int) -> Iterator[Callable[[int], object]]:
         yield lambda step: bar.advance(task)
 
 
-def _tell(study: Study, new: list[int], *, finished: bool, as_json: bool) -> None:
+def _tell(
+    public: Path, promise: StudyFile, new: list[int], *, finished: bool, as_json: bool
+) -> None:
     from graphveil.cli.output import print_json
     from graphveil.cli.releases import rows_of_steps
 
-    calendar = study.calendar()
+    labels = [promise.steps().label(step) for step in new]
     if as_json:
-        labels = [calendar.label(step) for step in new]
-        rows = rows_of_steps(study.folder.public, new)
+        rows = rows_of_steps(public, new)
         print_json({"sealed": labels, "finished_an_earlier_run": finished, "releases": rows})
         return
     if finished:
@@ -142,14 +148,14 @@ def _tell(study: Study, new: list[int], *, finished: bool, as_json: bool) -> Non
     elif not new:
         print("Sealed before: written again, with the same numbers.")
     else:
-        _print_new(study, calendar, new)
+        _print_new(public, new, labels)
 
 
-def _print_new(study: Study, calendar: Calendar, new: list[int]) -> None:
+def _print_new(public: Path, new: list[int], labels: list[str]) -> None:
     """The newest step; of a backfill, the others are only counted."""
     from graphveil.cli.releases import print_steps
 
-    first, last = calendar.label(new[0]), calendar.label(new[-1])
-    print_steps(f"Published: {last}", study.folder.public, new[-1:])
+    print_steps(f"Published: {labels[-1]}", public, new[-1:])
     if len(new) > 1:
-        print(f"{len(new)} steps were sealed, {first} to {last}; `graphveil releases` shows all.")
+        span = f"{labels[0]} to {labels[-1]}"
+        print(f"{len(new)} steps were sealed, {span}; `graphveil releases` shows all.")

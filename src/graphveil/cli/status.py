@@ -32,7 +32,8 @@ def status(folder: StudyFolder, as_json: Json = False) -> None:
 def _found(study: Study) -> dict[str, Any]:
     from graphveil.cli.public_folder import report_is_current
 
-    promise, ledger = study.promise(), study.ledger()
+    ledger = study.ledger()
+    promise = study.promise(ledger)
     page = study.folder.public / "report.html"
     sealed = len(ledger.sealed)
     return {
@@ -43,8 +44,8 @@ def _found(study: Study) -> dict[str, Any]:
         "batches_waiting": sum(each.last_step >= sealed for each in ledger.batches),
         "budget": found_budget(promise),
         "series": found_series(promise, ledger),
-        "public_part_is_current": not study.is_behind()
-        and (not sealed or report_is_current(study)),
+        "public_part_is_current": not study.is_behind(ledger)
+        and (not sealed or report_is_current(study, ledger)),
         "report": str(page) if page.is_file() else None,
     }
 

@@ -100,11 +100,11 @@ def candidate(
     # A person's later sequence, in a file without the first, has a date of its own.
     growing = maps_persons(study.records) and not complete
     kept, redated = _as_it_was(given.records, waiting, sealed, only_earlier=growing)
-    before = sealed.sequence.extend(waiting.records(), undated="first", late="join").report
+    before = _waiting_report(waiting, sealed)
     grown = sealed.sequence.extend(_together(waiting.records(), kept), undated="first", late="join")
     pending = Pending.of(kept)
-    present = _present(grown.sequence, pending)
     added = grown.report - before
+    present = _present(grown.sequence, pending, added)
     known_nodes = int(present.nodes.sum()) - added.nodes_added
     known_edges = present.edges - added.edges_added
     findings = Findings(
@@ -118,6 +118,13 @@ def candidate(
     )
     last_step = max(present.last_step, sealed.sequence.steps)
     return Candidate(pending.unknown_to(sealed.sequence), last_step, findings)
+
+
+def _waiting_report(waiting: Pending, sealed: StudyGraph) -> IntakeReport:
+    """What the waiting records alone would tell."""
+    if not len(waiting.nodes) and not len(waiting.edges):
+        return IntakeReport()
+    return sealed.sequence.extend(waiting.records(), undated="first", late="join").report
 
 
 def keep(transaction: Transaction, folder: Folder, ledger: Ledger, batch: Candidate) -> int:
@@ -203,7 +210,7 @@ class _Present:
     last_step: int
 
 
-def _present(grown: GraphSequence, pending: Pending) -> _Present:
+def _present(grown: GraphSequence, pending: Pending, added: IntakeReport) -> _Present:
     mentioned = grown.index.labels(pending.nodes["node"])
     nodes = np.zeros(grown.nodes, np.bool_)
     nodes[mentioned] = True
@@ -211,7 +218,9 @@ def _present(grown: GraphSequence, pending: Pending) -> _Present:
     arrivals = steps_of_labels(grown.node_offsets, np.concatenate([mentioned, *ends]))
     own = pending.edges["time"].fill_null(UNSTATED).to_numpy()
     last_step = int(np.concatenate([arrivals, own]).max(initial=0))
-    return _Present(nodes, _distinct(grown, *ends), last_step)
+    # Without repetitions every edge is new; to find the different ones would take a while.
+    edges = _distinct(grown, *ends) if added.repeated_edges else added.edges_added
+    return _Present(nodes, edges, last_step)
 
 
 def _edges_of(graph: GraphSequence) -> int:

@@ -8,7 +8,7 @@ ones. Read one after the other they are the columns of a graph sequence.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from graphveil.graph.calendar import Calendar
 from graphveil.graph.identity import same_form
-from graphveil.graph.sequence import BOTH, GraphSequence, LateEdges
+from graphveil.graph.sequence import BOTH, GraphSequence, Growth, LateEdges
 from graphveil.study.ledger import SealedStep
 from graphveil.study.private_tables import read_table
 
@@ -97,29 +97,31 @@ def _joined(empty: GraphSequence, parts: Sequence[Segment]) -> StudyGraph:
 
     ids = pl.concat(same_form(*(part.nodes["node"] for part in parts))).rename("id")
     nodes = pl.concat([part.nodes.select("stated", "links") for part in parts])
-    edges = pl.concat([part.edges for part in parts])
-    prompt, late = edges.filter(~pl.col("late")), edges.filter("late")
-    sequence = GraphSequence(
-        calendar=empty.calendar,
-        directed=empty.directed,
-        oriented=empty.oriented,
+    prompt = [int(part.nodes["links"].sum()) for part in parts]  # these come first
+    late = [part.edges.slice(first) for part, first in zip(parts, prompt, strict=True)]
+    sequence = replace(
+        empty,
         ids=ids,
         node_offsets=_ends([len(part.nodes) for part in parts]),
         offsets=_ends(nodes["links"].to_numpy()),
-        entries=_entries(prompt),
+        entries=_entries([part.edges.head(n) for part, n in zip(parts, prompt, strict=True)]),
         late=LateEdges(
-            offsets=_ends([int(part.edges["late"].sum()) for part in parts]),
-            newer=late["newer"].to_numpy(writable=True),
+            offsets=_ends([len(edges) for edges in late]),
+            newer=np.concatenate([edges["newer"].to_numpy() for edges in late]),
             entries=_entries(late),
         ),
     )
-    return StudyGraph(sequence, nodes["stated"].to_numpy())
+    # The index of ids is asked for again and again; with its growth, a sequence keeps it.
+    grown = replace(sequence, growth=Growth.of(sequence))
+    return StudyGraph(grown, nodes["stated"].to_numpy())
 
 
-def _entries(edges: pl.DataFrame) -> NDArray[np.int32]:
-    older: NDArray[np.int32] = edges["older"].to_numpy()
-    direction = edges["direction"].to_numpy().astype(np.int32)
-    return (older << np.int32(2)) | direction
+def _entries(parts: Sequence[pl.DataFrame]) -> NDArray[np.int32]:
+    """Older neighbours and directions, packed as a sequence has them."""
+    entries = np.concatenate([part["older"].to_numpy() for part in parts])
+    entries <<= 2
+    entries |= np.concatenate([part["direction"].to_numpy() for part in parts])
+    return entries
 
 
 def _ends(lengths: NDArray[np.int32] | Sequence[int]) -> NDArray[np.int64]:

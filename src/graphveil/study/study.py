@@ -98,9 +98,9 @@ class Study:
         """All that happened, once it agrees with the study file and with what was announced."""
         return self._committed()[0]
 
-    def promise(self) -> StudyFile:
+    def promise(self, ledger: Ledger | None = None) -> StudyFile:
         """What the study says of itself: its file while it is a draft, then its ledger."""
-        ledger = self.ledger()
+        ledger = self.ledger() if ledger is None else ledger
         return ledger.versions[-1] if ledger.is_open else self._draft()
 
     def calendar(self) -> Calendar:
@@ -160,9 +160,9 @@ class Study:
         self.announce()
         return opened
 
-    def is_behind(self) -> bool:
+    def is_behind(self, ledger: Ledger | None = None) -> bool:
         """Whether a step was sealed and not yet announced."""
-        return is_behind(self.folder, self.ledger())
+        return is_behind(self.folder, self.ledger() if ledger is None else ledger)
 
     def publish(
         self,
@@ -185,12 +185,11 @@ class Study:
         first = len(ledger.sealed)
         finishing = through is None and is_behind(self.folder, ledger)
         last = first - finishing if through is None else through
-        self.announce()
-        if last >= first:
-            self._require_due(ledger.versions[-1], last, early=early)
-            opening.require_room(ledger, last)
         prepared = None
         try:
+            if last >= first:
+                self._require_due(ledger.versions[-1], last, early=early)
+                opening.require_room(ledger, last)
             for step in range(first, last + 1):
                 prepared = self._seal(step, last, prepared)
                 sealed(step)

@@ -29,7 +29,7 @@ COMMANDS = {
         ["-m", "ruff", "format", "--check"],
         ["-m", "mypy"],
         ["-c", "from importlinter.cli import lint_imports_command as lint; lint()"],
-        ["-m", "pytest"],
+        ["-m", "pytest", "-n", "2", "--dist", "worksteal"],
     ],
     "audit": [["-m", "pytest", "-m", "slow"]],
     "benchmark": [["benchmarks/study_step.py"], ["benchmarks/run.py"]],

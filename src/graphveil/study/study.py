@@ -173,7 +173,7 @@ class Study:
     ) -> list[int]:
         """Seal the next step, or every step up to `through`; the steps that are now new.
 
-        What a killed process has sealed is announced first; then, without `through`, nothing
+        What a killed process has sealed is announced, too; then, without `through`, nothing
         more is sealed. A step that is sealed already is announced again, in the same bytes.
 
         Args:

@@ -8,6 +8,7 @@ every column keeps its contents for ever.
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Scalar = TypeVar("Scalar", bound=np.generic)
+ROOM = 8  # one part in so many is kept free for what comes later
 
 
 @dataclass(eq=False)
@@ -49,6 +51,14 @@ class Column(Generic[Scalar]):
         """
         return cls(_Buffer(values, len(values)), len(values))
 
+    @classmethod
+    def joined(cls, parts: Sequence[NDArray[Scalar]]) -> Column[Scalar]:
+        """A column of all parts, one after the other, with room for an eighth more."""
+        length = sum(map(len, parts))
+        memory = np.empty(length + length // ROOM, parts[0].dtype)
+        np.concatenate(parts, out=memory[:length])
+        return cls(_Buffer(memory, length), length)
+
     def __len__(self) -> int:
         return self.length
 
@@ -76,6 +86,6 @@ class Column(Generic[Scalar]):
 
         So a column that was empty gets exactly what it needs.
         """
-        memory = np.empty(end + self.length // 8, self._buffer.memory.dtype)
+        memory = np.empty(end + self.length // ROOM, self._buffer.memory.dtype)
         memory[: self.length] = self._buffer.memory[: self.length]
         return _Buffer(memory, end)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from graphveil.errors import IntegrityError
@@ -158,8 +158,7 @@ class Ledger:
         """What the study file said: when the study was opened, and after each later series."""
         if not self.rows:
             return ()
-        data = self.rows[0].fact["study"]
-        found = [study_file(data, "the ledger")]
+        found = [_as_opened(self.rows[0].public or "")]
         for each in self.series:
             if each.promise.opened is not None:
                 later = (*found[-1].series, each.promise)
@@ -234,6 +233,11 @@ class Ledger:
     def left(self) -> tuple[Fraction, Fraction]:
         """ε and δ that no series has taken."""
         return self.versions[-1].budget_left()
+
+
+@lru_cache(maxsize=16)  # a command reads its ledger several times, and this takes the longest
+def _as_opened(fact: str) -> StudyFile:
+    return study_file(json.loads(fact)["study"], "the ledger")
 
 
 def require_chain(rows: Sequence[LedgerRow]) -> None:

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.graph.calendar import Calendar
-from graphveil.graph.identity import same_form
+from graphveil.graph.columns import Column
+from graphveil.graph.identity import IdIndex, same_form
 from graphveil.graph.sequence import BOTH, GraphSequence, Growth, LateEdges
 from graphveil.study.ledger import SealedStep
 from graphveil.study.private_tables import read_table
@@ -99,29 +100,36 @@ def _joined(empty: GraphSequence, parts: Sequence[Segment]) -> StudyGraph:
     nodes = pl.concat([part.nodes.select("stated", "links") for part in parts])
     prompt = [int(part.nodes["links"].sum()) for part in parts]  # these come first
     late = [part.edges.slice(first) for part, first in zip(parts, prompt, strict=True)]
+    growth = Growth(
+        index=IdIndex.of(ids),
+        offsets=Column.joined([_ends(nodes["links"].to_numpy())]),
+        entries=_entries([part.edges.head(n) for part, n in zip(parts, prompt, strict=True)]),
+        late_newer=Column.joined([edges["newer"].to_numpy() for edges in late]),
+        late_entries=_entries(late),
+    )
     sequence = replace(
         empty,
         ids=ids,
         node_offsets=_ends([len(part.nodes) for part in parts]),
-        offsets=_ends(nodes["links"].to_numpy()),
-        entries=_entries([part.edges.head(n) for part, n in zip(parts, prompt, strict=True)]),
+        offsets=growth.offsets.values,
+        entries=growth.entries.values,
         late=LateEdges(
-            offsets=_ends([len(edges) for edges in late]),
-            newer=np.concatenate([edges["newer"].to_numpy() for edges in late]),
-            entries=_entries(late),
+            _ends([len(edges) for edges in late]),
+            growth.late_newer.values,
+            growth.late_entries.values,
         ),
+        growth=growth,
     )
-    # The index of ids is asked for again and again; with its growth, a sequence keeps it.
-    grown = replace(sequence, growth=Growth.of(sequence))
-    return StudyGraph(grown, nodes["stated"].to_numpy())
+    return StudyGraph(sequence, nodes["stated"].to_numpy())
 
 
-def _entries(parts: Sequence[pl.DataFrame]) -> NDArray[np.int32]:
+def _entries(parts: Sequence[pl.DataFrame]) -> Column[np.int32]:
     """Older neighbours and directions, packed as a sequence has them."""
-    entries = np.concatenate([part["older"].to_numpy() for part in parts])
+    column = Column.joined([part["older"].to_numpy() for part in parts])
+    entries = column.values  # as yet, nobody else has it
     entries <<= 2
     entries |= np.concatenate([part["direction"].to_numpy() for part in parts])
-    return entries
+    return column
 
 
 def _ends(lengths: NDArray[np.int32] | Sequence[int]) -> NDArray[np.int64]:

@@ -46,18 +46,21 @@ def require_fit(sequence: GraphSequence, bound: Bound) -> None:
         )
 
 
-def require_bound(sequence: GraphSequence, bound: Bound) -> None:
-    """Refuse a sequence that breaks its promise; the refusal is itself private.
+def keeps_bound(sequence: GraphSequence, bound: Bound) -> bool:
+    """Whether nobody has more links than promised; a private fact.
 
     Degrees never fall, so a sequence keeps its bound at every step if it does at the last.
     """
     require_fit(sequence, bound)
     found = degrees(sequence)
     if isinstance(bound, DegreeBound):
-        broken = _exceeds(found.outward, bound.degree)
-    else:
-        broken = _exceeds(found.outward, bound.outward) or _exceeds(found.inward, bound.inward)
-    if broken:
+        return not _exceeds(found.outward, bound.degree)
+    return not (_exceeds(found.outward, bound.outward) or _exceeds(found.inward, bound.inward))
+
+
+def require_bound(sequence: GraphSequence, bound: Bound) -> None:
+    """Refuse a sequence that breaks its promise; the refusal is itself private."""
+    if not keeps_bound(sequence, bound):
         raise BoundError(
             f"The sequence breaks its promised bound ({bound}). For the operator only: do not "
             "publish this message or the fact that it appeared, since it depends on the data. "

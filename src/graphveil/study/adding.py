@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.errors import BoundError, InputError
+from graphveil.errors import InputError
 from graphveil.graph.arrivals import steps_of_labels
-from graphveil.graph.degrees import require_bound
+from graphveil.graph.degrees import keeps_bound
 from graphveil.graph.identity import IdIndex, same_form
 from graphveil.graph.records import Records, Table
 from graphveil.graph.report import IntakeReport, counted
@@ -113,7 +113,7 @@ def candidate(
         known_edges=known_edges,
         vanished_nodes=int((~present.nodes).sum()) if complete else 0,
         vanished_edges=_edges_of(grown.sequence) - present.edges if complete else 0,
-        keeps_bound=_keeps(grown.sequence, study),
+        keeps_bound=keeps_bound(grown.sequence, study.bound.bound()),
         details=_details(redated, grown.sequence, present.nodes, study, complete=complete),
     )
     last_step = max(present.last_step, sealed.sequence.steps)
@@ -252,14 +252,6 @@ def _report(
         trimmed_ids=given.trimmed,
         folded_nodes=given.folded,
     )
-
-
-def _keeps(sequence: GraphSequence, study: StudyFile) -> bool:
-    try:
-        require_bound(sequence, study.bound.bound())
-    except BoundError:
-        return False
-    return True
 
 
 def _details(

@@ -116,14 +116,16 @@ def _counted(
 
 def _first_break(sequence: GraphSequence, study: StudyFile, made: int) -> int | None:
     """The first unsealed step at which somebody has more links than was promised."""
+    from graphveil.graph.degrees import keeps_bound
+
     if all(each.projection is not None for each in study.series):
         return None
     bound, low, high = study.bound.bound(), made, sequence.steps
-    if _keeps(sequence, bound):
+    if keeps_bound(sequence, bound):
         return None
     while low < high:  # degrees never fall, so one half of the steps can be ruled out
         middle = (low + high) // 2
-        if _keeps(sequence.until(middle + 1), bound):
+        if keeps_bound(sequence.until(middle + 1), bound):
             low = middle + 1
         else:
             high = middle
@@ -143,16 +145,6 @@ def require_kept_so_far(folder: Folder, ledger: Ledger) -> None:
         require_bound(
             segments.load(folder.segments, ledger.sealed, study).sequence, study.bound.bound()
         )
-
-
-def _keeps(sequence: GraphSequence, bound: Bound) -> bool:
-    from graphveil.graph.degrees import require_bound
-
-    try:
-        require_bound(sequence, bound)
-    except BoundError:
-        return False
-    return True
 
 
 def require_kept(prepared: Prepared, step: int) -> None:

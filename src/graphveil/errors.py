@@ -19,6 +19,7 @@ offending record, and only the person who holds the file can follow them.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -65,6 +66,21 @@ class ParameterError(GraphveilError):
     def __init__(self, parameter: str, problem: str, *, mend: str = "") -> None:
         self.parameter = parameter
         super().__init__(f"{parameter}: {problem}.{f' {mend}' if mend else ''}")
+
+
+def nearest_name(name: str, known: Iterable[str], besides: str = "") -> str:
+    """What to offer for a name that is not known: the nearest one, or all there are.
+
+    Args:
+        name: what was asked for.
+        known: every name there is.
+        besides: what else would do, told after the names.
+    """
+    from difflib import get_close_matches
+
+    names = list(known)
+    near = get_close_matches(name, names, n=1)
+    return f"Did you mean '{near[0]}'?" if near else f"Known: {', '.join(names)}{besides}."
 
 
 class BoundError(GraphveilError):

@@ -67,7 +67,7 @@ def written(folder: Path, graph: StudyGraph) -> list[SealedStep]:
         part = segments.segment(graph, step)
         nodes = write_table(folder, f"{step:04}-nodes", part.nodes)
         edges = write_table(folder, f"{step:04}-edges", part.edges)
-        found.append(SealedStep(step, str(step), "", nodes, edges))
+        found.append(SealedStep(step, str(step), nodes, edges))
     return found
 
 

@@ -41,7 +41,7 @@ def test_two_series_opened_later_are_both_versions_of_the_study_file(root: Path)
         study.publish()
         study.open_series(SeriesPromise.model_validate(EDGES | {"name": name}))
     assert [len(version.series) for version in study.ledger().versions] == [1, 2, 3]
-    assert study.ledger().left == (Fraction(1, 4), Fraction())
+    assert study.promise().budget_left() == (Fraction(1, 4), Fraction())
     with pytest.raises(ParameterError, match="'one' is open already"):
         study.open_series(SeriesPromise.model_validate(EDGES | {"name": "one"}))
 
@@ -51,7 +51,7 @@ def test_the_budget_is_split_in_exact_fractions(root: Path) -> None:
     study = Study.create(root, numbered(series=thirds))
     study.publish()
     study.open_series(SeriesPromise.model_validate(EDGES | {"name": "s2", "epsilon": "1/3"}))
-    assert study.ledger().left == (Fraction(), Fraction())
+    assert study.promise().budget_left() == (Fraction(), Fraction())
     before = study.folder.public_ledger.read_bytes()
     tiny = SeriesPromise.model_validate(EDGES | {"name": "s3", "epsilon": "1e-9"})
     with pytest.raises(BudgetError, match=r"asks for 0\.000000001, and 0 is left"):

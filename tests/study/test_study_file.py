@@ -163,7 +163,7 @@ def test_dates_as_toml_knows_them_can_be_written_into_a_draft(root: Path) -> Non
     study.folder.study_file.write_text(edited)
     study.add(from_rows([("a", "2001-01-02")]))
     assert study.publish(1) == [0, 1]
-    assert Study.at(root).calendar().labels(2) == ["2001-01-01", "2001-01-02"]
+    assert Study.at(root).promise().steps().labels(2) == ["2001-01-01", "2001-01-02"]
 
 
 def test_what_is_not_toml_is_refused_with_its_line(root: Path) -> None:

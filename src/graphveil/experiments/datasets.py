@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from difflib import get_close_matches
 from pathlib import Path
 
-from graphveil.errors import InputError, ParameterError
+from graphveil.errors import InputError, ParameterError, nearest_name
 from graphveil.experiments import acl, hivtrace, native, patents
 from graphveil.experiments.stand_ins import STAND_INS
 from graphveil.experiments.supplied import require_folder
@@ -172,15 +171,13 @@ def _with_parameters(given: Model, text: str) -> Model:
 
 
 def _unknown_parameter(name: str, known: list[str]) -> ParameterError:
-    near = get_close_matches(name, known, n=1)
-    hint = f"Did you mean '{near[0]}'?" if near else f"Known: {', '.join(known)}."
-    return ParameterError("dataset", f"there is no parameter called '{name}'", mend=hint)
+    offer = nearest_name(name, known)
+    return ParameterError("dataset", f"there is no parameter called '{name}'", mend=offer)
 
 
 def _unknown(name: str, known: list[str]) -> ParameterError:
-    near = get_close_matches(name, known, n=1)
-    hint = f"Did you mean '{near[0]}'?" if near else f"Known: {', '.join(known)}, or a folder."
-    return ParameterError("dataset", f"there is none called '{name}'", mend=hint)
+    offer = nearest_name(name, known, ", or a folder")
+    return ParameterError("dataset", f"there is none called '{name}'", mend=offer)
 
 
 def _patents(place: str, seed: int) -> Dataset:

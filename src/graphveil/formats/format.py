@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Literal, TypeAlias
 
-from graphveil.errors import InputError, ParameterError
+from graphveil.errors import InputError, ParameterError, nearest_name
 from graphveil.formats.options import ReadingOptions
 from graphveil.formats.parse_report import FileReport
 from graphveil.formats.source_file import SourceFile
@@ -110,7 +109,6 @@ def format_named(name: str) -> Format:
     """The format that the user names, or a refusal that offers the nearest."""
     known = registered()
     if name not in known:
-        near = get_close_matches(name, known, n=1)
-        hint = f"Did you mean '{near[0]}'?" if near else f"Known: {', '.join(known)}."
-        raise ParameterError("format", f"there is none called '{name}'", mend=hint)
+        offer = nearest_name(name, known)
+        raise ParameterError("format", f"there is none called '{name}'", mend=offer)
     return known[name]

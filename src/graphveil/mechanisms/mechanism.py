@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from difflib import get_close_matches
 from enum import Enum
 from fractions import Fraction
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import ClassVar, TypeVar
 
-from graphveil.errors import ParameterError
+from graphveil.errors import ParameterError, nearest_name
 from graphveil.mechanisms.factorisation import Factorisation
 from graphveil.mechanisms.laws import Law
 from graphveil.statistics.sensitivity import Sensitivity
@@ -130,7 +129,6 @@ def mechanism(name: str) -> Mechanism:
     """The mechanism called `name`."""
     known = registered()
     if name not in known:
-        near = get_close_matches(name, known, n=1)
-        hint = f"Did you mean '{near[0]}'?" if near else f"Known: {', '.join(known)}, auto."
-        raise ParameterError("mechanism", f"there is none called '{name}'", mend=hint)
+        offer = nearest_name(name, known, ", auto")
+        raise ParameterError("mechanism", f"there is none called '{name}'", mend=offer)
     return known[name]

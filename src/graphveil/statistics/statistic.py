@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from difflib import get_close_matches
 from enum import Enum
 from importlib import import_module
 from pkgutil import iter_modules
@@ -14,7 +13,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.errors import ParameterError
+from graphveil.errors import ParameterError, nearest_name
 from graphveil.graph.bound import Bound, DegreeBound, InOutBound
 from graphveil.statistics.sensitivity import Sensitivity
 from graphveil.statistics.tallies import Counts, Tally
@@ -164,9 +163,8 @@ def statistic(name: str, **parameters: Any) -> Statistic:
     """The statistic called `name` with its parameters, e.g. ``statistic("stars", k=3)``."""
     known = registered()
     if name not in known:
-        near = get_close_matches(name, known, n=1)
-        hint = f"Did you mean '{near[0]}'?" if near else f"Known: {', '.join(known)}."
-        raise ParameterError("statistic", f"there is none called '{name}'", mend=hint)
+        offer = nearest_name(name, known)
+        raise ParameterError("statistic", f"there is none called '{name}'", mend=offer)
     member = known[name]
     expected = {field.name for field in fields(member)}
     for parameter in expected - parameters.keys():

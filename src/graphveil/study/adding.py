@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from graphveil.study.folder import Folder
     from graphveil.study.study_file import StudyFile
 
-Int64s = NDArray[np.int64]
-
 
 @dataclass(frozen=True, eq=False)
 class Findings:

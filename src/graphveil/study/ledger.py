@@ -10,7 +10,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -107,7 +106,6 @@ class BatchEntry:
     """Records that were added in one go; the last of them arrives at `last_step`."""
 
     number: int
-    at: str
     last_step: int = field(repr=False)
     nodes: StoredFile
     edges: StoredFile
@@ -119,7 +117,6 @@ class SealedStep:
 
     step: int
     label: str
-    at: str
     nodes: StoredFile
     edges: StoredFile
 
@@ -130,7 +127,6 @@ class OpenSeries:
 
     promise: SeriesPromise
     first_step: int
-    plan_digest: str
 
 
 @dataclass(frozen=True)
@@ -172,7 +168,6 @@ class Ledger:
             OpenSeries(
                 promise=SeriesPromise.model_validate(row.fact["promise"]),
                 first_step=row.fact["first_step"],
-                plan_digest=row.secret["plan"],
             )
             for row in self.of(Event.SERIES_OPENED)
         )
@@ -184,7 +179,6 @@ class Ledger:
             SealedStep(
                 step=row.fact["step"],
                 label=row.fact["label"],
-                at=row.at,
                 nodes=StoredFile(**row.secret["nodes"]),
                 edges=StoredFile(**row.secret["edges"]),
             )
@@ -198,7 +192,6 @@ class Ledger:
         return tuple(
             BatchEntry(
                 number=row.secret["batch"],
-                at=row.at,
                 last_step=row.secret["last_step"],
                 nodes=StoredFile(**row.secret["nodes"]),
                 edges=StoredFile(**row.secret["edges"]),
@@ -228,11 +221,6 @@ class Ledger:
         """The raw values of a series so far."""
         facts = (row.fact for row in self.of(Event.RELEASE_MADE))
         return [fact["raw"] for fact in facts if fact["series"] == series]
-
-    @property
-    def left(self) -> tuple[Fraction, Fraction]:
-        """ε and δ that no series has taken."""
-        return self.versions[-1].budget_left()
 
 
 @lru_cache(maxsize=16)  # a command reads its ledger several times, and this takes the longest

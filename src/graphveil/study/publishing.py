@@ -162,10 +162,11 @@ def require_kept(prepared: Prepared, step: int) -> None:
     )
 
 
-def seal(transaction: Transaction, folder: Folder, prepared: Prepared, step: int) -> Ledger:
+def seal(transaction: Transaction, folder: Folder, prepared: Prepared, step: int) -> Prepared:
     """Close a step: its segment, its release of every series, and its rows, all at once.
 
-    Noise is drawn here and nowhere else, inside the transaction that keeps it.
+    Noise is drawn here and nowhere else, inside the transaction that keeps it. What is handed
+    back is the same preparation, for the step that follows.
     """
     label = prepared.study.steps().label(step)
     part = segments.segment(prepared.graph, step)
@@ -189,7 +190,7 @@ def seal(transaction: Transaction, folder: Folder, prepared: Prepared, step: int
         )
         transaction.enter_release(each.promise.name, step, row, release.state)
         rows.append(row)
-    return Ledger((*prepared.ledger.rows, *rows))
+    return replace(prepared, ledger=Ledger((*prepared.ledger.rows, *rows)))
 
 
 @dataclass(frozen=True)
@@ -253,8 +254,3 @@ def _tidied(counted: Statistic, history: list[list[int]]) -> dict[str, Any]:
 def _deviation(chosen: Plan, made: int) -> float:
     known = chosen.predicted
     return known[made] if made < len(known) else chosen.standard_deviations(made + 1)[made]
-
-
-def after_sealing(prepared: Prepared, ledger: Ledger) -> Prepared:
-    """The same preparation, for the step that follows the one just sealed."""
-    return replace(prepared, ledger=ledger)

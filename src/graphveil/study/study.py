@@ -33,7 +33,6 @@ from graphveil.study.study_file import SeriesPromise, StudyFile
 from graphveil.whole_files import write_bytes
 
 if TYPE_CHECKING:
-    from graphveil.graph.calendar import Calendar
     from graphveil.graph.records import Records
 
 
@@ -102,10 +101,6 @@ class Study:
         """What the study says of itself: its file while it is a draft, then its ledger."""
         ledger = self.ledger() if ledger is None else ledger
         return ledger.versions[-1] if ledger.is_open else self._draft()
-
-    def calendar(self) -> Calendar:
-        """The public calendar."""
-        return self.promise().steps()
 
     def add(self, records: Records, *, complete: bool = False, dry_run: bool = False) -> Added:
         """Keep records until their step is sealed; the first ones open the study.
@@ -214,8 +209,7 @@ class Study:
             with self.store.transaction() as transaction:
                 newest = prepared.ledger.last
                 if newest is not None and transaction.last_hash() == newest.hash:
-                    ledger = publishing.seal(transaction, self.folder, prepared, step)
-                    return publishing.after_sealing(prepared, ledger)
+                    return publishing.seal(transaction, self.folder, prepared, step)
             prepared = None
 
     def _require_kept(self, prepared: Prepared, step: int) -> None:

@@ -16,8 +16,9 @@ from time import perf_counter
 import numpy as np
 
 from graphveil.errors import ParameterError
-from graphveil.mechanisms.mechanism import Mechanism, Request, registered
-from graphveil.mechanisms.plan import Plan
+from graphveil.mechanisms.mechanism import Mechanism, registered
+from graphveil.mechanisms.request import Request
+from graphveil.planning.plan import Plan
 from graphveil.statistics.sensitivity import Sensitivity
 from graphveil.testing.simulation import simulate
 

@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from graphveil.compiled import kernel
+from graphveil.kernels.compiled import kernel
 
 DATA = Path(__file__).parent / "data"
 HUB_LINKS = 200_000

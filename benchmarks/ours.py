@@ -11,10 +11,10 @@ import numpy as np
 
 from benchmarks.graphs import Graph, Pair
 from benchmarks.peers.answers import Counts, DegreeAnswer
+from graphveil.calendar.calendar import Calendar
 from graphveil.engines import ExactCounts, LocalEngine
 from graphveil.formats import from_arrays, read_pair
 from graphveil.graph.bound import DegreeBound
-from graphveil.graph.calendar import Calendar
 from graphveil.graph.projection import greedy_projection
 from graphveil.graph.records import Records
 from graphveil.graph.sequence import GraphSequence

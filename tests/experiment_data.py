@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from graphveil.calendar.calendar import Calendar
 from graphveil.experiments.datasets import Dataset
-from graphveil.graph.calendar import Calendar
 from graphveil.graph.records import Records, Table
 
 YEARS, A_YEAR = 12, 20

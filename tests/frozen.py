@@ -13,8 +13,8 @@ from datetime import UTC, datetime, tzinfo
 from math import floor, log
 from unittest import mock
 
-from graphveil.mechanisms.laws import DiscreteLaplace, Law
-from graphveil.mechanisms.noise import ReleaseNoise
+from graphveil.noise.laws import DiscreteLaplace, Law
+from graphveil.noise.release_noise import ReleaseNoise
 
 
 @dataclass

@@ -13,12 +13,13 @@ import numpy as np
 
 from graphveil.graph.bound import Bound, DegreeBound, InOutBound
 from graphveil.mechanisms.compose import ComposeDBounded
-from graphveil.mechanisms.laws import DiscreteGaussian, DiscreteLaplace, Law, NoiseSource
-from graphveil.mechanisms.mechanism import Mechanism, Request
-from graphveil.mechanisms.plan import Plan
-from graphveil.mechanisms.planner import compare
-from graphveil.mechanisms.planner import plan as planned
+from graphveil.mechanisms.mechanism import Mechanism
+from graphveil.mechanisms.request import Request
 from graphveil.mechanisms.sensdiff import SensDiff
+from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace, Law, NoiseSource
+from graphveil.planning.plan import Plan
+from graphveil.planning.planner import compare
+from graphveil.planning.planner import plan as planned
 from graphveil.statistics.statistic import Statistic, statistic
 from graphveil.testing.audit import NORMAL, Audit, AuditEffort, audit
 from graphveil.testing.audit_subjects import Integers, Subject, simulated
@@ -37,7 +38,7 @@ class Half:
     def draw(self, law: Law, count: int) -> list[int]:
         if isinstance(law, DiscreteLaplace):
             return self.source.draw(DiscreteLaplace(law.scale / 2), count)
-        return self.source.draw(DiscreteGaussian(law.spread / 4), count)
+        return self.source.draw(DiscreteGaussian(law.size / 4), count)
 
 
 def plan_of(

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.mechanisms.postprocessing import clipped, online_isotonic, refitted
+from graphveil.series.postprocessing import clipped, online_isotonic, refitted
 
 ROOT = Path(__file__).resolve().parents[1]
 Floats = NDArray[np.float64]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from graphveil.calendar.calendar import Calendar
     from graphveil.engines import ExactCounts, LocalEngine
     from graphveil.formats import (
         ReadingOptions,
@@ -23,16 +24,15 @@ if TYPE_CHECKING:
         read_records,
     )
     from graphveil.graph.bound import DegreeBound, InOutBound
-    from graphveil.graph.calendar import Calendar
     from graphveil.graph.degrees import require_bound
     from graphveil.graph.intake import Intake
     from graphveil.graph.projection import greedy_projection, time_aware_projection
     from graphveil.graph.report import IntakeReport
     from graphveil.graph.sequence import GraphSequence
-    from graphveil.mechanisms.intervals import change_interval, interval
-    from graphveil.mechanisms.plan import Plan
-    from graphveil.mechanisms.planner import compare, plan
-    from graphveil.mechanisms.release import Published, Release
+    from graphveil.planning.intervals import change_interval, interval
+    from graphveil.planning.plan import Plan
+    from graphveil.planning.planner import compare, plan
+    from graphveil.series.series import Published, Release
     from graphveil.statistics.pattern import Pattern
     from graphveil.statistics.sensitivity import Sensitivity
     from graphveil.statistics.statistic import Statistic, registered, statistic
@@ -51,16 +51,16 @@ _HOMES = {
         "read_records",
     ),
     "graphveil.graph.bound": ("DegreeBound", "InOutBound"),
-    "graphveil.graph.calendar": ("Calendar",),
+    "graphveil.calendar.calendar": ("Calendar",),
     "graphveil.graph.degrees": ("require_bound",),
     "graphveil.graph.intake": ("Intake",),
     "graphveil.graph.projection": ("greedy_projection", "time_aware_projection"),
     "graphveil.graph.report": ("IntakeReport",),
     "graphveil.graph.sequence": ("GraphSequence",),
-    "graphveil.mechanisms.intervals": ("change_interval", "interval"),
-    "graphveil.mechanisms.plan": ("Plan",),
-    "graphveil.mechanisms.planner": ("compare", "plan"),
-    "graphveil.mechanisms.release": ("Published", "Release"),
+    "graphveil.planning.intervals": ("change_interval", "interval"),
+    "graphveil.planning.plan": ("Plan",),
+    "graphveil.planning.planner": ("compare", "plan"),
+    "graphveil.series.series": ("Published", "Release"),
     "graphveil.statistics.pattern": ("Pattern",),
     "graphveil.statistics.sensitivity": ("Sensitivity",),
     "graphveil.statistics.statistic": ("Statistic", "registered", "statistic"),

@@ -47,12 +47,12 @@ class Place:
 class InputError(GraphveilError):
     """Records that cannot be accepted: what is wrong, where, and how to mend it."""
 
-    def __init__(self, what: str, *, place: Place | None = None, mend: str = "") -> None:
+    def __init__(self, what: str, *, place: Place | None = None, hint: str = "") -> None:
         self.what = what
         self.place = place
-        self.mend = mend
+        self.hint = hint
         where = f"{place}: " if place is not None else ""
-        remedy = f" {mend}" if mend else ""
+        remedy = f" {hint}" if hint else ""
         super().__init__(f"{where}{what}.{remedy}")
 
 
@@ -63,9 +63,9 @@ class PastStepError(InputError):
 class ParameterError(GraphveilError):
     """An argument outside its admissible range; names the argument and the range."""
 
-    def __init__(self, parameter: str, problem: str, *, mend: str = "") -> None:
+    def __init__(self, parameter: str, problem: str, *, hint: str = "") -> None:
         self.parameter = parameter
-        super().__init__(f"{parameter}: {problem}.{f' {mend}' if mend else ''}")
+        super().__init__(f"{parameter}: {problem}.{f' {hint}' if hint else ''}")
 
 
 def nearest_name(name: str, known: Iterable[str], besides: str = "") -> str:

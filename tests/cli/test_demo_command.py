@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from commands import graphveil
-from graphveil.cli import demo
+from graphveil.cli.commands import demo
 from steward import run, run_json
 
 

@@ -15,7 +15,7 @@ import pytest
 from commands import graphveil
 from graphveil.cli.plots import HEIGHT, _apart, _lines, _releases, _ticks, chart
 from graphveil.graph.bound import DegreeBound
-from graphveil.mechanisms.planner import best, compare
+from graphveil.planning.planner import best, compare
 from graphveil.statistics.statistic import statistic
 
 EDGES = ("plan", "edges", "--bound", "15", "--epsilon", "1", "--horizon", "20")

@@ -10,7 +10,7 @@ import polars as pl
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from graphveil.graph.calendar import Calendar
+from graphveil.calendar.calendar import Calendar
 from graphveil.graph.sequence import BACKWARD, BOTH, FORWARD, GraphSequence, LateEdges
 
 Link = tuple[int, int, int]  # source, target, step; an undirected link has any source

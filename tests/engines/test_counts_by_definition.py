@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphveil.compiled import kernel
 from graphveil.engines import ExactCounts, LocalEngine
 from graphveil.errors import ParameterError
+from graphveil.kernels.compiled import kernel
 from graphveil.statistics.statistic import Statistic, registered
 from graphveil.statistics.tallies import Counts
 from small_sequences import Growth, growths, random_growth

@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 from format_examples import LINELIST
+from graphveil.calendar.calendar import Calendar
 from graphveil.errors import InputError, Place
 from graphveil.formats import Reading, ReadingOptions, read_records
-from graphveil.graph.calendar import Calendar
 from graphveil.graph.sequence import GraphSequence
 
 YEARS = Calendar.yearly(2020)

@@ -22,9 +22,9 @@ from format_examples import (
     TEMPORAL,
     Example,
 )
+from graphveil.calendar.calendar import Calendar
 from graphveil.errors import InputError, ParameterError, Place
 from graphveil.formats import Reading, ReadingOptions, read_records, spaced
-from graphveil.graph.calendar import Calendar
 from graphveil.graph.records import Table
 from graphveil.graph.sequence import GraphSequence
 

@@ -17,9 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from format_examples import COMPACT, EXAMPLES, HIVTRACE, PAIR, Example
+from graphveil.calendar.calendar import Calendar
 from graphveil.errors import GraphveilError
 from graphveil.formats import read_records
-from graphveil.graph.calendar import Calendar
 from graphveil.graph.sequence import GraphSequence
 
 CASES = 200  # of each kind, for each example

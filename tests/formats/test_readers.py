@@ -15,6 +15,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from graphveil.calendar.calendar import Calendar
 from graphveil.errors import InputError
 from graphveil.formats import (
     delimited,
@@ -24,7 +25,6 @@ from graphveil.formats import (
     from_rows,
     read_pair,
 )
-from graphveil.graph.calendar import Calendar
 from graphveil.graph.records import Records
 from graphveil.graph.sequence import GraphSequence
 

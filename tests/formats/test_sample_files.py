@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from graphveil.calendar.calendar import Calendar
 from graphveil.formats import ReadingOptions, read_records
-from graphveil.graph.calendar import Calendar
 
 SAMPLES = Path(os.environ.get("GRAPHVEIL_SAMPLES", "no samples")).resolve()
 

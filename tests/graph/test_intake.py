@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from graphveil.calendar.calendar import Calendar
 from graphveil.errors import InputError, ParameterError, PastStepError
 from graphveil.formats import from_rows
-from graphveil.graph.calendar import Calendar
 from graphveil.graph.sequence import BACKWARD, FORWARD, GraphSequence
 
 STEPS = Calendar.every(1, first=0)

@@ -9,16 +9,17 @@ from math import sqrt
 
 import pytest
 
+from graphveil.calendar.calendar import Calendar
 from graphveil.engines import LocalEngine
 from graphveil.errors import ParameterError
 from graphveil.formats import from_rows
 from graphveil.graph.bound import Bound, DegreeBound, InOutBound
-from graphveil.graph.calendar import Calendar
 from graphveil.graph.projection import greedy_projection
 from graphveil.graph.sequence import GraphSequence
-from graphveil.mechanisms.laws import DiscreteLaplace
-from graphveil.mechanisms.mechanism import Measured, Request, mechanism
-from graphveil.mechanisms.plan import Plan
+from graphveil.mechanisms.mechanism import Measured, mechanism
+from graphveil.mechanisms.request import Request
+from graphveil.noise.laws import DiscreteLaplace
+from graphveil.planning.plan import Plan
 from graphveil.statistics.projected import projected_l1
 from graphveil.statistics.statistic import Statistic, registered, statistic
 

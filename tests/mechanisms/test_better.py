@@ -13,13 +13,14 @@ import pytest
 from numpy.typing import NDArray
 
 from graphveil.errors import ParameterError
-from graphveil.mechanisms.bridged import best_block, bridged, bridged_squares
-from graphveil.mechanisms.factorisation import identity
-from graphveil.mechanisms.lbfgs import minimised
-from graphveil.mechanisms.mechanism import Request, mechanism, registered
-from graphveil.mechanisms.optimised import mean_deviation, optimised
-from graphveil.mechanisms.plan import Plan
-from graphveil.mechanisms.tree import Dyadic
+from graphveil.factorisations.bordered import identity
+from graphveil.factorisations.dyadic import Dyadic
+from graphveil.factorisations.lbfgs import minimised
+from graphveil.factorisations.optimiser import mean_deviation, optimised
+from graphveil.factorisations.two_level import best_block, bridged, bridged_squares
+from graphveil.mechanisms.mechanism import mechanism, registered
+from graphveil.mechanisms.request import Request
+from graphveil.planning.plan import Plan
 from graphveil.statistics.sensitivity import Sensitivity
 from graphveil.testing.simulation import simulate
 
@@ -147,7 +148,7 @@ def test_plans_come_out_the_same_twice(name: str) -> None:
 def test_scales_stretch_with_the_factorisation(name: str) -> None:
     plan = Plan.of(mechanism(name), Request(WIDE, Fraction(1, 3), None, 30))
     epoch = plan.epoch(0)
-    assert epoch.law.scale == 150 * epoch.factorisation.column_l1()  # type: ignore[union-attr]
+    assert epoch.law.size == 150 * epoch.factorisation.column_l1()
 
 
 @pytest.mark.parametrize("name", BETTER)

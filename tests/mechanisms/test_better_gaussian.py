@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from graphveil.errors import ParameterError
+from graphveil.factorisations.toeplitz import square_root
 from graphveil.graph.bound import Bound, DegreeBound, InOutBound
-from graphveil.mechanisms.laws import DiscreteGaussian
-from graphveil.mechanisms.mechanism import Request, mechanism
-from graphveil.mechanisms.plan import Plan
-from graphveil.mechanisms.toeplitz import square_root
-from graphveil.mechanisms.zcdp import epsilon_of, rho_of
+from graphveil.mechanisms.mechanism import mechanism
+from graphveil.mechanisms.request import Request
+from graphveil.noise.laws import DiscreteGaussian
+from graphveil.noise.zcdp import epsilon_of, rho_of
+from graphveil.planning.plan import Plan
 from graphveil.statistics.sensitivity import Sensitivity
 from graphveil.statistics.statistic import Statistic, registered, statistic
 from graphveil.testing.constructions import constructions
@@ -49,8 +50,8 @@ def test_the_spread_follows_from_rho() -> None:
     epoch = plan.epoch(0)
     assert isinstance(epoch.law, DiscreteGaussian)
     stretched = epoch.factorisation.column_l2_squared()
-    assert sqrt(epoch.law.spread / stretched) == pytest.approx(4.531, abs=0.001)
-    assert epoch.law.spread * 2 * rho_of(Fraction(1), MILLIONTH) >= stretched
+    assert sqrt(epoch.law.sigma_squared / stretched) == pytest.approx(4.531, abs=0.001)
+    assert epoch.law.sigma_squared * 2 * rho_of(Fraction(1), MILLIONTH) >= stretched
 
 
 def test_predictions_agree_with_simulation() -> None:

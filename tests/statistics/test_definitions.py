@@ -146,7 +146,7 @@ def test_named_subgraphs_are_patterns(graph: Graph) -> None:
 
 def test_every_definition_compiles_and_agrees() -> None:
     """On one graph per kind; the attack kit compares many more."""
-    from graphveil.compiled import kernel
+    from graphveil.kernels.compiled import kernel
 
     rng = np.random.default_rng(20)
     everybody = np.ones(6, dtype=np.uint8)

@@ -11,8 +11,8 @@ import pytest
 
 from graphveil.formats import from_rows
 from graphveil.graph.records import Records
-from graphveil.mechanisms.laws import Law
-from graphveil.mechanisms.noise import ReleaseNoise
+from graphveil.noise.laws import Law
+from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.study import Study, StudyFile, study_file
 
 YEARS = ("2001", "2002", "2003", "2004")

@@ -20,7 +20,7 @@ from graphveil import report
 from graphveil.errors import BoundError, GraphveilError
 from graphveil.formats import from_rows
 from graphveil.graph.records import Records
-from graphveil.mechanisms.noise import ReleaseNoise
+from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.study import Study, adding, batches, publishing, segments
 from graphveil.study.untidy import tidy
 from plain_rules import DEGREES, EDGES, numbered, totals

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from graphveil.calendar.calendar import Calendar
 from graphveil.errors import InputError, IntegrityError
 from graphveil.formats import from_rows
-from graphveil.graph.calendar import Calendar
 from graphveil.graph.sequence import GraphSequence, LateEdges
-from graphveil.mechanisms.noise import ReleaseNoise
+from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.study import Study, StudyFile, segments
 from graphveil.study.ledger import SealedStep
 from graphveil.study.private_tables import write_table

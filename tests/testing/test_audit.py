@@ -11,13 +11,13 @@ import pytest
 from commands import ROOT
 from graphveil.errors import ParameterError
 from graphveil.graph.bound import Bound, DegreeBound, InOutBound
-from graphveil.mechanisms.laws import DiscreteLaplace
 from graphveil.mechanisms.mechanism import Measured, registered
-from graphveil.mechanisms.noise import ReleaseNoise
-from graphveil.mechanisms.plan import Plan
-from graphveil.mechanisms.planner import compare
 from graphveil.mechanisms.sensdiff import SensDiff
-from graphveil.mechanisms.zcdp import rho_of
+from graphveil.noise.laws import DiscreteLaplace
+from graphveil.noise.release_noise import ReleaseNoise
+from graphveil.noise.zcdp import rho_of
+from graphveil.planning.plan import Plan
+from graphveil.planning.planner import compare
 from graphveil.statistics.statistic import Statistic, statistic
 from graphveil.testing.audit import LONG, NORMAL, SMALL, AuditEffort, audit
 from graphveil.testing.audit_cases import LARGEST_BOUND, Case, worst_cases
@@ -66,7 +66,7 @@ def loss(plan: Plan, case: Case) -> float:
         if isinstance(epoch.law, DiscreteLaplace):
             spent += float(np.abs(measured).sum() / epoch.law.scale)
         else:
-            spent += float((measured**2).sum() / (2 * epoch.law.spread))
+            spent += float((measured**2).sum() / (2 * epoch.law.size))
         begin += epoch.steps
     return spent
 

@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from graphveil.cli import (
+from graphveil.cli.commands import (
     add,
     audit,
     count,

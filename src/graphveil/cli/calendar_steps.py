@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from graphveil.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
-    from graphveil.graph.calendar import Calendar
+    from graphveil.calendar.calendar import Calendar
     from graphveil.study import StudyFile
 
 
@@ -15,7 +15,7 @@ def step_called(calendar: Calendar, label: str, parameter: str) -> int:
     """The step of this name; refuses other times that lie in it."""
     examples = ", ".join(calendar.labels(min(2, (calendar.last_step or 1) + 1)))
     refusal = ParameterError(
-        parameter, f"no step is called '{label}'", mend=f"Steps are called {examples} and so on."
+        parameter, f"no step is called '{label}'", hint=f"Steps are called {examples} and so on."
     )
     try:
         number = calendar.step_of(label)
@@ -28,12 +28,12 @@ def step_called(calendar: Calendar, label: str, parameter: str) -> int:
 
 def last_ended(study: StudyFile) -> int:
     """The last step that has ended; refuses a calendar that the clock says nothing about."""
-    from graphveil.graph.times import Unit
+    from graphveil.calendar.times import Unit
     from graphveil.study.study import steps_ended
 
     calendar = study.steps()
     if calendar.unit == Unit.NUMBER and calendar.last_step is None:
         raise ParameterError(
-            "all", "has no end here: steps are plain numbers", mend="Use --through LABEL."
+            "all", "has no end here: steps are plain numbers", hint="Use --through LABEL."
         )
     return steps_ended(study) - 1

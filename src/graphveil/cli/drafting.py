@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from graphveil.errors import BudgetError, ParameterError, StudyError
 
 if TYPE_CHECKING:
-    from graphveil.graph.calendar import Calendar
+    from graphveil.calendar.calendar import Calendar
     from graphveil.study.study_file import SeriesPromise, StudyFile
 
 RHYTHMS = ("year", "month", "week")
@@ -17,7 +17,7 @@ RHYTHMS = ("year", "month", "week")
 
 def calendar(every: str, first: str, last: str | None) -> Calendar:
     """Even steps; of `every` as a number, the way in which `first` is written tells the unit."""
-    from graphveil.graph.calendar import Calendar
+    from graphveil.calendar.calendar import Calendar
 
     named = {"year": Calendar.yearly, "month": Calendar.monthly, "week": Calendar.weekly}
     if every in named:
@@ -30,7 +30,7 @@ def calendar(every: str, first: str, last: str | None) -> Calendar:
 
 def calendar_of_cuts(cuts: str, end: str | None) -> Calendar:
     """Steps that begin at the given times."""
-    from graphveil.graph.calendar import Calendar
+    from graphveil.calendar.calendar import Calendar
 
     times = [_time(cut.strip()) for cut in cuts.split(",")]
     return Calendar.cuts(times, None if end is None else _time(end))
@@ -44,8 +44,8 @@ def _time(text: str) -> int | str:
 
 def with_shares(series: Sequence[dict[str, Any]], epsilon: str) -> list[dict[str, Any]]:
     """Series that name no ε split what the others leave, equally."""
-    from graphveil.mechanisms.exact_numbers import as_text, exact_epsilon
-    from graphveil.mechanisms.shares import equal_shares
+    from graphveil.noise.exact_numbers import as_text, exact_epsilon
+    from graphveil.planning.shares import equal_shares
 
     open_ones = [each["name"] for each in series if "epsilon" not in each]
     if not open_ones:
@@ -63,7 +63,7 @@ def with_shares(series: Sequence[dict[str, Any]], epsilon: str) -> list[dict[str
 
 def with_risks(series: Sequence[dict[str, Any]], delta: str | None) -> list[dict[str, Any]]:
     """Series that name no δ may use an equal part of it, if their mechanism needs one."""
-    from graphveil.mechanisms.exact_numbers import as_text, exact_delta
+    from graphveil.noise.exact_numbers import as_text, exact_delta
 
     if delta is None:
         return list(series)
@@ -79,8 +79,8 @@ def checked(data: dict[str, Any], source: str) -> StudyFile:
         return study_file(data, source)
     except StudyError as error:
         flaw = str(error).removeprefix(f"{source}, ").removeprefix("the file as a whole: ")
-        problem, _, mend = flaw.partition(". ")
-        raise ParameterError(source, problem.removesuffix("."), mend=mend) from error
+        problem, _, hint = flaw.partition(". ")
+        raise ParameterError(source, problem.removesuffix("."), hint=hint) from error
 
 
 def settled(study: StudyFile) -> StudyFile:
@@ -95,7 +95,7 @@ def settled(study: StudyFile) -> StudyFile:
 
 def settled_series(study: StudyFile, promise: SeriesPromise, first_step: int) -> SeriesPromise:
     """One series with its mechanism named, as of the step at which it begins."""
-    from graphveil.mechanisms.exact_numbers import as_text
+    from graphveil.noise.exact_numbers import as_text
     from graphveil.study.opening import series_plan
 
     chosen = series_plan(study, promise, first_step)

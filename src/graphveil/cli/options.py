@@ -69,5 +69,5 @@ def chosen_bound(
     raise ParameterError(
         "bound",
         "give either --bound D (undirected), or --in-bound I and --out-bound O (directed)",
-        mend="--oriented goes with the second.",
+        hint="--oriented goes with the second.",
     )

@@ -13,8 +13,8 @@ from graphveil.whole_files import write_whole
 if TYPE_CHECKING:
     import altair
 
-    from graphveil.mechanisms.plan import Plan
-    from graphveil.mechanisms.planner import Prospect
+    from graphveil.planning.plan import Plan
+    from graphveil.planning.planner import Prospect
 
 WIDTH, HEIGHT = 560, 340
 LABEL_GAP = 15  # pixels between the names of two lines

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from graphveil.mechanisms.plan import Plan
-    from graphveil.mechanisms.planner import Prospect
+    from graphveil.planning.plan import Plan
+    from graphveil.planning.planner import Prospect
     from graphveil.study import SeriesPromise, StudyFile
 
 UNSPENT = "Nothing is spent by looking: these numbers follow from the study file alone."
@@ -33,7 +33,7 @@ class Outlook:
     @cached_property
     def others(self) -> list[Prospect]:
         """Every other mechanism that could publish the same numbers, the best first."""
-        from graphveil.mechanisms.planner import compare
+        from graphveil.planning.planner import compare
 
         found = compare(
             self.promise.counted(),

@@ -67,5 +67,5 @@ def read_public(given: Path, series: str | None = None) -> PublicPart:
     if not chosen:
         known = ", ".join(each.series for each in part.series)
         problem = f"there is none called '{series}'"
-        raise ParameterError("series", problem, mend=f"There are: {known}.")
+        raise ParameterError("series", problem, hint=f"There are: {known}.")
     return replace(part, series=chosen)

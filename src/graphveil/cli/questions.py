@@ -42,7 +42,7 @@ def completed(given: Answers) -> dict[str, str]:
         return answers
     if not at_a_terminal():
         options = ", ".join(f"--{each.key}" for each in needed)
-        raise ParameterError("new", f"needs {options}", mend="At a terminal, it asks for them.")
+        raise ParameterError("new", f"needs {options}", hint="At a terminal, it asks for them.")
     while left := list(_open(answers)):
         answers[left[0].key] = _asked(left[0])
     return answers
@@ -137,7 +137,7 @@ def _yes_or_no(text: str) -> None:
 
 
 def _epsilon(text: str) -> None:
-    from graphveil.mechanisms.exact_numbers import exact_epsilon
+    from graphveil.noise.exact_numbers import exact_epsilon
 
     exact_epsilon(text)
 

@@ -23,7 +23,7 @@ def series_data(text: str) -> dict[str, Any]:
     """What a line says about a series, as the study file has it; only what is there."""
     found = _SHAPE.fullmatch(text.strip())
     if found is None:
-        raise ParameterError("series", f"'{text}' cannot be read", mend=f"Write {EXAMPLES}.")
+        raise ParameterError("series", f"'{text}' cannot be read", hint=f"Write {EXAMPLES}.")
     pairs = _NEXT_PAIR.split(found["given"]) if found["given"] else []
     given = dict(pair.split("=") for pair in pairs)
     own = {key: _value(key, given.pop(key)) for key in OF_THE_SERIES if key in given}

@@ -55,7 +55,7 @@ def _sizes(expected: list[str], outlooks: list[Outlook]) -> dict[str, int]:
         name, _, number = text.partition("=")
         if name not in known or not (number.isascii() and number.isdigit()):
             problem = f"'{text}' is not of the form SERIES=N"
-            raise ParameterError("expected", problem, mend=f"Series: {', '.join(known)}.")
+            raise ParameterError("expected", problem, hint=f"Series: {', '.join(known)}.")
         sizes[name] = int(number)
     return sizes
 
@@ -71,7 +71,7 @@ def _warnings(outlooks: list[Outlook], sizes: dict[str, int]) -> dict[str, str]:
 
 def _print(outlooks: list[Outlook], warnings: dict[str, str]) -> None:
     from graphveil.cli.predicted import UNSPENT, print_outlooks
-    from graphveil.mechanisms.exact_numbers import as_text
+    from graphveil.noise.exact_numbers import as_text
 
     study = outlooks[0].study
     print_outlooks(f"{study.title}: standard deviation of the noise, predicted", outlooks)

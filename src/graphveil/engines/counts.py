@@ -80,7 +80,7 @@ def require_earlier(after: ExactCounts, sequence: GraphSequence) -> None:
         raise ParameterError(
             "after",
             "was not counted on an earlier state of this sequence",
-            mend="Count from the start instead.",
+            hint="Count from the start instead.",
         )
 
 

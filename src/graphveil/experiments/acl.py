@@ -70,7 +70,7 @@ def _positive(citations: Table) -> pl.Series:
         raise InputError(
             "the sign cannot be read",
             place=citations.place(row, "sign"),
-            mend=f"Write a number, or one of {', '.join((*POSITIVE, *OTHERWISE))}.",
+            hint=f"Write a number, or one of {', '.join((*POSITIVE, *OTHERWISE))}.",
         )
     return (numbers > 0).fill_null(False) | signs.is_in(POSITIVE)
 
@@ -85,5 +85,5 @@ def _refuse_unknown(citations: Table, column: str, positive: pl.Series, known: p
         raise InputError(
             "the citation names a paper that is not in the table of papers",
             place=citations.place(int(unknown.arg_true()[0]), column),
-            mend="Add the paper with its year, or remove the citation.",
+            hint="Add the paper with its year, or remove the citation.",
         )

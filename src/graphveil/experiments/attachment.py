@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.compiled import kernel
+from graphveil.kernels.compiled import kernel
 
 Int64s = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -22,12 +22,13 @@ from graphveil.experiments.protocol import (
 from graphveil.experiments.subjects import Subject, Truth
 from graphveil.graph.bound import Bound
 from graphveil.mechanisms.compose import ComposeDBounded, ComposeProjection
-from graphveil.mechanisms.mechanism import Measured, Mechanism, Request
-from graphveil.mechanisms.plan import Plan
-from graphveil.mechanisms.planner import plan as planned
-from graphveil.mechanisms.planner import release_width
-from graphveil.mechanisms.postprocessing import processed
+from graphveil.mechanisms.mechanism import Measured, Mechanism
+from graphveil.mechanisms.request import Request
 from graphveil.mechanisms.sensdiff import SensDiff
+from graphveil.planning.plan import Plan
+from graphveil.planning.planner import plan as planned
+from graphveil.planning.planner import release_width
+from graphveil.series.postprocessing import processed
 from graphveil.statistics.projected import projected_l1
 from graphveil.statistics.sensitivity import Sensitivity
 from graphveil.testing.simulation import simulate

@@ -11,13 +11,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
+from graphveil.calendar.calendar import Calendar
 from graphveil.errors import InputError, ParameterError, nearest_name
 from graphveil.experiments import acl, hivtrace, native, patents
 from graphveil.experiments.stand_ins import STAND_INS
 from graphveil.experiments.supplied import require_folder
 from graphveil.experiments.synthetic_one import SyntheticOne
 from graphveil.experiments.synthetic_two import SyntheticTwo
-from graphveil.graph.calendar import Calendar
 from graphveil.graph.records import Records
 from graphveil.graph.sequence import GraphSequence
 
@@ -104,7 +104,7 @@ def model(name: str) -> tuple[str, Model]:
     if short not in MODELS:
         if short in _entries():
             raise ParameterError(
-                "name", f"'{short}' is no model to draw from", mend=f"Models: {', '.join(MODELS)}."
+                "name", f"'{short}' is no model to draw from", hint=f"Models: {', '.join(MODELS)}."
             )
         raise _unknown(short, list(MODELS))
     return short, _with_parameters(MODELS[short], given)
@@ -172,12 +172,12 @@ def _with_parameters(given: Model, text: str) -> Model:
 
 def _unknown_parameter(name: str, known: list[str]) -> ParameterError:
     offer = nearest_name(name, known)
-    return ParameterError("dataset", f"there is no parameter called '{name}'", mend=offer)
+    return ParameterError("dataset", f"there is no parameter called '{name}'", hint=offer)
 
 
 def _unknown(name: str, known: list[str]) -> ParameterError:
     offer = nearest_name(name, known, ", or a folder")
-    return ParameterError("dataset", f"there is none called '{name}'", mend=offer)
+    return ParameterError("dataset", f"there is none called '{name}'", hint=offer)
 
 
 def _patents(place: str, seed: int) -> Dataset:
@@ -211,7 +211,7 @@ def _hiv_trace(place: str, seed: int) -> Dataset:
     if not comma:
         raise InputError(
             "the files of this dataset are not part of graphveil",
-            mend="Name a file and the attribute that is the date: hiv-trace:FILE.json,DATE. "
+            hint="Name a file and the attribute that is the date: hiv-trace:FILE.json,DATE. "
             f"Needed: {hivtrace.RESULTS.holds}. {hivtrace.RESULTS.origin}",
         )
     records = hivtrace.read_hivtrace(Path(path), date)

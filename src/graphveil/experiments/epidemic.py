@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.compiled import kernel
+from graphveil.kernels.compiled import kernel
 
 Int64s = NDArray[np.int64]
 Int32s = NDArray[np.int32]

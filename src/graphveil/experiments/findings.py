@@ -31,7 +31,7 @@ _MARKED = re.compile(r"<!-- (table|value) ([^>]*?) -->.*?<!-- end -->", re.DOTAL
 def require_page(path: Path) -> None:
     """Refuse a page that is not there, before anything is computed."""
     if not path.is_file():
-        raise ParameterError("page", "there is no such file", mend="Write its prose first.")
+        raise ParameterError("page", "there is no such file", hint="Write its prose first.")
 
 
 def write_findings(path: Path, rows: Sequence[Row]) -> None:
@@ -55,7 +55,7 @@ def filled_in(text: str, rows: Sequence[Row]) -> str:
         if name not in found[kind]:
             near = get_close_matches(name, found[kind], n=1)
             hint = f"Did you mean '{near[0]}'?" if near else ""
-            raise ParameterError("page", f"these results give no {kind} '{name}'", mend=hint)
+            raise ParameterError("page", f"these results give no {kind} '{name}'", hint=hint)
         return f"<!-- {kind} {name} -->{found[kind][name]}<!-- end -->"
 
     return _MARKED.sub(fill, text)

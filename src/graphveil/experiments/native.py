@@ -8,10 +8,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from graphveil.calendar.calendar import Calendar
 from graphveil.errors import InputError, Place
 from graphveil.experiments.supplied import ENDINGS, SuppliedFile
 from graphveil.formats.tables import read_pair
-from graphveil.graph.calendar import Calendar
 from graphveil.graph.records import Records
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def pair_of(path: str) -> tuple[Path, Path]:
         raise InputError(
             "there is no such folder",
             place=Place(path),
-            mend="Name a folder with nodes and edges, or two files as NODES,EDGES.",
+            hint="Name a folder with nodes and edges, or two files as NODES,EDGES.",
         )
     return Path(nodes), Path(edges)
 

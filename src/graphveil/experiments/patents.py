@@ -82,7 +82,7 @@ def _numbers(path: Path, wanted: Wanted, needed: tuple[str, ...], keep: Keep) ->
         raise InputError(
             "there is no whole number where one is needed",
             place=Place(path.name, row, column.upper()),
-            mend="Use the file as it was published.",
+            hint="Use the file as it was published.",
         )
     return found
 
@@ -106,5 +106,5 @@ def _unreadable(path: Path) -> InputError:
     return InputError(
         "the file cannot be read as text with commas and a header row",
         place=Place(path.name),
-        mend="Unpack it, and use it as it was published.",
+        hint="Unpack it, and use it as it was published.",
     )

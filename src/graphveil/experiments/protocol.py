@@ -114,7 +114,7 @@ def stride_for(steps: int, releases: int) -> int:
     raise ParameterError(
         "releases",
         f"{releases} cannot be made of {steps} steps by publishing every so many",
-        mend=f"Possible near it: {', '.join(map(str, near))}.",
+        hint=f"Possible near it: {', '.join(map(str, near))}.",
     )
 
 

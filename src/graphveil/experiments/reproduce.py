@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from graphveil.calendar.calendar import Calendar
+from graphveil.calendar.times import Unit
 from graphveil.errors import ParameterError
 from graphveil.experiments import page
 from graphveil.experiments.datasets import Dataset, dataset
@@ -14,9 +16,7 @@ from graphveil.experiments.protocol import Protocol, stride_for, strides
 from graphveil.experiments.results import Row, in_order, write_content, write_rows
 from graphveil.experiments.runs import Cell, Work, compute, stored_rows
 from graphveil.experiments.subjects import PAPER, Asked, Subject, Version
-from graphveil.graph.calendar import Calendar
-from graphveil.graph.threads import available_threads
-from graphveil.graph.times import Unit
+from graphveil.kernels.threads import available_threads
 
 EPSILON_FIGURE, TIME_FIGURE = "epsilon", "time"
 FIGURES = (EPSILON_FIGURE, TIME_FIGURE)
@@ -193,7 +193,7 @@ def _loaded(wanted: Iterable[str], seed: int) -> tuple[Dataset, ...]:
     names = [each.name for each in found]
     for name in names:
         if names.count(name) > 1:
-            raise ParameterError("dataset", f"two are called '{name}'", mend="Rename a folder.")
+            raise ParameterError("dataset", f"two are called '{name}'", hint="Rename a folder.")
     if not found:
         raise ParameterError("dataset", "name at least one")
     return tuple(found)

@@ -16,7 +16,7 @@ from graphveil.graph.bound import Bound
 from graphveil.graph.degrees import Degrees, degrees
 from graphveil.graph.projection import greedy_projection
 from graphveil.graph.sequence import GraphSequence
-from graphveil.mechanisms.mechanism import Request
+from graphveil.mechanisms.request import Request
 from graphveil.statistics.degrees import DegreeStatistic
 from graphveil.statistics.pattern import Pattern
 from graphveil.statistics.projected import projected_l1
@@ -49,7 +49,7 @@ class Asked:
         if self.name not in registered():
             near = get_close_matches(self.name, registered(), n=1)
             hint = f"Did you mean '{near[0]}'?" if near else "See `graphveil statistics`."
-            raise ParameterError("statistic", f"there is none called '{self.name}'", mend=hint)
+            raise ParameterError("statistic", f"there is none called '{self.name}'", hint=hint)
 
     @property
     def name(self) -> str:

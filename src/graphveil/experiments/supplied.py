@@ -38,11 +38,11 @@ class SuppliedFile:
 
     def missing(self, place: str, name: str) -> InputError:
         """The refusal that tells the user which file to supply."""
-        mend = f"Supply it with {self.holds}."
+        hint = f"Supply it with {self.holds}."
         return InputError(
             f"the file {name} is missing",
             place=Place(place),
-            mend=f"{mend} {self.origin}" if self.origin else mend,
+            hint=f"{hint} {self.origin}" if self.origin else hint,
         )
 
 
@@ -54,8 +54,8 @@ def require_folder(place: str, files: tuple[SuppliedFile, ...], usage: str) -> P
         origin = next((f" {file.origin}" for file in files if file.origin), "")
         raise InputError(
             "the files of this dataset are not part of graphveil",
-            mend=f"Name your folder: {usage}. Needed: {needed}.{origin}",
+            hint=f"Name your folder: {usage}. Needed: {needed}.{origin}",
         )
     if not folder.is_dir():
-        raise InputError("there is no such folder", place=Place(place), mend=f"Usage: {usage}.")
+        raise InputError("there is no such folder", place=Place(place), hint=f"Usage: {usage}.")
     return folder

@@ -18,7 +18,7 @@ def require_new(folder: Path) -> None:
         raise InputError(
             "something is there already, and is not overwritten",
             place=Place(str(folder)),
-            mend="Choose a folder that does not exist yet.",
+            hint="Choose a folder that does not exist yet.",
         )
 
 
@@ -35,7 +35,7 @@ def write_pair(records: Records, folder: Path) -> None:
         raise InputError(
             "the files cannot be written",
             place=Place(str(folder)),
-            mend="Choose a folder that does not exist yet, in a place where you may write.",
+            hint="Choose a folder that does not exist yet, in a place where you may write.",
         ) from error
     finally:
         shutil.rmtree(hidden, ignore_errors=True)  # after the move there is none

@@ -41,7 +41,7 @@ def match_columns(
             raise InputError(
                 "there is none of this name",
                 place=Place(source, column=sought[column]),
-                mend=_advice(sought[column], found, wanted),
+                hint=_advice(sought[column], found, wanted),
             )
     return {name: theirs[plain(at)] for name, at in sought.items() if plain(at) in theirs}
 
@@ -72,7 +72,7 @@ def no_such(kind: str, place: Place, found: Sequence[str], likely: Sequence[str]
     near = get_close_matches(plain(place.column or ""), list(by_text), n=1)
     hint = [f"Did you mean '{by_text[near[0]]}'?"] if near else []
     return InputError(
-        f"there is no {kind} of this name", place=place, mend=" ".join([*hint, dates(kind, likely)])
+        f"there is no {kind} of this name", place=place, hint=" ".join([*hint, dates(kind, likely)])
     )
 
 

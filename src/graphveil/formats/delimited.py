@@ -59,7 +59,7 @@ def beginning(file: SourceFile) -> Beginning:
     separator = max(_SEPARATORS, key=unquoted.count)
     header, *rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator)) or [[]]
     if not any(name.strip() for name in header):
-        raise InputError("the file is empty", place=Place(file.name), mend=_SAVE_AS)
+        raise InputError("the file is empty", place=Place(file.name), hint=_SAVE_AS)
     return Beginning(header, rows, separator)
 
 
@@ -177,15 +177,15 @@ def _what_is_wrong(content: Path | bytes, name: str, start: Beginning) -> InputE
                 "".join(row).encode()  # what was no UTF-8 cannot be written as such
                 if len(row) > width:
                     what = f"the row has {len(row)} columns, the header {width}"
-                    mend = "Quote values that hold a comma."
-                    return InputError(what, place=Place(name, number), mend=mend)
+                    hint = "Quote values that hold a comma."
+                    return InputError(what, place=Place(name, number), hint=hint)
         except UnicodeEncodeError:
             return _not_text(name, number)
         except csv.Error:
             return _not_text(name, number + 1)
-    return InputError("the file cannot be read as CSV", place=Place(name), mend=_SAVE_AS)
+    return InputError("the file cannot be read as CSV", place=Place(name), hint=_SAVE_AS)
 
 
 def _not_text(name: str, row: int) -> InputError:
     what = "the row cannot be read as UTF-8 text"
-    return InputError(what, place=Place(name, row), mend=_SAVE_AS)
+    return InputError(what, place=Place(name, row), hint=_SAVE_AS)

@@ -45,7 +45,7 @@ def _insisted(file: SourceFile, chosen: Format) -> Claim:
         raise InputError(
             f"the file cannot be read as {chosen.name}",
             place=Place(file.name),
-            mend=f"Seen: {_seen(file)}. Expected: {chosen.looks}.{_near(file)}",
+            hint=f"Seen: {_seen(file)}. Expected: {chosen.looks}.{_near(file)}",
         )
     return claim
 
@@ -57,7 +57,7 @@ def _claims(file: SourceFile, known: dict[str, Format]) -> Claims:
         raise InputError(
             "the content is of no known format",
             place=Place(file.name),
-            mend=f"Seen: {_seen(file)}.{_near(file)} Known formats: {_formats(known)}.",
+            hint=f"Seen: {_seen(file)}.{_near(file)} Known formats: {_formats(known)}.",
         )
     return {name: claim for name, claim in claims.items() if not _is_outdone(claim, claims)}
 
@@ -74,7 +74,7 @@ def _decided(file: SourceFile, claims: Claims, certain: set[str]) -> str:
         raise InputError(
             f"the content fits several formats: {', '.join(left)}",
             place=Place(file.name),
-            mend="Say which one it is with the option format.",
+            hint="Say which one it is with the option format.",
         )
     return _PREFERRED if _PREFERRED in left else left[0]
 

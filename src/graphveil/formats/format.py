@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib import import_module
-from pkgutil import iter_modules
 from typing import Literal, TypeAlias
 
-from graphveil.errors import InputError, ParameterError, nearest_name
+from graphveil.errors import InputError
 from graphveil.formats.options import ReadingOptions
 from graphveil.formats.parse_report import FileReport
 from graphveil.formats.source_file import SourceFile
 from graphveil.graph.records import Table
+from graphveil.registry import Registry
 
 Role: TypeAlias = Literal["nodes", "edges", "network"]
 
@@ -85,30 +84,20 @@ class Format:
     read: Callable[[Sequence[Claimed], ReadingOptions], list[Part]]
 
 
-_REGISTRY: dict[str, Format] = {}
+_REGISTRY: Registry[Format] = Registry("format", "graphveil.formats.readers")
 
 
 def register(member: Format) -> Format:
     """Enter a format under its name."""
-    if member.name in _REGISTRY:
-        raise ValueError(f"two formats are called {member.name!r}")
-    _REGISTRY[member.name] = member
+    _REGISTRY.enter(member.name, member)
     return member
 
 
 def registered() -> dict[str, Format]:
     """Every format by name; each module of the package `readers` is one place to look."""
-    import graphveil.formats.readers as package
-
-    for module in iter_modules(package.__path__):
-        import_module(f"{package.__name__}.{module.name}")
-    return dict(sorted(_REGISTRY.items()))
+    return dict(sorted(_REGISTRY.members().items()))
 
 
 def format_named(name: str) -> Format:
     """The format that the user names, or a refusal that offers the nearest."""
-    known = registered()
-    if name not in known:
-        offer = nearest_name(name, known)
-        raise ParameterError("format", f"there is none called '{name}'", mend=offer)
-    return known[name]
+    return _REGISTRY.named(name)

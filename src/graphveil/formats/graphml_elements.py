@@ -135,5 +135,5 @@ class _Collector:
         raise InputError(
             what,
             place=Place(self.name, at),
-            mend="Write the graph again as plain GraphML: one graph, without a document type.",
+            hint="Write the graph again as plain GraphML: one graph, without a document type.",
         )

@@ -70,7 +70,7 @@ def _unnamed(file: SourceFile, likely: list[str]) -> InputError:
     refusal = InputError(
         "no field was named as the date of a person",
         place=Place(file.name, column="Nodes"),
-        mend=f"Name it: --time in the shell, time= in Python. {dates('field', likely)}",
+        hint=f"Name it: --time in the shell, time= in Python. {dates('field', likely)}",
     )
     if likely:
         raise refusal

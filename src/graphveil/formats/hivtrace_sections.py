@@ -37,7 +37,7 @@ class Section:
     def refuse(self, what: str, entry: int, field: str) -> InputError:
         """A refusal of one entry."""
         place = Place(self.source, entry, f"{self.name}.{field}")
-        return InputError(what, place=place, mend=_MEND)
+        return InputError(what, place=place, hint=_MEND)
 
 
 def section(network: dict[str, Any], name: str, source: str) -> Section:
@@ -62,7 +62,7 @@ def _of_entries(entries: list[Any], name: str, source: str) -> Section:
     for number, entry in enumerate(entries):
         if not isinstance(entry, dict):
             what = "the entry is no object with fields"
-            raise InputError(what, place=Place(source, number, name), mend=_MEND)
+            raise InputError(what, place=Place(source, number, name), hint=_MEND)
     fields = dict.fromkeys(field for entry in entries for field in entry)
     columns = {field: [entry.get(field) for entry in entries] for field in fields}
     return Section(source, name, columns, len(entries))
@@ -77,7 +77,7 @@ def _of_columns(found: dict[str, Any], name: str, source: str) -> Section:
         raise InputError(
             "the columns of the compact form are not equally long",
             place=Place(source, column=name),
-            mend="Write the results again.",
+            hint="Write the results again.",
         )
     return Section(source, name, columns, lengths.pop() if lengths else 0)
 
@@ -95,7 +95,7 @@ def _decoded(column: Any, name: str, source: str) -> list[Any]:
     for entry, number in enumerate(values):
         if number is not None and str(number) not in keys:
             what = "the entry has a number that is not among the keys of its column"
-            raise InputError(what, place=Place(source, entry, name), mend=_MEND)
+            raise InputError(what, place=Place(source, entry, name), hint=_MEND)
         decoded.append(None if number is None else keys[str(number)])
     return decoded
 
@@ -104,5 +104,5 @@ def _refused(source: str, name: str) -> InputError:
     return InputError(
         "the file is no HIV-TRACE network: here should be entries, or columns",
         place=Place(source, column=name),
-        mend="Supply the JSON results, with Nodes and Edges.",
+        hint="Supply the JSON results, with Nodes and Edges.",
     )

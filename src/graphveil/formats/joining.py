@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from graphveil.calendar.time_columns import texts_of
 from graphveil.graph.identity import clean_ids
 from graphveil.graph.records import Table
-from graphveil.graph.timecolumns import texts_of
 
 if TYPE_CHECKING:
     pass

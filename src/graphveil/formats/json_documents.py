@@ -23,7 +23,7 @@ def read_json(file: SourceFile, options: ReadingOptions) -> Any:
         raise InputError(
             f"the JSON is nested more than {options.most_nesting} deep",
             place=Place(file.name),
-            mend="Results of HIV-TRACE are flat: check that this is the right file.",
+            hint="Results of HIV-TRACE are flat: check that this is the right file.",
         )
     try:
         return json.loads(text)
@@ -46,5 +46,5 @@ def _not_json(file: SourceFile, line: int | None) -> InputError:
     return InputError(
         "the file is not JSON, or only a part of it",
         place=Place(file.name, line),
-        mend="Write the results again.",
+        hint="Write the results again.",
     )

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from graphveil.calendar.time_columns import as_series
 from graphveil.errors import InputError, Place
 from graphveil.formats.column_names import EDGES, NODES, Wanted, match_columns
 from graphveil.graph.records import Records, Table
-from graphveil.graph.timecolumns import as_series
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,7 +42,7 @@ def _rows_table(rows: Iterable[Any], wanted: Wanted, source: str) -> Table:
             raise InputError(
                 f"the row does not have the values {', '.join(wanted.required)}",
                 place=Place(source, number),
-                mend="Rows are counted from 0.",
+                hint="Rows are counted from 0.",
             )
         for name, value in zip(names, values, strict=True):
             columns[name].append(value)

@@ -45,5 +45,5 @@ def _damaged(name: str) -> InputError:
     return InputError(
         "the file cannot be read as Parquet; it is damaged or of another kind",
         place=Place(name),
-        mend="Write it again, or use CSV.",
+        hint="Write it again, or use CSV.",
     )

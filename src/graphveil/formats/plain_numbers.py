@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.compiled import kernel
-from graphveil.graph.threads import available_threads, in_threads
+from graphveil.kernels.compiled import kernel
+from graphveil.kernels.threads import available_threads, in_threads
 
 Bytes = NDArray[np.uint8]
 _NEWLINE, _MINUS, _ZERO = 10, 45, 48

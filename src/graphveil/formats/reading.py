@@ -104,7 +104,7 @@ def _direction(parts: list[Part]) -> bool | None:
                 f"the edges of this file are {_word(part)}, those of "
                 f"{saying[0].report.name} are {_word(saying[0])}",
                 place=Place(part.report.name),
-                mend="Read them apart, or write the directions in one way.",
+                hint="Read them apart, or write the directions in one way.",
             )
     return saying[0].directed if saying else None
 

@@ -80,7 +80,7 @@ def _not_text(name: str, line: int) -> InputError:
     return InputError(
         "the line cannot be read as UTF-8 text",
         place=Place(name, line),
-        mend="Save the file as UTF-8 text.",
+        hint="Save the file as UTF-8 text.",
     )
 
 
@@ -114,7 +114,7 @@ def _damaged(name: str) -> InputError:
     return InputError(
         "the file cannot be unpacked; it is damaged or not gzip",
         place=Place(name),
-        mend=_UNPACK_MEND,
+        hint=_UNPACK_MEND,
     )
 
 
@@ -122,7 +122,7 @@ def _too_large(name: str, most: int) -> InputError:
     return InputError(
         f"the file holds more than {most:,} bytes, packed or unpacked",
         place=Place(name),
-        mend="Cut it into parts, or allow more with the option most_bytes.",
+        hint="Cut it into parts, or allow more with the option most_bytes.",
     )
 
 

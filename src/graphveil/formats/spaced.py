@@ -116,7 +116,7 @@ def _as_text(text: str, name: str, width: int) -> Spaced:
         raise InputError(
             f"the line does not have {width} values with blanks between them",
             place=Place(name, int(rows[int(wrong.arg_true()[0])]) + 1),
-            mend="Correct the line, or begin it with # if it is a remark.",
+            hint="Correct the line, or begin it with # if it is a remark.",
         )
     remarks = remark.arg_true()
     return Spaced(

@@ -43,5 +43,5 @@ def read_table(path: Path, wanted: Wanted) -> Table:
     raise InputError(
         "the ending does not tell how to read this file",
         place=Place(path.name),
-        mend=f"Known endings: {known}.",
+        hint=f"Known endings: {known}.",
     )

@@ -75,7 +75,7 @@ def node_time_column(
     refusal = InputError(
         "no column was named as the date of a node",
         place=Place(source),
-        mend=f"Name it: --time in the shell, time= in Python. {dates('column', likely)}",
+        hint=f"Name it: --time in the shell, time= in Python. {dates('column', likely)}",
     )
     if likely:
         raise refusal
@@ -118,7 +118,7 @@ def _without_slashes(
         raise InputError(
             f"'{times[row]}' is no date with the {order} first",
             place=table.place(row, "time"),
-            mend="Correct it, or change the option day_first if all dates are in the other order.",
+            hint="Correct it, or change the option day_first if all dates are in the other order.",
         )
     return times.replace(meaning)
 

@@ -16,7 +16,7 @@ from graphveil.graph.report import IntakeReport
 if TYPE_CHECKING:
     import polars as pl
 
-    from graphveil.graph.calendar import Calendar, StepColumn
+    from graphveil.calendar.calendar import Calendar, StepColumn
     from graphveil.graph.sequence import GraphSequence
 
 Steps = NDArray[np.int32]
@@ -81,7 +81,7 @@ def dated_column(calendar: Calendar, table: Table) -> StepColumn:
         place = table.place(dated.trouble.row, "time")
         value = str(table.frame["time"][dated.trouble.row])[:LONGEST_SHOWN]
         what = f"{dated.trouble.what}: '{value}'"
-        raise InputError(what, place=place, mend=dated.trouble.mend)
+        raise InputError(what, place=place, hint=dated.trouble.hint)
     return dated
 
 
@@ -93,7 +93,7 @@ def _dated(sequence: GraphSequence, table: Table, rules: Rules) -> tuple[Steps, 
         raise InputError(
             "the time is missing",
             place=table.place(int(missing.argmax()), "time"),
-            mend="Fill it in, or choose the rule that undated nodes join the first open step.",
+            hint="Fill it in, or choose the rule that undated nodes join the first open step.",
         )
     return np.where(missing, sequence.steps, dated.steps).astype(np.int32), missing, dated.folded
 
@@ -119,7 +119,7 @@ def _unknown_rows(
         raise InputError(
             "a node that is already in the sequence comes with another step",
             place=table.place(int(redated.argmax()), "time"),
-            mend="What has arrived stays as it was: remove the row or restore its time.",
+            hint="What has arrived stays as it was: remove the row or restore its time.",
         )
     return np.flatnonzero(~known), int(known.sum() - redated.sum()), int(redated.sum())
 
@@ -139,7 +139,7 @@ def _join_open_step(
             f"the node belongs to a closed step; the first open one is "
             f"{sequence.calendar.label(sequence.steps)}",
             place=table.place(row if rows is None else int(rows[row]), "time"),
-            mend="Correct the time, or choose the rule that late records join the open step.",
+            hint="Correct the time, or choose the rule that late records join the open step.",
         )
     steps[past] = sequence.steps
     return past
@@ -175,7 +175,7 @@ def _numbers_in_order(ids: pl.Series, steps: Steps) -> tuple[pl.Series, Steps] |
     low, high = int(ids.min()), int(ids.max())  # type: ignore[arg-type]
     if not is_narrow(low, high, len(ids)):
         return None
-    from graphveil.graph.kernels import arrange_numbers
+    from graphveil.graph.intake_kernels import arrange_numbers
 
     first, last = int(steps.min()), int(steps.max())
     step_of = np.full(high - low + 1, -1, np.int32)
@@ -203,6 +203,6 @@ def _first_of_each(
         raise InputError(
             "a node that stands in an earlier row comes again with another time",
             place=table.place(row if rows is None else int(rows[row]), "time"),
-            mend="Give each node one arrival time.",
+            hint="Give each node one arrival time.",
         )
     return first["row"].to_numpy().astype(np.int64)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.compiled import kernel
 from graphveil.graph.sequence import BACKWARD, FORWARD
+from graphveil.kernels.compiled import kernel
 
 Int32s = NDArray[np.int32]
 Int64s = NDArray[np.int64]

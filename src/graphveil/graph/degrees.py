@@ -42,7 +42,7 @@ def require_fit(sequence: GraphSequence, bound: Bound) -> None:
             "oriented",
             "the bound counts on the absence of reciprocal edges, but the sequence was not "
             "declared oriented and would admit them",
-            mend="Declare the sequence oriented, or use the bound without it.",
+            hint="Declare the sequence oriented, or use the bound without it.",
         )
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from graphveil.errors import InputError
 from graphveil.graph.records import Table
-from graphveil.graph.threads import in_threads
+from graphveil.kernels.threads import in_threads
 
 if TYPE_CHECKING:
     import polars as pl
@@ -77,7 +77,7 @@ def _whole_numbers(table: Table, column: str, raw: pl.Series) -> pl.Series:
         raise InputError(
             "an id is a number that is not whole, or too large to be exact",
             place=table.place(_first(broken), column),
-            mend="Store ids as text or as whole numbers.",
+            hint="Store ids as text or as whole numbers.",
         )
     return numbers.cast(pl.Int64)
 
@@ -87,7 +87,7 @@ def _refuse_missing(table: Table, column: str, missing: pl.Series) -> None:
         raise InputError(
             "the id is missing",
             place=table.place(_first(missing), column),
-            mend="Give every row an id, or remove the row.",
+            hint="Give every row an id, or remove the row.",
         )
 
 
@@ -209,7 +209,7 @@ def _enter(table: _Table, ids: pl.Series, first: int) -> None:
 
 def _look_up(table: _Table, ids: pl.Series, known: int) -> NDArray[np.int32]:
     """Chunk by chunk: columns read from files come in pieces, and copying costs memory."""
-    from graphveil.graph.kernels import look_up
+    from graphveil.graph.intake_kernels import look_up
 
     labels = np.empty(len(ids), dtype=np.int32)
     pieces, start = [], 0

@@ -91,7 +91,7 @@ def _steps_needed(sequence: GraphSequence, steps: NDArray[np.int32], upto: int |
         raise InputError(
             f"a record belongs to a step after {sequence.calendar.label(upto)}, "
             "the last one to close",
-            mend="Leave it for a later batch, or close more steps.",
+            hint="Leave it for a later batch, or close more steps.",
         )
     return max(sequence.steps, upto + 1)
 

@@ -15,7 +15,7 @@ from graphveil.graph.identity import IdIndex, clean_ids
 from graphveil.graph.records import Table
 from graphveil.graph.report import IntakeReport
 from graphveil.graph.sequence import BACKWARD, BOTH, FORWARD
-from graphveil.graph.threads import available_threads, in_threads
+from graphveil.kernels.threads import available_threads, in_threads
 
 if TYPE_CHECKING:
     from graphveil.graph.sequence import GraphSequence
@@ -83,7 +83,7 @@ def endpoints(table: Table, index: IdIndex) -> Endpoints:
             raise InputError(
                 "the edge names a node that is not in the nodes",
                 place=table.place(int((found < 0).argmax()), column),
-                mend="Add the node with its time, or remove the edge.",
+                hint="Add the node with its time, or remove the edge.",
             )
         labels.append(found)
         trimmed += blanks
@@ -113,7 +113,7 @@ def prompt_lists(
     sequence: GraphSequence, table: Table, ends: Endpoints, prompt: Mask, nodes: int
 ) -> Lists:
     """Lay out the prompt edges; refuses reciprocal ones if the sequence is oriented."""
-    from graphveil.graph import kernels
+    from graphveil.graph import intake_kernels as kernels
 
     first = sequence.nodes
     edges = ends.source, ends.target, prompt, first
@@ -149,7 +149,7 @@ def _refuse_reciprocal(table: Table, ends: Endpoints) -> None:
     for row, pair in enumerate(zip(ends.source.tolist(), ends.target.tolist(), strict=True)):
         if pair[::-1] in seen and pair[0] != pair[1]:
             place = table.place(row, "target")
-            raise InputError(_RECIPROCAL, place=place, mend=_RECIPROCAL_MEND)
+            raise InputError(_RECIPROCAL, place=place, hint=_RECIPROCAL_MEND)
         seen.add(pair)
 
 
@@ -200,7 +200,7 @@ def _without_known(sequence: GraphSequence, table: Table, late: LateRows, lists:
 
 def _linked_before(sequence: GraphSequence, late: LateRows, lists: Lists) -> Int32s:
     """How each pair is linked already: in any list, old or new, or by an old late edge."""
-    from graphveil.graph.kernels import prompt_directions
+    from graphveil.graph.intake_kernels import prompt_directions
 
     linked = np.zeros(len(late), dtype=np.int32)
     older = late.entries >> 2
@@ -238,7 +238,7 @@ def _refuse_late_reciprocal(table: Table, fresh: LateRows, linked: Int32s) -> No
     against = (linked != 0) | ((keys[reverse] == keys ^ BOTH) & (fresh.rows[reverse] < fresh.rows))
     if against.any():
         place = table.place(int(fresh.rows[against].min()), "target")
-        raise InputError(_RECIPROCAL, place=place, mend=_RECIPROCAL_MEND)
+        raise InputError(_RECIPROCAL, place=place, hint=_RECIPROCAL_MEND)
 
 
 def _refuse_past(sequence: GraphSequence, table: Table, past: LateRows) -> None:
@@ -246,6 +246,6 @@ def _refuse_past(sequence: GraphSequence, table: Table, past: LateRows) -> None:
         f"the edge belongs to a closed step; the first open one is "
         f"{sequence.calendar.label(sequence.steps)}",
         place=table.place(int(past.rows.min()), "source"),
-        mend="Give the edge its own, later time, or choose the rule that late records join "
+        hint="Give the edge its own, later time, or choose the rule that late records join "
         "the open step.",
     )

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.compiled import kernel
 from graphveil.graph.sequence import BACKWARD, BOTH, FORWARD
-from graphveil.prefetch import prefetch
+from graphveil.kernels.compiled import kernel
+from graphveil.kernels.prefetch import prefetch
 
 Int32s = NDArray[np.int32]
 Int64s = NDArray[np.int64]

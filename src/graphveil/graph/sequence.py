@@ -23,7 +23,7 @@ from graphveil.graph.identity import IdIndex
 if TYPE_CHECKING:
     import polars as pl
 
-    from graphveil.graph.calendar import Calendar
+    from graphveil.calendar.calendar import Calendar
     from graphveil.graph.intake import Intake
     from graphveil.graph.records import Records
 
@@ -208,7 +208,7 @@ class GraphSequence:
 
 def _undirected_late(sequence: GraphSequence) -> LateEdges:
     """Late edges whose pair has no earlier edge, in either direction."""
-    from graphveil.graph.kernels import prompt_directions
+    from graphveil.graph.intake_kernels import prompt_directions
 
     late = sequence.late
     older = late.entries >> 2

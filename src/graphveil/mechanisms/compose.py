@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 
-from graphveil.mechanisms.factorisation import single_step
-from graphveil.mechanisms.laws import DiscreteLaplace
-from graphveil.mechanisms.mechanism import Epoch, Measured, Mechanism, Request, register
+from graphveil.factorisations.bordered import single_step
+from graphveil.mechanisms.mechanism import Measured, Mechanism, register
+from graphveil.mechanisms.request import Epoch, Request
+from graphveil.noise.calibration import laplace_for
 
 NO_PROJECTION = "has no known sensitivity after projection for this statistic"
 
@@ -66,5 +66,4 @@ def composed(request: Request, static: int, number: int) -> Epoch | None:
     """One of T releases, each of which has ε/T for a sensitivity of `static`."""
     if request.horizon is None or number >= request.horizon:
         return None
-    share = request.epsilon / request.horizon
-    return Epoch(single_step(), DiscreteLaplace(Fraction(static) / share))
+    return Epoch(single_step(), laplace_for(static, request.epsilon / request.horizon))

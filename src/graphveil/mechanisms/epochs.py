@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from graphveil.mechanisms.bridged import bridged
-from graphveil.mechanisms.calibration import laplace_epoch
-from graphveil.mechanisms.mechanism import Epoch, Mechanism, Request, register
+from graphveil.factorisations.two_level import bridged
+from graphveil.mechanisms.mechanism import Mechanism, laplace_epoch, register
+from graphveil.mechanisms.request import Epoch, Request
 
 
 @register

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 from graphveil.errors import ParameterError
-from graphveil.mechanisms.calibration import gaussian_epoch
-from graphveil.mechanisms.mechanism import Epoch, Mechanism, Request, register
-from graphveil.mechanisms.toeplitz import square_root
-from graphveil.mechanisms.zcdp import rho_of
+from graphveil.factorisations.factorisation import Factorisation
+from graphveil.factorisations.toeplitz import square_root
+from graphveil.mechanisms.mechanism import Mechanism, register
+from graphveil.mechanisms.request import Epoch, Request
+from graphveil.noise.calibration import gaussian_for
+from graphveil.noise.zcdp import rho_of
 
 LONGEST_EPOCH = 1024  # beyond it, exact fractions grow too long to be handy
 
@@ -38,8 +41,19 @@ class Gaussian(Mechanism):
         steps = _steps(request.horizon, number)
         if steps == 0:
             return None
-        rho = rho_of(request.epsilon, request.delta)
-        return gaussian_epoch(request, square_root(steps), rho)
+        return gaussian_epoch(request, square_root(steps), rho_of(request.epsilon, request.delta))
+
+
+def gaussian_epoch(request: Request, factorisation: Factorisation, rho: Fraction) -> Epoch:
+    """Discrete Gaussian noise with σ² = V²·‖C‖²/(2ρ), for lower-triangular C without negatives.
+
+    V² is the statistic's `variation_squared`: its L2 distance is not enough, because C may
+    line up what a person changes at different steps.
+
+    Guarantees: ρ-zCDP (`docs/mechanisms.md#gaussian-noise`).
+    """
+    change = request.sensitivity.variation_squared * factorisation.column_l2_squared()
+    return Epoch(factorisation, gaussian_for(change, rho))
 
 
 def _steps(horizon: int | None, number: int) -> int:

@@ -1,19 +1,16 @@
-"""The interface of a mechanism, the public request it answers, and the plan it gives."""
+"""The interface of a mechanism, and the registry in which each one enters itself."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from enum import Enum
-from fractions import Fraction
-from importlib import import_module
-from pkgutil import iter_modules
 from typing import ClassVar, TypeVar
 
-from graphveil.errors import ParameterError, nearest_name
-from graphveil.mechanisms.factorisation import Factorisation
-from graphveil.mechanisms.laws import Law
-from graphveil.statistics.sensitivity import Sensitivity
+from graphveil.factorisations.factorisation import Factorisation
+from graphveil.mechanisms.request import Epoch, Request
+from graphveil.noise.calibration import laplace_for
+from graphveil.registry import Registry
 
 
 class Measured(Enum):
@@ -22,50 +19,6 @@ class Measured(Enum):
     DIFFERENCES = "differences"
     TOTALS = "totals"
     PROJECTED_TOTALS = "totals of the projected graph"
-
-
-@dataclass(frozen=True)
-class Request:
-    """Public parameters, and nothing else, from which a mechanism plans.
-
-    Attributes:
-        sensitivity: what one person can change.
-        epsilon: the privacy loss of the whole series.
-        delta: the probability of more, for mechanisms that need one; None is pure ε.
-        horizon: the number of releases, if it is known.
-        width: how many numbers a release has: 1, or one per degree.
-        projected_l1: the static sensitivity after projection, where projection is asked for.
-    """
-
-    sensitivity: Sensitivity
-    epsilon: Fraction
-    delta: Fraction | None = None
-    horizon: int | None = None
-    width: int = 1
-    projected_l1: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.horizon is not None and self.horizon < 1:
-            raise ParameterError("horizon", "must be at least 1, or unknown")
-        if self.sensitivity.l1 == 0:
-            raise ParameterError(
-                "statistic",
-                "cannot change under this bound: its value is always 0",
-                mend="There is nothing to publish; choose other parameters.",
-            )
-
-
-@dataclass(frozen=True)
-class Epoch:
-    """A stretch of steps with its own factorisation and its own noise, all drawn at its start."""
-
-    factorisation: Factorisation
-    law: Law
-
-    @property
-    def steps(self) -> int:
-        """How many steps it has."""
-        return self.factorisation.steps
 
 
 @dataclass(frozen=True)
@@ -96,6 +49,16 @@ class Mechanism(ABC):
             return "is pure ε: leave δ out" if self.pure else "needs a δ"
         return None
 
+    @property
+    def projects(self) -> bool:
+        """Whether it counts the projected graph, on which no promise is needed."""
+        return self.measured is Measured.PROJECTED_TOTALS
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether the noise of finished epochs stays in all later releases."""
+        return self.measured is Measured.DIFFERENCES
+
     @abstractmethod
     def epoch(self, request: Request, number: int) -> Epoch | None:
         """The epoch with this number, from 0 on; None after the last one.
@@ -105,30 +68,30 @@ class Mechanism(ABC):
 
 
 Member = TypeVar("Member", bound=type[Mechanism])
-_REGISTRY: dict[str, Mechanism] = {}
+_REGISTRY: Registry[Mechanism] = Registry("mechanism", "graphveil.mechanisms")
 
 
 def register(member: Member) -> Member:
     """Enter a mechanism under its name."""
-    if member.name in _REGISTRY:
-        raise ValueError(f"two mechanisms are called {member.name!r}")
-    _REGISTRY[member.name] = member()
+    _REGISTRY.enter(member.name, member())
     return member
 
 
 def registered() -> dict[str, Mechanism]:
     """Every mechanism by name; each module of this package is one place to look."""
-    import graphveil.mechanisms as package
-
-    for module in iter_modules(package.__path__):
-        import_module(f"{package.__name__}.{module.name}")
-    return dict(_REGISTRY)
+    return _REGISTRY.members()
 
 
 def mechanism(name: str) -> Mechanism:
     """The mechanism called `name`."""
-    known = registered()
-    if name not in known:
-        offer = nearest_name(name, known, ", auto")
-        raise ParameterError("mechanism", f"there is none called '{name}'", mend=offer)
-    return known[name]
+    return _REGISTRY.named(name, besides=["auto"])
+
+
+def laplace_epoch(request: Request, factorisation: Factorisation) -> Epoch:
+    """Discrete Laplace noise of scale Γ·‖C‖₁/ε.
+
+    Guarantees: ε-DP for the epoch, and for any number of such epochs
+        (`docs/mechanisms.md#any-factorisation-at-pure-ε`).
+    """
+    change = request.sensitivity.l1 * factorisation.column_l1()
+    return Epoch(factorisation, laplace_for(change, request.epsilon))

@@ -3,23 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
-import numpy as np
-from numpy.typing import NDArray
+from graphveil.factorisations.optimiser import optimised
+from graphveil.mechanisms.mechanism import Mechanism, laplace_epoch, register
+from graphveil.mechanisms.request import Epoch, Request
 
-from graphveil.mechanisms.calibration import horizon_of, laplace_epoch
-from graphveil.mechanisms.factorisation import Bordered, border, identity, least_squares
-from graphveil.mechanisms.lbfgs import minimised
-from graphveil.mechanisms.mechanism import Epoch, Mechanism, Request, register
-
-Matrix = NDArray[np.float64]
-
-GRID = 1023  # columns of C add up to this at most; odd
-IDENTITY_UP_TO = 9  # no other C is better on so few steps
 LONGEST = 4096  # beyond it the numerics take minutes
-LEAST_LEAF = 0.15  # of a column; keeps the equations well-conditioned, and costs nothing
-MOST_ROUNDS, TOLERANCE = 300, 1e-8
 
 
 @register
@@ -45,97 +34,5 @@ class Optimised(Mechanism):
 
     def epoch(self, request: Request, number: int) -> Epoch | None:
         """One epoch, which covers the horizon."""
-        steps = horizon_of(request)
+        steps = request.known_horizon()
         return None if number else laplace_epoch(request, optimised(steps))
-
-
-@lru_cache(maxsize=8)
-def optimised(steps: int) -> Bordered:
-    """A local optimum of the mean standard deviation, on an integer grid."""
-    if steps <= IDENTITY_UP_TO:
-        return identity(steps)
-    columns = _tuned(_start(steps))
-    rows = np.rint(GRID * columns[1:]).astype(np.int64)
-    rows = rows[rows.any(axis=1)]
-    leaves = GRID - rows.sum(axis=0)
-    leaves -= leaves % 2 == 0
-    return least_squares(leaves.tolist(), rows.tolist())
-
-
-def mean_deviation(diagonal: Matrix, rows: Matrix) -> tuple[float, Matrix, Matrix]:
-    """The mean over steps of √(2·v_t), and its gradients.
-
-    v_t = a_tᵀ(CᵀC)⁻¹a_t, with a_t the row of prefix sums, is the least variance at step t. With
-    C a diagonal and k rows it takes only prefix sums and one k × k inverse.
-    """
-    leaves, reach, schur = border(diagonal, rows)
-    solved = _times(np.asarray(np.linalg.inv(schur), dtype=np.float64), reach)
-    deviations = np.sqrt(2 * (leaves - (reach * solved).sum(axis=0)))
-    pull = 1 / (len(diagonal) * deviations)
-    by_leaf = _later(pull)
-    by_reach = -2 * _later(pull * solved)
-    by_schur = _times(np.einsum("it,jt->ij", pull * solved, solved), rows)
-    by_inverse = by_leaf + (rows * (by_reach + by_schur)).sum(axis=0)
-    by_rows = (by_reach + 2 * by_schur) / diagonal**2
-    return float(deviations.mean()), -2 * by_inverse / diagonal**3, by_rows
-
-
-def _times(square: Matrix, wide: Matrix) -> Matrix:
-    """A small matrix times a wide one, on one thread."""
-    return np.asarray(np.einsum("ij,jt->it", square, wide))
-
-
-def _later(values: Matrix) -> Matrix:
-    """For each step, the sum from it on."""
-    return np.cumsum(values[..., ::-1], axis=-1)[..., ::-1]
-
-
-def _start(steps: int) -> Matrix:
-    """Columns made of a leaf, sums of blocks, and a little of everything, to be tuned."""
-    rows = np.vstack([_blocks(steps, max(2, round(steps / count))) for count in _levels(steps)])
-    shares = np.vstack([np.ones(steps), 0.3 * rows + 0.06 / len(rows) * (1 - rows)])
-    return np.asarray(shares / shares.sum(axis=0))
-
-
-def _levels(steps: int) -> tuple[int, ...]:
-    """In how many blocks the horizon is cut at each level; found by trial."""
-    if steps <= 30:
-        return (1,)
-    if steps <= 150:
-        return (max(2, round(steps / 25)),)
-    if steps <= 250:
-        return (round(steps / 20), 2)
-    return (18, 3) if steps <= 500 else (30, 6, 2)
-
-
-def _blocks(steps: int, length: int) -> Matrix:
-    """The indicators of consecutive blocks."""
-    place = np.arange(steps) // length
-    return np.asarray(place == np.arange(place[-1] + 1)[:, None], dtype=np.float64)
-
-
-def _tuned(start: Matrix) -> Matrix:
-    """Columns, not negative and adding up to 1, at a local minimum of the mean deviation.
-
-    A column is its leaf's least share, plus the rest in proportion to squares, so that every
-    point of the search is admissible.
-    """
-    rest = 1 - LEAST_LEAF
-
-    def columns(point: Matrix) -> tuple[Matrix, Matrix, Matrix]:
-        roots = point.reshape(start.shape)
-        squares = roots**2
-        whole = squares.sum(axis=0)
-        return roots, whole, squares / whole
-
-    def objective(point: Matrix) -> tuple[float, Matrix]:
-        roots, whole, shares = columns(point)
-        mean, by_leaf, by_rows = mean_deviation(LEAST_LEAF + rest * shares[0], rest * shares[1:])
-        by_share = rest * np.vstack([by_leaf, by_rows])
-        inward = by_share - (by_share * shares).sum(axis=0)
-        return mean, (2 * roots * inward / whole).ravel()
-
-    found = minimised(objective, np.sqrt(start).ravel(), MOST_ROUNDS, TOLERANCE)
-    best = rest * columns(found)[2]
-    best[0] += LEAST_LEAF
-    return best

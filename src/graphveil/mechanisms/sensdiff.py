@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 
-from graphveil.mechanisms.factorisation import single_step
-from graphveil.mechanisms.laws import DiscreteLaplace
-from graphveil.mechanisms.mechanism import Epoch, Mechanism, Request, register
+from graphveil.factorisations.bordered import single_step
+from graphveil.mechanisms.mechanism import Mechanism, laplace_epoch, register
+from graphveil.mechanisms.request import Epoch, Request
 
 
 @register
@@ -25,5 +24,4 @@ class SensDiff(Mechanism):
 
     def epoch(self, request: Request, number: int) -> Epoch | None:
         """Every step is an epoch of its own."""
-        scale = Fraction(request.sensitivity.l1) / request.epsilon
-        return Epoch(single_step(), DiscreteLaplace(scale))
+        return laplace_epoch(request, single_step())

@@ -11,12 +11,12 @@ It is kept so that this can be checked, not because anybody should use it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 
+from graphveil.factorisations.bordered import single_step
 from graphveil.mechanisms.compose import NO_PROJECTION
-from graphveil.mechanisms.factorisation import single_step
-from graphveil.mechanisms.laws import DiscreteLaplace
-from graphveil.mechanisms.mechanism import Epoch, Measured, Mechanism, Request, register
+from graphveil.mechanisms.mechanism import Measured, Mechanism, register
+from graphveil.mechanisms.request import Epoch, Request
+from graphveil.noise.calibration import laplace_for
 
 
 @register
@@ -69,4 +69,4 @@ def entry(request: Request, static: int, number: int) -> Epoch | None:
     if request.horizon is None or number >= request.horizon:
         return None
     of_the_sequence = request.horizon * static
-    return Epoch(single_step(), DiscreteLaplace(Fraction(of_the_sequence) / request.epsilon))
+    return Epoch(single_step(), laplace_for(of_the_sequence, request.epsilon))

@@ -6,7 +6,7 @@ import json
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from graphveil.mechanisms.exact_numbers import as_text
+from graphveil.noise.exact_numbers import as_text
 from graphveil.report import statement
 from graphveil.report.releases import counted
 from graphveil.report.wording import counted_things

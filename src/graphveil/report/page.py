@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from graphveil.mechanisms.exact_numbers import as_text
+from graphveil.noise.exact_numbers import as_text
 from graphveil.report import statement, wording
 from graphveil.report.card import NO_REASON
 from graphveil.report.releases import counted

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from graphveil.mechanisms.exact_numbers import as_text
+from graphveil.noise.exact_numbers import as_text
 
 if TYPE_CHECKING:
     import polars as pl

@@ -10,7 +10,7 @@ from fractions import Fraction
 from math import exp
 from typing import TYPE_CHECKING
 
-from graphveil.mechanisms.exact_numbers import as_text
+from graphveil.noise.exact_numbers import as_text
 from graphveil.report.wording import bound, budget, counted_things
 
 if TYPE_CHECKING:

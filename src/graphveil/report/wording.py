@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from graphveil.graph.bound import Bound, DegreeBound
-from graphveil.mechanisms.exact_numbers import as_text
+from graphveil.noise.exact_numbers import as_text
 
 if TYPE_CHECKING:
     from graphveil.report.facts import Released, SeriesFacts

@@ -49,7 +49,7 @@ class HighDegreeCount(DegreeStatistic, ABC):
             raise ParameterError(
                 "tau",
                 f"{self.tau} is above the degree bound, so the count is always 0",
-                mend=f"Choose a threshold from 1 to {reach.highest}.",
+                hint=f"Choose a threshold from 1 to {reach.highest}.",
             )
         appear = reach.touched + 1
         move = reach.touched if self.tau < reach.highest else 0

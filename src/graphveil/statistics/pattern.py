@@ -16,8 +16,8 @@ Mapping = tuple[int, ...]
 _LETTERS = "abcdefgh"
 
 
-def _refuse(problem: str, mend: str = "") -> ParameterError:
-    return ParameterError("edges", problem, mend=mend)
+def _refuse(problem: str, hint: str = "") -> ParameterError:
+    return ParameterError("edges", problem, hint=hint)
 
 
 @dataclass(frozen=True, eq=False)

@@ -76,7 +76,7 @@ class PatternCount(Statistic):
             raise ParameterError(
                 "edges",
                 f"the pattern's edges are not of the graph's kind, which is {kind}",
-                mend=f"Write them with '{sign}'.",
+                hint=f"Write them with '{sign}'.",
             )
 
     def sensitivity(self, bound: Bound) -> Sensitivity:

@@ -6,15 +6,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from enum import Enum
-from importlib import import_module
-from pkgutil import iter_modules
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.errors import ParameterError, nearest_name
+from graphveil.errors import ParameterError
 from graphveil.graph.bound import Bound, DegreeBound, InOutBound
+from graphveil.registry import Registry
 from graphveil.statistics.sensitivity import Sensitivity
 from graphveil.statistics.tallies import Counts, Tally
 
@@ -116,20 +115,20 @@ class Statistic(ABC):
             raise ParameterError(
                 self.name,
                 f"is defined on {self.domain.value} graphs only, not on {kind} ones",
-                mend=self.advice,
+                hint=self.advice,
             )
 
     def require_undirected(self, bound: Bound) -> DegreeBound:
         """The bound as a plain degree bound, or a refusal that says what is needed."""
         if not isinstance(bound, DegreeBound):
-            raise ParameterError(self.name, "needs one degree bound D", mend=self.advice)
+            raise ParameterError(self.name, "needs one degree bound D", hint=self.advice)
         return bound
 
     def require_directed(self, bound: Bound) -> InOutBound:
         """The bound as an in- and out-degree bound, or a refusal."""
         if not isinstance(bound, InOutBound):
             raise ParameterError(
-                self.name, "needs an in-degree and an out-degree bound", mend=self.advice
+                self.name, "needs an in-degree and an out-degree bound", hint=self.advice
             )
         return bound
 
@@ -139,36 +138,26 @@ class Statistic(ABC):
 
 
 Member = TypeVar("Member", bound=type[Statistic])
-_REGISTRY: dict[str, type[Statistic]] = {}
+_REGISTRY: Registry[type[Statistic]] = Registry("statistic", "graphveil.statistics")
 
 
 def register(member: Member) -> Member:
     """Enter a statistic under its name."""
-    if member.name in _REGISTRY:
-        raise ValueError(f"two statistics are called {member.name!r}")
-    _REGISTRY[member.name] = member
+    _REGISTRY.enter(member.name, member)
     return member
 
 
 def registered() -> dict[str, type[Statistic]]:
     """Every statistic by name; each module of this package is one place to look."""
-    import graphveil.statistics as package
-
-    for module in iter_modules(package.__path__):
-        import_module(f"{package.__name__}.{module.name}")
-    return dict(_REGISTRY)
+    return _REGISTRY.members()
 
 
 def statistic(name: str, **parameters: Any) -> Statistic:
     """The statistic called `name` with its parameters, e.g. ``statistic("stars", k=3)``."""
-    known = registered()
-    if name not in known:
-        offer = nearest_name(name, known)
-        raise ParameterError("statistic", f"there is none called '{name}'", mend=offer)
-    member = known[name]
+    member = _REGISTRY.named(name)
     expected = {field.name for field in fields(member)}
     for parameter in expected - parameters.keys():
         raise ParameterError(parameter, f"is needed by '{name}'")
     for parameter in parameters.keys() - expected:
-        raise ParameterError(parameter, f"has no meaning for '{name}'", mend="Leave it out.")
+        raise ParameterError(parameter, f"has no meaning for '{name}'", hint="Leave it out.")
     return member(**parameters)

@@ -172,7 +172,7 @@ def _require_one_time(nodes: Table, new: NDArray[np.bool_]) -> None:
         raise InputError(
             "a node that stands in an earlier row comes again with another time",
             place=nodes.place(int(rows[0]), "time"),
-            mend="Give each node one arrival time.",
+            hint="Give each node one arrival time.",
         )
 
 

@@ -9,19 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 from graphveil import __version__
 from graphveil.errors import BudgetError, ParameterError, StudyError
-from graphveil.mechanisms import series as running
-from graphveil.mechanisms.exact_numbers import as_text
-from graphveil.mechanisms.laws import DiscreteLaplace
-from graphveil.mechanisms.noise import measurement
-from graphveil.mechanisms.plan import Plan
-from graphveil.mechanisms.planner import plan
+from graphveil.noise.exact_numbers import as_text
+from graphveil.noise.release_noise import measurement
+from graphveil.planning.plan import Plan
+from graphveil.planning.planner import plan
+from graphveil.series import state as running
 from graphveil.study.chain import canonical, digest
 from graphveil.study.ledger import Event, Ledger
 from graphveil.study.store import StoredSeries, Transaction
 from graphveil.study.study_file import SeriesPromise, StudyFile
 
 if TYPE_CHECKING:
-    from graphveil.mechanisms.mechanism import Epoch
+    from graphveil.mechanisms.request import Epoch
 
 
 def open_study(transaction: Transaction, study: StudyFile) -> None:
@@ -64,7 +63,7 @@ def series_plan(study: StudyFile, promise: SeriesPromise, first_step: int) -> Pl
         raise ParameterError(
             "horizon",
             f"series '{promise.name}' is published at each of the {left} steps of the calendar",
-            mend="Leave the horizon out.",
+            hint="Leave the horizon out.",
         )
     chosen = plan(
         promise.counted(),
@@ -137,7 +136,7 @@ def require_room(ledger: Ledger, step: int) -> None:
 def require_new_name(study: StudyFile, name: str) -> None:
     """Refuse a series whose name is taken."""
     if any(each.name == name for each in study.series):
-        raise ParameterError("name", f"a series '{name}' is open already", mend="Choose another.")
+        raise ParameterError("name", f"a series '{name}' is open already", hint="Choose another.")
 
 
 def _announcement(
@@ -177,13 +176,6 @@ def _noise(chosen: Plan) -> list[dict[str, Any]]:
     """The law of each epoch that is known beforehand; equal ones are told once."""
     told = []
     for law, equal in groupby(_known_epochs(chosen), key=lambda epoch: epoch.law):
-        laplace = isinstance(law, DiscreteLaplace)
-        name = "discrete Laplace" if laplace else "discrete Gaussian"
-        scale = law.scale if isinstance(law, DiscreteLaplace) else law.spread
-        unit = "scale" if laplace else "variance"
-        told.append({"law": name, unit: str(scale), "steps": _steps(list(equal))})
+        steps = sum(epoch.steps for epoch in equal)
+        told.append({"law": law.name, law.size_name: str(law.size), "steps": steps})
     return told
-
-
-def _steps(epochs: list[Epoch]) -> int:
-    return sum(epoch.steps for epoch in epochs)

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.errors import BoundError, IntegrityError
-from graphveil.mechanisms import series as running
-from graphveil.mechanisms.intervals import interval
-from graphveil.mechanisms.noise import ReleaseNoise
-from graphveil.mechanisms.plan import Plan
-from graphveil.mechanisms.postprocessing import processed
-from graphveil.mechanisms.series import SeriesState
+from graphveil.noise.release_noise import ReleaseNoise
+from graphveil.planning.intervals import interval
+from graphveil.planning.plan import Plan
+from graphveil.series import state as running
+from graphveil.series.postprocessing import processed
+from graphveil.series.state import SeriesState
 from graphveil.study import batches, segments
 from graphveil.study.chain import canonical, digest
 from graphveil.study.ledger import Event, Ledger, OpenSeries

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.graph.calendar import Calendar
+from graphveil.calendar.calendar import Calendar
 from graphveil.graph.columns import Column
 from graphveil.graph.identity import IdIndex, same_form
 from graphveil.graph.sequence import BOTH, GraphSequence, Growth, LateEdges

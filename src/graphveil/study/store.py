@@ -264,7 +264,7 @@ def _address(url: str) -> sa.URL:
     raise ParameterError(
         "database",
         "is not the URL of a database",
-        mend="It looks like postgresql://user:password@host/name; write @ in a password as %40.",
+        hint="It looks like postgresql://user:password@host/name; write @ in a password as %40.",
     )
 
 

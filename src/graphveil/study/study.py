@@ -282,8 +282,8 @@ def _label(study: StudyFile, step: int) -> str:
 
 def steps_ended(study: StudyFile) -> int:
     """How many steps have ended by the clock; of a calendar without dates, all."""
-    from graphveil.graph.calendar import MOST_STEPS
-    from graphveil.graph.times import Unit
+    from graphveil.calendar.calendar import MOST_STEPS
+    from graphveil.calendar.times import Unit
 
     calendar = study.steps()
     top = MOST_STEPS if calendar.last_step is None else calendar.last_step + 1

@@ -25,12 +25,12 @@ from pydantic import (
     model_validator,
 )
 
+from graphveil.calendar.calendar import Calendar
 from graphveil.errors import ParameterError, StudyError
 from graphveil.graph.bound import Bound, DegreeBound, InOutBound
-from graphveil.graph.calendar import Calendar
-from graphveil.mechanisms.exact_numbers import as_text, exact_delta, exact_epsilon
-from graphveil.mechanisms.mechanism import Measured, mechanism
-from graphveil.mechanisms.planner import AUTO
+from graphveil.mechanisms.mechanism import mechanism
+from graphveil.noise.exact_numbers import as_text, exact_delta, exact_epsilon
+from graphveil.planning.planner import AUTO
 from graphveil.statistics.statistic import Statistic, statistic
 
 FORMAT: Final = 1
@@ -51,8 +51,8 @@ def _delta(value: object) -> str:
 
 
 def _level(value: object) -> str:
-    from graphveil.mechanisms.exact_numbers import exact
-    from graphveil.mechanisms.intervals import HIGHEST_LEVEL
+    from graphveil.noise.exact_numbers import exact
+    from graphveil.planning.intervals import HIGHEST_LEVEL
 
     level = exact("the level", value)  # type: ignore[arg-type]
     if not 0 < level <= HIGHEST_LEVEL:
@@ -232,9 +232,7 @@ class StudyFile(_Part):
 
     def _require_threshold(self, series: SeriesPromise) -> None:
         """A threshold without a projecting mechanism would count another graph than is promised."""
-        projects = series.mechanism != AUTO and (
-            mechanism(series.mechanism).measured is Measured.PROJECTED_TOTALS
-        )
+        projects = series.mechanism != AUTO and (mechanism(series.mechanism).projects)
         if projects != (series.projection is not None):
             raise ValueError(
                 f"series '{series.name}': 'projection' is needed by projecting mechanisms, and "

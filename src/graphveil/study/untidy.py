@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from graphveil.calendar.calendar import Calendar
 from graphveil.errors import InputError
 from graphveil.graph.arrivals import dated_column
-from graphveil.graph.calendar import Calendar
 from graphveil.graph.identity import clean_ids, same_form
 from graphveil.graph.records import Records, Table
 
@@ -98,7 +98,7 @@ def _require_times(nodes: Table) -> None:
         raise InputError(
             "the time is missing",
             place=nodes.place(int(missing.arg_max() or 0), "time"),
-            mend="Fill it in, or let the study say that undated nodes join the first open step.",
+            hint="Fill it in, or let the study say that undated nodes join the first open step.",
         )
 
 

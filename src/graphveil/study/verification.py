@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.errors import IntegrityError
-from graphveil.mechanisms.exact_numbers import as_text
-from graphveil.mechanisms.series import SeriesState
+from graphveil.noise.exact_numbers import as_text
+from graphveil.series.state import SeriesState
 from graphveil.study import publishing, segments
 from graphveil.study.announcing import Told, require_agreement, require_newest, told
 from graphveil.study.chain import digest

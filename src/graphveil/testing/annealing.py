@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphveil.compiled import kernel
 from graphveil.graph.bound import Bound, DegreeBound
+from graphveil.kernels.compiled import kernel
 from graphveil.testing.distances import (
     MEASURED,
     Desk,

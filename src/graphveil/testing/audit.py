@@ -21,8 +21,7 @@ import numpy as np
 
 from graphveil.errors import ParameterError
 from graphveil.graph.bound import Bound
-from graphveil.mechanisms.mechanism import Measured
-from graphveil.mechanisms.plan import Plan
+from graphveil.planning.plan import Plan
 from graphveil.testing.audit_cases import Case, Integers, worst_cases
 from graphveil.testing.audit_evidence import Event, Evidence, Scores, best_event, judge
 from graphveil.testing.audit_observer import Observer, learn
@@ -149,7 +148,7 @@ def audit(
 
 def _cases(plan: Plan, statistic: Attackable, bound: Bound) -> list[Case]:
     """The worst pairs, long and wide as the plan's series are."""
-    projected = plan.mechanism.measured is Measured.PROJECTED_TOTALS
+    projected = plan.mechanism.projects
     cases = worst_cases(
         statistic,
         bound,

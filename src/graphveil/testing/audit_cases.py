@@ -114,7 +114,7 @@ def _pairs(statistic: Any, bound: Bound) -> tuple[Pair, ...]:
         raise ParameterError(
             "bound",
             f"an audit builds its graphs, and takes bounds up to {LARGEST_BOUND}",
-            mend="Noise grows with the bound in the same way everywhere: audit a smaller one.",
+            hint="Noise grows with the bound in the same way everywhere: audit a smaller one.",
         )
     directed = not isinstance(bound, DegreeBound)
     found = attack(statistic, bound, effort=SEARCH)

@@ -8,10 +8,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.mechanisms.laws import Law, NoiseSource
-from graphveil.mechanisms.noise import ReleaseNoise
-from graphveil.mechanisms.plan import Plan
-from graphveil.mechanisms.series import advance, start
+from graphveil.noise.laws import Law, NoiseSource
+from graphveil.noise.release_noise import ReleaseNoise
+from graphveil.planning.plan import Plan
+from graphveil.series.state import advance, start
 from graphveil.testing.simulation import simulate
 
 Integers = NDArray[np.int64]

@@ -15,7 +15,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from graphveil.compiled import kernel
+from graphveil.kernels.compiled import kernel
 from graphveil.testing.pairs import NEVER, Definition, Schedule
 
 Mask: TypeAlias = NDArray[np.uint8]

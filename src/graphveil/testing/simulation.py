@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.errors import ParameterError
-from graphveil.mechanisms.laws import DiscreteGaussian, DiscreteLaplace, Law
-from graphveil.mechanisms.mechanism import Measured
-from graphveil.mechanisms.plan import Plan
+from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace, Law
+from graphveil.planning.plan import Plan
 
 Integers = NDArray[np.int64]
 
@@ -38,9 +37,7 @@ class SimulationNoise:
 
     def draws(self, law: Law, shape: tuple[int, ...]) -> Integers:
         """An array of independent integers of this law."""
-        if isinstance(law, DiscreteLaplace):
-            return _laplace(float(law.scale), shape, self.rng)
-        return _gaussian(law, shape, self.rng)
+        return _SAMPLERS[type(law)](float(law.size), shape, self.rng)
 
 
 def simulate(plan: Plan, runs: int, rng: np.random.Generator, steps: int | None = None) -> Integers:
@@ -70,7 +67,7 @@ def simulate(plan: Plan, runs: int, rng: np.random.Generator, steps: int | None 
         done += here
         if done == wanted:
             break
-        if plan.mechanism.measured is Measured.DIFFERENCES:
+        if plan.mechanism.adds_up:
             carried = decoded[:, -1:]
     return noise
 
@@ -83,15 +80,18 @@ def _laplace(scale: float, shape: tuple[int, ...], rng: np.random.Generator) -> 
     return drawn
 
 
-def _gaussian(law: DiscreteGaussian, shape: tuple[int, ...], rng: np.random.Generator) -> Integers:
+def _gaussian(variance: float, shape: tuple[int, ...], rng: np.random.Generator) -> Integers:
     """Discrete Laplace proposals, kept with the probability that makes them Gaussian."""
-    spread, size = float(law.spread), prod(shape)
-    width = floor(sqrt(spread)) + 1
+    size = prod(shape)
+    width = floor(sqrt(variance)) + 1
     kept: list[Integers] = []
     missing = size
     while missing > 0:
         proposed = _laplace(width, (2 * missing + 64,), rng)
-        exponent = (np.abs(proposed) - spread / width) ** 2 / (2 * spread)
+        exponent = (np.abs(proposed) - variance / width) ** 2 / (2 * variance)
         kept.append(proposed[rng.standard_exponential(len(proposed)) >= exponent])
         missing -= len(kept[-1])
     return np.concatenate(kept)[:size].reshape(shape)
+
+
+_SAMPLERS = {DiscreteLaplace: _laplace, DiscreteGaussian: _gaussian}

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.compiled import inlined, kernel
 from graphveil.graph.sequence import GraphSequence
+from graphveil.kernels.compiled import inlined, kernel
 
 Int32s = NDArray[np.int32]
 Int64s = NDArray[np.int64]

@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.compiled import inlined, kernel
 from graphveil.graph.sequence import GraphSequence
-from graphveil.prefetch import prefetch
+from graphveil.kernels.compiled import inlined, kernel
+from graphveil.kernels.prefetch import prefetch
 from graphveil.statistics.tallies import Counts
 
 PARENT_AHEAD = 16

@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.compiled import kernel
 from graphveil.errors import ParameterError
 from graphveil.graph.sequence import BACKWARD, BOTH, FORWARD, GraphSequence
-from graphveil.prefetch import prefetch
+from graphveil.kernels.compiled import kernel
+from graphveil.kernels.prefetch import prefetch
 from graphveil.statistics.tallies import DegreeReach, Direction
 
 # The dense table has this many degrees, fewer where many steps would make it large.

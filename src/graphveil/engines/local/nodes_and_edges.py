@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.compiled import kernel
 from graphveil.graph.sequence import GraphSequence
+from graphveil.kernels.compiled import kernel
 from graphveil.statistics.tallies import Counts
 
 

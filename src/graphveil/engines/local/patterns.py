@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphveil.compiled import kernel
 from graphveil.engines.local.adjacency import IN, OUT, Adjacency, Int32s, Int64s
 from graphveil.engines.local.parts import Part, parts
 from graphveil.engines.local.pattern_plan import Plan, plans
 from graphveil.engines.local.work import Work
-from graphveil.graph.threads import in_threads
+from graphveil.kernels.compiled import kernel
+from graphveil.kernels.threads import in_threads
 from graphveil.statistics.pattern import Pattern
 from graphveil.statistics.tallies import Counts
 

@@ -10,14 +10,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.compiled import kernel
 from graphveil.engines.local.orientations import PAIRINGS, triangles_by_pairing
 from graphveil.engines.local.parts import Part, parts
 from graphveil.engines.local.patterns import count_copies
 from graphveil.engines.local.work import Work
 from graphveil.graph.sequence import GraphSequence
-from graphveil.graph.threads import in_threads
-from graphveil.prefetch import prefetch
+from graphveil.kernels.compiled import kernel
+from graphveil.kernels.prefetch import prefetch
+from graphveil.kernels.threads import in_threads
 from graphveil.statistics.pattern import cyclic_triangle, transitive_triangle, triangle
 from graphveil.statistics.tallies import Counts, TriangleTally
 

@@ -90,7 +90,7 @@ def _required(elements: Sequence[Element], name: str, file: SourceFile) -> list[
             raise InputError(
                 f"the element has no {name}",
                 place=Place(file.name, element.line, name),
-                mend="Every node needs an id, every edge a source and a target.",
+                hint="Every node needs an id, every edge a source and a target.",
             )
     return [element.given[name] for element in elements]
 
@@ -142,7 +142,7 @@ def _no_time(document: Document, file: SourceFile, named: str | None) -> InputEr
     refusal = InputError(
         "no attribute was named as the date of a node",
         place=Place(file.name),
-        mend=f"Name it: --time in the shell, time= in Python. {dates('attribute', likely)}",
+        hint=f"Name it: --time in the shell, time= in Python. {dates('attribute', likely)}",
     )
     if likely:
         raise refusal
@@ -166,7 +166,7 @@ def _direction(document: Document, file: SourceFile) -> bool | None:
             raise InputError(
                 "some edges are directed and some are not",
                 place=Place(file.name, edge.line, "directed"),
-                mend="Make all edges directed, or none.",
+                hint="Make all edges directed, or none.",
             )
     return said[0] if said else default
 

@@ -78,7 +78,7 @@ def _network(data: Any, file: SourceFile) -> dict[str, Any]:
         raise InputError(
             "the file is no HIV-TRACE network",
             place=Place(file.name),
-            mend="Supply the JSON results, with Nodes and Edges.",
+            hint="Supply the JSON results, with Nodes and Edges.",
         )
     return network
 

@@ -97,7 +97,7 @@ def refuse_naming(file: SourceFile, named: str | None) -> InputError | None:
     return InputError(
         "the columns of this file have no names",
         place=Place(file.name, column=named),
-        mend="Leave the name out: the last column is the time.",
+        hint="Leave the name out: the last column is the time.",
     )
 
 

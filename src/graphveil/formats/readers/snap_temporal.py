@@ -78,7 +78,7 @@ def _edges(claimed: Claimed, rows: Spaced) -> Table:
         raise InputError(
             "the time is no number of seconds since 1970",
             place=table.place(int(wrong.arg_true()[0]), "time"),
-            mend="Write whole seconds; milliseconds are to be divided by 1000.",
+            hint="Write whole seconds; milliseconds are to be divided by 1000.",
         )
     moments = (seconds * _SECOND).cast(pl.Datetime("us"))
     return Table(frame.with_columns(moments.alias("time")), table.source, numbers=rows.numbers)

@@ -1,0 +1,1 @@
+"""The calendar: public times become steps."""

@@ -1,0 +1,429 @@
+"""The public calendar: maps times to the steps 0, 1, 2, … of a growing graph.
+
+Step i begins at the i-th cut; everything before the first cut is folded into step 0. The
+cuts are public, because releases follow them: choose a calendar from what is known about the
+study, never from the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import islice, pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphveil.calendar.time_columns import as_series
+from graphveil.calendar.time_text import DAY, Integers
+from graphveil.calendar.times import (
+    LAST_DAY,
+    LAST_YEAR,
+    Flaw,
+    Reading,
+    Unit,
+    read_as_written,
+    read_blocks,
+    read_one,
+    refined,
+    written,
+)
+from graphveil.errors import InputError, ParameterError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from graphveil.calendar.time_columns import TimeColumn
+
+NO_STEP = -1  # stands in a step column where the time is missing
+BAD_STEP = -2  # stands there where the time has no step
+MOST_STEPS = 2**20  # tables per step stay small even if one row lies far in the future
+LONGEST = 2**62  # units in a step
+
+NAMED = {"year": (Unit.YEAR, 1), "month": (Unit.MONTH, 1), "week": (Unit.DAY, 7)}
+UNIT_NAMES = {Unit.NUMBER: "number", Unit.YEAR: "year", Unit.MONTH: "month"}
+UNIT_NAMES |= {Unit.DAY: "day", Unit.TIME: "day"}
+EXAMPLES = {Unit.YEAR: "1996", Unit.MONTH: "1996-03", Unit.DAY: "1996-03-17"}
+EXAMPLES |= {Unit.TIME: "1996-03-17T09:30:00Z", Unit.NUMBER: "12"}
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """The first row (from 0) that a calendar cannot place, why, and how to mend it."""
+
+    row: int
+    flaw: Flaw
+    what: str
+    hint: str
+
+
+@dataclass(frozen=True, eq=False)
+class StepColumn:
+    """The steps of a column of times.
+
+    Attributes:
+        steps: (rows,) the step; NO_STEP where the time is missing, BAD_STEP in trouble.
+        missing_count: how many rows have no time: null, NaN or blank.
+        folded: how many rows lie before the first cut, and so count into step 0.
+        trouble: the first row whose time has no step, if there is one.
+    """
+
+    steps: NDArray[np.int32]
+    missing_count: int
+    folded: int
+    trouble: Trouble | None
+
+    @property
+    def missing(self) -> NDArray[np.bool_]:
+        """(rows,) whether the row has no time."""
+        return np.equal(self.steps, NO_STEP)
+
+
+@dataclass(frozen=True)
+class Calendar:
+    """How times become steps; made by a constructor such as `Calendar.yearly(1996)`.
+
+    Attributes:
+        unit: what cuts are counted in, and the precision that a time needs.
+        starts: where steps begin, in units; only the first one if steps are even.
+        width: the length of even steps, in units; None if the cuts are explicit.
+        end: the first count after the end, in units; None if the calendar is open.
+
+    Examples:
+        >>> calendar = Calendar.monthly("1996-01")
+        >>> calendar.step_of("1996-03-17"), calendar.step_of("1850-01-01")
+        (2, 0)
+    """
+
+    unit: Unit
+    starts: tuple[int, ...]
+    width: int | None = None
+    end: int | None = None
+
+    @classmethod
+    def yearly(cls, first: object = 1996, last: object = None) -> Calendar:
+        """One step a year from `first` to `last`, which is included; open without it."""
+        return cls._even(1, Unit.YEAR, first, last)
+
+    @classmethod
+    def monthly(cls, first: object, last: object = None) -> Calendar:
+        """One step a month; months are written as "1996-01"."""
+        return cls._even(1, Unit.MONTH, first, last)
+
+    @classmethod
+    def weekly(cls, first: object, last: object = None) -> Calendar:
+        """One step a week; weeks begin on the weekday of the date `first`."""
+        return cls._even(7, Unit.DAY, first, last)
+
+    @classmethod
+    def every(cls, n: int, first: object, last: object = None) -> Calendar:
+        """Steps of `n` units; the way in which `first` is written tells the unit.
+
+        A whole number: plain numbers. A date or timestamp: days. Text such as "1996-01" or
+        "1996": months or years.
+
+        Args:
+            n: units in a step, at least 1.
+            first: where step 0 begins.
+            last: any time in the last step; without it the calendar is open.
+        """
+        unit, (start,) = _points("first", [first])
+        width = _width("n", n) * (DAY if unit == Unit.TIME else 1)
+        return cls._from(unit, start, width, last)
+
+    @classmethod
+    def cuts(cls, cuts: Iterable[object], end: object = None) -> Calendar:
+        """Explicit cuts: step i covers the times from cut i until just before cut i + 1.
+
+        Args:
+            cuts: whole numbers, or dates and timestamps; strictly ascending, at least one.
+            end: where the last step ends (itself in no step); without it, never.
+        """
+        given = _listed(cuts)
+        unit, points = _points("cuts", given if end is None else [*given, end])
+        if any(later <= earlier for earlier, later in pairwise(points)):
+            raise ParameterError("cuts", "must be strictly ascending, with the end after them")
+        return cls(unit, points[: len(given)], end=None if end is None else points[-1])
+
+    @classmethod
+    def spanning(cls, times: TimeColumn, every: str | int = "year") -> Calendar:
+        """A calendar from the earliest time seen on: for private, exact counting only.
+
+        Where it begins is a fact about the data. A calendar for anything that is published
+        must be chosen without looking at them. Times that cannot be read are left to
+        `steps_of`, which tells their rows; if there are no others, steps begin at 1970 or 0.
+
+        Args:
+            times: a column of times.
+            every: "year", "month", "week", or how many units a step has (days for dates).
+        """
+        column = as_series(times)
+        if isinstance(every, str) and every in NAMED:
+            unit, width = NAMED[every]
+            earliest = _earliest(column, unit)
+        else:
+            width = _width("every", every, "'year', 'month', 'week' or ")
+            unit, earliest = _earliest_number_or_day(column)
+        return cls(unit, (_default_start(unit) if earliest is None else earliest,), width)
+
+    @classmethod
+    def _even(cls, width: int, unit: Unit, first: object, last: object) -> Calendar:
+        return cls._from(unit, _point("first", first, unit), width, last)
+
+    @classmethod
+    def _from(cls, unit: Unit, start: int, width: int, last: object) -> Calendar:
+        if last is None:
+            return cls(unit, (start,), width)
+        last_step = (_point("last", last, unit) - start) // width
+        if not 0 <= last_step < MOST_STEPS:
+            raise ParameterError("last", f"must lie in one of the first {MOST_STEPS} steps")
+        return cls(unit, (start,), width, start + (last_step + 1) * width)
+
+    @property
+    def last_step(self) -> int | None:
+        """The last step that a time can have; None if there is always a next one."""
+        if self.width is None:
+            return len(self.starts) - 1
+        return None if self.end is None else (self.end - self.starts[0]) // self.width - 1
+
+    def steps_of(self, times: TimeColumn) -> StepColumn:
+        """The step of every row of a column; rows without one are told, not raised."""
+        column = as_series(times)
+        steps = np.empty(len(column), np.int32)
+        missing = folded = 0
+        trouble = None
+        for start, reading in read_blocks(column, self.unit):
+            placed = self._placed(reading)
+            steps[start : start + len(placed.counts)] = placed.counts
+            early = reading.counts < self.starts[0]
+            if placed.flaws.any():
+                early &= placed.flaws == Flaw.NONE
+                missing += int(np.count_nonzero(placed.flaws == Flaw.MISSING))
+                trouble = trouble or self._first_trouble(placed.flaws, start)
+            folded += int(np.count_nonzero(early))
+        return StepColumn(steps, missing, folded, trouble)
+
+    def step_of(self, time: object) -> int:
+        """The step of a single time.
+
+        Raises:
+            InputError: If the time is missing, unreadable, too coarse or after the end.
+        """
+        column = self.steps_of([time])
+        if column.missing_count:
+            raise InputError("the time is missing")
+        if column.trouble is not None:
+            raise InputError(column.trouble.what, hint=column.trouble.hint)
+        return int(column.steps[0])
+
+    def label(self, step: int) -> str:
+        """The public name of a step: where it begins, such as "1996" or "1996-03"."""
+        top = MOST_STEPS - 1 if self.last_step is None else self.last_step
+        if isinstance(step, bool) or not isinstance(step, int | np.integer) or not 0 <= step <= top:
+            raise ParameterError("step", f"must be a whole number from 0 to {top}, not {step!r}")
+        begins = self._begin(int(step))
+        if begins > _last_count(self.unit):
+            raise ParameterError("step", "begins after the last time that there can be")
+        return written(begins, self.unit)
+
+    def labels(self, n: int) -> list[str]:
+        """The names of the first `n` steps."""
+        return [self.label(step) for step in range(n)]
+
+    def describe(self) -> str:
+        """The calendar as a plain sentence, for reports."""
+        named = self.width == 1 and self.unit in (Unit.YEAR, Unit.MONTH)
+        fold = f"everything earlier counts into {self.label(0) if named else 'the first step'}"
+        if self.end is None:
+            return f"{self._rhythm()}; {fold}"
+        if self.width is None:
+            return f"{self._rhythm()}; {fold}; ends before {written(self.end, self.unit)}"
+        return f"{self._rhythm()}; {fold}; ends with {self.label(self.last_step or 0)}"
+
+    def _rhythm(self) -> str:
+        if self.width is None:
+            many = len(self.starts)
+            names = [written(start, self.unit) for start in self.starts[:5]]
+            names += ["…"] * (many > 6) + [written(self.starts[-1], self.unit)] * (many > 5)
+            return f"{many} {'step' if many == 1 else 'steps'} from {', '.join(names)}"
+        usual = {(unit, width): f"{name}ly steps" for name, (unit, width) in NAMED.items()}
+        length, unit = self._units_a_step(), UNIT_NAMES[self.unit]
+        counted = length if self.unit == Unit.NUMBER else f"{length} {unit}{'s' * (length > 1)}"
+        rhythm = usual.get((self.unit, self.width), f"steps of {counted}")
+        return f"{rhythm} from {self.label(0)}"
+
+    def to_dict(self) -> dict[str, object]:
+        """The calendar as plain data for a study file; `from_dict` reads it back."""
+        if self.width is None:
+            cuts = [self._plain(start) for start in self.starts]
+            return {"cuts": cuts, "end": None if self.end is None else self._plain(self.end)}
+        last = None if self.last_step is None else self._plain(self._begin(self.last_step))
+        return {
+            "every": self._units_a_step(),
+            "unit": UNIT_NAMES[self.unit],
+            "first": self._plain(self.starts[0]),
+            "last": last,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, object]) -> Calendar:
+        """The calendar that `to_dict` wrote.
+
+        Raises:
+            ParameterError: If keys are missing or unknown, or a value is not admissible.
+        """
+        if set(data) == {"cuts", "end"}:
+            return cls.cuts(_listed(data["cuts"]), data["end"])
+        if set(data) != {"every", "unit", "first", "last"}:
+            wanted = "'cuts' and 'end', or 'every', 'unit', 'first' and 'last'"
+            raise ParameterError("calendar", f"must have exactly the keys {wanted}")
+        calendar = cls.every(_width("every", data["every"]), data["first"], data["last"])
+        if data["unit"] != UNIT_NAMES[calendar.unit]:
+            meant = UNIT_NAMES[calendar.unit]
+            raise ParameterError("unit", f"must be '{meant}', as 'first' is written as one")
+        return calendar
+
+    def explain(self, flaw: Flaw) -> tuple[str, str]:
+        """What a flaw means under this calendar, and how to mend it."""
+        write = f"Write it as {EXAMPLES[self.unit]}"
+        unit = "time of day" if self.unit == Unit.TIME else UNIT_NAMES[self.unit]
+        dated = self.unit != Unit.NUMBER
+        needs = f"the calendar needs {'dates' if dated else 'plain numbers'}"
+        span = f"the years 1 to {LAST_YEAR}" if dated else "64 bits"
+        return {
+            Flaw.NONE: ("nothing is wrong", ""),
+            Flaw.MISSING: ("the time is missing", f"{write}."),
+            Flaw.UNREADABLE: ("the time cannot be read", f"{write}."),
+            Flaw.WRONG_KIND: (
+                f"the time is a {'plain number' if dated else 'date'}, but {needs}",
+                f"{write}, or choose another calendar.",
+            ),
+            Flaw.TOO_COARSE: (
+                f"the time is too coarse: the calendar needs at least the {unit}",
+                f"{write}, or choose longer steps.",
+            ),
+            Flaw.OUT_OF_RANGE: (f"the time lies outside {span}", f"{write}."),
+            Flaw.AFTER_END: (
+                f"the time lies after the end of the calendar ({self.describe()})",
+                "Correct it, or choose a calendar that lasts longer.",
+            ),
+            Flaw.TOO_FAR: (
+                f"the time lies more than {MOST_STEPS} steps after the first cut",
+                "Correct it, or choose longer steps.",
+            ),
+        }[flaw]
+
+    def _first_trouble(self, flaws: NDArray[np.uint8], start: int) -> Trouble | None:
+        bad = flaws > Flaw.MISSING
+        if not bad.any():
+            return None
+        row = int(np.argmax(bad))
+        flaw = Flaw(int(flaws[row]))
+        return Trouble(start + row, flaw, *self.explain(flaw))
+
+    def _placed(self, reading: Reading) -> Reading:
+        """Steps instead of counts; the calendar adds its own flaws to those of the reading."""
+        counts, flaws = reading.counts, reading.flaws
+        steps = self._places(counts)
+        if steps.max() >= MOST_STEPS:
+            flaws = _with_flaw(flaws, steps >= MOST_STEPS, Flaw.TOO_FAR)
+        if self.end is not None and counts.max() >= self.end:
+            flaws = _with_flaw(reading.flaws, counts >= self.end, Flaw.AFTER_END)
+        if flaws.any():
+            steps[flaws != Flaw.NONE] = BAD_STEP
+            steps[flaws == Flaw.MISSING] = NO_STEP
+        return Reading(steps, flaws)
+
+    def _places(self, counts: Integers) -> Integers:
+        if self.width is None:
+            return np.searchsorted(np.array(self.starts), counts, side="right").clip(1) - 1
+        # Unsigned, since the distance of two 64-bit numbers needs all 64 bits.
+        distance = np.maximum(counts, self.starts[0]).view(np.uint64)
+        distance -= np.uint64(self.starts[0] % 2**64)
+        if self.width > 1:
+            distance //= np.uint64(min(self.width, 2**64 - 1))
+        return np.minimum(distance, MOST_STEPS, out=distance).view(np.int64)
+
+    def _begin(self, step: int) -> int:
+        return self.starts[step] if self.width is None else self.starts[0] + step * self.width
+
+    def _units_a_step(self) -> int:
+        return (self.width or 0) // (DAY if self.unit == Unit.TIME else 1)
+
+    def _plain(self, count: int) -> int | str:
+        return count if self.unit == Unit.NUMBER else written(count, self.unit)
+
+
+def _with_flaw(flaws: NDArray[np.uint8], where: NDArray[np.bool_], flaw: Flaw) -> NDArray[np.uint8]:
+    """Flaws with one more, at rows that had none."""
+    return np.where(where & (flaws == Flaw.NONE), np.uint8(flaw), flaws)
+
+
+def _width(parameter: str, n: object, otherwise: str = "") -> int:
+    if isinstance(n, bool) or not isinstance(n, int | np.integer) or not 1 <= n <= LONGEST:
+        wanted = f"{otherwise}a whole number from 1 to {LONGEST}"
+        raise ParameterError(parameter, f"must be {wanted}, not {n!r}")
+    return int(n)
+
+
+def _listed(cuts: object) -> list[object]:
+    """The cuts as a list that is neither empty nor endless."""
+    if isinstance(cuts, str | bytes) or not isinstance(cuts, Iterable):
+        raise ParameterError("cuts", "must be a list of times")
+    listed = list(islice(cuts, MOST_STEPS + 1))
+    if not 1 <= len(listed) <= MOST_STEPS:
+        raise ParameterError("cuts", f"must be a list of 1 to {MOST_STEPS} times")
+    return listed
+
+
+def _point(parameter: str, value: object, unit: Unit) -> int:
+    count, flaw = read_one(value, unit)
+    if flaw != Flaw.NONE:
+        what, _ = Calendar(unit, (0,), 1).explain(flaw)
+        raise ParameterError(parameter, f"{what}, in {value!r}", hint=f"Write {EXAMPLES[unit]}.")
+    return count
+
+
+def _points(parameter: str, values: list[object]) -> tuple[Unit, tuple[int, ...]]:
+    """Cuts in one unit, the finest that any of them is written in."""
+    readings = [read_as_written(value) for value in values]
+    for value, (_, _, flaw) in zip(values, readings, strict=True):
+        if flaw != Flaw.NONE:
+            raise ParameterError(parameter, f"must be a whole number, date or timestamp: {value!r}")
+    units = {unit for unit, _, _ in readings}
+    if Unit.NUMBER in units and len(units) > 1:
+        raise ParameterError(parameter, "must be all numbers or all dates, not a mixture")
+    finest = max(units)
+    if finest > Unit.YEAR and (Unit.YEAR, 0, Flaw.NONE) in readings:
+        raise ParameterError(parameter, "must lie after the year 0, which has no months and days")
+    points = tuple(refined(count, unit, finest) for unit, count, _ in readings)
+    if finest == Unit.TIME and all(point % DAY == 0 for point in points):
+        return Unit.DAY, tuple(point // DAY for point in points)  # midnights are just dates
+    return finest, points
+
+
+def _last_count(unit: Unit) -> int:
+    """The largest count that a time can have."""
+    dated = {Unit.YEAR: LAST_YEAR, Unit.MONTH: LAST_YEAR * 12 + 11, Unit.DAY: LAST_DAY}
+    dated[Unit.TIME] = (LAST_DAY + 1) * DAY - 1
+    return dated.get(unit, 2**63 - 1)
+
+
+def _earliest(column: pl.Series, unit: Unit) -> int | None:
+    lowest = (
+        int(reading.counts[reading.flaws == Flaw.NONE].min())
+        for _, reading in read_blocks(column, unit)
+        if not reading.flaws.all()
+    )
+    return min(lowest, default=None)
+
+
+def _earliest_number_or_day(column: pl.Series) -> tuple[Unit, int | None]:
+    number = _earliest(column, Unit.NUMBER)
+    day = _earliest(column, Unit.DAY) if number is None else None
+    return (Unit.NUMBER, number) if day is None else (Unit.DAY, day)
+
+
+def _default_start(unit: Unit) -> int:
+    return 0 if unit == Unit.NUMBER else refined(1970, Unit.YEAR, unit)

@@ -1,0 +1,172 @@
+"""`graphveil audit`: try to refute a privacy claim by telling neighbours apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from graphveil.cli.options import (
+    Degree,
+    Inward,
+    Json,
+    K,
+    Name,
+    Oriented,
+    Outward,
+    PatternEdges,
+    Tau,
+    chosen_bound,
+    chosen_statistic,
+)
+
+if TYPE_CHECKING:
+    from graphveil.graph.bound import Bound
+    from graphveil.planning.plan import Plan
+    from graphveil.statistics.statistic import Statistic
+    from graphveil.testing.audit import Audit
+    from graphveil.testing.audit_evidence import Evidence
+
+VIOLATION = 6  # the exit code
+REMINDER = "An audit can only find faults; that it finds none does not prove privacy."
+
+
+def audit(
+    name: Name,
+    epsilon: Annotated[
+        str, typer.Option("--epsilon", metavar="E", help="The claim: ε of the whole series.")
+    ],
+    tau: Tau = None,
+    k: K = None,
+    pattern: PatternEdges = None,
+    degree: Degree = None,
+    inward: Inward = None,
+    outward: Outward = None,
+    oriented: Oriented = False,
+    delta: Annotated[
+        str | None,
+        typer.Option("--delta", metavar="δ", help="The claim: δ, where it is not pure ε."),
+    ] = None,
+    horizon: Annotated[
+        int | None,
+        typer.Option("--horizon", metavar="T", help="Number of releases; leave out if unknown."),
+    ] = None,
+    mechanism: Annotated[
+        str, typer.Option("--mechanism", metavar="NAME", help="Which one; auto takes the best.")
+    ] = "auto",
+    runs: Annotated[
+        int, typer.Option("--runs", metavar="N", help="Series of either side that are judged.")
+    ] = 200_000,
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="N", help="Repeats, or varies, the simulation.")
+    ] = 0,
+    as_json: Json = False,
+) -> None:
+    """Try to tell two neighbouring graphs apart by what a mechanism publishes of them.
+
+    Takes the worst known pairs of graph sequences that differ in one person, publishes both
+    many times, and reports a confident lower bound on the ε that an observer of the whole
+    series would see. Needs no data. Ends with exit code 6 if the bound is above the claim.
+
+    Example: graphveil audit edges --bound 3 --epsilon 1 --horizon 8 --runs 20000
+    """
+    from graphveil.cli.output import print_json
+    from graphveil.testing import audit as auditing
+
+    effort = auditing.AuditEffort.of(runs)
+    statistic = chosen_statistic(name, tau, k, pattern)
+    bound = chosen_bound(degree, inward, outward, oriented=oriented)
+    with _progress() as progress:
+        plan = _plan(statistic, bound, epsilon, delta, horizon, mechanism)
+        found = auditing.audit(plan, statistic, bound, seed=seed, effort=effort, progress=progress)
+    if as_json:
+        print_json(_as_data(plan, found))
+    else:
+        _print(plan, found)
+    if found.violated:
+        raise typer.Exit(VIOLATION)
+
+
+def _plan(
+    statistic: Statistic,
+    bound: Bound,
+    epsilon: str,
+    delta: str | None,
+    horizon: int | None,
+    mechanism: str,
+) -> Plan:
+    """A mechanism that projects does so to the bound."""
+    from graphveil.planning.planner import plan
+
+    return plan(
+        statistic,
+        bound,
+        epsilon=epsilon,
+        delta=delta,
+        horizon=horizon,
+        mechanism=mechanism,
+        projection=bound,
+    )
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[float], None]]:
+    """A bar on a terminal, silence elsewhere."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("Auditing", total=1.0)
+        yield lambda part: bar.update(task, completed=part)
+
+
+def _as_data(plan: Plan, found: Audit) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    from graphveil.noise.exact_numbers import as_text
+
+    return {
+        "subject": plan.subject,
+        "mechanism": plan.mechanism.name,
+        "horizon": plan.request.horizon,
+        "epsilon": as_text(found.claimed),
+        "delta": None if found.delta is None else as_text(found.delta),
+        "lower_bound": found.lower_bound,
+        "confidence": found.confidence,
+        "violated": found.violated,
+        "verdict": found.verdict,
+        "simulation": asdict(found.simulation),
+        "release": None if found.release is None else asdict(found.release),
+        "pair": str(found.pair),
+    }
+
+
+def _print(plan: Plan, found: Audit) -> None:
+    from graphveil.cli.output import print_table
+    from graphveil.noise.exact_numbers import as_text
+
+    claim = f"ε = {as_text(found.claimed)}"
+    if found.delta is not None:
+        claim += f", δ = {as_text(found.delta)}"
+    print_table(
+        f"{plan.subject}: {plan.mechanism.name}, claimed {claim}",
+        ("series", "runs on each side", "telling event", "on the other side", "ε is at least"),
+        _rows(found),
+    )
+    print(f"Claimed {claim}; shown, with confidence {found.confidence:.6f}: ", end="")
+    print(f"ε ≥ {found.lower_bound:.3f}. Verdict: {found.verdict}.")
+    print(f"The pair: {found.pair}.")
+    print(REMINDER)
+
+
+def _rows(found: Audit) -> Iterator[tuple[str, int, int, int, str]]:
+    parts: list[tuple[str, Evidence | None]] = [
+        ("simulated", found.simulation),
+        ("with the noise of releases", found.release),
+    ]
+    for name, part in parts:
+        if part is not None:
+            yield name, part.runs, part.likely, part.unlikely, f"{part.lower_bound:.3f}"

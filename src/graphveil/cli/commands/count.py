@@ -1,0 +1,155 @@
+"""`graphveil count`: exact counts per step, for the operator's eyes only."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from graphveil.cli.options import Json, K, Name, Tau, chosen_statistic
+from graphveil.errors import ParameterError
+
+if TYPE_CHECKING:
+    from graphveil.engines import ExactCounts
+    from graphveil.graph.intake import Intake
+    from graphveil.statistics.statistic import Statistic
+
+PRIVATE = "PRIVATE: exact counts, no noise added. For the data holder only, never for publication."
+
+
+class Undated(StrEnum):
+    """What to do with nodes that have no time."""
+
+    REFUSE = "refuse"
+    FIRST = "first"
+
+
+def count(
+    name: Name,
+    nodes: Annotated[
+        Path,
+        typer.Option(
+            "--nodes", metavar="FILE", help="Nodes: node,time as .csv, .csv.gz or .parquet."
+        ),
+    ],
+    edges: Annotated[
+        list[str],
+        typer.Option(
+            "--edges", metavar="FILE", help="Edges: source,target[,time], in the same formats."
+        ),
+    ],
+    tau: Tau = None,
+    k: K = None,
+    pattern: Annotated[
+        str | None,
+        typer.Option(
+            "--pattern",
+            metavar="EDGES",
+            help='Edges of a pattern: "a-b,b-c" or, directed, "a>b,b>c".',
+        ),
+    ] = None,
+    directed: Annotated[
+        bool, typer.Option("--directed", help="source,target has a direction.")
+    ] = False,
+    oriented: Annotated[
+        bool, typer.Option("--oriented", help="Directed, and reciprocal edges are refused.")
+    ] = False,
+    every: Annotated[
+        str | None,
+        typer.Option(
+            "--every", metavar="year|month|week|N", help="Length of a step (N: units, or days)."
+        ),
+    ] = None,
+    undated: Annotated[
+        Undated, typer.Option("--undated", help="Nodes without a time: refuse, or first step.")
+    ] = Undated.REFUSE,
+    as_json: Json = False,
+) -> None:
+    """Count a statistic exactly at every step. The result is private.
+
+    Steps begin at the earliest time in the file, which is fine for looking at one's own
+    data; a published calendar is chosen without looking.
+
+    Example: graphveil count triangles --nodes nodes.csv --edges edges.csv --every year
+    """
+    from graphveil.cli.output import working
+    from graphveil.kernels.startup import load_kernels_without_blas
+
+    edges_file, pattern = _file_and_pattern(edges, pattern)
+    statistic = chosen_statistic(name, tau, k, pattern)
+    statistic.require_domain(directed=directed or oriented)
+    with working("Reading and counting …"):
+        load_kernels_without_blas()
+        intake = _read(nodes, edges_file, every, directed or oriented, oriented, undated.value)
+        counts = _count(intake, statistic)
+    if as_json:
+        _print_json(intake, statistic, counts)
+    else:
+        _print_table(intake, statistic, counts)
+
+
+def _file_and_pattern(edges: list[str], pattern: str | None) -> tuple[Path, str | None]:
+    """--edges names the file and, where it is given twice, also the pattern."""
+    files = [value for value in edges if Path(value).suffix]
+    patterns = [value for value in edges if value not in files]
+    if len(files) != 1 or len(patterns) > 1 or (patterns and pattern):
+        raise ParameterError(
+            "--edges", "name one file of edges", hint="Use --pattern for patterns."
+        )
+    return Path(files[0]), pattern or (patterns[0] if patterns else None)
+
+
+def _read(
+    nodes: Path, edges: Path, every: str | None, directed: bool, oriented: bool, undated: str
+) -> Intake:
+    from graphveil.calendar.calendar import Calendar
+    from graphveil.formats import read_pair
+    from graphveil.graph.sequence import GraphSequence
+
+    records = read_pair(nodes, edges)
+    times = records.nodes.frame["time"]
+    rhythm = every or ("1" if times.dtype.is_integer() else "year")
+    calendar = Calendar.spanning(times, int(rhythm) if rhythm.isdigit() else rhythm)
+    sequence = GraphSequence.begin(calendar, directed=directed, oriented=oriented)
+    return sequence.extend(records, undated="first" if undated == "first" else "refuse")
+
+
+def _count(intake: Intake, statistic: Statistic) -> ExactCounts:
+    from graphveil.engines import LocalEngine
+
+    return LocalEngine().count(intake.sequence, [statistic])
+
+
+def _print_json(intake: Intake, statistic: Statistic, counts: ExactCounts) -> None:
+    from graphveil.cli.output import print_json
+
+    print_json(
+        {
+            "private": PRIVATE,
+            "statistic": str(statistic),
+            "steps": intake.sequence.labels,
+            "totals": counts.totals(statistic).tolist(),
+            "differences": counts.differences(statistic).tolist(),
+            "intake": intake.report.lines(),
+        }
+    )
+
+
+def _print_table(intake: Intake, statistic: Statistic, counts: ExactCounts) -> None:
+    from graphveil.cli.output import print_table
+
+    totals, labels = counts.totals(statistic), intake.sequence.labels
+    print(PRIVATE, file=sys.stderr)
+    for line in intake.report.lines():
+        print(f"  {line}", file=sys.stderr)
+    if statistic.vector:
+        degrees = [f"degree {degree}" for degree in range(totals.shape[1])]
+        rows = [(label, *row) for label, row in zip(labels, totals.tolist(), strict=True)]
+        print_table(f"{statistic}: {statistic.summary}", ("step", *degrees), rows)
+        return
+    differences = counts.differences(statistic).tolist()
+    rows = list(zip(labels, totals.tolist(), differences, strict=True))
+    print_table(f"{statistic}: {statistic.summary}", ("step", "total", "difference"), rows)

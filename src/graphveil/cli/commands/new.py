@@ -1,0 +1,226 @@
+"""`graphveil new`: a study begins as a draft, which spends nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from graphveil.cli.commands.count import Undated
+from graphveil.cli.options import Degree, Inward, Oriented, Outward
+from graphveil.errors import ParameterError
+
+if TYPE_CHECKING:
+    from graphveil.calendar.calendar import Calendar
+    from graphveil.cli.questions import Answers
+    from graphveil.study import Study, StudyFile
+
+
+def new(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A folder for the study.")],
+    title: Annotated[
+        str | None, typer.Option("--title", metavar="TEXT", help="Title of the public report.")
+    ] = None,
+    population: Annotated[
+        str | None,
+        typer.Option("--population", metavar="TEXT", help="Whose network it is, in public words."),
+    ] = None,
+    publisher: Annotated[
+        str | None, typer.Option("--publisher", metavar="TEXT", help="Who publishes it.")
+    ] = None,
+    degree: Degree = None,
+    inward: Inward = None,
+    outward: Outward = None,
+    oriented: Oriented = False,
+    directed: Annotated[
+        bool, typer.Option("--directed", help="Links have a direction; needs in- and out-bound.")
+    ] = False,
+    bound_reason: Annotated[
+        str | None,
+        typer.Option("--bound-reason", metavar="TEXT", help="Why the public may believe it."),
+    ] = None,
+    every: Annotated[
+        str | None,
+        typer.Option(
+            "--every",
+            metavar="year|month|week|N",
+            help="Length of a step; the way in which --first is written tells the unit of N.",
+        ),
+    ] = None,
+    first: Annotated[
+        str | None, typer.Option("--first", metavar="TIME", help="Where the first step begins.")
+    ] = None,
+    last: Annotated[
+        str | None,
+        typer.Option("--last", metavar="TIME", help="The last step; leave out if unknown."),
+    ] = None,
+    cuts: Annotated[
+        str | None,
+        typer.Option("--cuts", metavar="A,B,…", help="Where steps begin, if they are uneven."),
+    ] = None,
+    end: Annotated[
+        str | None, typer.Option("--end", metavar="TIME", help="Where the last of the cuts ends.")
+    ] = None,
+    epsilon: Annotated[
+        str | None,
+        typer.Option("--epsilon", metavar="E", help="What all series may cost together, for ever."),
+    ] = None,
+    epsilon_reason: Annotated[
+        str | None, typer.Option("--epsilon-reason", metavar="TEXT", help="Why this much.")
+    ] = None,
+    delta: Annotated[
+        str | None,
+        typer.Option("--delta", metavar="δ", help="Probability of a loss over ε, such as 1e-6."),
+    ] = None,
+    series: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--series",
+            metavar="STATISTIC[:PARAMETER=VALUE,…][@E][=NAME]",
+            help="What is published, once per series; those without @E share what is left.",
+        ),
+    ] = None,
+    series_reason: Annotated[
+        list[str] | None,
+        typer.Option("--series-reason", metavar="NAME=TEXT", help="Why this series."),
+    ] = None,
+    confidence: Annotated[
+        str, typer.Option("--confidence", metavar="P", help="Level of the published intervals.")
+    ] = "0.95",
+    person_separator: Annotated[
+        str,
+        typer.Option(
+            "--person-separator", metavar="SIGN", help="Ends the person in an id: PERSON|SEQUENCE."
+        ),
+    ] = "",
+    fold_case: Annotated[
+        bool, typer.Option("--fold-case", help="Ann and ann are one person.")
+    ] = False,
+    undated: Annotated[
+        Undated, typer.Option("--undated", help="Nodes without a time: refuse, or first open step.")
+    ] = Undated.REFUSE,
+    database: Annotated[
+        str | None,
+        typer.Option("--database", metavar="URL", help="PostgreSQL for a team, not SQLite."),
+    ] = None,
+) -> None:
+    """Create a study: a folder with a public and a private part. Nothing is spent yet.
+
+    What is not given is asked for at a terminal. The study is a draft until the first
+    records are added, and its file may be edited until then.
+
+    Example: graphveil new my-study --title "HIV in Rivermouth" --population "people diagnosed
+    since 2021" --publisher "Health office" --bound 15 --bound-reason "published surveys"
+    --every year --first 2021 --last 2030 --epsilon 2 --epsilon-reason "ethics board, 2020"
+    --series nodes --series edges --series high-degree:tau=3@1/2
+    """
+    from graphveil.cli.output import working
+    from graphveil.cli.questions import completed
+    from graphveil.study import Study
+    from graphveil.study.folder import Folder
+
+    Folder(folder.resolve()).require_free()
+    texts = {
+        "title": title, "population": population, "publisher": publisher,
+        "bound": degree, "in-bound": inward, "out-bound": outward, "bound-reason": bound_reason,
+        "directed": "yes" if directed or oriented else None,
+        "every": every, "first": first, "last": last, "cuts": cuts, "end": end,
+        "epsilon": epsilon, "epsilon-reason": epsilon_reason,
+        "series": " ".join(each.replace(" ", "") for each in series) if series else None,
+    }  # fmt: skip
+    answers = completed({key: str(text) for key, text in texts.items() if text is not None})
+    rules = {
+        "person_separator": person_separator,
+        "case": "fold" if fold_case else "keep",
+        "undated": undated.value,
+    }
+    more = {"confidence": confidence, "records": rules}
+    with working("Planning …"):
+        draft = _draft(answers, oriented, delta, _reasons(series_reason or []), more)
+        study = Study.create(folder, draft, database=database)
+    _print(folder, study, draft)
+
+
+def _draft(
+    answers: Answers,
+    oriented: bool,
+    delta: str | None,
+    reasons: dict[str, str],
+    more: dict[str, Any],
+) -> StudyFile:
+    """The study file, with shares and mechanisms settled."""
+    from graphveil.cli.drafting import checked, settled, with_risks, with_shares
+    from graphveil.cli.series_syntax import named, series_data
+
+    series = [named(series_data(each)) for each in answers["series"].split()]
+    series = with_risks(with_shares(series, answers["epsilon"]), delta)
+    data = {
+        **{key: answers[key] for key in ("title", "population", "publisher")},
+        "directed": answers.get("directed") == "yes" or "in-bound" in answers,
+        "bound": _bound(answers, oriented),
+        "calendar": {k: v for k, v in _calendar(answers).to_dict().items() if v is not None},
+        "budget": {
+            "epsilon": answers["epsilon"],
+            "justification": answers["epsilon-reason"],
+            **({"delta": delta} if delta is not None else {}),
+        },
+        "series": _with_reasons(series, reasons),
+        **more,
+    }
+    return settled(checked(data, "the new study"))
+
+
+def _bound(answers: Answers, oriented: bool) -> dict[str, Any]:
+    """The promise of the bound; refuses half of one."""
+    from graphveil.cli.options import chosen_bound
+
+    numbers = [answers.get(key) for key in ("bound", "in-bound", "out-bound")]
+    degree, inward, outward = (None if text is None else int(text) for text in numbers)
+    chosen_bound(degree, inward, outward, oriented=oriented)
+    given = {"degree": degree, "inward": inward, "outward": outward, "oriented": oriented}
+    return {**given, "justification": answers["bound-reason"]}
+
+
+def _calendar(answers: Answers) -> Calendar:
+    from graphveil.cli.drafting import calendar, calendar_of_cuts
+
+    even = {"every", "first", "last"} & {key for key, text in answers.items() if text}
+    if "cuts" in answers and even:
+        raise ParameterError("cuts", "give either --cuts, or --every and --first")
+    if "cuts" in answers:
+        return calendar_of_cuts(answers["cuts"], answers.get("end"))
+    if "end" in answers:
+        raise ParameterError("end", "goes with --cuts", hint="Use --last.")
+    return calendar(answers["every"], answers["first"], answers.get("last") or None)
+
+
+def _reasons(given: list[str]) -> dict[str, str]:
+    pairs = [each.split("=", 1) for each in given]
+    if any(len(pair) < 2 for pair in pairs):
+        raise ParameterError("series-reason", "must be written as NAME=TEXT")
+    return {pair[0].strip(): pair[1].strip() for pair in pairs}
+
+
+def _with_reasons(series: list[dict[str, Any]], reasons: dict[str, str]) -> list[dict[str, Any]]:
+    names = [each["name"] for each in series]
+    for name in reasons.keys() - set(names):
+        problem = f"there is no series '{name}'"
+        raise ParameterError("series-reason", problem, hint=f"There are: {', '.join(names)}.")
+    return [
+        {**each, "justification": reasons[each["name"]]} if each["name"] in reasons else each
+        for each in series
+    ]
+
+
+def _print(folder: Path, study: Study, draft: StudyFile) -> None:
+    from graphveil.cli.predicted import Outlook, print_outlooks
+    from graphveil.noise.exact_numbers import as_text
+
+    outlooks = [Outlook(draft, each, 0) for each in draft.series]
+    title = "Predicted standard deviation of the noise in each published number"
+    print_outlooks(title, outlooks)
+    left, _ = draft.budget_left()
+    print(f"ε = {draft.budget.epsilon} in all; {as_text(left)} is left for later series.")
+    print(f"The draft is in {study.folder.study_file}: read it, and edit it until it is right.")
+    print(f"Nothing is spent yet. Next: graphveil plan {folder}, then graphveil add {folder} FILES")

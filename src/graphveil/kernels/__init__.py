@@ -1,0 +1,1 @@
+"""Kernels: how compiled code is built, cached and run on several threads."""

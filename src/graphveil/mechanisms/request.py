@@ -1,0 +1,96 @@
+"""The public request that a mechanism answers, and the epochs that it answers with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from graphveil.errors import ParameterError
+from graphveil.factorisations import factorisation
+from graphveil.factorisations.factorisation import Factorisation
+from graphveil.noise.laws import Law, law_from_dict
+from graphveil.statistics.sensitivity import Sensitivity
+
+
+@dataclass(frozen=True)
+class Request:
+    """Public parameters, and nothing else, from which a mechanism plans.
+
+    Attributes:
+        sensitivity: what one person can change.
+        epsilon: the privacy loss of the whole series.
+        delta: the probability of more, for mechanisms that need one; None is pure ε.
+        horizon: the number of releases, if it is known.
+        width: how many numbers a release has: 1, or one per degree.
+        projected_l1: the static sensitivity after projection, where projection is asked for.
+    """
+
+    sensitivity: Sensitivity
+    epsilon: Fraction
+    delta: Fraction | None = None
+    horizon: int | None = None
+    width: int = 1
+    projected_l1: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.horizon is not None and self.horizon < 1:
+            raise ParameterError("horizon", "must be at least 1, or unknown")
+        if self.sensitivity.l1 == 0:
+            raise ParameterError(
+                "statistic",
+                "cannot change under this bound: its value is always 0",
+                hint="There is nothing to publish; choose other parameters.",
+            )
+
+    def known_horizon(self) -> int:
+        """The number of releases, which the caller has to know."""
+        if self.horizon is None:
+            raise ParameterError("horizon", "must be known", hint="Choose 'epochs' if it is not.")
+        return self.horizon
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data to store, with every fraction as text."""
+        sensitivity = vars(self.sensitivity) | {"exact_for": sorted(self.sensitivity.exact_for)}
+        return vars(self) | {
+            "sensitivity": sensitivity,
+            "epsilon": str(self.epsilon),
+            "delta": None if self.delta is None else str(self.delta),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Request:
+        """The request that `to_dict` wrote."""
+        sensitivity = dict(data["sensitivity"])
+        sensitivity["exact_for"] = frozenset(sensitivity["exact_for"])
+        return cls(
+            **{
+                **data,
+                "sensitivity": Sensitivity(**sensitivity),
+                "epsilon": Fraction(data["epsilon"]),
+                "delta": None if data["delta"] is None else Fraction(data["delta"]),
+            }
+        )
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """A stretch of steps with its own factorisation and its own noise, all drawn at its start."""
+
+    factorisation: Factorisation
+    law: Law
+
+    @property
+    def steps(self) -> int:
+        """How many steps it has."""
+        return self.factorisation.steps
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data to store."""
+        return {"law": self.law.to_dict(), "factorisation": self.factorisation.to_dict()}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Epoch:
+        """The epoch that `to_dict` wrote."""
+        return cls(factorisation.from_dict(data["factorisation"]), law_from_dict(data["law"]))

@@ -1,0 +1,1 @@
+"""Noise: exact laws on the integers, their samplers, calibration and accounting."""

@@ -1,0 +1,130 @@
+"""Intervals: between which whole numbers the truth lies, from the exact law of the noise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import lru_cache
+from itertools import count
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphveil.errors import ParameterError
+from graphveil.noise.exact_numbers import Exact, exact
+from graphveil.noise.laws import Law
+from graphveil.noise.noise_sum import NoiseSum
+from graphveil.planning.plan import Plan
+
+HIGHEST_LEVEL = Fraction(999_999, 1_000_000)
+DEFAULT_LEVEL = Fraction(95, 100)
+
+
+def interval(plan: Plan, step: int, raw: int, level: Exact = DEFAULT_LEVEL) -> tuple[int, int]:
+    """Bounds between which the true number lies, with a probability of at least `level`.
+
+    Args:
+        plan: how the number was published.
+        step: the release, from 0 on.
+        raw: the raw value that was published.
+        level: the probability, over the noise, that the bounds hold.
+    """
+    return noise_interval(noise_of(plan, {step: 1}), raw, level)
+
+
+def change_interval(
+    plan: Plan, earlier: int, later: int, change: int, level: Exact = DEFAULT_LEVEL
+) -> tuple[int, int]:
+    """Such bounds for the true change between two releases, whose raw values differ by `change`."""
+    return noise_interval(noise_of(plan, {earlier: -1, later: 1}), change, level)
+
+
+def noise_interval(noise: NoiseSum, value: int, level: Exact = DEFAULT_LEVEL) -> tuple[int, int]:
+    """Such bounds for any whole number that carries this noise."""
+    width = noise.half_width(_checked(level))
+    return value - width, value + width
+
+
+def noise_of(plan: Plan, coefficients: Mapping[int, int]) -> NoiseSum:
+    """The law of the noise in Σ coefficient · release, over releases of one series.
+
+    Noise of different series, or of different numbers of a vector release, is independent:
+    such laws may be added.
+
+    Args:
+        plan: how the releases are made.
+        coefficients: a whole number for each release, which is named by its step, from 0 on.
+    """
+    if not coefficients or min(coefficients) < 0:
+        raise ParameterError("step", "must be a whole number of at least 0")
+    return _noise(_Identity(plan), tuple(sorted(coefficients.items())))
+
+
+def sentence(low: int, high: int, level: Exact = DEFAULT_LEVEL) -> str:
+    """What an interval of a count says, in plain words; a count is never below 0."""
+    share = float(_checked(level) * 100)
+    place = f"lies between {low:,} and {high:,}" if low > 0 else f"is at most {max(high, 0):,}"
+    return (
+        f"With {share:.6g}% confidence the true number {place}. The noise was added to protect "
+        "people: nobody can tell from this number whether a given person was counted."
+    )
+
+
+def change_sentence(low: int, high: int, level: Exact = DEFAULT_LEVEL) -> str:
+    """What an interval of a change says, and whether there was one at all."""
+    share = float(_checked(level) * 100)
+    if low <= 0 <= high:
+        verdict = "So it may be that nothing changed: noise alone can explain what is seen."
+    else:
+        verdict = f"So the true number has {'risen' if low > 0 else 'fallen'}."
+    return (
+        f"With {share:.6g}% confidence the true number changed by between {low:+,} and {high:+,}. "
+        f"{verdict}"
+    )
+
+
+class _Identity:
+    """A plan as a key of a cache: by identity, since hashing a plan would cost more than it."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+
+    def __hash__(self) -> int:
+        return id(self.plan)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Identity) and other.plan is self.plan
+
+
+@lru_cache(maxsize=1024)
+def _noise(key: _Identity, coefficients: tuple[tuple[int, int], ...]) -> NoiseSum:
+    """Walk through the epochs, gathering what each release takes from each of them."""
+    plan, wanted = key.plan, dict(coefficients)
+    adds_up = plan.mechanism.adds_up
+    rows: list[tuple[Law, NDArray[np.float64]]] = []
+    slack, start, whole = Fraction(), 0, True
+    for number in count():
+        epoch = plan.epoch(number)
+        end = start + epoch.steps
+        weights = np.zeros(epoch.steps)
+        exact_steps = epoch.factorisation.integral_steps() & whole
+        for step in [step for step in wanted if start <= step < end]:
+            coefficient = wanted.pop(step)
+            weights[step - start] += coefficient
+            slack += Fraction(0 if exact_steps[step - start] else abs(coefficient), 2)
+        if adds_up:
+            weights[-1] += sum(wanted.values())
+            whole = bool(exact_steps[-1])
+        if weights.any():
+            rows.append((epoch.law, epoch.factorisation.combined_row(weights)))
+        if not wanted:
+            return NoiseSum.of(rows, slack)
+        start = end
+    raise AssertionError("epochs never end")  # pragma: no cover
+
+
+def _checked(level: Exact) -> Fraction:
+    share = exact("level", level)
+    if not 0 < share <= HIGHEST_LEVEL:
+        raise ParameterError("level", "must be above 0 and at most 0.999999", hint="Try 0.95.")
+    return share

@@ -1,0 +1,235 @@
+"""A plan: a mechanism with its public parameters, and the error it will have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from itertools import count, groupby, islice
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphveil.errors import ParameterError
+from graphveil.mechanisms.mechanism import Mechanism, mechanism
+from graphveil.mechanisms.request import Epoch, Request
+from graphveil.noise.exact_numbers import as_text
+from graphveil.noise.laws import Law
+from graphveil.noise.noise_sum import ROUNDING_VARIANCE, WIDE, NoiseSum
+
+REFERENCE_STEPS = 100  # on which plans of unknown length are judged and shown
+DROWNING = 0.25  # noise of more than this part of the expected size drowns it
+FORMAT = 1  # of stored plans
+
+
+@dataclass(frozen=True, repr=False)
+class Plan:
+    """How a series will be published; depends on public parameters only.
+
+    Attributes:
+        mechanism: what adds the noise.
+        request: the public parameters.
+        epochs: epochs computed once and kept, because computing them again would be slow.
+        subject: what is published, in words, for display.
+    """
+
+    mechanism: Mechanism
+    request: Request
+    epochs: tuple[Epoch, ...] = ()
+    subject: str = ""
+
+    @classmethod
+    def of(cls, mechanism: Mechanism, request: Request, subject: str = "") -> Plan:
+        """Plan a series; refuses what the mechanism does not admit."""
+        reason = mechanism.refusal(request)
+        if reason is not None:
+            raise ParameterError("mechanism", f"{mechanism.name} {reason}")
+        return cls(mechanism, request, _epochs(mechanism, request), subject)
+
+    def epoch(self, number: int) -> Epoch:
+        """The epoch with this number; refuses to go past the horizon."""
+        if number < len(self.epochs):
+            return self.epochs[number]
+        found = None if self.epochs else self.mechanism.epoch(self.request, number)
+        if found is None:
+            raise ParameterError(
+                "horizon",
+                f"all {self.request.horizon} releases of this series were made",
+                hint=self._what_next(),
+            )
+        return found
+
+    @property
+    def continuable(self) -> bool:
+        """Whether epochs with the full ε may follow (`docs/mechanisms.md#epochs`)."""
+        return self.mechanism.pure and self.mechanism.adds_up
+
+    def standard_deviations(self, steps: int | None = None) -> list[float]:
+        """The predicted standard deviation of each number of each release.
+
+        Exact, rounding included; only where the noise is wide is rounding taken to add just
+        1/12 to the variance, which is then true to less than a thousandth.
+        """
+        wanted = steps or self.request.horizon
+        if wanted is None:
+            raise ParameterError("steps", "is needed where the horizon is unknown")
+        return [sqrt(variance) for variance in islice(self._variances(), wanted)]
+
+    def _variances(self) -> Iterator[float]:
+        """The variance of each release in turn."""
+        carried: list[tuple[Law, NDArray[np.float64]]] = []
+        before, whole = 0.0, True
+        for number in count():
+            epoch = self.epoch(number)
+            spread = before + epoch.law.variance() * epoch.factorisation.decoder_squares()
+            exact = epoch.factorisation.integral_steps() & whole
+            narrow = ~exact & (spread < WIDE)
+            for place, variance in enumerate(spread.tolist()):
+                if narrow[place]:
+                    rows = [*carried, (epoch.law, epoch.factorisation.single_row(place))]
+                    yield NoiseSum.of(rows, Fraction(1, 2)).rounded_variance()
+                else:
+                    yield variance if exact[place] else variance + ROUNDING_VARIANCE
+            if self.mechanism.adds_up:
+                before, whole = float(spread[-1]), bool(exact[-1])
+                if before < WIDE:
+                    carried.append((epoch.law, epoch.factorisation.single_row(-1)))
+
+    @cached_property
+    def predicted(self) -> tuple[float, ...]:
+        """The standard deviations up to the horizon, or of the first steps if it is unknown."""
+        return tuple(self.standard_deviations(self.request.horizon or REFERENCE_STEPS))
+
+    @property
+    def mean_std(self) -> float:
+        """The mean of the predicted standard deviations."""
+        return sum(self.predicted) / len(self.predicted)
+
+    @property
+    def last_std(self) -> float:
+        """The predicted standard deviation of the last release."""
+        return self.predicted[-1]
+
+    def warning(self, expected: int) -> str | None:
+        """What to tell a steward who expects numbers of about this size; None if all is well.
+
+        Args:
+            expected: a public guess of how large the number will be at the last release;
+                never the number itself.
+        """
+        if isinstance(expected, bool) or not isinstance(expected, int) or expected < 1:
+            raise ParameterError("expected", "must be a whole number of at least 1")
+        share = self.last_std / expected
+        if share <= DROWNING:
+            return None
+        return (
+            f"The noise will drown the signal: at release {len(self.predicted)} its standard "
+            f"deviation is {self.last_std:,.1f}, which is {share:.0%} of the expected "
+            f"{expected:,}. What helps: a larger ε, fewer releases, a smaller degree bound, "
+            "or a statistic that one person can change less."
+        )
+
+    @property
+    def budget(self) -> str:
+        """What the whole series costs, in signs."""
+        spent = f"ε = {as_text(self.request.epsilon)}"
+        return (
+            spent if self.request.delta is None else f"{spent}, δ = {as_text(self.request.delta)}"
+        )
+
+    def describe(self) -> str:
+        """The plan in one sentence for people."""
+        request = self.request
+        length = "any number of releases" if request.horizon is None else _releases(request.horizon)
+        subject = self.subject or request.sensitivity.assumption
+        return (
+            f"{subject}: {self.mechanism.name}, {self.budget}, {length}; predicted standard "
+            f"deviation {self.mean_std:,.2f} on average over {_releases(len(self.predicted))}, "
+            f"{self.last_std:,.2f} at the last"
+        )
+
+    def __repr__(self) -> str:
+        return f"<Plan of {self.describe()}>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data to store: texts, whole numbers, lists."""
+        return {
+            "format": FORMAT,
+            "mechanism": self.mechanism.name,
+            "subject": self.subject,
+            "request": self.request.to_dict(),
+            "epochs": _epochs_to_list(self.epochs),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Plan:
+        """The plan that `to_dict` wrote; nothing is computed again."""
+        if data.get("format") != FORMAT:
+            raise ParameterError("plan", f"is not stored in format {FORMAT}")
+        return cls(
+            mechanism(data["mechanism"]),
+            Request.from_dict(data["request"]),
+            _epochs_from_list(data["epochs"]),
+            data["subject"],
+        )
+
+    def _what_next(self) -> str:
+        if self.continuable:
+            return "Continue with `continued(plan, more_steps)`, which costs no further ε."
+        return "Open a new series, charged to the budget that is left."
+
+
+def continued(plan: Plan, more_steps: int) -> Plan:
+    """The same series for more releases than were planned, under the same ε.
+
+    The old epochs stay as they are; new ones, each with the full ε, follow. One person's
+    changes split over the epochs, so the whole series keeps its guarantee
+    (`docs/mechanisms.md#epochs`). Refuses where that proof does not hold.
+    """
+    if isinstance(more_steps, bool) or not isinstance(more_steps, int) or more_steps < 1:
+        raise ParameterError("more_steps", "must be a whole number of at least 1")
+    horizon = plan.request.horizon
+    if horizon is None:
+        raise ParameterError("horizon", "is unknown, so this plan goes on by itself")
+    if not plan.continuable:
+        raise ParameterError(
+            "horizon",
+            f"{plan.mechanism.name} cannot go past the {_releases(horizon)} it was planned for",
+            hint="Open a new series, charged to the budget that is left.",
+        )
+    missing = horizon + more_steps - sum(epoch.steps for epoch in plan.epochs)
+    added = _epochs(plan.mechanism, replace(plan.request, horizon=missing)) if missing > 0 else ()
+    longer = replace(plan.request, horizon=horizon + more_steps)
+    return replace(plan, request=longer, epochs=plan.epochs + added)
+
+
+def _releases(number: int) -> str:
+    return f"{number} release{'' if number == 1 else 's'}"
+
+
+def _epochs(mechanism: Mechanism, request: Request) -> tuple[Epoch, ...]:
+    """All epochs of a known horizon; none of an unknown one."""
+    if request.horizon is None:
+        return ()
+    epochs: list[Epoch] = []
+    covered = 0
+    while covered < request.horizon:
+        epoch = mechanism.epoch(request, len(epochs))
+        if epoch is None:
+            raise ParameterError("horizon", f"{mechanism.name} does not reach it")
+        epochs.append(epoch)
+        covered += epoch.steps
+    return tuple(epochs)
+
+
+def _epochs_to_list(epochs: Iterable[Epoch]) -> list[dict[str, Any]]:
+    """The epochs in order; equal ones that follow each other are written once."""
+    return [{"times": len(list(equal)), **epoch.to_dict()} for epoch, equal in groupby(epochs)]
+
+
+def _epochs_from_list(data: Sequence[Mapping[str, Any]]) -> tuple[Epoch, ...]:
+    """The epochs that `_epochs_to_list` wrote."""
+    return tuple(epoch for entry in data for epoch in [Epoch.from_dict(entry)] * entry["times"])

@@ -1,0 +1,184 @@
+"""The planner: every mechanism's error beforehand, from public parameters only, and the best."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from graphveil.errors import ParameterError
+from graphveil.graph.bound import Bound
+from graphveil.mechanisms import mechanism as known_mechanisms
+from graphveil.mechanisms.mechanism import Mechanism, registered
+from graphveil.mechanisms.request import Request
+from graphveil.noise.exact_numbers import Exact, exact_delta, exact_epsilon
+from graphveil.planning.plan import Plan, continued
+from graphveil.statistics.degrees import DegreeStatistic
+from graphveil.statistics.projected import projected_l1
+from graphveil.statistics.statistic import Statistic
+
+__all__ = ["Plan", "Prospect", "best", "compare", "continued", "plan", "release_width"]
+
+AUTO = "auto"
+TIE = 1.001  # predicted errors that differ by less than a thousandth are equal
+NO_THRESHOLD = "needs a projection threshold"
+
+
+@dataclass(frozen=True)
+class Prospect:
+    """One mechanism as it would do on a request: its plan, or the reason why it has none.
+
+    Attributes:
+        name: the mechanism.
+        summary: what it does, in one line.
+        plan: how it would publish; None where it does not admit the request.
+        reason: why it does not.
+    """
+
+    name: str
+    summary: str
+    plan: Plan | None
+    reason: str | None = None
+
+    @property
+    def std(self) -> tuple[float, ...]:
+        """The predicted standard deviation of each release; empty where there is no plan."""
+        return self.plan.predicted if self.plan else ()
+
+
+@dataclass(frozen=True)
+class _Wish:
+    """What was asked for, checked, and made into each mechanism's own request."""
+
+    statistic: Statistic
+    bound: Bound
+    epsilon: Fraction
+    delta: Fraction | None
+    horizon: int | None
+    projection: Bound | None
+
+    def request(self, member: Mechanism) -> Request:
+        """A projecting mechanism counts within its threshold; a pure one has no use for δ."""
+        bound, after = self.bound, None
+        if member.projects and self.projection is not None:
+            bound = self.projection
+            after = projected_l1(self.statistic, bound)
+        return Request(
+            sensitivity=self.statistic.sensitivity(bound),
+            epsilon=self.epsilon,
+            delta=None if member.pure else self.delta,
+            horizon=self.horizon,
+            width=release_width(self.statistic, bound),
+            projected_l1=after,
+        )
+
+    def prospect(self, member: Mechanism) -> Prospect:
+        """The mechanism's plan, or its reason for having none."""
+        request = self.request(member)
+        reason = member.refusal(request)
+        if member.projects and self.projection is None:
+            reason = NO_THRESHOLD
+        if reason is not None:
+            return Prospect(member.name, member.summary, None, reason)
+        subject = f"{self.statistic}, {self.bound}"
+        if member.projects:
+            subject = f"{self.statistic}, projected to {self.projection}"
+        return Prospect(member.name, member.summary, Plan.of(member, request, subject))
+
+
+def plan(
+    statistic: Statistic,
+    bound: Bound,
+    *,
+    epsilon: Exact,
+    delta: Exact | None = None,
+    horizon: int | None,
+    mechanism: str = AUTO,
+    projection: Bound | None = None,
+) -> Plan:
+    """Plan how to publish a statistic of a growing graph.
+
+    Args:
+        statistic: what is counted.
+        bound: the degree bound that is promised.
+        epsilon: the privacy loss of the whole series; best given as text, such as "0.1".
+        delta: the probability of more than ε; without it only pure-ε mechanisms are used.
+        horizon: how many releases there will be; None if that is not known.
+        mechanism: a name, or "auto" for the smallest mean predicted standard deviation.
+        projection: the threshold of a projecting mechanism, which "auto" never chooses.
+    """
+    if mechanism == AUTO:
+        return best(compare(statistic, bound, epsilon=epsilon, delta=delta, horizon=horizon))
+    wish = _wish(statistic, bound, epsilon, delta, horizon, projection)
+    found = wish.prospect(known_mechanisms.mechanism(mechanism))
+    if found.plan is None:
+        raise ParameterError("mechanism", f"{found.name} {found.reason}")
+    return found.plan
+
+
+def compare(
+    statistic: Statistic,
+    bound: Bound,
+    *,
+    epsilon: Exact,
+    delta: Exact | None = None,
+    horizon: int | None,
+    projection: Bound | None = None,
+) -> list[Prospect]:
+    """Every mechanism, smallest mean predicted standard deviation first.
+
+    Mechanisms that do not admit the request come last, with the reason. Where the horizon is
+    unknown, the first 100 releases are compared.
+    """
+    wish = _wish(statistic, bound, epsilon, delta, horizon, projection)
+    prospects = [wish.prospect(member) for member in registered().values()]
+    return sorted(prospects, key=_rank)
+
+
+def best(prospects: list[Prospect]) -> Plan:
+    """The plan with the smallest mean predicted standard deviation; of equals, the simplest.
+
+    All candidates give the same guarantee or a stronger one: pure ε is (ε, δ) for every δ.
+    Mechanisms that project are never chosen: they publish counts of another graph.
+    """
+    plans = [each.plan for each in prospects if each.plan and not each.plan.mechanism.projects]
+    smallest = min(plan.mean_std for plan in plans)
+    return min((plan for plan in plans if plan.mean_std <= TIE * smallest), key=_complexity)
+
+
+def release_width(statistic: Statistic, bound: Bound) -> int:
+    """How many numbers a release has: one, or one per degree from 0 to the bound."""
+    if not statistic.vector:
+        return 1
+    if not isinstance(statistic, DegreeStatistic):
+        raise ParameterError("statistic", f"{statistic.name} has no width under a degree bound")
+    return statistic.reach(bound).highest + 1
+
+
+def _wish(
+    statistic: Statistic,
+    bound: Bound,
+    epsilon: Exact,
+    delta: Exact | None,
+    horizon: int | None,
+    projection: Bound | None,
+) -> _Wish:
+    """Refuses every parameter that is out of its range."""
+    if isinstance(horizon, bool) or not (horizon is None or isinstance(horizon, int)):
+        raise ParameterError("horizon", "must be a whole number of at least 1, or unknown")
+    exactly = exact_epsilon(epsilon), None if delta is None else exact_delta(delta)
+    return _Wish(statistic, bound, *exactly, horizon, projection)
+
+
+def _rank(prospect: Prospect) -> tuple[float, str]:
+    mean = prospect.plan.mean_std if prospect.plan else float("inf")
+    return mean, prospect.name
+
+
+def _complexity(plan: Plan) -> tuple[int, bool, str]:
+    """How many noises are drawn, then whether the horizon must be known, then the name."""
+    steps, drawn, number = 0, 0, 0
+    while steps < len(plan.predicted):
+        epoch = plan.epoch(number)
+        steps, drawn = steps + epoch.steps, drawn + epoch.factorisation.measurements
+        number += 1
+    return drawn, plan.mechanism.needs_horizon, plan.mechanism.name

@@ -1,0 +1,88 @@
+"""Shares: one total ε (or δ) split exactly over several series on the same people.
+
+The privacy losses of series on the same graph add up, so what they get must sum to the total.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from graphveil.errors import ParameterError
+from graphveil.noise.exact_numbers import Exact, exact
+from graphveil.planning.plan import Plan
+
+GRAIN = 10_000  # relative errors are equalised with shares in units of total / GRAIN
+ROUNDS = 6  # of refining them; the error is nearly proportional to 1/ε, so few are needed
+
+
+def equal_shares(total: Exact, series: int) -> tuple[Fraction, ...]:
+    """The same for each."""
+    if isinstance(series, bool) or not isinstance(series, int) or series < 1:
+        raise ParameterError("series", "must be a whole number of at least 1")
+    return weighted_shares(total, [1] * series)
+
+
+def weighted_shares(total: Exact, weights: Sequence[Exact]) -> tuple[Fraction, ...]:
+    """In proportion to the weights."""
+    budget = _positive("total", total)
+    if not weights:
+        raise ParameterError("weights", "must name at least one series")
+    parts = [_positive("weights", weight) for weight in weights]
+    whole = sum(parts)
+    return _checked([budget * part / whole for part in parts], budget)
+
+
+def equal_relative_error(
+    total: Exact, plans: Sequence[Plan], expected: Sequence[int]
+) -> tuple[Fraction, ...]:
+    """Such that all series have the same mean predicted error, relative to their size.
+
+    Args:
+        total: the ε to split.
+        plans: one plan per series; the ε in it plays no part.
+        expected: a public guess of the size of each series' number; never the number itself.
+    """
+    budget = _positive("total", total)
+    if not plans:
+        raise ParameterError("plans", "must name at least one series")
+    if len(expected) != len(plans):
+        raise ParameterError("expected", f"must have one size for each of {len(plans)} plans")
+    sizes = [_positive("expected", size) for size in expected]
+    shares = list(equal_shares(budget, len(plans)))
+    for _ in range(ROUNDS):
+        errors = [_error(*each) for each in zip(plans, shares, sizes, strict=True)]
+        wanted = [float(share) * error for share, error in zip(shares, errors, strict=True)]
+        renewed = _in_grains([want / sum(wanted) for want in wanted], budget)
+        if renewed == shares:
+            break
+        shares = renewed
+    return _checked(shares, budget)
+
+
+def _error(plan: Plan, epsilon: Fraction, size: Fraction) -> float:
+    """The mean predicted standard deviation under another ε, relative to the size."""
+    again = Plan.of(plan.mechanism, replace(plan.request, epsilon=epsilon))
+    return again.mean_std / float(size)
+
+
+def _in_grains(parts: list[float], total: Fraction) -> list[Fraction]:
+    """Parts of 1 in whole grains, at least one each; the largest part takes what is over."""
+    grains = [max(1, round(part * GRAIN)) for part in parts]
+    grains[grains.index(max(grains))] += GRAIN - sum(grains)
+    return [total * grain / GRAIN for grain in grains]
+
+
+def _checked(shares: list[Fraction], total: Fraction) -> tuple[Fraction, ...]:
+    """The shares, once it is certain that they sum to the total, exactly."""
+    if sum(shares) != total or min(shares) <= 0:
+        raise ParameterError("total", "cannot be split into positive shares that sum to it")
+    return tuple(shares)
+
+
+def _positive(parameter: str, value: Exact) -> Fraction:
+    number = exact(parameter, value)
+    if number <= 0:
+        raise ParameterError(parameter, "must be greater than 0")
+    return number

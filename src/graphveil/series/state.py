@@ -1,0 +1,142 @@
+"""A series under way: what is stored between releases, and how the next one is made.
+
+The state holds true counts and the noise of the future: it is a secret, it is stored once,
+and it is never redrawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from itertools import count
+from typing import Any
+
+from graphveil.errors import CountOverflowError, ParameterError
+from graphveil.noise.laws import NoiseSource
+from graphveil.planning.plan import Plan
+
+LARGEST_COUNT = 2**62  # far enough from the end of 64 bits for any noise that is admitted
+
+
+@dataclass(frozen=True)
+class SeriesState:
+    """Everything a series must remember; a secret, which `repr` does not tell.
+
+    An epoch's noise is decoded once, when it is drawn. What its steps add to the true value
+    is kept as whole numbers; what the next epoch begins with is kept exactly.
+
+    Attributes:
+        step: how many releases were made.
+        epoch: the number of the current epoch; -1 before the first.
+        epoch_start: the step at which it began.
+        totals: the exact value so far, one per number of a release.
+        noise: what each step of the epoch adds to it, (numbers, steps).
+        carried: the exact noise with which the next epoch begins, one per number.
+    """
+
+    step: int
+    epoch: int
+    epoch_start: int
+    totals: tuple[int, ...] = field(repr=False)
+    noise: tuple[tuple[int, ...], ...] = field(repr=False)
+    carried: tuple[Fraction, ...] = field(repr=False)
+
+    @property
+    def epoch_end(self) -> int:
+        """The step before which the current epoch ends."""
+        return self.epoch_start + (len(self.noise[0]) if self.noise else 0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data to store, whole numbers and texts only; still a secret."""
+        return {
+            "step": self.step,
+            "epoch": self.epoch,
+            "epoch_start": self.epoch_start,
+            "totals": list(self.totals),
+            "noise": [list(drawn) for drawn in self.noise],
+            "carried": [str(exact) for exact in self.carried],
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> SeriesState:
+        """The state that `to_dict` wrote."""
+        return cls(
+            step=data["step"],
+            epoch=data["epoch"],
+            epoch_start=data["epoch_start"],
+            totals=tuple(data["totals"]),
+            noise=tuple(tuple(drawn) for drawn in data["noise"]),
+            carried=tuple(Fraction(exact) for exact in data["carried"]),
+        )
+
+
+def start(plan: Plan) -> SeriesState:
+    """The state before the first release; no noise is drawn yet."""
+    width = plan.request.width
+    return SeriesState(0, -1, 0, (0,) * width, (), (Fraction(),) * width)
+
+
+def advance(
+    plan: Plan, state: SeriesState, difference: Sequence[int], source: NoiseSource
+) -> tuple[tuple[int, ...], SeriesState]:
+    """The raw estimate of the next release, and the state after it.
+
+    The estimate is the exact value plus the decoded noise, rounded to a whole number: just
+    what rounding the decoded integer measurement would give (`docs/mechanisms.md`).
+    """
+    if len(difference) != plan.request.width:
+        raise ParameterError("difference", f"must have {plan.request.width} numbers")
+    totals = tuple(a + int(b) for a, b in zip(state.totals, difference, strict=True))
+    if any(abs(total) > LARGEST_COUNT for total in totals):
+        raise CountOverflowError("a count is too near to the end of 64 bits to add noise safely")
+    ready = state if state.step < state.epoch_end else _next_epoch(plan, state, source)
+    place = ready.step - ready.epoch_start
+    raw = tuple(total + noise[place] for total, noise in zip(totals, ready.noise, strict=True))
+    return raw, replace(ready, step=ready.step + 1, totals=totals)
+
+
+def require_room(plan: Plan, state: SeriesState, steps: int) -> None:
+    """Refuse to come to `steps` releases where the plan ends before; draws nothing."""
+    end = state.epoch_end
+    for number in count(state.epoch + 1):
+        if steps <= end:
+            return
+        end += plan.epoch(number).steps
+
+
+def _next_epoch(plan: Plan, state: SeriesState, source: NoiseSource) -> SeriesState:
+    """The state in the epoch that begins now, with all its noise, drawn at once."""
+    number = state.epoch + 1
+    epoch = plan.epoch(number)
+    size = epoch.factorisation.measurements
+    drawn = source.draw(epoch.law, size * plan.request.width)
+    decoded = [
+        [carried + error for error in epoch.factorisation.decode(drawn[first : first + size])]
+        for carried, first in zip(state.carried, count(0, size), strict=False)
+    ]
+    return replace(
+        state,
+        epoch=number,
+        epoch_start=state.step,
+        noise=tuple(tuple(map(_rounded, errors)) for errors in decoded),
+        carried=_carried(plan, decoded),
+    )
+
+
+def _rounded(error: Fraction) -> int:
+    """The nearest whole number; there is just one, as denominators of decoders are odd.
+
+    A tie would be broken by the noise alone: then equal measurements could be rounded apart,
+    and tell which true value was in them.
+    """
+    if error.denominator % 2 == 0:
+        raise ValueError("a factorisation needs odd denominators, so that rounding has no ties")
+    return round(error)
+
+
+def _carried(plan: Plan, decoded: list[list[Fraction]]) -> tuple[Fraction, ...]:
+    """Noise on differences adds up over epochs; noise on totals does not."""
+    if plan.mechanism.adds_up:
+        return tuple(errors[-1] for errors in decoded)
+    return (Fraction(),) * len(decoded)

@@ -1,0 +1,72 @@
+"""ε and δ are the fractions that were typed; what is no such number is refused."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphveil.errors import ParameterError
+from graphveil.noise.exact_numbers import exact, exact_delta, exact_epsilon
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("0.1", Fraction(1, 10)),
+        (0.1, Fraction(1, 10)),
+        (1e-6, Fraction(1, 10**6)),
+        ("1e-6", Fraction(1, 10**6)),
+        ("1/3", Fraction(1, 3)),
+        (2, Fraction(2)),
+        (Decimal("0.30"), Fraction(3, 10)),
+        (Fraction(2, 7), Fraction(2, 7)),
+        (" 0.5 ", Fraction(1, 2)),
+    ],
+)
+def test_numbers_are_taken_as_typed(typed: Any, meant: Fraction) -> None:
+    assert exact_epsilon(typed) == meant
+
+
+@given(st.decimals(min_value="0.001", max_value=1000, places=3))
+def test_a_float_means_the_decimal_that_was_typed(typed: Decimal) -> None:
+    assert exact_epsilon(float(str(typed))) == Fraction(str(typed))
+
+
+@pytest.mark.parametrize("bad", [0, -1, "0", "-0.5", 0.0, -0.0, Fraction(0)])
+def test_epsilon_is_above_0(bad: Any) -> None:
+    with pytest.raises(ParameterError, match="epsilon: must be greater than 0"):
+        exact_epsilon(bad)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    ["abc", "", "1/0", "NaN", "inf", "1,5", float("nan"), float("inf"), Decimal("NaN"),
+     Decimal("Infinity"), True, None, [1], 1j],
+)  # fmt: skip
+def test_what_is_no_number_is_refused(bad: Any) -> None:
+    with pytest.raises(ParameterError, match="epsilon: must be"):
+        exact_epsilon(bad)
+    with pytest.raises(ParameterError, match="delta: must be"):
+        exact_delta(bad)
+
+
+@pytest.mark.parametrize("bad", [0, 1, "1", "0", -0.1, 1.5, "2"])
+def test_delta_lies_strictly_between_0_and_1(bad: Any) -> None:
+    with pytest.raises(ParameterError, match="delta: must lie strictly between 0 and 1"):
+        exact_delta(bad)
+
+
+@pytest.mark.parametrize("bad", ["1e999999999", "1e-500", "1E+0999", Decimal("1e99999"), "1" * 500])
+def test_endless_numbers_are_refused_at_once(bad: Any) -> None:
+    with pytest.raises(ParameterError, match="epsilon: must be written with at most 400 digits"):
+        exact_epsilon(bad)
+
+
+def test_delta_is_exact() -> None:
+    assert exact_delta("1e-9") == Fraction(1, 10**9)
+    assert exact("level", "0.95") == Fraction(19, 20)

@@ -1,0 +1,223 @@
+"""Both sources of noise follow their laws, and the test of that notices wrong ones."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import subprocess
+import sys
+from collections.abc import Callable
+from fractions import Fraction
+from math import nextafter
+from time import process_time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy.stats import chi2
+
+from commands import ROOT
+from graphveil.errors import ParameterError
+from graphveil.noise import release_noise as noise
+from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace, Law
+from graphveil.noise.release_noise import ReleaseNoise, float_above, measurement, root_above
+from graphveil.series.series import Release
+from graphveil.testing.simulation import SimulationNoise
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+LAWS: list[Law] = [
+    DiscreteLaplace(Fraction(7, 2)),
+    DiscreteLaplace(Fraction(1, 2)),
+    DiscreteGaussian(Fraction(9)),
+    DiscreteGaussian(Fraction(2, 5)),
+]
+DRAWS = 20_000
+ALARM = 1e-12  # far below 1e-9, as the tail of a chi-square is only nearly that of its test
+
+
+def mass(law: Law, reach: int = 400) -> Floats:
+    """The probability of each integer from -reach to reach, from the law's definition."""
+    k = np.abs(np.arange(-reach, reach + 1)).astype(float)
+    if isinstance(law, DiscreteLaplace):
+        weights = np.exp(-k / float(law.scale))
+    else:
+        weights = np.exp(-(k**2) / (2 * float(law.size)))
+    return np.asarray(weights / weights.sum())
+
+
+def surprise(drawn: Integers, probabilities: Floats) -> float:
+    """The p-value of a chi-square test; each tail of 50 expected draws is one bin."""
+    reach = len(probabilities) // 2
+    found = np.bincount(np.clip(drawn, -reach, reach) + reach, minlength=2 * reach + 1)
+    expected = probabilities * len(drawn)
+    tail = int(np.searchsorted(np.cumsum(expected), 50))
+    bins = np.array([0, *range(tail + 1, 2 * reach - tail + 1)])
+    seen, due = np.add.reduceat(found, bins), np.add.reduceat(expected, bins)
+    return float(chi2.sf(((seen - due) ** 2 / due).sum(), len(bins) - 1))
+
+
+def simulated(law: Law, count: int = DRAWS, seed: int = 1) -> Integers:
+    return SimulationNoise(np.random.default_rng(seed)).draws(law, (count,))
+
+
+@pytest.mark.parametrize("law", LAWS, ids=str)
+def test_release_noise_follows_its_law(law: Law) -> None:
+    drawn = np.array(ReleaseNoise().draw(law, DRAWS))
+    assert surprise(drawn, mass(law)) > ALARM
+    pairs = drawn[::2] + drawn[1::2]  # independent draws, not the same ones again
+    assert surprise(pairs, np.convolve(mass(law), mass(law))) > ALARM
+
+
+@pytest.mark.parametrize("law", LAWS, ids=str)
+def test_simulation_noise_follows_the_same_law(law: Law) -> None:
+    drawn = simulated(law, 1_000_000)
+    assert surprise(drawn, mass(law)) > 1e-6
+    assert surprise(drawn[::2] + drawn[1::2], np.convolve(mass(law), mass(law))) > 1e-6
+    assert drawn.var() == pytest.approx(law.variance(), rel=0.02)
+
+
+def scaled(law: Law, factor: Fraction) -> Law:
+    if isinstance(law, DiscreteLaplace):
+        return DiscreteLaplace(law.scale * factor)
+    return DiscreteGaussian(law.size * factor**2)
+
+
+@pytest.mark.parametrize("law", [LAWS[0], LAWS[2]], ids=str)
+@pytest.mark.parametrize("factor", [Fraction(9, 10), Fraction(11, 10)], ids=str)
+def test_the_tester_notices_a_wrong_scale(law: Law, factor: Fraction) -> None:
+    assert surprise(simulated(scaled(law, factor)), mass(law)) < ALARM
+
+
+@pytest.mark.parametrize("law", LAWS, ids=str)
+@pytest.mark.parametrize("shift", [-1, 1])
+def test_the_tester_notices_a_shifted_mean(law: Law, shift: int) -> None:
+    assert surprise(simulated(law) + shift, mass(law)) < ALARM
+
+
+def test_the_tester_notices_repeated_draws() -> None:
+    drawn = np.repeat(simulated(LAWS[0], DRAWS // 2), 2)
+    assert surprise(drawn[::2] + drawn[1::2], np.convolve(mass(LAWS[0]), mass(LAWS[0]))) < ALARM
+
+
+@pytest.mark.parametrize(
+    ("rounding", "count"), [(np.floor, DRAWS), (np.ceil, DRAWS), (np.rint, 1_000_000)]
+)
+def test_the_tester_notices_a_rounded_float_laplace(
+    rounding: Callable[[Floats], Floats], count: int
+) -> None:
+    floats = np.random.default_rng(2).laplace(scale=3.5, size=count)
+    assert surprise(rounding(floats).astype(np.int64), mass(LAWS[0])) < ALARM
+
+
+def test_ten_million_simulated_draws_take_seconds() -> None:
+    began = process_time()
+    drawn = simulated(DiscreteLaplace(Fraction(31)), 10_000_000)
+    assert process_time() - began < 20
+    assert drawn.dtype == np.int64
+    assert drawn.var() == pytest.approx(2 * 31**2, rel=0.01)
+
+
+def test_simulation_noise_repeats_with_its_seed() -> None:
+    law = LAWS[2]
+    first = SimulationNoise(np.random.default_rng(7)).draw(law, 50)
+    assert first == SimulationNoise(np.random.default_rng(7)).draw(law, 50)
+    assert first != SimulationNoise(np.random.default_rng(8)).draw(law, 50)
+
+
+def test_release_noise_never_repeats() -> None:
+    law = DiscreteLaplace(Fraction(1000))
+    assert ReleaseNoise().draw(law, 100) != ReleaseNoise().draw(law, 100)
+    assert list(inspect.signature(ReleaseNoise).parameters) == []
+
+
+def test_release_noise_has_64_bits() -> None:
+    drawn = ReleaseNoise().draw(DiscreteLaplace(Fraction(2**40)), 200)
+    assert sum(abs(value) > 2**32 for value in drawn) > 190
+    assert len(set(drawn)) == 200
+
+
+positive = st.fractions(min_value=Fraction(1, 10**6), max_value=10**6)
+
+
+@given(positive)
+def test_scales_are_rounded_towards_more_noise(number: Fraction) -> None:
+    above = float_above(number)
+    assert Fraction(above) >= number > Fraction(nextafter(above, 0))
+    root = root_above(number)
+    assert Fraction(root) ** 2 >= number
+    assert Fraction(nextafter(nextafter(root, 0), 0)) ** 2 < number
+
+
+@given(positive)
+def test_the_privacy_map_confirms_every_scale(number: Fraction) -> None:
+    assert Fraction(_loss(DiscreteLaplace(number))) <= 1 / number
+    assert Fraction(_loss(DiscreteGaussian(number))) <= 1 / (2 * number)
+
+
+@given(positive)
+def test_little_noise_is_wasted(number: Fraction) -> None:
+    assert _loss(DiscreteLaplace(number)) * float(number) > 1 - 1e-14
+    assert _loss(DiscreteGaussian(number)) * 2 * float(number) > 1 - 1e-14
+
+
+def _loss(law: Law) -> float:
+    return float(measurement(law).map(1))  # type: ignore[no-untyped-call]
+
+
+@pytest.mark.parametrize("law", [LAWS[0], LAWS[2]], ids=str)
+def test_a_sampler_that_promises_less_is_refused(law: Law, monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = noise._SAMPLERS[type(law)]
+    stingy = honest._replace(make=lambda scale: honest.make(scale * (1 - 1e-9)))
+    monkeypatch.setitem(noise._SAMPLERS, type(law), stingy)
+    with pytest.raises(ParameterError, match="privacy map"):
+        ReleaseNoise().draw(law, 1)
+
+
+@pytest.mark.parametrize("number", [Fraction(0), Fraction(-1), Fraction(2**80 + 1), 10**400])
+def test_scales_without_a_safe_sampler_are_refused(number: Fraction) -> None:
+    for law in (DiscreteLaplace(Fraction(number)), DiscreteGaussian(Fraction(number))):
+        with pytest.raises(ParameterError, match="noise scale"):
+            ReleaseNoise().draw(law, 1)
+
+
+def test_a_scale_too_small_for_floats_is_refused() -> None:
+    with pytest.raises(ParameterError, match="noise scale"):
+        ReleaseNoise().draw(DiscreteLaplace(Fraction(1, 10**400)), 1)
+
+
+def test_only_testing_and_what_stands_above_know_the_simulation() -> None:
+    """The release path cannot reach it: nothing at or below series imports testing."""
+    package = ROOT / "src" / "graphveil"
+    above = {"cli", "testing", "experiments", "web"}
+    files = [p for p in package.rglob("*.py") if p.relative_to(package).parts[0] not in above]
+    assert any(path.parent.name == "series" for path in files)
+    for path in files:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom):
+                names = [f"{node.module}.{alias.name}" for alias in node.names]
+            assert not any(name.startswith("graphveil.testing") for name in names), path
+
+
+def test_a_release_takes_no_source_of_noise() -> None:
+    for function in (Release, Release.open, Release.resume, Release.publish):
+        parameters = inspect.signature(function).parameters.values()
+        assert not any("oise" in f"{p.name} {p.annotation}" for p in parameters), function
+        assert not any("source" in p.name or "rng" in p.name for p in parameters), function
+
+
+def test_opendp_is_imported_only_to_draw() -> None:
+    script = (
+        "import sys, graphveil.series.series\n"
+        "assert not {'opendp', 'graphveil.testing', 'numba'} & sys.modules.keys()\n"
+        "from graphveil.noise.release_noise import ReleaseNoise\n"
+        "from graphveil.noise.laws import DiscreteLaplace\n"
+        "from fractions import Fraction\n"
+        "ReleaseNoise().draw(DiscreteLaplace(Fraction(1)), 1)\n"
+        "assert 'opendp' in sys.modules and 'graphveil.testing' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, cwd=ROOT)

@@ -1,0 +1,230 @@
+"""Intervals against exact convolution, closed forms and simulation."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import exp
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from graphveil.errors import ParameterError
+from graphveil.factorisations.bordered import Bordered
+from graphveil.graph.bound import DegreeBound
+from graphveil.mechanisms.request import Epoch, Request
+from graphveil.mechanisms.sensdiff import SensDiff
+from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace, Law
+from graphveil.noise.noise_sum import MARGIN, NoiseSum
+from graphveil.planning.intervals import (
+    change_interval,
+    change_sentence,
+    interval,
+    noise_interval,
+    noise_of,
+    sentence,
+)
+from graphveil.planning.plan import Plan
+from graphveil.planning.planner import compare, plan
+from graphveil.statistics.statistic import statistic
+from graphveil.testing.simulation import simulate
+
+Floats = NDArray[np.float64]
+HALF = Fraction(1, 2)
+
+
+def probabilities(law: Law, reach: int) -> Floats:
+    """P(k) for k from −reach to reach, from the definition of each law."""
+    k = np.arange(-reach, reach + 1)
+    if isinstance(law, DiscreteLaplace):
+        weights = np.exp(-np.abs(k) / float(law.scale))
+    else:
+        weights = np.exp(-(k**2) / (2 * float(law.size)))
+    return np.asarray(weights / weights.sum())
+
+
+def convolved(law: Law, weights: tuple[int, ...], reach: int = 60) -> dict[int, float]:
+    """The law of Σ weight·z for whole weights, by plain enumeration."""
+    found: dict[int, float] = {0: 1.0}
+    single = list(zip(range(-reach, reach + 1), probabilities(law, reach).tolist(), strict=True))
+    for weight in weights:
+        longer: dict[int, float] = {}
+        for place, chance in found.items():
+            for k, more in single:
+                longer[place + weight * k] = longer.get(place + weight * k, 0.0) + chance * more
+        found = longer
+    return found
+
+
+@pytest.mark.parametrize("law", [DiscreteLaplace(Fraction(3, 2)), DiscreteGaussian(Fraction(5))])
+@pytest.mark.parametrize("weights", [(1,), (1, 1, 1), (1, -2), (3, 1)])
+def test_whole_weights_against_enumeration(law: Law, weights: tuple[int, ...]) -> None:
+    noise = NoiseSum.of([(law, np.array(weights, dtype=float))])
+    exact = convolved(law, weights)
+    for width in range(15):
+        truth = sum(chance for place, chance in exact.items() if abs(place) > width)
+        assert truth <= noise.outside(width) <= truth + 2 * MARGIN
+
+
+@pytest.mark.parametrize("mesh", [2, 3, 8, 977])
+def test_broken_weights_against_enumeration(mesh: int) -> None:
+    """Weights 3, 2 and 1 in units of 1/mesh; a mesh of 977 is too fine for a lattice."""
+    law = DiscreteLaplace(Fraction(mesh, 4))
+    weights = (3, 2, 1)
+    noise = NoiseSum.of([(law, np.array(weights) / mesh)], HALF)
+    assert (noise._mesh is None) == (mesh == 977)
+    exact = _fine(law, weights, mesh)
+    place = np.arange(len(exact)) - len(exact) // 2
+    for width in range(6):
+        truth = float(exact[2 * np.abs(place) >= (2 * width + 1) * mesh].sum())
+        slightly_less = float(exact[np.abs(place) >= (width + 0.49) * mesh].sum())
+        assert truth <= noise.outside(width) <= slightly_less + 2 * MARGIN
+
+
+def _fine(law: Law, weights: tuple[int, ...], mesh: int) -> Floats:
+    """The law of mesh·S by convolving arrays."""
+    found = np.ones(1)
+    for weight in weights:
+        single = probabilities(law, 8 * mesh)
+        spaced = np.zeros((len(single) - 1) * weight + 1)
+        spaced[::weight] = single
+        size = len(found) + len(spaced) - 1
+        found = np.fft.irfft(np.fft.rfft(found, size) * np.fft.rfft(spaced, size), size)
+    return found
+
+
+@pytest.mark.parametrize("scale", [1, 40, 5_000, 10**6, 10**12])
+@pytest.mark.parametrize("level", ["0.5", "0.95", "0.999999"])
+def test_one_noise_against_its_closed_form(scale: int, level: str) -> None:
+    """The smallest w with 2·q^(w+1)/(1+q) ≤ 1 − level; far numbers in larger units."""
+    noise = NoiseSum.of([(DiscreteLaplace(Fraction(scale)), np.ones(1))])
+    width = noise.half_width(Fraction(level))
+    # q^(w+1) with floats near 1 needs the exponent as one product.
+    outside = 2 * exp(-(width + 1) / scale) / (1 + exp(-1 / scale))
+    assert outside <= 1 - float(level) + 1e-15
+    smaller = width - max(1, width // 100)
+    assert 2 * exp(-(smaller + 1) / scale) / (1 + exp(-1 / scale)) > 1 - float(level) - MARGIN
+
+
+@given(
+    scale=st.fractions(min_value=Fraction(1, 4), max_value=30),
+    weights=st.lists(st.integers(1, 12), min_size=1, max_size=5),
+    denominator=st.sampled_from([1, 2, 7, 101, 1009]),
+)
+def test_outside_falls_with_the_width(
+    scale: Fraction, weights: list[int], denominator: int
+) -> None:
+    row = np.array(weights) / denominator
+    noise = NoiseSum.of([(DiscreteLaplace(scale), row)], HALF if denominator > 1 else Fraction())
+    widths = [noise.half_width(Fraction(level, 100)) for level in (10, 50, 90, 99)]
+    assert widths == sorted(widths)
+    for width, level in zip(widths, (10, 50, 90, 99), strict=True):
+        assert noise.outside(width) <= 1 - level / 100
+        assert width == 0 or noise.outside(width - 1) > 1 - level / 100
+
+
+def bridged_plan(epsilon: str = "1", epochs: int = 2) -> Plan:
+    """Epochs of three steps that share one more measurement: nothing comes out whole."""
+    request = Request(statistic("nodes").sensitivity(DegreeBound(3)), Fraction(epsilon))
+    shape = Bordered((7, 9, 11), ((3, 1, 2),), ((40,), (70,), (101,)), 1001)
+    scale = Fraction(shape.column_l1()) / Fraction(epsilon)
+    return Plan(SensDiff(), request, (Epoch(shape, DiscreteLaplace(scale)),) * epochs)
+
+
+def simulated(plan: Plan, steps: int, runs: int = 60_000) -> NDArray[np.int64]:
+    return simulate(plan, runs, np.random.default_rng(5), steps)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.99])
+def test_coverage_of_rounded_noise_over_epochs(level: float) -> None:
+    plan = bridged_plan()
+    noise = simulated(plan, 6)
+    for step in range(6):
+        low, high = interval(plan, step, 0, level)
+        assert low == -high
+        size = np.abs(noise[:, step])
+        assert (size <= high).mean() >= level - 0.008
+        assert (size <= high - 1).mean() < level + 0.012
+
+
+def test_coverage_of_every_mechanism() -> None:
+    edges, bound = statistic("edges"), DegreeBound(2)
+    for prospect in compare(edges, bound, epsilon="1", delta="0.001", horizon=12):
+        if prospect.plan is None:
+            continue
+        size = np.abs(simulated(prospect.plan, 12, 20_000))
+        for step in (0, 4, 11):
+            width = interval(prospect.plan, step, 0, "0.9")[1]
+            assert (size[:, step] <= width).mean() >= 0.9 - 0.01, prospect.name
+            assert (size[:, step] <= width - 1).mean() < 0.9 + 0.01, prospect.name
+
+
+@pytest.mark.parametrize("pair", [(0, 1), (1, 4), (0, 5)])
+def test_coverage_of_changes(pair: tuple[int, int]) -> None:
+    for each in (bridged_plan(), _sensdiff("0.3")):
+        noise = simulated(each, 6)
+        change = np.abs(noise[:, pair[1]] - noise[:, pair[0]])
+        low, high = change_interval(each, *pair, 0, 0.9)
+        assert low == -high
+        assert (change <= high).mean() >= 0.9 - 0.006
+        assert (change <= high - 3).mean() < 0.9 + 0.006
+
+
+def _sensdiff(epsilon: str) -> Plan:
+    return plan(
+        statistic("nodes"), DegreeBound(3), epsilon=epsilon, horizon=6, mechanism="sensdiff"
+    )
+
+
+def test_changes_of_totals_carry_the_noise_of_both() -> None:
+    compose = plan(
+        statistic("edges"), DegreeBound(2), epsilon=1, horizon=5, mechanism="compose-d-bounded"
+    )
+    both = noise_of(compose, {0: -1, 4: 1})
+    assert both.variance() == pytest.approx(2 * noise_of(compose, {4: 1}).variance())
+    sensdiff = _sensdiff("1")
+    assert noise_of(sensdiff, {1: -1, 4: 1}).variance() == pytest.approx(
+        3 * noise_of(sensdiff, {0: 1}).variance()
+    )
+
+
+def test_sums_of_bins_and_of_releases() -> None:
+    one = noise_of(_sensdiff("1"), {0: 1})
+    three = one + one + one
+    assert three.variance() == pytest.approx(3 * one.variance())
+    low, high = noise_interval(three, 100, "0.95")
+    assert low == 200 - high
+    doubled = noise_of(_sensdiff("1"), {0: 1, 1: 1})  # z0 + (z0 + z1)
+    assert doubled.variance() == pytest.approx(5 * one.variance())
+
+
+def test_an_interval_lies_around_the_raw_value() -> None:
+    low, high = interval(_sensdiff("1"), 5, 1_000)
+    assert low + high == 2_000
+    assert interval(_sensdiff("1"), 5, -7, "1/2")[0] < -7
+
+
+def test_sentences_are_plain() -> None:
+    said = sentence(113, 151)
+    assert said.startswith("With 95% confidence the true number lies between 113 and 151.")
+    assert "protect people" in said
+    assert "is at most 1,200" in sentence(-3, 1_200, "0.9")
+    assert "is at most 0" in sentence(-9, -3)
+    assert "has risen" in change_sentence(3, 9)
+    assert "has fallen" in change_sentence(-9, -3)
+    assert "between -2 and +5" in change_sentence(-2, 5)
+    assert "may be that nothing changed" in change_sentence(-2, 5)
+
+
+@pytest.mark.parametrize("level", [0, 1, -0.5, "0.9999999", "many", float("nan"), True])
+def test_levels_out_of_range_are_refused(level: float | str) -> None:
+    with pytest.raises(ParameterError, match="level"):
+        interval(_sensdiff("1"), 0, 0, level)
+
+
+@pytest.mark.parametrize("step", [-1, 6])
+def test_steps_out_of_range_are_refused(step: int) -> None:
+    with pytest.raises(ParameterError, match=r"step|horizon"):
+        interval(_sensdiff("1"), step, 0)

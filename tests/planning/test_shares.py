@@ -1,0 +1,81 @@
+"""Shares of a budget sum to it, exactly, and equalise what they promise to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphveil.errors import ParameterError
+from graphveil.graph.bound import DegreeBound
+from graphveil.noise.exact_numbers import Exact
+from graphveil.planning.plan import Plan
+from graphveil.planning.planner import plan
+from graphveil.planning.shares import equal_relative_error, equal_shares, weighted_shares
+from graphveil.statistics.statistic import Statistic, statistic
+
+POSITIVE = st.fractions(min_value=Fraction(1, 1000), max_value=1000)
+
+
+@given(total=POSITIVE, weights=st.lists(POSITIVE, min_size=1, max_size=9))
+def test_weighted_shares_sum_exactly(total: Fraction, weights: list[Fraction]) -> None:
+    shares = weighted_shares(total, weights)
+    assert sum(shares) == total
+    assert all(share * sum(weights) == total * w for share, w in zip(shares, weights, strict=True))
+
+
+def test_shares_take_numbers_as_typed() -> None:
+    assert equal_shares(0.1, 3) == (Fraction(1, 30),) * 3
+    assert weighted_shares("1", ["0.2", "0.3"]) == (Fraction(2, 5), Fraction(3, 5))
+
+
+def planned(what: Statistic, epsilon: Exact, horizon: int) -> Plan:
+    return plan(what, DegreeBound(8), epsilon=epsilon, horizon=horizon, mechanism="sensdiff")
+
+
+@given(
+    total=st.fractions(min_value=Fraction(1, 20), max_value=4),
+    sizes=st.lists(st.integers(200, 4000), min_size=3, max_size=3),
+)
+def test_relative_errors_become_equal(total: Fraction, sizes: list[int]) -> None:
+    series: list[tuple[Statistic, int]] = [
+        (statistic("edges"), 6),
+        (statistic("high-degree", tau=3), 3),
+        (statistic("nodes"), 6),
+    ]
+    plans = [planned(what, 1, horizon) for what, horizon in series]
+    shares = equal_relative_error(total, plans, sizes)
+    assert sum(shares) == total
+    errors = [
+        planned(what, share, horizon).mean_std / size
+        for (what, horizon), share, size in zip(series, shares, sizes, strict=True)
+    ]
+    assert max(errors) <= 1.03 * min(errors)
+
+
+@pytest.mark.parametrize(
+    ("total", "weights"),
+    [(0, [1]), (-1, [1]), ("x", [1]), (1, []), (1, [1, 0]), (1, [1, -1]), (1, ["y"])],
+)
+def test_impossible_splits_are_refused(total: Exact, weights: Sequence[Exact]) -> None:
+    with pytest.raises(ParameterError):
+        weighted_shares(total, weights)
+
+
+@pytest.mark.parametrize("series", [0, -2, True])
+def test_no_series_no_shares(series: int) -> None:
+    with pytest.raises(ParameterError, match="series"):
+        equal_shares(1, series)
+
+
+def test_sizes_must_fit_the_plans() -> None:
+    plans = [planned(statistic("edges"), 1, 3)]
+    with pytest.raises(ParameterError, match="expected"):
+        equal_relative_error(1, plans, [])
+    with pytest.raises(ParameterError, match="expected"):
+        equal_relative_error(1, plans, [0])
+    with pytest.raises(ParameterError, match="plans"):
+        equal_relative_error(1, [], [])

@@ -1,0 +1,284 @@
+"""The user's object: what it publishes, what it refuses, and what it never shows."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import pairwise
+
+import pytest
+
+from graphveil.calendar.calendar import Calendar
+from graphveil.errors import BoundError, GraphveilError, InputError, ParameterError
+from graphveil.formats import from_rows
+from graphveil.graph.bound import Bound, DegreeBound, InOutBound
+from graphveil.graph.sequence import GraphSequence
+from graphveil.noise.laws import Law
+from graphveil.planning.plan import continued
+from graphveil.planning.planner import compare, plan
+from graphveil.series import series as release_module
+from graphveil.series.series import Published, Release
+from graphveil.series.state import SeriesState
+from graphveil.statistics.statistic import Statistic, statistic
+
+BASELINES = ["sensdiff", "compose-d-bounded", "sensseq-d-bounded"]
+PROJECTING = ["compose-projection", "sensseq-projection"]
+HUGE = "5000"  # an ε with which the noise is 0 but with negligible probability
+
+
+def grown(steps: int, people: int = 4, *, directed: bool = False) -> GraphSequence:
+    """Every year `people` arrive as a path, so that nobody has more than two links."""
+    sequence = GraphSequence.begin(Calendar.yearly(2020), directed=directed)
+    for step in range(steps):
+        ids = [step * people + i for i in range(people)]
+        nodes = [(i, 2020 + step) for i in ids]
+        sequence, _ = sequence.extend(from_rows(nodes, list(pairwise(ids))))
+    return sequence
+
+
+def opened(
+    chosen: Statistic | None = None,
+    bound: Bound | None = None,
+    *,
+    name: str = "sensdiff",
+    epsilon: str = "1",
+    horizon: int = 5,
+) -> Release:
+    chosen = chosen or statistic("edges")
+    bound = bound or DegreeBound(2)
+    threshold = bound if "projection" in name else None
+    chosen_plan = plan(
+        chosen, bound, epsilon=epsilon, horizon=horizon, mechanism=name, projection=threshold
+    )
+    return Release.open(chosen_plan, chosen, bound)
+
+
+def numbers(published: tuple[Published, ...]) -> list[tuple[int, ...]]:
+    return [each.numbers for each in published]
+
+
+class Dry:
+    def draw(self, law: Law, count: int) -> list[int]:
+        raise AssertionError("noise was drawn")
+
+
+@pytest.fixture
+def dry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither noise nor counts may be asked for."""
+    monkeypatch.setattr(release_module, "ReleaseNoise", Dry)
+    monkeypatch.setattr(Release, "_count", Dry().draw)
+
+
+@pytest.mark.parametrize("name", BASELINES + PROJECTING)
+def test_with_a_huge_epsilon_the_truth_is_published(name: str) -> None:
+    """So the right steps of the right counts are released, batch after batch."""
+    release = opened(name=name, epsilon=HUGE)
+    first, release = release.publish(grown(2))
+    later, release = release.publish(grown(5))
+    assert [each.raw for each in first + later] == [3, 6, 9, 12, 15]
+    assert [each.step for each in later] == [2, 3, 4]
+    assert [each.label for each in first] == ["2020", "2021"]
+
+
+@pytest.mark.parametrize("horizon", [12, None])
+@pytest.mark.parametrize("delta", [None, "1e-6"])
+def test_every_registered_mechanism_releases_within_its_error(
+    horizon: int | None, delta: str | None
+) -> None:
+    chosen, bound, sequence = statistic("edges"), DegreeBound(2), grown(12)
+    prospects = compare(chosen, bound, epsilon="1", delta=delta, horizon=horizon, projection=bound)
+    plans = [prospect.plan for prospect in prospects if prospect.plan is not None]
+    assert len(plans) >= (2 if horizon is None else 8)
+    for each in plans:
+        published, release = Release.open(each, chosen, bound).publish(sequence)
+        assert release.state.totals == (36,)
+        for step, said in enumerate(published):
+            assert said.standard_deviation == pytest.approx(each.standard_deviations(12)[step])
+            assert abs(said.raw - 3 * (step + 1)) < 40 * said.standard_deviation + 40
+
+
+def test_vectors_have_one_number_per_degree() -> None:
+    release = opened(statistic("degree-ccdf"), DegreeBound(3), epsilon=HUGE)
+    (first, second), _ = release.publish(grown(2))
+    assert (first.numbers, second.numbers) == ((4, 4, 2, 0), (8, 8, 4, 0))
+    assert len(first.intervals()) == 4
+    with pytest.raises(ParameterError, match="one per degree"):
+        _ = first.raw
+
+
+def test_directed_statistics_are_published() -> None:
+    chosen, bound = statistic("high-out-degree", tau=1), InOutBound(1, 1)
+    (published,), _ = opened(chosen, bound, epsilon=HUGE).publish(grown(1, directed=True))
+    assert published.raw == 3
+
+
+def test_a_projecting_mechanism_counts_the_projected_graph_and_needs_no_promise() -> None:
+    star = from_rows([(i, 2020) for i in range(9)], [(0, i) for i in range(1, 9)])
+    sequence, _ = GraphSequence.begin(Calendar.yearly(2020)).extend(star)
+    release = opened(bound=DegreeBound(3), name="compose-projection", epsilon=HUGE)
+    (first,), release = release.publish(sequence)
+    assert first.raw == 3
+    more, _ = sequence.extend(from_rows([(9, 2021), (10, 2021)], [(9, 0), (9, 10)]))
+    (second,), _ = release.publish(more)
+    assert second.raw == 4
+
+
+def test_what_is_published_is_noisy_and_says_how_much() -> None:
+    release = opened(epsilon="1/1000", horizon=5)
+    (published,), _ = release.publish(grown(1))
+    assert published.standard_deviation == pytest.approx(2000 * 2**0.5, rel=1e-3)
+    assert published.raw != 3  # with probability 0.9997
+    low, high = published.interval("0.95")
+    assert low < published.raw < high
+    assert low <= 3 <= high or abs(published.raw) > 5000
+
+
+@pytest.mark.parametrize("name", BASELINES)
+def test_a_broken_promise_is_refused_and_nothing_changes(name: str, dry: None) -> None:
+    star = from_rows([(i, 2020) for i in range(5)], [(0, i) for i in range(1, 5)])
+    sequence, _ = GraphSequence.begin(Calendar.yearly(2020)).extend(star)
+    release = opened(bound=DegreeBound(3), name=name)
+    for _ in range(2):
+        with pytest.raises(BoundError, match="do not publish"):
+            release.publish(sequence)
+    assert release.state == Release.open(release.plan, release.statistic, release.bound).state
+
+
+def test_after_a_refusal_the_same_release_goes_on() -> None:
+    release = opened(epsilon=HUGE)
+    with pytest.raises(ParameterError, match="horizon"):
+        release.publish(grown(6))
+    (published,), _ = release.publish(grown(1))
+    assert published.raw == 3
+
+
+@pytest.mark.parametrize("name", BASELINES + PROJECTING)
+def test_past_the_horizon_nothing_is_counted_or_drawn(name: str, dry: None) -> None:
+    with pytest.raises(ParameterError, match="all 3 releases of this series were made"):
+        opened(name=name, horizon=3).publish(grown(4))
+
+
+def test_a_longer_plan_goes_on_where_the_series_stands() -> None:
+    chosen, bound = statistic("edges"), DegreeBound(2)
+    _, release = opened(epsilon=HUGE, horizon=2).publish(grown(2))
+    longer = Release.resume(continued(release.plan, 3), chosen, bound, release.state)
+    published, _ = longer.publish(grown(5))
+    assert [each.raw for each in published] == [9, 12, 15]
+
+
+def test_noise_is_never_drawn_twice_for_a_step() -> None:
+    release = opened()
+    _, following = release.publish(grown(1))
+    with pytest.raises(ParameterError, match="has already published"):
+        release.publish(grown(2))
+    following.publish(grown(2))
+    with pytest.raises(TypeError):
+        pickle.dumps(release)
+    with pytest.raises(TypeError):
+        copy.deepcopy(release)
+    with pytest.raises(ParameterError, match="has already published"):
+        copy.copy(release).publish(grown(2))
+
+
+def test_no_new_step_is_no_release(dry: None) -> None:
+    release = opened()
+    assert release.publish(grown(0)) == ((), release)
+
+
+def test_publishing_the_same_steps_again_publishes_nothing() -> None:
+    _, release = opened().publish(grown(2))
+    assert release.publish(grown(2)) == ((), release)
+    published, _ = release.publish(grown(3))
+    assert len(published) == 1
+
+
+def test_a_stored_series_is_resumed_with_its_own_noise() -> None:
+    chosen, bound = statistic("edges"), DegreeBound(2)
+    _, release = opened(name="sensdiff", epsilon="1/100").publish(grown(2))
+    text = json.dumps(release.state.to_dict())
+    state = SeriesState.from_dict(json.loads(text))
+    resumed = Release.resume(release.plan, chosen, bound, state)
+    assert resumed.state == release.state
+    published, _ = resumed.publish(grown(3))
+    assert [each.step for each in published] == [2]
+
+
+def test_another_past_is_refused() -> None:
+    chosen, bound = statistic("edges"), DegreeBound(2)
+    _, release = opened().publish(grown(2))
+    resumed = Release.resume(release.plan, chosen, bound, release.state)
+    for each in (release, resumed):
+        with pytest.raises(InputError, match="no longer what they were"):
+            each.publish(grown(3, people=5))
+        with pytest.raises(ParameterError, match="fewer steps"):
+            each.publish(grown(1))
+
+
+@pytest.mark.parametrize(
+    ("chosen", "bound", "directed"),
+    [
+        (statistic("edges"), DegreeBound(2), True),
+        (statistic("edges"), InOutBound(2, 2), False),
+        (statistic("high-degree", tau=1), DegreeBound(2), True),
+        (statistic("edges"), InOutBound(2, 2, oriented=True), True),
+    ],
+)
+def test_sequences_of_another_kind_are_refused(
+    chosen: Statistic, bound: Bound, directed: bool, dry: None
+) -> None:
+    with pytest.raises(ParameterError):
+        opened(chosen, bound).publish(grown(1, directed=directed))
+
+
+@pytest.mark.parametrize(
+    ("chosen", "bound"),
+    [
+        (statistic("edges"), DegreeBound(3)),
+        (statistic("edges"), InOutBound(1, 1)),
+        (statistic("high-degree", tau=1), DegreeBound(2)),
+        (statistic("degree-ccdf"), DegreeBound(2)),
+    ],
+)
+def test_a_plan_for_something_else_is_refused(chosen: Statistic, bound: Bound) -> None:
+    with pytest.raises(ParameterError, match="plan"):
+        Release.open(opened().plan, chosen, bound)
+
+
+def test_a_state_of_something_else_is_refused() -> None:
+    wide = opened(statistic("degree-ccdf"), DegreeBound(3))
+    with pytest.raises(ParameterError, match="state"):
+        Release.resume(opened().plan, statistic("edges"), DegreeBound(2), wide.state)
+
+
+CANARY = 7919
+
+
+def texts(release: Release, published: tuple[Published, ...]) -> Iterator[str]:
+    yield from (repr(release), str(release), repr(release.state), repr(published), str(published))
+    yield from (f"{release.plan!r}", repr(vars(published[0])))
+
+
+@pytest.mark.parametrize("name", BASELINES + PROJECTING)
+def test_nothing_shows_a_true_count(name: str) -> None:
+    """A path of 7,919 people has 7,918 links; noise of scale 10^8 hides both."""
+    release = opened(name=name, epsilon="1/100000000", horizon=2)
+    published, release = release.publish(grown(1, people=CANARY))
+    assert release.state.totals == (CANARY - 1,)  # there is something to hide
+    for text in texts(release, published):
+        assert str(CANARY) not in text
+        assert str(CANARY - 1) not in text
+
+
+def test_errors_do_not_show_a_true_count() -> None:
+    _, release = opened(horizon=2).publish(grown(1, people=CANARY))
+    for sequence in (grown(2, people=CANARY + 3), grown(3), grown(0)):
+        with pytest.raises(GraphveilError) as caught:
+            release.publish(sequence)
+        assert "79" not in str(caught.value)
+
+
+def test_exact_epsilon_is_kept() -> None:
+    assert opened(epsilon="0.1").plan.request.epsilon == Fraction(1, 10)

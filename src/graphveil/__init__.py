@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from graphveil.planning.intervals import change_interval, interval
     from graphveil.planning.plan import Plan
     from graphveil.planning.planner import compare, plan
-    from graphveil.series.series import Published, Release
+    from graphveil.series.release import Release
+    from graphveil.series.series import Series
     from graphveil.statistics.pattern import Pattern
     from graphveil.statistics.sensitivity import Sensitivity
     from graphveil.statistics.statistic import Statistic, registered, statistic
@@ -60,7 +61,8 @@ _HOMES = {
     "graphveil.planning.intervals": ("change_interval", "interval"),
     "graphveil.planning.plan": ("Plan",),
     "graphveil.planning.planner": ("compare", "plan"),
-    "graphveil.series.series": ("Published", "Release"),
+    "graphveil.series.release": ("Release",),
+    "graphveil.series.series": ("Series",),
     "graphveil.statistics.pattern": ("Pattern",),
     "graphveil.statistics.sensitivity": ("Sensitivity",),
     "graphveil.statistics.statistic": ("Statistic", "registered", "statistic"),
@@ -80,10 +82,10 @@ __all__ = [
     "LocalEngine",
     "Pattern",
     "Plan",
-    "Published",
     "ReadingOptions",
     "Release",
     "Sensitivity",
+    "Series",
     "SeriesPromise",
     "Statistic",
     "Study",

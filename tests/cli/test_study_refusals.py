@@ -144,7 +144,7 @@ def test_a_hand_edited_study_file_that_contradicts_the_ledger(copy: Path) -> Non
     before = contents(copy)
     for arguments in (("publish", copy), ("status", copy), ("add", copy, "--withdraw")):
         finished = refused(7, *arguments)
-        assert "says something else than the ledger: budget" in finished.err
+        assert "says something else than the ledger about: budget" in finished.err
     assert contents(copy) == before
 
 

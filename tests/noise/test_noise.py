@@ -23,7 +23,7 @@ from graphveil.errors import ParameterError
 from graphveil.noise import release_noise as noise
 from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace, Law
 from graphveil.noise.release_noise import ReleaseNoise, float_above, measurement, root_above
-from graphveil.series.series import Release
+from graphveil.series.series import Series
 from graphveil.testing.simulation import SimulationNoise
 
 Floats = NDArray[np.float64]
@@ -204,7 +204,7 @@ def test_only_testing_and_what_stands_above_know_the_simulation() -> None:
 
 
 def test_a_release_takes_no_source_of_noise() -> None:
-    for function in (Release, Release.open, Release.resume, Release.publish):
+    for function in (Series, Series.open, Series.resume, Series.publish):
         parameters = inspect.signature(function).parameters.values()
         assert not any("oise" in f"{p.name} {p.annotation}" for p in parameters), function
         assert not any("source" in p.name or "rng" in p.name for p in parameters), function

@@ -12,6 +12,7 @@ from graphveil.study.chain import PublicRow, as_text
 from graphveil.study.study_file import StudyFile, study_file, written
 
 DEGREE = 12
+SOFTWARE = {"software": "graphveil 0.1.0", "noise": "OpenDP 0.13.0"}
 
 
 def promise(**changes: Any) -> StudyFile:
@@ -73,7 +74,7 @@ def opened(study: StudyFile) -> Chain:
     made = Chain()
     made.add(
         "study opened",
-        {"study": study.to_data(), "software": "graphveil 0.1.0", "noise": "OpenDP 0.13.0"},
+        {"study": study.to_data(), **SOFTWARE},
     )
     for each in study.series:
         made.add("series opened", series_fact(study, each.name))
@@ -120,7 +121,7 @@ def published(study: StudyFile, steps: int) -> Chain:
     made, chance = opened(study), random.Random(7)
     for step in range(steps):
         label = study.steps().label(step)
-        made.add("step sealed", {"step": step, "label": label})
+        made.add("step sealed", {"step": step, "label": label, **SOFTWARE})
         for row in made.rows[1 : 1 + len(study.series)]:
             made.add("release made", _release(row.fact, step, label, chance))
     return made

@@ -13,7 +13,7 @@ import pytest
 from commands import ROOT
 from graphveil.report.card import as_json, card
 from graphveil.report.page import CHECK
-from graphveil.report.public_part import PublicPart
+from graphveil.study.public_part import PublicPart
 from public_parts import opened, promise, published
 
 SCHEMA: dict[str, Any] = json.loads(
@@ -53,7 +53,7 @@ ITEMS = {
 
 def part_of(steps: int = 3, **changes: Any) -> PublicPart:
     study = promise(**changes)
-    return PublicPart.of(study, published(study, steps).rows)
+    return PublicPart.of(published(study, steps).rows)
 
 
 @pytest.mark.parametrize("item", ITEMS)
@@ -135,7 +135,7 @@ def test_a_projected_series_needs_no_promise() -> None:
 
 def test_a_card_is_there_before_the_first_release() -> None:
     study = promise()
-    found = card(PublicPart.of(study, opened(study).rows))
+    found = card(PublicPart.of(opened(study).rows))
     assert found["deployment"]["last_step"] is None
     assert found["post_processing"]["done"] == []
 

@@ -19,13 +19,13 @@ from graphveil.errors import StorageError
 from graphveil.report import artefacts, write
 from graphveil.report.chart_style import from_zero, thinned
 from graphveil.report.charts import chart, description, drawing
-from graphveil.report.facts import SeriesFacts
 from graphveil.report.page import CHECK
-from graphveil.report.public_part import PublicPart
 from graphveil.report.releases import as_csv, as_frame, as_json, as_parquet, measurements
 from graphveil.report.statement import certainties, chance, factor
 from graphveil.report.wording import COUNTED, counted_things, figure, reading
 from graphveil.statistics.statistic import registered
+from graphveil.study.history import PublishedSeries
+from graphveil.study.public_part import PublicPart
 from public_parts import opened, promise, published, write_part
 
 HOSTILE = '<script>alert("1")</script> & <img src=x onerror=y> {{ 7 * 7 }} {% raw %}'
@@ -33,7 +33,7 @@ HOSTILE = '<script>alert("1")</script> & <img src=x onerror=y> {{ 7 * 7 }} {% ra
 
 def part_of(steps: int, **changes: object) -> PublicPart:
     study = promise(**changes)
-    return PublicPart.of(study, published(study, steps).rows)
+    return PublicPart.of(published(study, steps).rows)
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +102,7 @@ def test_rows_are_tidy() -> None:
         "0.5",
         "0.95",
     )
-    assert float(one["noise_std"]) == part.series[2].releases[0].std
+    assert float(one["noise_std"]) == part.series[2].releases[0].noise_std
 
 
 def test_all_forms_of_the_rows_say_the_same() -> None:
@@ -119,7 +119,7 @@ def test_all_forms_of_the_rows_say_the_same() -> None:
 
 def test_no_releases_are_an_empty_table_with_the_same_columns() -> None:
     study = promise()
-    empty = PublicPart.of(study, opened(study).rows)
+    empty = PublicPart.of(opened(study).rows)
     assert as_frame(empty).schema == as_frame(part_of(1)).schema
 
 
@@ -129,7 +129,7 @@ def test_charts_are_valid_and_show_every_release(steps: int) -> None:
         with debug_mode(True):
             data = chart(series).to_dict()
         shown = max(len(rows) for rows in data["datasets"].values())
-        assert shown == (series.numbers if series.vector else steps)
+        assert shown == (series.width if series.vector else steps)
 
 
 def test_a_drawing_has_a_text_alternative_and_ids_of_its_own() -> None:
@@ -237,7 +237,9 @@ def test_every_statistic_has_plain_words(name: str) -> None:
 
 def test_unknown_statistics_are_told_by_their_summary() -> None:
     series = part_of(1).series[0]
-    other = SeriesFacts(**{**vars(series), "statistic": "new", "summary": "number of new things"})
+    other = PublishedSeries(
+        **{**vars(series), "statistic": "new", "summary": "number of new things"}
+    )
     assert counted_things(other) == "number of new things"
 
 

@@ -19,8 +19,9 @@ from graphveil.graph.sequence import GraphSequence
 from graphveil.noise.laws import Law
 from graphveil.planning.plan import continued
 from graphveil.planning.planner import compare, plan
-from graphveil.series import series as release_module
-from graphveil.series.series import Published, Release
+from graphveil.series import series as series_module
+from graphveil.series.release import Release
+from graphveil.series.series import Series
 from graphveil.series.state import SeriesState
 from graphveil.statistics.statistic import Statistic, statistic
 
@@ -46,18 +47,18 @@ def opened(
     name: str = "sensdiff",
     epsilon: str = "1",
     horizon: int = 5,
-) -> Release:
+) -> Series:
     chosen = chosen or statistic("edges")
     bound = bound or DegreeBound(2)
     threshold = bound if "projection" in name else None
     chosen_plan = plan(
         chosen, bound, epsilon=epsilon, horizon=horizon, mechanism=name, projection=threshold
     )
-    return Release.open(chosen_plan, chosen, bound)
+    return Series.open(chosen_plan, chosen, bound)
 
 
-def numbers(published: tuple[Published, ...]) -> list[tuple[int, ...]]:
-    return [each.numbers for each in published]
+def numbers(published: tuple[Release, ...]) -> list[tuple[int, ...]]:
+    return [each.raw for each in published]
 
 
 class Dry:
@@ -68,8 +69,8 @@ class Dry:
 @pytest.fixture
 def dry(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither noise nor counts may be asked for."""
-    monkeypatch.setattr(release_module, "ReleaseNoise", Dry)
-    monkeypatch.setattr(Release, "_count", Dry().draw)
+    monkeypatch.setattr(series_module, "ReleaseNoise", Dry)
+    monkeypatch.setattr(Series, "_count", Dry().draw)
 
 
 @pytest.mark.parametrize("name", BASELINES + PROJECTING)
@@ -78,7 +79,7 @@ def test_with_a_huge_epsilon_the_truth_is_published(name: str) -> None:
     release = opened(name=name, epsilon=HUGE)
     first, release = release.publish(grown(2))
     later, release = release.publish(grown(5))
-    assert [each.raw for each in first + later] == [3, 6, 9, 12, 15]
+    assert [each.value for each in first + later] == [3, 6, 9, 12, 15]
     assert [each.step for each in later] == [2, 3, 4]
     assert [each.label for each in first] == ["2020", "2021"]
 
@@ -93,26 +94,26 @@ def test_every_registered_mechanism_releases_within_its_error(
     plans = [prospect.plan for prospect in prospects if prospect.plan is not None]
     assert len(plans) >= (2 if horizon is None else 8)
     for each in plans:
-        published, release = Release.open(each, chosen, bound).publish(sequence)
+        published, release = Series.open(each, chosen, bound).publish(sequence)
         assert release.state.totals == (36,)
         for step, said in enumerate(published):
-            assert said.standard_deviation == pytest.approx(each.standard_deviations(12)[step])
-            assert abs(said.raw - 3 * (step + 1)) < 40 * said.standard_deviation + 40
+            assert said.noise_std == pytest.approx(each.standard_deviations(12)[step])
+            assert abs(said.value - 3 * (step + 1)) < 40 * said.noise_std + 40
 
 
 def test_vectors_have_one_number_per_degree() -> None:
     release = opened(statistic("degree-ccdf"), DegreeBound(3), epsilon=HUGE)
     (first, second), _ = release.publish(grown(2))
-    assert (first.numbers, second.numbers) == ((4, 4, 2, 0), (8, 8, 4, 0))
+    assert (first.raw, second.raw) == ((4, 4, 2, 0), (8, 8, 4, 0))
     assert len(first.intervals()) == 4
     with pytest.raises(ParameterError, match="one per degree"):
-        _ = first.raw
+        _ = first.value
 
 
 def test_directed_statistics_are_published() -> None:
     chosen, bound = statistic("high-out-degree", tau=1), InOutBound(1, 1)
     (published,), _ = opened(chosen, bound, epsilon=HUGE).publish(grown(1, directed=True))
-    assert published.raw == 3
+    assert published.value == 3
 
 
 def test_a_projecting_mechanism_counts_the_projected_graph_and_needs_no_promise() -> None:
@@ -120,20 +121,20 @@ def test_a_projecting_mechanism_counts_the_projected_graph_and_needs_no_promise(
     sequence, _ = GraphSequence.begin(Calendar.yearly(2020)).extend(star)
     release = opened(bound=DegreeBound(3), name="compose-projection", epsilon=HUGE)
     (first,), release = release.publish(sequence)
-    assert first.raw == 3
+    assert first.value == 3
     more, _ = sequence.extend(from_rows([(9, 2021), (10, 2021)], [(9, 0), (9, 10)]))
     (second,), _ = release.publish(more)
-    assert second.raw == 4
+    assert second.value == 4
 
 
 def test_what_is_published_is_noisy_and_says_how_much() -> None:
     release = opened(epsilon="1/1000", horizon=5)
     (published,), _ = release.publish(grown(1))
-    assert published.standard_deviation == pytest.approx(2000 * 2**0.5, rel=1e-3)
-    assert published.raw != 3  # with probability 0.9997
+    assert published.noise_std == pytest.approx(2000 * 2**0.5, rel=1e-3)
+    assert published.value != 3  # with probability 0.9997
     low, high = published.interval("0.95")
-    assert low < published.raw < high
-    assert low <= 3 <= high or abs(published.raw) > 5000
+    assert low < published.value < high
+    assert low <= 3 <= high or abs(published.value) > 5000
 
 
 @pytest.mark.parametrize("name", BASELINES)
@@ -144,7 +145,10 @@ def test_a_broken_promise_is_refused_and_nothing_changes(name: str, dry: None) -
     for _ in range(2):
         with pytest.raises(BoundError, match="do not publish"):
             release.publish(sequence)
-    assert release.state == Release.open(release.plan, release.statistic, release.bound).state
+    assert (
+        release.state
+        == Series.open(release.terms.plan, release.terms.statistic, release.terms.bound).state
+    )
 
 
 def test_after_a_refusal_the_same_release_goes_on() -> None:
@@ -152,7 +156,7 @@ def test_after_a_refusal_the_same_release_goes_on() -> None:
     with pytest.raises(ParameterError, match="horizon"):
         release.publish(grown(6))
     (published,), _ = release.publish(grown(1))
-    assert published.raw == 3
+    assert published.value == 3
 
 
 @pytest.mark.parametrize("name", BASELINES + PROJECTING)
@@ -164,9 +168,11 @@ def test_past_the_horizon_nothing_is_counted_or_drawn(name: str, dry: None) -> N
 def test_a_longer_plan_goes_on_where_the_series_stands() -> None:
     chosen, bound = statistic("edges"), DegreeBound(2)
     _, release = opened(epsilon=HUGE, horizon=2).publish(grown(2))
-    longer = Release.resume(continued(release.plan, 3), chosen, bound, release.state)
+    longer = Series.resume(
+        continued(release.terms.plan, 3), chosen, bound, release.state, release.history
+    )
     published, _ = longer.publish(grown(5))
-    assert [each.raw for each in published] == [9, 12, 15]
+    assert [each.value for each in published] == [9, 12, 15]
 
 
 def test_noise_is_never_drawn_twice_for_a_step() -> None:
@@ -200,7 +206,7 @@ def test_a_stored_series_is_resumed_with_its_own_noise() -> None:
     _, release = opened(name="sensdiff", epsilon="1/100").publish(grown(2))
     text = json.dumps(release.state.to_dict())
     state = SeriesState.from_dict(json.loads(text))
-    resumed = Release.resume(release.plan, chosen, bound, state)
+    resumed = Series.resume(release.terms.plan, chosen, bound, state, release.history)
     assert resumed.state == release.state
     published, _ = resumed.publish(grown(3))
     assert [each.step for each in published] == [2]
@@ -209,7 +215,7 @@ def test_a_stored_series_is_resumed_with_its_own_noise() -> None:
 def test_another_past_is_refused() -> None:
     chosen, bound = statistic("edges"), DegreeBound(2)
     _, release = opened().publish(grown(2))
-    resumed = Release.resume(release.plan, chosen, bound, release.state)
+    resumed = Series.resume(release.terms.plan, chosen, bound, release.state, release.history)
     for each in (release, resumed):
         with pytest.raises(InputError, match="no longer what they were"):
             each.publish(grown(3, people=5))
@@ -244,21 +250,21 @@ def test_sequences_of_another_kind_are_refused(
 )
 def test_a_plan_for_something_else_is_refused(chosen: Statistic, bound: Bound) -> None:
     with pytest.raises(ParameterError, match="plan"):
-        Release.open(opened().plan, chosen, bound)
+        Series.open(opened().terms.plan, chosen, bound)
 
 
 def test_a_state_of_something_else_is_refused() -> None:
     wide = opened(statistic("degree-ccdf"), DegreeBound(3))
     with pytest.raises(ParameterError, match="state"):
-        Release.resume(opened().plan, statistic("edges"), DegreeBound(2), wide.state)
+        Series.resume(opened().terms.plan, statistic("edges"), DegreeBound(2), wide.state, [])
 
 
 CANARY = 7919
 
 
-def texts(release: Release, published: tuple[Published, ...]) -> Iterator[str]:
+def texts(release: Series, published: tuple[Release, ...]) -> Iterator[str]:
     yield from (repr(release), str(release), repr(release.state), repr(published), str(published))
-    yield from (f"{release.plan!r}", repr(vars(published[0])))
+    yield from (f"{release.terms.plan!r}", repr(vars(published[0])))
 
 
 @pytest.mark.parametrize("name", BASELINES + PROJECTING)
@@ -281,4 +287,4 @@ def test_errors_do_not_show_a_true_count() -> None:
 
 
 def test_exact_epsilon_is_kept() -> None:
-    assert opened(epsilon="0.1").plan.request.epsilon == Fraction(1, 10)
+    assert opened(epsilon="0.1").terms.plan.request.epsilon == Fraction(1, 10)

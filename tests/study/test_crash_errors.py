@@ -128,8 +128,8 @@ def test_a_lock_that_cannot_be_had_is_a_storage_error(root: Path) -> None:
     with pytest.raises(StorageError, match="cannot be locked: Is a directory"):
         study.publish()
     lock.rmdir()
-    assert study.publish() == []  # it was sealed; now it is announced
-    assert study.publish() == [1]
+    assert study.publish().steps == []  # it was sealed; now it is announced
+    assert study.publish().steps == [1]
 
 
 def test_half_files_on_a_disk_that_turned_read_only(

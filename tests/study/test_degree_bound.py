@@ -59,7 +59,7 @@ def test_the_steps_before_it_are_published(root: Path) -> None:
     with pytest.raises(BoundError, match=r"2 cannot be sealed"):
         study.publish(3, sealed=told.append)
     assert told == [0, 1]
-    assert not study.is_behind()
+    assert not study.committed().is_behind
     assert len(study.ledger().sealed) == 2
 
 
@@ -79,7 +79,7 @@ def test_publishing_goes_on_once_the_records_are_corrected(root: Path) -> None:
         study.publish(3)
     assert study.withdraw() == 2
     study.add(from_rows([("d", 2)], [("c", "d")]))
-    assert study.publish(3) == [2, 3]
+    assert study.publish(3).steps == [2, 3]
     assert totals(study, "edges")[-1] == [3]
 
 
@@ -87,7 +87,7 @@ def test_the_bound_of_a_directed_study_is_checked_both_ways(root: Path) -> None:
     bound = {"inward": 1, "outward": 2, "justification": "an example"}
     study = Study.create(root, numbered(directed=True, bound=bound))
     study.add(from_rows([(person, 0) for person in "abc"], [("a", "b"), ("a", "c")]))
-    assert study.publish() == [0]
+    assert study.publish().steps == [0]
     study.add(from_rows([], [("b", "c")]))
     with pytest.raises(BoundError, match="in-degree at most 1, out-degree at most 2"):
         study.publish()
@@ -96,7 +96,7 @@ def test_the_bound_of_a_directed_study_is_checked_both_ways(root: Path) -> None:
 def test_series_that_project_need_no_bound(root: Path) -> None:
     study = Study.create(root, numbered(bound=BOUND, series=[PROJECTED]))
     study.add(from_rows([(person, 0) for person in "abcd"], [("a", end) for end in "bcd"]))
-    assert study.publish(1) == [0, 1]
+    assert study.publish(1).steps == [0, 1]
     assert totals(study, "edges") == [[2], [2]]
     assert len(sealed_steps(study)[0][1]) == 3
 
@@ -109,4 +109,4 @@ def test_a_series_that_counts_on_a_broken_bound_is_not_opened(root: Path) -> Non
     with pytest.raises(BoundError, match="breaks its promised bound"):
         study.open_series(SeriesPromise(name="nodes", statistic="nodes", epsilon="1/4"))
     assert public_bytes(study) == before
-    assert study.publish(3) == [1, 2, 3]
+    assert study.publish(3).steps == [1, 2, 3]

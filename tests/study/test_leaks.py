@@ -213,7 +213,7 @@ def things(study: Study) -> Iterator[Any]:
     records = from_rows([(f"{CANARY}-new", 2)], [(f"{CANARY}-new", f"{CANARY}-0-1")])
     sealed = segments.load(study.folder.segments, ledger.sealed, promise)
     found = adding.candidate(study.folder, ledger, promise, records, complete=True)
-    prepared = publishing.prepare(study.folder, ledger, kept, 2)
+    prepared = publishing.prepare(study.folder, ledger, kept, 2, study.engine)
     yield from (study, study.folder, study.store, ledger, *ledger.rows, *ledger.public_rows)
     yield from (*ledger.batches, *ledger.sealed, *ledger.series, promise, kept)
     yield from (records, records.nodes, tidy(records, promise), sealed, sealed.sequence)

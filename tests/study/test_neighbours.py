@@ -92,6 +92,8 @@ def listening(root: Path) -> Iterator[list[tuple[str, str, str]]]:
     handler, log = logging.Handler(), logging.getLogger()
 
     def hear(record: logging.LogRecord) -> None:
+        if record.name.startswith("numba"):  # tells of compiling, once per machine, not of data
+            return
         words = record.getMessage().replace(str(root), "")
         heard.append((record.name, record.levelname, masked(words)))
 

@@ -296,7 +296,7 @@ def test_what_waits_of_a_batch_can_be_withdrawn(root: Path) -> None:
 
 def test_steps_without_any_record_are_published_all_the_same(root: Path) -> None:
     study = begun(root)
-    assert study.publish(1) == [0, 1]
+    assert study.publish(1).steps == [0, 1]
     study.add(from_rows([("a", 3)]))
     study.publish(3)
     assert nodes_of(study) == [set(), set(), set(), {"a"}]

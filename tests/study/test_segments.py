@@ -19,7 +19,7 @@ from graphveil.formats import from_rows
 from graphveil.graph.sequence import GraphSequence, LateEdges
 from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.study import Study, StudyFile, segments
-from graphveil.study.ledger import SealedStep
+from graphveil.study.ledger import SealedTables
 from graphveil.study.private_tables import write_table
 from graphveil.study.segments import StudyGraph
 from plain_rules import EDGES, numbered
@@ -60,14 +60,14 @@ def graphs(draw: st.DrawFn, study: StudyFile) -> StudyGraph:
     return StudyGraph(grown, np.array(stated, np.int32))
 
 
-def written(folder: Path, graph: StudyGraph) -> list[SealedStep]:
+def written(folder: Path, graph: StudyGraph) -> list[SealedTables]:
     """The graph as segments, as sealing writes them."""
     found = []
     for step in range(STEPS):
         part = segments.segment(graph, step)
         nodes = write_table(folder, f"{step:04}-nodes", part.nodes)
         edges = write_table(folder, f"{step:04}-edges", part.edges)
-        found.append(SealedStep(step, str(step), nodes, edges))
+        found.append(SealedTables(nodes, edges))
     return found
 
 
@@ -159,7 +159,7 @@ def test_a_changed_or_missing_private_file_is_found_before_anything_is_published
                 _put(path, content)
     assert halfway.ledger().rows == rows
     assert halfway.folder.public_ledger.read_bytes() == public
-    assert halfway.publish(3) == [2, 3]
+    assert halfway.publish(3).steps == [2, 3]
 
 
 def _flipped(content: bytes, place: int) -> bytes:

@@ -117,7 +117,7 @@ def test_the_calendar_ends(root: Path) -> None:
         study.publish()
     with pytest.raises(StudyError, match="every step of the calendar"):
         study.open_series(SeriesPromise.model_validate(DEGREES))
-    assert study.publish(3) == []
+    assert study.publish(3).steps == []
 
 
 def test_a_horizon_ends_an_open_study(root: Path) -> None:
@@ -161,10 +161,10 @@ def test_a_step_that_has_not_ended_is_refused_unless_it_is_wanted(
     with pytest.raises(StudyError, match="2003 has not ended yet"):
         study.publish(2)
     assert study.ledger().sealed == ()
-    assert study.publish(1) == [0, 1]
+    assert study.publish(1).steps == [0, 1]
     with pytest.raises(StudyError, match="2003 has not ended yet"):
         study.publish()
-    assert study.publish(early=True) == [2]
+    assert study.publish(early=True).steps == [2]
 
 
 def test_a_draft_cannot_claim_that_a_series_was_opened_later(root: Path) -> None:

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from graphveil.errors import IntegrityError, ParameterError, StorageError, StudyError
 from graphveil.study import Study
-from graphveil.study.ledger import Event
+from graphveil.study.facts import Event
 from graphveil.study.store import Store, StoredSeries
 from studies import opened, promise
 from study_databases import new_database
@@ -76,12 +76,12 @@ def test_writers_wait_for_each_other_whatever_the_server_prefers(
     with study.store.transaction() as transaction:
         level = transaction._connection.exec_driver_sql("SHOW transaction_isolation").scalar()
     assert level == "read committed"
-    assert study.publish() == [0]
+    assert study.publish().steps == [0]
 
 
 def _release_again(study: Study) -> None:
     with study.store.transaction() as transaction:
-        row = transaction.append(Event.RELEASE_MADE, public={"series": "edges"}, private={})
+        row = transaction.append(Event.RELEASE_MADE, private={})
         transaction.enter_release("edges", 0, row, "{}")
 
 
@@ -122,7 +122,7 @@ def test_a_row_changed_by_hand_is_noticed(root: Path, database: str | None) -> N
 
 def _begin_and_fail(study: Study) -> None:
     with study.store.transaction() as transaction:
-        transaction.append(Event.REFUSAL, public=None, private={})
+        transaction.append(Event.REFUSAL, private={})
         transaction.open_series("ghost", StoredSeries("{}", "{}"))
         raise ZeroDivisionError
 
@@ -199,7 +199,7 @@ def test_a_server_that_is_gone_for_a_while(root: Path, postgresql: str) -> None:
     with pytest.raises(StorageError, match="run the command again"):
         Study.at(root).publish()
     elsewhere.write_text(right)
-    assert Study.at(root).publish() == [0]
+    assert Study.at(root).publish().steps == [0]
 
 
 def test_only_the_owner_can_look_into_the_private_part(root: Path, database: str | None) -> None:
@@ -222,7 +222,7 @@ def test_only_the_owner_can_look_into_the_private_part(root: Path, database: str
 @pytest.mark.parametrize("name", ["what now?", "100% sure", "a#b", "käse mit löchern"])
 def test_folders_may_have_any_name(tmp_path: Path, name: str) -> None:
     study = opened(tmp_path / name)
-    assert study.publish() == [0]
+    assert study.publish().steps == [0]
     assert [path.name for path in tmp_path.iterdir()] == [name]
     assert study.folder.database.stat().st_size > 0
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from graphveil.errors import ParameterError, StudyError
 
 if TYPE_CHECKING:
-    from graphveil.report.public_part import PublicPart
     from graphveil.study import Study
     from graphveil.study.ledger import Ledger
+    from graphveil.study.public_part import PublicPart
 
 
 def public_folder(given: Path) -> Path:
@@ -58,7 +58,7 @@ def report_is_current(study: Study, ledger: Ledger) -> bool:
 
 def read_public(given: Path, series: str | None = None) -> PublicPart:
     """What was published, of all series or of one."""
-    from graphveil.report.public_part import PublicPart
+    from graphveil.study.public_part import PublicPart
 
     part = PublicPart.read(public_folder(given))
     if series is None:

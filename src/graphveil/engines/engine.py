@@ -1,4 +1,4 @@
-"""The interface of an engine."""
+"""The interface of an engine: everything that looks at the whole graph goes through it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from graphveil.statistics.statistic import Statistic
 
 
 class Engine(Protocol):
-    """Turns a graph sequence and statistics into exact integers."""
+    """Where counting runs: chosen once, and handed down to whoever counts."""
 
     def count(
         self,
@@ -32,4 +32,12 @@ class Engine(Protocol):
             bound: the promise that fixes how long vectors are; without one, they end at the
                 highest degree in the data, which is private too.
         """
+        ...
+
+    def project(self, sequence: GraphSequence, threshold: Bound) -> GraphSequence:
+        """The greedy projection, in which nobody has more links than the threshold."""
+        ...
+
+    def keeps_bound(self, sequence: GraphSequence, bound: Bound) -> bool:
+        """Whether nobody has more links than promised, at any step; a private fact."""
         ...

@@ -61,12 +61,17 @@ def keeps_bound(sequence: GraphSequence, bound: Bound) -> bool:
 def require_bound(sequence: GraphSequence, bound: Bound) -> None:
     """Refuse a sequence that breaks its promise; the refusal is itself private."""
     if not keeps_bound(sequence, bound):
-        raise BoundError(
-            f"The sequence breaks its promised bound ({bound}). For the operator only: do not "
-            "publish this message or the fact that it appeared, since it depends on the data. "
-            "Correct the records, or open a new study with a larger bound that is justified "
-            "without looking at the data."
-        )
+        raise broken_promise(bound)
+
+
+def broken_promise(bound: Bound) -> BoundError:
+    """The refusal of a sequence that breaks its promise, for the operator alone."""
+    return BoundError(
+        f"The sequence breaks its promised bound ({bound}). For the operator only: do not "
+        "publish this message or the fact that it appeared, since it depends on the data. "
+        "Correct the records, or open a new study with a larger bound that is justified "
+        "without looking at the data."
+    )
 
 
 def _exceeds(values: Int32s, most: int) -> bool:

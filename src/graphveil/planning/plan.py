@@ -103,6 +103,11 @@ class Plan:
         """The standard deviations up to the horizon, or of the first steps if it is unknown."""
         return tuple(self.standard_deviations(self.request.horizon or REFERENCE_STEPS))
 
+    def standard_deviation(self, place: int) -> float:
+        """The predicted standard deviation of one release, counted from 0."""
+        known = self.predicted
+        return known[place] if place < len(known) else self.standard_deviations(place + 1)[place]
+
     @property
     def mean_std(self) -> float:
         """The mean of the predicted standard deviations."""

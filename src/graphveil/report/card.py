@@ -12,8 +12,8 @@ from graphveil.report.releases import counted
 from graphveil.report.wording import counted_things
 
 if TYPE_CHECKING:
-    from graphveil.report.facts import SeriesFacts
-    from graphveil.report.public_part import PublicPart
+    from graphveil.study.history import PublishedSeries
+    from graphveil.study.public_part import PublicPart
 
 FORMAT = 1
 NO_REASON = (
@@ -123,7 +123,7 @@ def _budget(part: PublicPart) -> dict[str, Any]:
     }
 
 
-def _series(series: SeriesFacts) -> dict[str, Any]:
+def _series(series: PublishedSeries) -> dict[str, Any]:
     found = series.sensitivity
     return {
         "series": series.series,
@@ -138,7 +138,7 @@ def _series(series: SeriesFacts) -> dict[str, Any]:
         "horizon": series.horizon,
         "first_step": series.first_label,
         "releases_made": len(series.releases),
-        "numbers_per_release": series.numbers,
+        "numbers_per_release": series.width,
         "sensitivity": {
             "l1": found.l1,
             "exact": found.exact,

@@ -9,7 +9,7 @@ from graphveil.report.wording import budget, cut, heading
 if TYPE_CHECKING:
     import altair
 
-    from graphveil.report.facts import SeriesFacts
+    from graphveil.study.history import PublishedSeries
 
 WIDTH, HEIGHT = 640, 260
 # Blue and vermilion are told apart by colour-blind readers, and by their shapes anyway. The
@@ -94,7 +94,7 @@ def _at(drawn: altair.Chart, **pixels: float) -> altair.Chart:
     return drawn.encode(**places)
 
 
-def dressed(layers: list[altair.Chart], series: SeriesFacts) -> altair.LayerChart:
+def dressed(layers: list[altair.Chart], series: PublishedSeries) -> altair.LayerChart:
     """The layers under their title, in the size and the fonts of the report."""
     import altair as alt
 

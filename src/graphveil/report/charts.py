@@ -15,17 +15,17 @@ from graphveil.report.wording import counted_things, figure, percent, reading
 if TYPE_CHECKING:
     import altair
 
-    from graphveil.report.facts import SeriesFacts
+    from graphveil.study.history import PublishedSeries
 
 _ID = re.compile(r'(?<=\bid=")[^"]+(?=")|(?<=url\(#)[^)]+(?=\))|(?<=href="#)[^"]+(?=")')
 
 
-def chart(series: SeriesFacts) -> altair.LayerChart:
+def chart(series: PublishedSeries) -> altair.LayerChart:
     """The picture that fits the series; it has at least one release."""
     return vector_chart(series) if series.vector else scalar_chart(series)
 
 
-def drawing(series: SeriesFacts) -> bytes:
+def drawing(series: PublishedSeries) -> bytes:
     """The chart as SVG with a text alternative; the same series is always the same bytes."""
     text = _with_own_ids(svg(specification(partial(chart, series))).decode(), series.series)
     label = escape(description(series), quote=True)
@@ -37,14 +37,14 @@ def picture(drawn: bytes) -> bytes:
     return png_of_svg(drawn)
 
 
-def description(series: SeriesFacts) -> str:
+def description(series: PublishedSeries) -> str:
     """The chart in words, for readers who do not see it."""
     first, last = series.releases[0], series.releases[-1]
     if series.vector:
         return (
-            f"Chart of {counted_things(series)}, from 0 to {series.numbers - 1}. In {last.label} "
+            f"Chart of {counted_things(series)}, from 0 to {series.width - 1}. In {last.label} "
             f"the processed values go from {figure(last.processed[0])} at 0 to "
-            f"{figure(last.processed[-1])} at {series.numbers - 1}. The table has all numbers."
+            f"{figure(last.processed[-1])} at {series.width - 1}. The table has all numbers."
         )
     return (
         f"Chart of {counted_things(series)}, {first.label} to {last.label}, with "

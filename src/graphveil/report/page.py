@@ -13,8 +13,9 @@ from graphveil.report.card import NO_REASON
 from graphveil.report.releases import counted
 
 if TYPE_CHECKING:
-    from graphveil.report.facts import Released, SeriesFacts
-    from graphveil.report.public_part import PublicPart
+    from graphveil.study.facts import ReleaseMade
+    from graphveil.study.history import PublishedSeries
+    from graphveil.study.public_part import PublicPart
 
 SHORT = 12  # tables of so many steps are open from the start
 TEMPLATE = "page.html.jinja"
@@ -103,7 +104,7 @@ def _shares(part: PublicPart) -> Table:
     return Table(("", "ε", "δ")[: 3 if with_delta else 2], tuple(rows))
 
 
-def _section(series: SeriesFacts, drawing: Callable[[str], bytes]) -> dict[str, Any]:
+def _section(series: PublishedSeries, drawing: Callable[[str], bytes]) -> dict[str, Any]:
     """What the template needs of one series."""
     from markupsafe import Markup
 
@@ -119,7 +120,7 @@ def _section(series: SeriesFacts, drawing: Callable[[str], bytes]) -> dict[str, 
     }
 
 
-def _facts(series: SeriesFacts) -> list[tuple[str, str]]:
+def _facts(series: PublishedSeries) -> list[tuple[str, str]]:
     found = series.sensitivity
     reached = "some person could reach it" if found.exact else "perhaps nobody can reach it"
     return [
@@ -139,7 +140,7 @@ def _facts(series: SeriesFacts) -> list[tuple[str, str]]:
     ]
 
 
-def _noise(series: SeriesFacts) -> str:
+def _noise(series: PublishedSeries) -> str:
     laws = [
         f"{each.law} of {each.size[0]} {wording.fraction(each.size[1])} for "
         f"{wording.many(each.steps, 'step')}"
@@ -149,13 +150,13 @@ def _noise(series: SeriesFacts) -> str:
     return f"{'; '.join(shown)}; what of it is in each number is told in the table"
 
 
-def _length(series: SeriesFacts) -> str:
+def _length(series: PublishedSeries) -> str:
     made = wording.many(len(series.releases), "release")
     planned = f"of {series.horizon} planned" if series.horizon else "so far, with no fixed end"
     return f"{made} {planned}, from {series.first_label} on"
 
 
-def _tables(series: SeriesFacts, last: Released) -> list[dict[str, Any]]:
+def _tables(series: PublishedSeries, last: ReleaseMade) -> list[dict[str, Any]]:
     if not series.vector:
         name, open_now = "All releases", len(series.releases) <= SHORT
         return [{"title": name, "open": open_now, "table": _scalar_table(series)}]
@@ -165,20 +166,23 @@ def _tables(series: SeriesFacts, last: Released) -> list[dict[str, Any]]:
     ]
 
 
-def _scalar_table(series: SeriesFacts) -> Table:
+def _scalar_table(series: PublishedSeries) -> Table:
     level = wording.percent(series.releases[-1].level)
     return Table(
         ("step", "processed", "raw", f"{level} interval", "noise (std)"),
-        tuple((made.label, *_cells(made, 0), wording.figure(made.std)) for made in series.releases),
+        tuple(
+            (made.label, *_cells(made, 0), wording.figure(made.noise_std))
+            for made in series.releases
+        ),
     )
 
 
-def _degree_table(made: Released) -> Table:
+def _degree_table(made: ReleaseMade) -> Table:
     header = ("links", "processed", "raw", f"{wording.percent(made.level)} interval")
     return Table(header, tuple((str(d), *_cells(made, d)) for d in range(len(made.raw))))
 
 
-def _cells(made: Released, place: int) -> tuple[str, str, str]:
+def _cells(made: ReleaseMade, place: int) -> tuple[str, str, str]:
     return (
         wording.figure(made.processed[place]),
         wording.figure(made.raw[place]),
@@ -186,12 +190,12 @@ def _cells(made: Released, place: int) -> tuple[str, str, str]:
     )
 
 
-def _vector_table(series: SeriesFacts) -> Table:
+def _vector_table(series: PublishedSeries) -> Table:
     """Step by degree; raw values stand in the rows below the processed ones."""
     rows: list[tuple[str, ...]] = []
     for made in series.releases:
-        noise = wording.figure(made.std)
+        noise = wording.figure(made.noise_std)
         rows.append((made.label, *map(wording.figure, made.processed), noise))
         rows.append((f"{made.label}, raw", *map(wording.figure, made.raw), noise))
-    header = ("step", *(str(degree) for degree in range(series.numbers)), "noise (std)")
+    header = ("step", *(str(degree) for degree in range(series.width)), "noise (std)")
     return Table(header, tuple(rows))

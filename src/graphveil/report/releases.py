@@ -14,8 +14,9 @@ from graphveil.noise.exact_numbers import as_text
 if TYPE_CHECKING:
     import polars as pl
 
-    from graphveil.report.facts import Released, SeriesFacts
-    from graphveil.report.public_part import PublicPart
+    from graphveil.study.facts import ReleaseMade
+    from graphveil.study.history import PublishedSeries
+    from graphveil.study.public_part import PublicPart
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ def measurements(part: PublicPart) -> tuple[Measurement, ...]:
     )
 
 
-def _rows(series: SeriesFacts, made: Released) -> Iterator[Measurement]:
+def _rows(series: PublishedSeries, made: ReleaseMade) -> Iterator[Measurement]:
     for degree, raw in enumerate(made.raw):
         yield Measurement(
             series=series.series,
@@ -72,7 +73,7 @@ def _rows(series: SeriesFacts, made: Released) -> Iterator[Measurement]:
             degree=degree if series.vector else None,
             raw=raw,
             processed=made.processed[degree],
-            noise_std=made.std,
+            noise_std=made.noise_std,
             level=made.level,
             low=made.low[degree],
             high=made.high[degree],
@@ -82,7 +83,7 @@ def _rows(series: SeriesFacts, made: Released) -> Iterator[Measurement]:
         )
 
 
-def counted(series: SeriesFacts) -> str:
+def counted(series: PublishedSeries) -> str:
     """The statistic with its parameters, as commands write it."""
     given = ", ".join(f"{name}={value}" for name, value in sorted(series.parameters.items()))
     return f"{series.statistic} ({given})" if given else series.statistic

@@ -20,12 +20,12 @@ from graphveil.report.wording import percent
 if TYPE_CHECKING:
     import altair
 
-    from graphveil.report.facts import SeriesFacts
+    from graphveil.study.history import PublishedSeries
 
 MANY = 40  # releases from which on points are drawn smaller
 
 
-def scalar_chart(series: SeriesFacts) -> altair.LayerChart:
+def scalar_chart(series: PublishedSeries) -> altair.LayerChart:
     """Raw values as points, processed ones as a line, and the interval as a band."""
     values = _values(series)
     x, (low, high, processed, raw) = _steps(values), _counts(values)
@@ -46,7 +46,7 @@ def scalar_chart(series: SeriesFacts) -> altair.LayerChart:
     return dressed([*layers, *legend(_samples(series))], series)
 
 
-def _values(series: SeriesFacts) -> list[dict[str, Any]]:
+def _values(series: PublishedSeries) -> list[dict[str, Any]]:
     """One point per release; a count is never negative, so neither is what is drawn of its band."""
     return [
         {
@@ -77,7 +77,7 @@ def _counts(values: list[dict[str, Any]]) -> tuple[altair.Y, str, altair.Y, alta
     return axes["low"], "high:Q", axes["processed"], axes["raw"]
 
 
-def _samples(series: SeriesFacts) -> list[tuple[str, dict[str, Any]]]:
+def _samples(series: PublishedSeries) -> list[tuple[str, dict[str, Any]]]:
     level = percent(series.releases[-1].level)
     return [
         ("processed value", {"type": "rule", "color": PROCESSED, "strokeWidth": 2.5}),

@@ -21,10 +21,11 @@ from graphveil.report.wording import degrees, percent
 if TYPE_CHECKING:
     import altair
 
-    from graphveil.report.facts import Released, SeriesFacts
+    from graphveil.study.facts import ReleaseMade
+    from graphveil.study.history import PublishedSeries
 
 
-def vector_chart(series: SeriesFacts) -> altair.LayerChart:
+def vector_chart(series: PublishedSeries) -> altair.LayerChart:
     """The last release over the degrees as in other charts, above thin lines of earlier ones."""
     last, earlier = series.releases[-1], _earlier(series)
     values = _values(last)
@@ -49,7 +50,7 @@ def vector_chart(series: SeriesFacts) -> altair.LayerChart:
     return dressed([*layers, *legend(_samples(series, earlier))], series)
 
 
-def _earlier(series: SeriesFacts) -> list[tuple[str, Released]]:
+def _earlier(series: PublishedSeries) -> list[tuple[str, ReleaseMade]]:
     """A few releases before the last one, evenly spread, the first among them, with colours."""
     before = series.releases[:-1]
     wanted = min(len(EARLIER), len(before))
@@ -57,7 +58,7 @@ def _earlier(series: SeriesFacts) -> list[tuple[str, Released]]:
     return list(zip(EARLIER[len(EARLIER) - wanted :], spread, strict=True))
 
 
-def _values(made: Released) -> list[dict[str, Any]]:
+def _values(made: ReleaseMade) -> list[dict[str, Any]]:
     return [
         {
             "degree": str(degree),
@@ -70,16 +71,16 @@ def _values(made: Released) -> list[dict[str, Any]]:
     ]
 
 
-def _degrees(series: SeriesFacts) -> altair.X:
+def _degrees(series: PublishedSeries) -> altair.X:
     import altair as alt
 
-    shown = thinned([str(degree) for degree in range(series.numbers)])
+    shown = thinned([str(degree) for degree in range(series.width)])
     axis = alt.Axis(values=shown, labelAngle=0, labelOverlap=False, grid=False, tickSize=4)
     return alt.X("degree:O", sort=None, title=degrees(series), axis=axis)
 
 
 def _samples(
-    series: SeriesFacts, earlier: list[tuple[str, Released]]
+    series: PublishedSeries, earlier: list[tuple[str, ReleaseMade]]
 ) -> list[tuple[str, dict[str, Any]]]:
     """The newest in full; of the earlier ones the line alone."""
     last = series.releases[-1]

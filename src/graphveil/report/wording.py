@@ -10,8 +10,9 @@ from graphveil.graph.bound import Bound, DegreeBound
 from graphveil.noise.exact_numbers import as_text
 
 if TYPE_CHECKING:
-    from graphveil.report.facts import Released, SeriesFacts
-    from graphveil.report.public_part import PublicPart
+    from graphveil.study.facts import ReleaseMade
+    from graphveil.study.history import PublishedSeries
+    from graphveil.study.public_part import PublicPart
 
 # Nodes are people here, and edges links: a study's unit of privacy is a person.
 COUNTED = {
@@ -37,24 +38,24 @@ COUNTED = {
 }
 
 
-def counted_things(series: SeriesFacts) -> str:
+def counted_things(series: PublishedSeries) -> str:
     """What a series counts, such as "people with at least 3 links"."""
     plain = _plain(series)
     return plain if series.projection is None else f"{plain}, {cut(series)}"
 
 
-def _plain(series: SeriesFacts) -> str:
+def _plain(series: PublishedSeries) -> str:
     known = COUNTED.get(series.statistic)
     return known.format(**series.parameters) if known else series.summary
 
 
-def heading(series: SeriesFacts) -> str:
+def heading(series: PublishedSeries) -> str:
     """The same as a title; what was cut is told below it."""
     words = _plain(series)
     return words[0].upper() + words[1:]
 
 
-def degrees(series: SeriesFacts) -> str:
+def degrees(series: PublishedSeries) -> str:
     """What the numbers of a vector are counted by, such as "at least so many links"."""
     return _plain(series).removeprefix("people with ")
 
@@ -73,7 +74,7 @@ def bound(promised: Bound) -> str:
     return f"{both}, never both ways between two people" if promised.oriented else both
 
 
-def cut(series: SeriesFacts) -> str:
+def cut(series: PublishedSeries) -> str:
     """To what a projecting mechanism cuts the network before it counts."""
     limits = series.projection if isinstance(series.projection, tuple) else (series.projection,)
     kinds = ("incoming links", "outgoing links") if len(limits) == 2 else ("links",)
@@ -102,12 +103,12 @@ def count_range(low: int, high: int) -> str:
     return f"at most {figure(max(high, 0))}"
 
 
-def reading(series: SeriesFacts, made: Released) -> str:
+def reading(series: PublishedSeries, made: ReleaseMade) -> str:
     """The latest release as a sentence; of a vector, where to look."""
     sure = percent(made.level)
     if series.vector:
         return (
-            f"In {made.label}, each of the {series.numbers} numbers lies, by itself, in its "
+            f"In {made.label}, each of the {series.width} numbers lies, by itself, in its "
             f"interval with {sure} confidence."
         )
     low, high = made.low[0], made.high[0]

@@ -1,9 +1,9 @@
-"""A release under way: from a growing graph to published numbers, in a few lines.
+"""A series in memory: from a growing graph to releases, in a few lines.
 
-    release = Release.open(plan, statistic("edges"), DegreeBound(15))
-    published, release = release.publish(sequence)
+    series = Series.open(plan, statistic("edges"), DegreeBound(15))
+    releases, series = series.publish(sequence)
 
-A `Release` holds true counts and the noise of the future, so it is a secret; what it
+A `Series` holds true counts and the noise of the future, so it is a secret; what it
 publishes is not. It takes no source of noise: the only one it knows is `ReleaseNoise`.
 """
 
@@ -14,65 +14,25 @@ from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from graphveil.engines import LocalEngine
 from graphveil.errors import InputError, ParameterError
-from graphveil.noise.exact_numbers import Exact
 from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.planning.plan import Plan
-from graphveil.planning.planner import release_width
-from graphveil.series import state as series
+from graphveil.series import state as states
+from graphveil.series.counting import SeriesCounts, count_series
+from graphveil.series.release import Release, has_same_past, make_release
 from graphveil.series.state import SeriesState
-from graphveil.statistics.projected import projected_l1
+from graphveil.series.terms import SeriesTerms
 from graphveil.statistics.statistic import Statistic
 
 if TYPE_CHECKING:
-    from graphveil.engines import ExactCounts
+    from graphveil.engines import Engine
     from graphveil.graph.bound import Bound
     from graphveil.graph.sequence import GraphSequence
 
 
-@dataclass(frozen=True)
-class Published:
-    """What a series says at one step; public, all of it.
-
-    Attributes:
-        step: the number of the step, from 0 on.
-        label: the public name of the step.
-        numbers: the raw values: one, or one per degree.
-        standard_deviation: of the noise in each of them, known beforehand.
-        plan: how they were made.
-    """
-
-    step: int
-    label: str
-    numbers: tuple[int, ...]
-    standard_deviation: float
-    plan: Plan = field(repr=False, compare=False)
-
-    @property
-    def raw(self) -> int:
-        """The raw value of a statistic that is one number."""
-        if len(self.numbers) != 1:
-            raise ParameterError("raw", "is one number, but this release has one per degree")
-        return self.numbers[0]
-
-    def interval(self, level: Exact = "0.95") -> tuple[int, int]:
-        """Bounds between which the true value lies, with a probability of at least `level`.
-
-        With a projecting mechanism, the true value is that of the projected graph.
-        """
-        from graphveil.planning.intervals import interval
-
-        return interval(self.plan, self.step, self.raw, level)
-
-    def intervals(self, level: Exact = "0.95") -> list[tuple[int, int]]:
-        """Such bounds for each number by itself."""
-        from graphveil.planning.intervals import interval
-
-        return [interval(self.plan, self.step, number, level) for number in self.numbers]
-
-
 @dataclass(frozen=True, eq=False)
-class Release:
+class Series:
     """One statistic of one growing graph, published step after step; a secret.
 
     Each value publishes once: it hands back the one that goes on. To publish again from the
@@ -82,46 +42,68 @@ class Release:
     node keeps the bound; with a projecting mechanism, whatever the degrees are.
 
     Attributes:
-        plan: the mechanism, the budget and the horizon.
-        statistic: what is counted.
-        bound: the promised degree bound, or the threshold of a projecting mechanism.
+        terms: what is published, and how.
         state: totals and noise, to be stored; a secret.
+        history: the raw values that were published so far.
         counts: what was counted so far, so that only new steps are counted; a secret.
+        engine: where counting runs.
     """
 
-    plan: Plan
-    statistic: Statistic
-    bound: Bound
+    terms: SeriesTerms
     state: SeriesState
-    counts: ExactCounts | None = field(default=None, repr=False)
+    history: tuple[tuple[int, ...], ...] = ()
+    counts: SeriesCounts | None = field(default=None, repr=False)
+    engine: Engine = field(default_factory=LocalEngine, repr=False)
     _once: Lock = field(default_factory=Lock, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        request = self.plan.request
-        fitting = self.statistic.sensitivity(self.bound), release_width(self.statistic, self.bound)
-        if (request.sensitivity, request.width) != fitting:
-            raise ParameterError("plan", "was made for another statistic or another bound")
-        if self._projects and request.projected_l1 != projected_l1(self.statistic, self.bound):
-            raise ParameterError("plan", "was made for another threshold of the projection")
-        if len(self.state.totals) != request.width:
+        self.terms.require_fitting_plan()
+        if len(self.state.totals) != self.terms.plan.request.width:
             raise ParameterError("state", "belongs to another plan")
+        if len(self.history) != self.state.step:
+            raise ParameterError(
+                "history", f"must hold the raw values of all {self.state.step} releases so far"
+            )
 
     def __repr__(self) -> str:
-        what = f"{self.statistic}, {self.bound}, {self.plan.mechanism.name}"
-        return f"<Release of {what}, {self.state.step} steps published; its contents are secret>"
+        terms = self.terms
+        what = f"{terms.statistic}, {terms.bound}, {terms.plan.mechanism.name}"
+        return f"<Series of {what}, {self.state.step} steps published; its contents are secret>"
 
     @classmethod
-    def open(cls, plan: Plan, statistic: Statistic, bound: Bound) -> Release:
+    def open(
+        cls, plan: Plan, statistic: Statistic, bound: Bound, *, engine: Engine | None = None
+    ) -> Series:
         """A series before its first release; nothing is counted or drawn."""
-        return cls(plan, statistic, bound, series.start(plan))
+        terms = SeriesTerms(statistic, bound, plan)
+        return cls(terms, states.start(plan), engine=engine or LocalEngine())
 
     @classmethod
-    def resume(cls, plan: Plan, statistic: Statistic, bound: Bound, state: SeriesState) -> Release:
-        """The series that was stored with `state`; its past is counted anew and compared."""
-        return cls(plan, statistic, bound, state)
+    def resume(
+        cls,
+        plan: Plan,
+        statistic: Statistic,
+        bound: Bound,
+        state: SeriesState,
+        history: Sequence[Sequence[int]],
+        *,
+        engine: Engine | None = None,
+    ) -> Series:
+        """The series that was stored; its past is counted anew and compared.
 
-    def publish(self, sequence: GraphSequence) -> tuple[tuple[Published, ...], Release]:
-        """Every step that is new in the sequence, and the release that goes on from there.
+        Args:
+            plan: the plan it was opened with, or one that continues it.
+            statistic: what is counted.
+            bound: the promise, or the threshold of a projecting mechanism.
+            state: what was stored after its last release.
+            history: the raw values that it has published.
+            engine: where counting runs; by default on this machine.
+        """
+        terms, raw = SeriesTerms(statistic, bound, plan), tuple(tuple(each) for each in history)
+        return cls(terms, state, raw, engine=engine or LocalEngine())
+
+    def publish(self, sequence: GraphSequence) -> tuple[tuple[Release, ...], Series]:
+        """A release of every step that is new in the sequence, and the series that goes on.
 
         All or nothing: where anything is refused, nothing was published, and this value can
         be used again. It can, too, where no step was new.
@@ -134,9 +116,9 @@ class Release:
             return (), self
         if not self._once.acquire(blocking=False):
             raise ParameterError(
-                "release",
+                "series",
                 "has already published, and would now draw other noise for the same steps",
-                hint="Go on with the release that `publish` returned.",
+                hint="Go on with the series that `publish` returned.",
             )
         try:
             return self._publish(sequence)
@@ -144,48 +126,38 @@ class Release:
             self._once.release()
             raise
 
-    def _publish(self, sequence: GraphSequence) -> tuple[tuple[Published, ...], Release]:
+    def _publish(self, sequence: GraphSequence) -> tuple[tuple[Release, ...], Series]:
         counts = self._count(sequence)
-        differences = counts.differences(self.statistic).reshape(sequence.steps, -1)
-        made = self.state.step
-        if tuple(differences[:made].sum(axis=0).tolist()) != self.state.totals:
+        differences = counts.differences(self.terms)
+        if not has_same_past(self.terms, self.state, differences):
             raise _another_past()
-        deviations = self._deviations(sequence.steps)
-        published, state = [], self.state
-        for step in range(made, sequence.steps):
-            numbers, state = series.advance(
-                self.plan, state, differences[step].tolist(), ReleaseNoise()
-            )
+        releases: list[Release] = []
+        state, history = self.state, list(self.history)
+        for step in range(state.step, sequence.steps):
             label = sequence.calendar.label(step)
-            published.append(Published(step, label, numbers, deviations[step], self.plan))
-        return tuple(published), replace(self, state=state, counts=counts)
-
-    def _deviations(self, steps: int) -> Sequence[float]:
-        known = self.plan.predicted
-        return known if steps <= len(known) else self.plan.standard_deviations(steps)
-
-    @property
-    def _projects(self) -> bool:
-        return self.plan.mechanism.projects
+            made = make_release(self.terms, state, differences, history, label, ReleaseNoise())
+            state = made.state
+            history.append(made.release.raw)
+            releases.append(made.release)
+        after = replace(self, state=state, history=tuple(history), counts=counts)
+        return tuple(releases), after
 
     def _require_admissible(self, sequence: GraphSequence) -> None:
         """Everything that can be refused before a step is counted or noise is drawn."""
-        from graphveil.graph.degrees import require_bound, require_fit
+        from graphveil.graph.degrees import broken_promise, require_fit
 
-        self.statistic.require_domain(directed=sequence.directed)
+        terms = self.terms
+        terms.statistic.require_domain(directed=sequence.directed)
         if sequence.steps < self.state.step:
             raise ParameterError("sequence", "has fewer steps than were published")
-        series.require_room(self.plan, self.state, sequence.steps)
-        require = require_fit if self._projects else require_bound
-        require(sequence, self.bound)
+        states.require_room(terms.plan, self.state, sequence.steps)
+        require_fit(sequence, terms.bound)
+        if not terms.projects and not self.engine.keeps_bound(sequence, terms.bound):
+            raise broken_promise(terms.bound)
 
-    def _count(self, sequence: GraphSequence) -> ExactCounts:
-        from graphveil.engines import LocalEngine
-        from graphveil.graph.projection import greedy_projection
-
-        seen = greedy_projection(sequence, self.bound) if self._projects else sequence
+    def _count(self, sequence: GraphSequence) -> SeriesCounts:
         try:
-            return LocalEngine().count(seen, [self.statistic], after=self.counts, bound=self.bound)
+            return count_series(self.engine, sequence, [self.terms], after=self.counts)
         except ParameterError as error:
             if error.parameter == "after":
                 raise _another_past() from error

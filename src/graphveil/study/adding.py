@@ -17,7 +17,8 @@ from graphveil.graph.report import IntakeReport, counted
 from graphveil.graph.sequence import BOTH
 from graphveil.study import batches, segments
 from graphveil.study.batches import Pending, in_one_form
-from graphveil.study.ledger import Event, Ledger
+from graphveil.study.facts import Event
+from graphveil.study.ledger import Ledger
 from graphveil.study.private_tables import write_table
 from graphveil.study.segments import UNSTATED, StudyGraph
 from graphveil.study.store import Transaction
@@ -133,7 +134,7 @@ def keep(transaction: Transaction, folder: Folder, ledger: Ledger, batch: Candid
         "edges": vars(write_table(folder.batches, f"{number:04}-edges", batch.pending.edges)),
     }
     entry = {"batch": number, "last_step": batch.last_step, **files}
-    transaction.append(Event.RECORDS_ADDED, public=None, private=entry)
+    transaction.append(Event.RECORDS_ADDED, private=entry)
     return number
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from graphveil.errors import IntegrityError, StudyError
+from graphveil.errors import IntegrityError
 from graphveil.study import study_file
 from graphveil.study.chain import PublicRow, as_text, read_rows
+from graphveil.study.facts import Event
 from graphveil.study.folder import Folder
-from graphveil.study.ledger import Event, Ledger
-from graphveil.study.study_file import StudyFile
+from graphveil.study.ledger import Ledger
+from graphveil.study.public_part import require_agreement
 from graphveil.whole_files import write_bytes
 
 
@@ -24,10 +25,22 @@ class Told:
     rows: tuple[PublicRow, ...]
     study_file: str
 
+    @property
+    def steps(self) -> int:
+        """How many steps it tells of."""
+        return sum(row.event == Event.STEP_SEALED for row in self.rows)
+
 
 def told(folder: Folder) -> Told:
     """What the public part says now."""
-    return Told(announced(folder), folder.study_file.read_text(encoding="utf-8"))
+    return Told(_announced(folder), folder.study_file.read_text(encoding="utf-8"))
+
+
+def _announced(folder: Folder) -> tuple[PublicRow, ...]:
+    """The public chain as it stands in the public part."""
+    if not folder.public_ledger.exists():
+        return ()
+    return read_rows(folder.public_ledger.read_text(encoding="utf-8"), "public/ledger.jsonl")
 
 
 def announce(folder: Folder, ledger: Ledger) -> None:
@@ -41,17 +54,13 @@ def announce(folder: Folder, ledger: Ledger) -> None:
             write_bytes(path, text.encode())
 
 
-def announced(folder: Folder) -> tuple[PublicRow, ...]:
-    """The public chain as it stands in the public part."""
-    if not folder.public_ledger.exists():
-        return ()
-    return read_rows(folder.public_ledger.read_text(encoding="utf-8"), "public/ledger.jsonl")
-
-
-def is_behind(folder: Folder, ledger: Ledger) -> bool:
-    """Whether a step was sealed that the public part does not tell yet."""
-    steps = [row for row in announced(folder) if row.event == Event.STEP_SEALED]
-    return len(steps) < len(ledger.sealed)
+def require_agreeing_file(public: Told, ledger: Ledger) -> None:
+    """Refuse a study file that says something else than the ledger does."""
+    if not ledger.is_open or public.study_file == study_file.written(ledger.versions[-1]):
+        return
+    found = study_file.parse(public.study_file, "public/study.toml")
+    # A version from before the newest series is fine: a process was killed before it wrote.
+    require_agreement(found, ledger.versions, "public/study.toml", "the ledger")
 
 
 def require_newest(public: Told, ledger: Ledger) -> None:
@@ -74,26 +83,3 @@ def require_newest(public: Told, ledger: Ledger) -> None:
         "the one that belongs to this public folder. If it is lost, this study has ended: keep "
         "its public folder, and open a new study, whose ε adds to the one already spent."
     )
-
-
-def require_agreement(public: Told, ledger: Ledger) -> None:
-    """Refuse a study file that says something else than the ledger does.
-
-    A version from before the newest series is fine: a process was killed before it wrote.
-    """
-    if public.study_file == study_file.written(ledger.versions[-1]):
-        return
-    found = study_file.parse(public.study_file, "public/study.toml")
-    if found in ledger.versions:
-        return
-    entries = ", ".join(_differing(found, ledger.versions[-1]))
-    raise StudyError(
-        f"public/study.toml says something else than the ledger: {entries}. A study keeps its "
-        "promise as it was when it was opened. Undo the change; for a new series use `graphveil "
-        "series`, for another promise open a new study."
-    )
-
-
-def _differing(found: StudyFile, promised: StudyFile) -> list[str]:
-    theirs, ours = found.to_data(), promised.to_data()
-    return [key for key in {**ours, **theirs} if theirs.get(key) != ours.get(key)]

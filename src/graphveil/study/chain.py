@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphveil.errors import IntegrityError
+from graphveil.study.facts import Announcement
 
 GENESIS = "0" * 64
 
@@ -61,6 +62,11 @@ class PublicRow:
     def computed_hash(self) -> str:
         """What the hash of this row has to be."""
         return digest(canonical({key: getattr(self, key) for key in _HASHED}))
+
+    def announcement(self, source: str) -> Announcement:
+        """What the row says, with its place in the file `source`."""
+        place = f"{source}, row {self.number} ({self.event})"
+        return Announcement(place, self.event, self.fact, self.at)
 
     def line(self) -> str:
         """The row as it stands in `ledger.jsonl`."""

@@ -9,25 +9,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 from graphveil.errors import IntegrityError
 from graphveil.study.chain import GENESIS, PublicRow, canonical, digest
-from graphveil.study.study_file import SeriesPromise, StudyFile, study_file
-
-
-class Event(StrEnum):
-    """What can happen to a study."""
-
-    STUDY_OPENED = "study opened"
-    SERIES_OPENED = "series opened"
-    RECORDS_ADDED = "records added"
-    RECORDS_WITHDRAWN = "records withdrawn"
-    STEP_SEALED = "step sealed"
-    RELEASE_MADE = "release made"
-    REFUSAL = "refusal"
+from graphveil.study.facts import Announcement, Event, Fact, FactType
+from graphveil.study.history import History, PublishedSeries
+from graphveil.study.study_file import StudyFile
 
 
 @dataclass(frozen=True)
@@ -59,13 +48,13 @@ class LedgerRow:
         event: Event,
         *,
         at: str,
-        public: dict[str, Any] | None,
+        public: Fact | None,
         private: dict[str, Any],
         salt: str,
     ) -> LedgerRow:
         """The row that follows the last one."""
         number = 0 if last is None else last.number + 1
-        told = None if public is None else canonical(public)
+        told = None if public is None else canonical(public.to_data())
         row = cls(number, at, event.value, told, canonical(private), salt, "")
         return cls(*_content(row), hash=row.computed_hash(GENESIS if last is None else last.hash))
 
@@ -82,6 +71,16 @@ class LedgerRow:
     def secret(self) -> dict[str, Any]:
         """What the public is not told."""
         return dict(json.loads(self.private))
+
+    @property
+    def announcement(self) -> Announcement:
+        """What the public is told, with its place in the ledger."""
+        return Announcement(self.place, self.event, self.fact, self.at)
+
+    @property
+    def place(self) -> str:
+        """Where the row stands, for messages."""
+        return f"the ledger, row {self.number} ({self.event}, {self.at})"
 
     @property
     def seal(self) -> str:
@@ -112,21 +111,11 @@ class BatchEntry:
 
 
 @dataclass(frozen=True)
-class SealedStep:
-    """A step that is closed for ever."""
+class SealedTables:
+    """The private tables of a step that is closed for ever."""
 
-    step: int
-    label: str
     nodes: StoredFile
     edges: StoredFile
-
-
-@dataclass(frozen=True)
-class OpenSeries:
-    """A series and the price that was paid for it."""
-
-    promise: SeriesPromise
-    first_step: int
 
 
 @dataclass(frozen=True)
@@ -149,39 +138,31 @@ class Ledger:
         """The rows of one kind."""
         return [row for row in self.rows if row.event == event]
 
+    def told(self, kind: type[FactType]) -> list[tuple[LedgerRow, FactType]]:
+        """The rows that tell one kind of fact, each with the fact."""
+        return [(row, kind.read(row.announcement)) for row in self.of(kind.event)]
+
+    @cached_property
+    def history(self) -> History:
+        """What the public is told, row by row; refuses rows that contradict each other."""
+        told = [row.announcement for row in self.rows if row.public is not None]
+        return History.of(told, "the ledger")
+
     @cached_property
     def versions(self) -> tuple[StudyFile, ...]:
-        """What the study file said: when the study was opened, and after each later series."""
-        if not self.rows:
-            return ()
-        found = [_as_opened(self.rows[0].public or "")]
-        for each in self.series:
-            if each.promise.opened is not None:
-                later = (*found[-1].series, each.promise)
-                found.append(found[-1].model_copy(update={"series": later}))
-        return tuple(found)
+        """What the study file said, at first and after each later series; none of a draft."""
+        return self.history.versions if self.rows else ()
 
-    @cached_property
-    def series(self) -> tuple[OpenSeries, ...]:
+    @property
+    def series(self) -> tuple[PublishedSeries, ...]:
         """Every series, in the order in which they were opened."""
-        return tuple(
-            OpenSeries(
-                promise=SeriesPromise.model_validate(row.fact["promise"]),
-                first_step=row.fact["first_step"],
-            )
-            for row in self.of(Event.SERIES_OPENED)
-        )
+        return self.history.series if self.rows else ()
 
     @cached_property
-    def sealed(self) -> tuple[SealedStep, ...]:
-        """The steps that are closed."""
+    def sealed(self) -> tuple[SealedTables, ...]:
+        """The steps that are closed, each with its private tables."""
         return tuple(
-            SealedStep(
-                step=row.fact["step"],
-                label=row.fact["label"],
-                nodes=StoredFile(**row.secret["nodes"]),
-                edges=StoredFile(**row.secret["edges"]),
-            )
+            SealedTables(StoredFile(**row.secret["nodes"]), StoredFile(**row.secret["edges"]))
             for row in self.of(Event.STEP_SEALED)
         )
 
@@ -216,16 +197,6 @@ class Ledger:
                     PublicRow.after(last, at=row.at, event=row.event, fact=row.fact, seal=row.seal)
                 )
         return tuple(rows)
-
-    def raw_history(self, series: str) -> list[list[int]]:
-        """The raw values of a series so far."""
-        facts = (row.fact for row in self.of(Event.RELEASE_MADE))
-        return [fact["raw"] for fact in facts if fact["series"] == series]
-
-
-@lru_cache(maxsize=16)  # a command reads its ledger several times, and this takes the longest
-def _as_opened(fact: str) -> StudyFile:
-    return study_file(json.loads(fact)["study"], "the ledger")
 
 
 def require_chain(rows: Sequence[LedgerRow]) -> None:

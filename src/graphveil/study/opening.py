@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from importlib.metadata import version
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from graphveil import __version__
 from graphveil.errors import BudgetError, ParameterError, StudyError
 from graphveil.noise.exact_numbers import as_text
 from graphveil.noise.release_noise import measurement
 from graphveil.planning.plan import Plan
 from graphveil.planning.planner import plan
-from graphveil.series import state as running
+from graphveil.series import state as states
 from graphveil.study.chain import canonical, digest
-from graphveil.study.ledger import Event, Ledger
+from graphveil.study.facts import (
+    DIGITS,
+    NoiseFact,
+    SensitivityFact,
+    SeriesOpened,
+    Software,
+    StudyOpened,
+)
+from graphveil.study.ledger import Ledger
 from graphveil.study.store import StoredSeries, Transaction
-from graphveil.study.study_file import SeriesPromise, StudyFile
+from graphveil.study.study_file import SeriesPromise, StudyFile, study_file
 
 if TYPE_CHECKING:
     from graphveil.mechanisms.request import Epoch
@@ -27,15 +33,9 @@ def open_study(transaction: Transaction, study: StudyFile) -> None:
     """Enter the study and its series, each with its price."""
     require_draft(study)
     require_affordable(study)
-    fact = {"study": study.to_data(), **versions()}
-    transaction.append(Event.STUDY_OPENED, public=fact, private={})
+    transaction.append(StudyOpened(study=study.to_data(), **Software.now()), private={})
     for promise in study.series:
         open_series(transaction, study, promise, first_step=0)
-
-
-def versions() -> dict[str, str]:
-    """What made a row: graphveil, and the library that draws the noise."""
-    return {"software": f"graphveil {__version__}", "noise": f"OpenDP {version('opendp')}"}
 
 
 def open_series(
@@ -44,12 +44,9 @@ def open_series(
     """Enter a series; its plan is kept as it is now, whatever later versions would choose."""
     chosen = series_plan(study, promise, first_step)
     stored = canonical(chosen.to_dict())
-    transaction.append(
-        Event.SERIES_OPENED,
-        public=_announcement(study, promise, chosen, first_step),
-        private={"plan": digest(stored)},
-    )
-    state = canonical(running.start(chosen).to_dict())
+    fact = _announcement(study, promise, chosen, first_step)
+    transaction.append(fact, private={"plan": digest(stored)})
+    state = canonical(states.start(chosen).to_dict())
     transaction.open_series(promise.name, StoredSeries(stored, state))
 
 
@@ -127,55 +124,61 @@ def require_room(ledger: Ledger, step: int) -> None:
         horizon = each.promise.horizon
         if horizon is not None and step >= each.first_step + horizon:
             raise StudyError(
-                f"series '{each.promise.name}' was planned for {horizon} releases, so the study "
+                f"series '{each.series}' was planned for {horizon} releases, so the study "
                 "ends with the last of them. To go on, open a new study; the people in it are the "
                 "same, so its ε adds to this one's."
             )
 
 
-def require_new_name(study: StudyFile, name: str) -> None:
-    """Refuse a series whose name is taken."""
-    if any(each.name == name for each in study.series):
-        raise ParameterError("name", f"a series '{name}' is open already", hint="Choose another.")
+def require_possible(study: StudyFile, promise: SeriesPromise) -> StudyFile:
+    """The study with one more series; refuses a name that is taken, and overspending."""
+    if any(each.name == promise.name for each in study.series):
+        problem = f"a series '{promise.name}' is open already"
+        raise ParameterError("name", problem, hint="Choose another.")
+    before = study.to_data()
+    grown = study_file(before | {"series": [*before["series"], promise.model_dump()]})
+    require_affordable(grown)
+    return grown
 
 
 def _announcement(
     study: StudyFile, promise: SeriesPromise, chosen: Plan, first_step: int
-) -> dict[str, Any]:
+) -> SeriesOpened:
     """What the public is told about a series before its first release."""
     counted, request = promise.counted(), chosen.request
     sensitivity = request.sensitivity
-    return {
-        "promise": promise.model_dump(mode="json", exclude_none=True),
-        "series": promise.name,
-        "statistic": promise.statistic,
-        "parameters": promise.parameters,
-        "summary": counted.summary,
-        "monotone": counted.monotone,
-        "epsilon": promise.epsilon,
-        "delta": None if request.delta is None else as_text(request.delta),
-        "mechanism": chosen.mechanism.name,
-        "mechanism_summary": chosen.mechanism.summary,
-        "projection": promise.projection,
-        "horizon": request.horizon,
-        "first_step": first_step,
-        "first_label": study.steps().label(first_step),
-        "numbers": request.width,
-        "sensitivity": {
-            "l1": sensitivity.l1,
-            "exact": sensitivity.exact,
-            "assumption": sensitivity.assumption,
-            "proof": sensitivity.proof,
-        },
-        "noise": _noise(chosen),
-        "predicted_std": [round(value, 6) for value in chosen.predicted],
-    }
+    return SeriesOpened(
+        promise=promise,
+        series=promise.name,
+        statistic=promise.statistic,
+        parameters=promise.parameters,
+        summary=counted.summary,
+        monotone=counted.monotone,
+        epsilon=request.epsilon,
+        delta=request.delta,
+        mechanism=chosen.mechanism.name,
+        mechanism_summary=chosen.mechanism.summary,
+        projection=promise.projection,
+        horizon=request.horizon,
+        first_step=first_step,
+        first_label=study.steps().label(first_step),
+        width=request.width,
+        sensitivity=SensitivityFact(
+            l1=sensitivity.l1,
+            exact=sensitivity.exact,
+            assumption=sensitivity.assumption,
+            proof=sensitivity.proof,
+        ),
+        noise=_noise(chosen),
+        predicted_std=tuple(round(value, DIGITS) for value in chosen.predicted),
+    )
 
 
-def _noise(chosen: Plan) -> list[dict[str, Any]]:
+def _noise(chosen: Plan) -> tuple[NoiseFact, ...]:
     """The law of each epoch that is known beforehand; equal ones are told once."""
     told = []
     for law, equal in groupby(_known_epochs(chosen), key=lambda epoch: epoch.law):
+        size = {law.size_name: str(law.size)}
         steps = sum(epoch.steps for epoch in equal)
-        told.append({"law": law.name, law.size_name: str(law.size), "steps": steps})
-    return told
+        told.append(NoiseFact(law=law.name, steps=steps, **size))
+    return tuple(told)

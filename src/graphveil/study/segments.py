@@ -19,7 +19,7 @@ from graphveil.calendar.calendar import Calendar
 from graphveil.graph.columns import Column
 from graphveil.graph.identity import IdIndex, same_form
 from graphveil.graph.sequence import BOTH, GraphSequence, Growth, LateEdges
-from graphveil.study.ledger import SealedStep
+from graphveil.study.ledger import SealedTables
 from graphveil.study.private_tables import read_table
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def _edges(newer: NDArray[np.int32], entries: NDArray[np.int32], *, late: bool) 
     ).with_columns(late=pl.lit(late))
 
 
-def load(folder: Path, sealed: Sequence[SealedStep], study: StudyFile) -> StudyGraph:
+def load(folder: Path, sealed: Sequence[SealedTables], study: StudyFile) -> StudyGraph:
     """The sealed graph, once every file is found to be as it was written."""
     oriented = study.bound.oriented
     counted = Calendar.every(1, 0)  # tidy records: a time is the number of a step

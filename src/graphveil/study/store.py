@@ -20,8 +20,9 @@ import sqlalchemy as sa
 from sqlalchemy import exc
 
 from graphveil.errors import ParameterError, StorageError, StudyError
+from graphveil.study.facts import Event, Fact
 from graphveil.study.folder import OWNER_ONLY_FILE
-from graphveil.study.ledger import Event, Ledger, LedgerRow, require_chain
+from graphveil.study.ledger import Ledger, LedgerRow, require_chain
 
 VERSION = 1  # of the tables below
 PATIENCE = 120  # seconds to wait for another writer
@@ -96,17 +97,21 @@ class Reading:
 class Transaction(Reading):
     """The one writer's view; all of it is committed together, or none."""
 
-    def append(
-        self, event: Event, *, public: dict[str, Any] | None, private: dict[str, Any]
-    ) -> LedgerRow:
-        """Enter an event behind the last one."""
+    def append(self, what: Fact | Event, *, private: dict[str, Any]) -> LedgerRow:
+        """Enter an event behind the last one: a fact for the public, or its mere kind.
+
+        Args:
+            what: what the public is told; of an event that it is not told, the kind.
+            private: what it is not told.
+        """
+        event, fact = (what.event, what) if isinstance(what, Fact) else (what, None)
         newest = sa.select(_LEDGER).order_by(_LEDGER.c.number.desc()).limit(1)
         found = self._connection.execute(newest).first()
         row = LedgerRow.after(
             None if found is None else LedgerRow(*found),
             event,
             at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-            public=public,
+            public=fact,
             private=private,
             salt=secrets.token_hex(32),
         )

@@ -9,30 +9,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from graphveil.engines import LocalEngine
 from graphveil.errors import BoundError, ParameterError, StudyError
-from graphveil.study import adding, opening, publishing, study_file
-from graphveil.study.announcing import (
-    Told,
-    announce,
-    is_behind,
-    require_agreement,
-    require_newest,
-    told,
-)
+from graphveil.study import adding, committed, opening, publishing, study_file
+from graphveil.study.announcing import announce, told
+from graphveil.study.committed import Committed, Publication
+from graphveil.study.facts import Event
 from graphveil.study.folder import Folder, make_folder
-from graphveil.study.ledger import Event, Ledger
+from graphveil.study.ledger import Ledger, LedgerRow
 from graphveil.study.publishing import Prepared
-from graphveil.study.store import Store, StoredSeries, Transaction
+from graphveil.study.store import Store, Transaction
 from graphveil.study.study_file import SeriesPromise, StudyFile
 from graphveil.whole_files import write_bytes
 
 if TYPE_CHECKING:
+    from graphveil.engines import Engine
     from graphveil.graph.records import Records
 
 
@@ -51,18 +48,32 @@ class Added:
 
 @dataclass(frozen=True)
 class Study:
-    """One population, one budget, many series, in one folder."""
+    """One population, one budget, many series, in one folder.
+
+    Attributes:
+        folder: where its parts lie.
+        engine: where counting runs; a matter of the machine, not of the promise.
+    """
 
     folder: Folder
+    engine: Engine = field(default_factory=LocalEngine)
 
     @classmethod
-    def create(cls, root: Path, promise: StudyFile, *, database: str | None = None) -> Study:
+    def create(
+        cls,
+        root: Path,
+        promise: StudyFile,
+        *,
+        database: str | None = None,
+        engine: Engine | None = None,
+    ) -> Study:
         """A new study, which is a draft until records are added; nothing is spent yet.
 
         Args:
             root: a folder that holds no study yet.
             promise: what the study file will say.
             database: the URL of a PostgreSQL database; without one, SQLite in the folder.
+            engine: where counting runs; by default on this machine.
         """
         opening.require_draft(promise)
         opening.require_affordable(promise)
@@ -79,23 +90,27 @@ class Study:
             Store.create(folder.database_url)
         # The study file comes last: without it, a half-made study is none.
         write_bytes(folder.study_file, study_file.written(promise).encode())
-        return cls(folder)
+        return cls(folder, engine or LocalEngine())
 
     @classmethod
-    def at(cls, root: Path) -> Study:
+    def at(cls, root: Path, *, engine: Engine | None = None) -> Study:
         """The study in a folder."""
         folder = Folder(root.resolve())
         folder.require()
-        return cls(folder)
+        return cls(folder, engine or LocalEngine())
 
     @cached_property
     def store(self) -> Store:
         """Where the ledger is kept."""
         return Store.connect(self.folder.database_url)
 
+    def committed(self) -> Committed:
+        """What was committed, once it agrees with the study file and with what was announced."""
+        return committed.read(self.folder, self.store)
+
     def ledger(self) -> Ledger:
-        """All that happened, once it agrees with the study file and with what was announced."""
-        return self._committed()[0]
+        """All that happened."""
+        return self.committed().ledger
 
     def promise(self, ledger: Ledger | None = None) -> StudyFile:
         """What the study says of itself: its file while it is a draft, then its ledger."""
@@ -112,10 +127,11 @@ class Study:
         """
         if dry_run:
             ledger = self.ledger()
-            promise = ledger.versions[-1] if ledger.is_open else self._draft()
+            promise = self.promise(ledger)
             found = adding.candidate(self.folder, ledger, promise, records, complete=complete)
             return Added(None, found.findings)
-        with self._writing() as (transaction, ledger):
+        with self._writing() as (transaction, opened):
+            ledger = opened.ledger
             found = adding.candidate(
                 self.folder, ledger, ledger.versions[-1], records, complete=complete
             )
@@ -125,7 +141,8 @@ class Study:
 
     def withdraw(self) -> int:
         """Take the latest batch back, as far as it is not sealed; its number."""
-        with self._writing() as (transaction, ledger):
+        with self._writing() as (transaction, opened):
+            ledger = opened.ledger
             if not ledger.batches:
                 raise StudyError("there is no batch of records to take back.")
             latest = ledger.batches[-1]
@@ -133,31 +150,21 @@ class Study:
                 raise StudyError(
                     f"batch {latest.number} is sealed already: what was published stays."
                 )
-            transaction.append(
-                Event.RECORDS_WITHDRAWN, public=None, private={"batch": latest.number}
-            )
+            transaction.append(Event.RECORDS_WITHDRAWN, private={"batch": latest.number})
         return latest.number
 
     def open_series(self, promise: SeriesPromise) -> SeriesPromise:
         """Open a series from the next step on, for a share of what is left of the budget."""
-        with self._writing() as (transaction, ledger):
-            study = ledger.versions[-1]
-            opening.require_new_name(study, promise.name)
-            step = len(ledger.sealed)
-            opened = promise.model_copy(update={"opened": _label(study, step)})
-            grown = study_file.study_file(
-                study.to_data() | {"series": [*study.to_data()["series"], opened.model_dump()]}
-            )
-            opening.require_affordable(grown)
-            if opened.projection is None:
-                publishing.require_kept_so_far(self.folder, ledger)
-            opening.open_series(transaction, study, opened, first_step=step)
+        with self._writing() as (transaction, opened):
+            ledger = opened.ledger
+            study, step = ledger.versions[-1], len(ledger.sealed)
+            dated = promise.model_copy(update={"opened": _label(study, step)})
+            opening.require_possible(study, dated)
+            if dated.projection is None:
+                publishing.require_kept_so_far(self.folder, ledger, self.engine)
+            opening.open_series(transaction, study, dated, first_step=step)
         self.announce()
-        return opened
-
-    def is_behind(self, ledger: Ledger | None = None) -> bool:
-        """Whether a step was sealed and not yet announced."""
-        return is_behind(self.folder, self.ledger() if ledger is None else ledger)
+        return dated
 
     def publish(
         self,
@@ -165,8 +172,9 @@ class Study:
         *,
         early: bool = False,
         sealed: Callable[[int], object] = lambda step: None,
-    ) -> list[int]:
-        """Seal the next step, or every step up to `through`; the steps that are now new.
+        since: Committed | None = None,
+    ) -> Publication:
+        """Seal the next step, or every step up to `through`, and tell the public.
 
         What a killed process has sealed is announced, too; then, without `through`, nothing
         more is sealed. A step that is sealed already is announced again, in the same bytes.
@@ -175,82 +183,62 @@ class Study:
             through: the last step to seal; None seals one.
             early: seal a step although it has not ended by the clock.
             sealed: is told each step, once it is committed.
+            since: what was committed when the caller looked; by default it is looked at now.
         """
-        ledger = self._opened()
-        first = len(ledger.sealed)
-        finishing = through is None and is_behind(self.folder, ledger)
+        found = self._opened(since or self.committed())
+        first = len(found.ledger.sealed)
+        finishing = through is None and found.is_behind
         last = first - finishing if through is None else through
-        prepared = None
+        run = _Run(self, found, last)
         try:
             if last >= first:
-                self._require_due(ledger.versions[-1], last, early=early)
-                opening.require_room(ledger, last)
+                self._require_due(found.ledger.versions[-1], last, early=early)
+                opening.require_room(found.ledger, last)
             for step in range(first, last + 1):
-                prepared = self._seal(step, last, prepared)
+                run.seal(step)
                 sealed(step)
         finally:
-            self.announce()
-        return list(range(first, last + 1))
+            ledger = self.announce(run.ledger)
+        return Publication(list(range(first, last + 1)), ledger)
 
-    def announce(self) -> None:
-        """Bring the public part to what was committed."""
+    def announce(self, known: Ledger | None = None) -> Ledger:
+        """Bring the public part to what was committed, and say what that is.
+
+        Args:
+            known: what was committed when the caller looked; if that is still all there is,
+                it is not read again.
+        """
         with self.folder.lock():
-            announce(self.folder, self.ledger())
+            if known is None or not self._is_all(known):
+                known = self.ledger()
+            announce(self.folder, known)
+        return known
 
-    def _seal(self, step: int, last: int, prepared: Prepared | None) -> Prepared | None:
-        """Seal one step in one transaction; another process may have been faster."""
-        while True:
-            if prepared is None:
-                ledger, kept = self._committed()
-                if len(ledger.sealed) > step:
-                    return None
-                prepared = publishing.prepare(self.folder, ledger, kept, last)
-            self._require_kept(prepared, step)
-            with self.store.transaction() as transaction:
-                newest = prepared.ledger.last
-                if newest is not None and transaction.last_hash() == newest.hash:
-                    return publishing.seal(transaction, self.folder, prepared, step)
-            prepared = None
+    def _is_all(self, known: Ledger) -> bool:
+        with self.store.reading() as reading:
+            return known.last is not None and reading.last_hash() == known.last.hash
 
-    def _require_kept(self, prepared: Prepared, step: int) -> None:
-        """Enter a refusal, privately, before it is raised."""
-        try:
-            publishing.require_kept(prepared, step)
-        except BoundError:
-            with self.store.transaction() as transaction:
-                transaction.append(
-                    Event.REFUSAL, public=None, private={"step": step, "reason": "degree bound"}
-                )
-            raise
-
-    def _opened(self) -> Ledger:
-        """The ledger of the study, which is opened if it was a draft."""
-        ledger = self.ledger()
-        if ledger.is_open:
-            return ledger
-        with self._writing() as (_, ledger):
-            return ledger
+    def _opened(self, found: Committed) -> Committed:
+        """The study as it is, opened if it was a draft."""
+        if found.ledger.is_open:
+            return found
+        with self._writing() as (_, opened):
+            return opened
 
     @contextmanager
-    def _writing(self) -> Iterator[tuple[Transaction, Ledger]]:
+    def _writing(self) -> Iterator[tuple[Transaction, Committed]]:
         """The one writer, in a study that is open."""
         with self.store.transaction() as transaction:
             public = told(self.folder)
-            ledger = _checked(transaction.ledger(), public)
-            if not ledger.is_open:
+            found = committed.checked(transaction, public)
+            if not found.ledger.is_open:
                 opening.open_study(transaction, self._draft())
-                ledger = transaction.ledger()
-            yield transaction, ledger
+                found = committed.checked(transaction, public)
+            yield transaction, found
 
     def _draft(self) -> StudyFile:
         text = self.folder.study_file.read_text(encoding="utf-8")
         return study_file.parse(text, "public/study.toml")
-
-    def _committed(self) -> tuple[Ledger, dict[str, StoredSeries]]:
-        """What was committed, once it agrees with what was told before."""
-        public = told(self.folder)
-        with self.store.reading() as committed:
-            return _checked(committed.ledger(), public), committed.series()
 
     def _require_due(self, study: StudyFile, step: int, *, early: bool) -> None:
         """Refuse a step that the calendar does not have, or that has not ended yet."""
@@ -263,11 +251,51 @@ class Study:
         )
 
 
-def _checked(ledger: Ledger, public: Told) -> Ledger:
-    require_newest(public, ledger)
-    if ledger.is_open:
-        require_agreement(public, ledger)
-    return ledger
+class _Run:
+    """One run of publishing: what was read once, prepared once, and sealed since."""
+
+    def __init__(self, study: Study, found: Committed, last: int) -> None:
+        self._study, self._found, self._last = study, found, last
+        self._prepared: Prepared | None = None
+        self._new: list[LedgerRow] = []
+
+    @property
+    def ledger(self) -> Ledger:
+        """All that is known to be committed."""
+        return Ledger((*self._found.ledger.rows, *self._new))
+
+    def seal(self, step: int) -> None:
+        """Seal one step in one transaction; another process may have been faster."""
+        while self._new or len(self._found.ledger.sealed) <= step:
+            if self._prepared is None:
+                self._prepared = self._prepare()
+            self._require_kept(self._prepared, step)
+            if self._sealed(self._prepared, step):
+                return
+            self._found, self._new, self._prepared = self._study.committed(), [], None
+
+    def _sealed(self, prepared: Prepared, step: int) -> bool:
+        """Seal a step, unless something was committed since it was prepared."""
+        with self._study.store.transaction() as transaction:
+            if transaction.last_hash() != prepared.last_hash:
+                return False
+            done = publishing.seal(transaction, self._study.folder, prepared, step)
+        self._prepared = done.prepared
+        self._new += done.rows
+        return True
+
+    def _prepare(self) -> Prepared:
+        study, found = self._study, self._found
+        return publishing.prepare(study.folder, found.ledger, found.kept, self._last, study.engine)
+
+    def _require_kept(self, prepared: Prepared, step: int) -> None:
+        """Enter a refusal, privately, before it is raised."""
+        try:
+            publishing.require_kept(prepared, step)
+        except BoundError:
+            with self._study.store.transaction() as transaction:
+                transaction.append(Event.REFUSAL, private={"step": step, "reason": "degree bound"})
+            raise
 
 
 def _label(study: StudyFile, step: int) -> str:

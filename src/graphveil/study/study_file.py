@@ -243,11 +243,32 @@ class StudyFile(_Part):
         """The public calendar."""
         return _calendar(json.dumps(self.calendar))
 
+    def budget_total(self) -> tuple[Fraction, Fraction]:
+        """ε and δ that all series together may cost."""
+        return Fraction(self.budget.epsilon), Fraction(self.budget.delta or 0)
+
     def budget_left(self) -> tuple[Fraction, Fraction]:
         """ε and δ that no series has taken; negative where the series overspend."""
-        spent = sum((Fraction(each.epsilon) for each in self.series), Fraction())
-        risked = sum((Fraction(each.delta or 0) for each in self.series), Fraction())
-        return Fraction(self.budget.epsilon) - spent, Fraction(self.budget.delta or 0) - risked
+        epsilon, delta = self.budget_total()
+        for each in self.series:
+            epsilon, delta = epsilon - Fraction(each.epsilon), delta - Fraction(each.delta or 0)
+        return epsilon, delta
+
+    def with_series(self, promise: SeriesPromise) -> StudyFile:
+        """The study with one more series."""
+        return self.model_copy(update={"series": (*self.series, promise)})
+
+    def clashes(self, promised: StudyFile) -> list[str]:
+        """The entries in which this study differs from what was promised."""
+        found = [
+            name
+            for name in type(self).model_fields
+            if name != "series" and getattr(self, name) != getattr(promised, name)
+        ]
+        said = {each.name: each for each in self.series}
+        held = {each.name: each for each in promised.series}
+        differing = [name for name in {**held, **said} if said.get(name) != held.get(name)]
+        return found + [f"series '{name}'" for name in differing]
 
     def to_data(self) -> dict[str, Any]:
         """Plain data, without what is not set."""

@@ -9,18 +9,18 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from graphveil.errors import IntegrityError
 from graphveil.noise.exact_numbers import as_text
+from graphveil.series.counting import count_series, difference_at
 from graphveil.series.state import SeriesState
 from graphveil.study import publishing, segments
-from graphveil.study.announcing import Told, require_agreement, require_newest, told
+from graphveil.study.announcing import Told, require_agreeing_file, require_newest, told
 from graphveil.study.chain import digest
-from graphveil.study.ledger import Event, Ledger, LedgerRow, OpenSeries, StoredFile
+from graphveil.study.facts import Event, ReleaseMade, SeriesOpened
+from graphveil.study.ledger import Ledger, LedgerRow, StoredFile
 from graphveil.study.private_tables import checked
 from graphveil.study.store import StoredSeries
 from graphveil.study.study import Study
@@ -64,44 +64,23 @@ def _public_chain(subject: _Subject) -> str:
 
 
 def _study_file(subject: _Subject) -> str:
-    require_agreement(subject.public, subject.ledger)
+    require_agreeing_file(subject.public, subject.ledger)
     return "says what the ledger says"
 
 
 def _budget(subject: _Subject) -> str:
-    """Add up the prices in the order in which they were paid."""
+    """The ledger's history adds up prices in the order in which they were paid."""
     budget = subject.ledger.versions[0].budget
-    epsilon, delta = Fraction(), Fraction()
-    for row in subject.ledger.of(Event.SERIES_OPENED):
-        epsilon += Fraction(row.fact["epsilon"])
-        delta += Fraction(row.fact["promise"].get("delta", 0))
-        if epsilon > Fraction(budget.epsilon) or delta > Fraction(budget.delta or 0):
-            raise _at(row, "the series opened so far cost more than the study's budget")
+    epsilon, delta = subject.ledger.history.spent
     spent = f"ε = {as_text(epsilon)} of {budget.epsilon}"
     return spent if budget.delta is None else f"{spent}, δ = {as_text(delta)} of {budget.delta}"
 
 
 def _order(subject: _Subject) -> str:
-    """Steps in order, and in each of them one release of every series that is open."""
-    ledger = subject.ledger
-    due: list[tuple[str, int]] = []
-    steps = 0
-    for row in ledger.rows:
-        if row.event == Event.STEP_SEALED:
-            _require(row, not due and row.fact["step"] == steps, "a step is out of order")
-            due = [(each.promise.name, steps) for each in _open_at(ledger, row)]
-            steps += 1
-        elif row.event == Event.RELEASE_MADE:
-            made = row.fact["series"], row.fact["step"]
-            _require(row, made in due, "a release is out of order, or made twice")
-            due.remove(made)
-    if due:
-        raise _at(ledger.rows[-1], f"series '{due[0][0]}' has no release of the last step")
-    return f"{steps} steps, {len(ledger.of(Event.RELEASE_MADE))} releases, each made once"
-
-
-def _open_at(ledger: Ledger, row: LedgerRow) -> list[OpenSeries]:
-    return [each for each in ledger.series if each.first_step <= row.fact["step"]]
+    """The ledger's history has steps in order, and in each one release of every open series."""
+    history = subject.ledger.history
+    releases = sum(len(each.releases) for each in history.series)
+    return f"{len(history.steps)} steps, {releases} releases, each made once"
 
 
 def _files(subject: _Subject) -> str:
@@ -124,12 +103,12 @@ def _files(subject: _Subject) -> str:
 
 def _plans_and_states(subject: _Subject) -> str:
     """The stored plans and states are those that the ledger's rows were made with."""
-    made = {row.fact["series"]: row for row in subject.ledger.of(Event.RELEASE_MADE)}
-    for row in subject.ledger.of(Event.SERIES_OPENED):
-        kept = subject.kept.get(row.fact["series"])
+    made = {fact.series: row for row, fact in subject.ledger.told(ReleaseMade)}
+    for row, fact in subject.ledger.told(SeriesOpened):
+        kept = subject.kept.get(fact.series)
         if kept is None or digest(kept.plan) != row.secret["plan"]:
             raise _at(row, "the stored plan of the series is not the one it was opened with")
-        last = made.get(row.fact["series"])
+        last = made.get(fact.series)
         if last is not None and digest(kept.state) != last.secret["state"]:
             raise _at(last, "the stored state of the series is not the one after its last release")
     return f"{len(subject.kept)} series, as they were left"
@@ -137,40 +116,36 @@ def _plans_and_states(subject: _Subject) -> str:
 
 def _counts(subject: _Subject) -> str:
     """The sealed graph still counts to what was counted when its steps were sealed."""
-    ledger, folder = subject.ledger, subject.study.folder
+    ledger, study = subject.ledger, subject.study
     if not ledger.sealed:
         return "nothing is sealed yet"
-    study = ledger.versions[-1]
-    graph = segments.load(folder.segments, ledger.sealed, study)
-    differences = publishing.count_all(graph.sequence, study, ledger.series)
-    first = {each.promise.name: each.first_step for each in ledger.series}
-    rows = ledger.of(Event.RELEASE_MADE)
-    for row in rows:
-        expected = _difference(differences[row.fact["series"]], row, first[row.fact["series"]])
-        _require(row, row.secret["differences"] == expected, "the sealed graph counts otherwise")
-    return f"{len(rows)} releases, counted again"
-
-
-def _difference(counted: NDArray[np.int64], row: LedgerRow, first_step: int) -> list[int]:
-    step = row.fact["step"]
-    since = 0 if step == first_step else step
-    return [int(number) for number in counted[since : step + 1].sum(axis=0)]
+    graph = segments.load(study.folder.segments, ledger.sealed, ledger.versions[-1])
+    terms = publishing.terms_of(ledger, subject.kept)
+    counts = count_series(study.engine, graph.sequence, terms.values())
+    differences = {name: counts.differences(each) for name, each in terms.items()}
+    releases = ledger.told(ReleaseMade)
+    for row, fact in releases:
+        first_step = terms[fact.series].first_step
+        expected = difference_at(differences[fact.series], first_step, fact.step)
+        held = row.secret["differences"] == list(expected)
+        _require(row, held, "the sealed graph counts otherwise")
+    return f"{len(releases)} releases, counted again"
 
 
 def _noise(subject: _Subject) -> str:
     """What was published is the exact values plus the noise that was kept."""
-    ledger, made = subject.ledger, subject.ledger.of(Event.RELEASE_MADE)
-    for each in ledger.series:
-        rows = [row for row in made if row.fact["series"] == each.promise.name]
-        state = SeriesState.from_dict(json.loads(subject.kept[each.promise.name].state))
-        totals = np.cumsum([row.secret["differences"] for row in rows], axis=0)
-        for place, row in enumerate(rows):
+    made = subject.ledger.told(ReleaseMade)
+    for series in subject.ledger.series:
+        releases = [(row, fact) for row, fact in made if fact.series == series.series]
+        state = SeriesState.from_dict(json.loads(subject.kept[series.series].state))
+        totals = np.cumsum([row.secret["differences"] for row, _ in releases], axis=0)
+        for place, (row, fact) in enumerate(releases):
             noise = row.secret["noise"]
             if place >= state.epoch_start:  # the noise of this epoch is in the state as well
                 drawn = [numbers[place - state.epoch_start] for numbers in state.noise]
                 _require(row, noise == drawn, "the noise is not the one that was kept")
-            sums = (totals[place] + np.array(noise)).tolist()
-            _require(row, row.fact["raw"] == sums, "the raw value is not the exact one plus noise")
+            sums = tuple((totals[place] + np.array(noise)).tolist())
+            _require(row, fact.raw == sums, "the raw value is not the exact one plus noise")
     return f"{len(made)} releases are their exact values plus the noise that was drawn once"
 
 
@@ -192,4 +167,4 @@ def _require(row: LedgerRow, holds: bool, problem: str) -> None:
 
 
 def _at(row: LedgerRow, problem: str) -> IntegrityError:
-    return IntegrityError(f"the ledger, row {row.number} ({row.event}, {row.at}): {problem}.")
+    return IntegrityError(f"{row.place}: {problem}.")

@@ -74,7 +74,7 @@ def _is_behind(study: Study, ledger: Ledger, *, reported: bool) -> bool:
     from graphveil.cli.public_folder import report_is_current
 
     stale = reported and bool(ledger.sealed) and not report_is_current(study, ledger)
-    return study.is_behind(ledger) or stale
+    return study.committed().is_behind or stale
 
 
 def _last(
@@ -104,7 +104,7 @@ def _sealed(study: Study, made: int, last: int | None, *, early: bool, report: b
     steps = 1 if last is None else last + 1 - made
     try:
         with _progress(steps) as advance:
-            return study.publish(last, early=early, sealed=advance)
+            return study.publish(last, early=early, sealed=advance).steps
     except BoundError:
         if report and len(study.ledger().sealed) > made:
             _report(study)

@@ -12,8 +12,8 @@ from graphveil.cli.options import Json, StudyFolder
 from graphveil.errors import ParameterError
 
 if TYPE_CHECKING:
-    from graphveil.report.public_part import PublicPart
     from graphveil.report.releases import Measurement
+    from graphveil.study.public_part import PublicPart
 
 
 def releases(
@@ -64,8 +64,8 @@ def print_steps(title: str, public: Path, steps: Iterable[int]) -> None:
 
 
 def _of_steps(public: Path, steps: Iterable[int]) -> list[Measurement]:
-    from graphveil.report.public_part import PublicPart
     from graphveil.report.releases import measurements
+    from graphveil.study.public_part import PublicPart
 
     wanted = set(steps)
     if not wanted:

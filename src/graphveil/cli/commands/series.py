@@ -145,10 +145,9 @@ def _outlook(study: Study, wished: dict[str, Any]) -> Outlook:
             "this study is a draft, of which nothing is promised yet: write the series into "
             "public/study.toml."
         )
-    before, step = study.promise().to_data(), len(ledger.sealed)
-    opening.require_new_name(study.promise(), wished["name"])
-    grown = checked(before | {"series": [*before["series"], wished]}, "the new series")
-    opening.require_affordable(grown)
+    before, step = study.promise(ledger), len(ledger.sealed)
+    wish = checked(before.to_data() | {"series": [wished]}, "the new series").series[0]
+    grown = opening.require_possible(before, wish)
     return Outlook(grown, settled_series(grown, grown.series[-1], step), step)
 
 

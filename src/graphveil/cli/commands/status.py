@@ -32,7 +32,8 @@ def status(folder: StudyFolder, as_json: Json = False) -> None:
 def _found(study: Study) -> dict[str, Any]:
     from graphveil.cli.public_folder import report_is_current
 
-    ledger = study.ledger()
+    committed = study.committed()
+    ledger = committed.ledger
     promise = study.promise(ledger)
     page = study.folder.public / "report.html"
     sealed = len(ledger.sealed)
@@ -44,7 +45,7 @@ def _found(study: Study) -> dict[str, Any]:
         "batches_waiting": sum(each.last_step >= sealed for each in ledger.batches),
         "budget": found_budget(promise),
         "series": found_series(promise, ledger),
-        "public_part_is_current": not study.is_behind(ledger)
+        "public_part_is_current": not committed.is_behind
         and (not sealed or report_is_current(study, ledger)),
         "report": str(page) if page.is_file() else None,
     }
@@ -88,7 +89,8 @@ def found_budget(promise: StudyFile) -> dict[str, Any]:
 
 def found_series(promise: StudyFile, ledger: Ledger) -> list[dict[str, Any]]:
     """What each series costs, and how often it was published."""
-    begins = {each.promise.name: each.first_step for each in ledger.series}
+    begins = {each.series: each.first_step for each in ledger.series}
+    made = {each.series: len(each.releases) for each in ledger.series}
     return [
         {
             "name": each.name,
@@ -97,7 +99,7 @@ def found_series(promise: StudyFile, ledger: Ledger) -> list[dict[str, Any]]:
             "delta": each.delta,
             "mechanism": each.mechanism,
             "from": promise.steps().label(begins.get(each.name, 0)),
-            "releases": len(ledger.raw_history(each.name)),
+            "releases": made.get(each.name, 0),
         }
         for each in promise.series
     ]

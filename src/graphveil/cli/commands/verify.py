@@ -10,7 +10,7 @@ from graphveil.cli.options import Json, StudyFolder
 from graphveil.errors import GraphveilError, IntegrityError
 
 if TYPE_CHECKING:
-    from graphveil.report.public_part import PublicPart
+    from graphveil.study.public_part import PublicPart
 
 
 def verify(folder: StudyFolder, as_json: Json = False) -> None:
@@ -37,7 +37,7 @@ def verify(folder: StudyFolder, as_json: Json = False) -> None:
 def _checks(folder: Path) -> Iterator[tuple[str, str]]:
     """Every check that holds; raises at the first that does not."""
     from graphveil.cli.public_folder import has_private_part, public_folder
-    from graphveil.report.public_part import PublicPart
+    from graphveil.study.public_part import PublicPart
 
     public = public_folder(folder)
     if has_private_part(public):

@@ -46,3 +46,15 @@ class LocalEngine:
         tallies = dict.fromkeys(statistic.tally() for statistic in statistics)
         answers = answer_all(tallies, sequence, after, self.threads)
         return ExactCounts(statistics, extent(sequence, sequence.steps), answers, bound)
+
+    def project(self, sequence: GraphSequence, threshold: Bound) -> GraphSequence:
+        """The greedy projection; see `Engine.project`."""
+        from graphveil.graph.projection import greedy_projection
+
+        return greedy_projection(sequence, threshold)
+
+    def keeps_bound(self, sequence: GraphSequence, bound: Bound) -> bool:
+        """Whether nobody has more links than promised; see `Engine.keeps_bound`."""
+        from graphveil.graph.degrees import keeps_bound
+
+        return keeps_bound(sequence, bound)

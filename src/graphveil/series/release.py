@@ -1,0 +1,139 @@
+"""A release: what a series says at one step, and how it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from graphveil.errors import ParameterError
+from graphveil.noise.exact_numbers import Exact
+from graphveil.noise.laws import NoiseSource
+from graphveil.planning.plan import Plan
+from graphveil.series.counting import Differences, difference_at
+from graphveil.series.postprocessing import processed
+from graphveil.series.state import SeriesState, advance
+from graphveil.series.terms import SeriesTerms
+
+
+@dataclass(frozen=True)
+class Release:
+    """What a series says at one step; public, all of it.
+
+    Attributes:
+        step: the number of the step, from 0 on.
+        label: the public name of the step.
+        raw: the exact counts with their noise: one, or one per degree.
+        processed: the same, post-processed by public knowledge alone; not unbiased.
+        processing: what was done to them, in words.
+        noise_std: the standard deviation of the noise in each raw value, known beforehand.
+        place: which release of its series it is, from 0 on.
+        plan: how it was made.
+    """
+
+    step: int
+    label: str
+    raw: tuple[int, ...]
+    processed: tuple[float, ...]
+    processing: str
+    noise_std: float
+    place: int = field(repr=False)
+    plan: Plan = field(repr=False, compare=False)
+
+    @property
+    def value(self) -> int:
+        """The raw value of a statistic that is one number."""
+        if len(self.raw) != 1:
+            raise ParameterError("value", "is one number, but this release has one per degree")
+        return self.raw[0]
+
+    def interval(self, level: Exact = "0.95") -> tuple[int, int]:
+        """Bounds between which the true value lies, with a probability of at least `level`.
+
+        With a projecting mechanism, the true value is that of the projected graph.
+        """
+        from graphveil.planning.intervals import interval
+
+        return interval(self.plan, self.place, self.value, level)
+
+    def intervals(self, level: Exact = "0.95") -> list[tuple[int, int]]:
+        """Such bounds for each number by itself."""
+        from graphveil.planning.intervals import interval
+
+        return [interval(self.plan, self.place, number, level) for number in self.raw]
+
+
+@dataclass(frozen=True)
+class MadeRelease:
+    """A release, and what only its keeper may know.
+
+    Attributes:
+        release: what is published.
+        difference: the exact change since the release before; a secret.
+        state: the series after it; a secret.
+    """
+
+    release: Release
+    difference: tuple[int, ...] = field(repr=False)
+    state: SeriesState = field(repr=False)
+
+    @property
+    def noise(self) -> tuple[int, ...]:
+        """What was added to the exact values; a secret."""
+        return tuple(
+            raw - total for raw, total in zip(self.release.raw, self.state.totals, strict=True)
+        )
+
+
+def has_same_past(terms: SeriesTerms, state: SeriesState, differences: Differences) -> bool:
+    """Whether the graph still counts to what was counted when its releases were made."""
+    made = terms.first_step + state.step
+    if state.step == 0:
+        return True
+    return len(differences) >= made and tuple(differences[:made].sum(axis=0)) == state.totals
+
+
+def make_release(
+    terms: SeriesTerms,
+    state: SeriesState,
+    differences: Differences,
+    history: Sequence[Sequence[int]],
+    label: str,
+    source: NoiseSource,
+) -> MadeRelease:
+    """The next release of a series: noise is drawn where a new epoch begins, and only there.
+
+    Args:
+        terms: what is published, and how.
+        state: the series after the release before.
+        differences: the exact change at each step of the graph, up to the new one at least.
+        history: the raw values of all releases so far.
+        label: the public name of the step.
+        source: where noise comes from.
+    """
+    step = terms.first_step + state.step
+    difference = difference_at(differences, terms.first_step, step)
+    raw, after = advance(terms.plan, state, difference, source)
+    values, processing = _processed(terms, [*history, raw])
+    release = Release(
+        step=step,
+        label=label,
+        raw=raw,
+        processed=values,
+        processing=processing,
+        noise_std=terms.plan.standard_deviation(state.step),
+        place=state.step,
+        plan=terms.plan,
+    )
+    return MadeRelease(release, difference, after)
+
+
+def _processed(
+    terms: SeriesTerms, history: Sequence[Sequence[int]]
+) -> tuple[tuple[float, ...], str]:
+    """The newest of the processed values; they look back only, and revise nothing."""
+    vector = terms.statistic.vector
+    raw = np.array(history if vector else [numbers[0] for numbers in history])
+    made = processed(terms.statistic, raw)
+    return tuple(np.atleast_1d(made.values[-1]).tolist()), made.done

@@ -1,0 +1,46 @@
+"""The terms of a series: what is fixed for ever when it is opened, all of it public."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from graphveil.errors import ParameterError
+from graphveil.planning.plan import Plan
+from graphveil.planning.planner import release_width
+from graphveil.statistics.projected import projected_l1
+from graphveil.statistics.statistic import Statistic
+
+if TYPE_CHECKING:
+    from graphveil.graph.bound import Bound
+
+
+@dataclass(frozen=True)
+class SeriesTerms:
+    """One statistic of one growing graph, and how it is published.
+
+    Attributes:
+        statistic: what is counted.
+        bound: the promised degree bound, or the threshold of a projecting mechanism.
+        plan: the mechanism, the budget and the horizon.
+        first_step: the step of the graph at which the series begins.
+    """
+
+    statistic: Statistic
+    bound: Bound
+    plan: Plan
+    first_step: int = 0
+
+    @property
+    def projects(self) -> bool:
+        """Whether the projected graph is counted, on which no promise is needed."""
+        return self.plan.mechanism.projects
+
+    def require_fitting_plan(self) -> None:
+        """Refuse a plan that was made for something else."""
+        request = self.plan.request
+        fitting = self.statistic.sensitivity(self.bound), release_width(self.statistic, self.bound)
+        if (request.sensitivity, request.width) != fitting:
+            raise ParameterError("plan", "was made for another statistic or another bound")
+        if self.projects and request.projected_l1 != projected_l1(self.statistic, self.bound):
+            raise ParameterError("plan", "was made for another threshold of the projection")

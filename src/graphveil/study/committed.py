@@ -1,0 +1,65 @@
+"""What was committed: the state of a study at one moment, read once and handed on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from graphveil.study.announcing import Told, require_agreeing_file, require_newest, told
+from graphveil.study.folder import Folder
+from graphveil.study.ledger import Ledger
+from graphveil.study.public_part import PublicPart
+from graphveil.study.store import Reading, Store, StoredSeries
+
+
+@dataclass(frozen=True)
+class Committed:
+    """The ledger and the series, and what the public was told before they were read.
+
+    Attributes:
+        ledger: all that happened.
+        kept: the plan and the state of every series.
+        public: what the public part said.
+    """
+
+    ledger: Ledger
+    kept: Mapping[str, StoredSeries] = field(repr=False)
+    public: Told
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether a step was sealed that the public part does not tell yet."""
+        return self.public.steps < len(self.ledger.sealed)
+
+
+@dataclass(frozen=True)
+class Publication:
+    """What publishing came to.
+
+    Attributes:
+        steps: those that were sealed by it, in order.
+        ledger: all that happened until then.
+    """
+
+    steps: list[int]
+    ledger: Ledger
+
+    @property
+    def public_part(self) -> PublicPart:
+        """The study as the public sees it now."""
+        return PublicPart.of(self.ledger.public_rows)
+
+
+def read(folder: Folder, store: Store) -> Committed:
+    """What was committed, once it agrees with the study file and with what was announced."""
+    public = told(folder)
+    with store.reading() as reading:
+        return checked(reading, public)
+
+
+def checked(reading: Reading, public: Told) -> Committed:
+    """What a reader sees; `public` was read before it."""
+    ledger = reading.ledger()
+    require_newest(public, ledger)
+    require_agreeing_file(public, ledger)
+    return Committed(ledger, reading.series(), public)

@@ -1,0 +1,208 @@
+"""Public facts: what each row of the public chain says, typed once for writers and readers."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from fractions import Fraction
+from importlib.metadata import version
+from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar
+
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, PlainSerializer, ValidationError
+
+from graphveil import __version__
+from graphveil.errors import IntegrityError
+from graphveil.noise.exact_numbers import as_text
+from graphveil.study.study_file import SeriesPromise
+
+DIGITS = 6  # of processed values and standard deviations, which are not whole numbers
+
+ExactText = Annotated[Fraction, PlainSerializer(as_text)]
+FactType = TypeVar("FactType", bound="Fact")
+
+
+class Event(StrEnum):
+    """What can happen to a study."""
+
+    STUDY_OPENED = "study opened"
+    SERIES_OPENED = "series opened"
+    RECORDS_ADDED = "records added"
+    RECORDS_WITHDRAWN = "records withdrawn"
+    STEP_SEALED = "step sealed"
+    RELEASE_MADE = "release made"
+    REFUSAL = "refusal"
+
+
+class Announcement(NamedTuple):
+    """A row that the public is told, of either chain.
+
+    Attributes:
+        place: where it stands, for messages.
+        event: what kind of thing happened.
+        fact: what happened, as it was written.
+        at: when, in UTC.
+    """
+
+    place: str
+    event: str
+    fact: dict[str, Any]
+    at: str
+
+    def require(self, held: bool, problem: str) -> None:
+        """Refuse a row that cannot stand where it does."""
+        if not held:
+            raise IntegrityError(f"{self.place}: {problem}.")
+
+
+class Fact(BaseModel):
+    """What happened; parts that a newer version adds are left aside by an older one."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+    event: ClassVar[Event]
+
+    def to_data(self) -> dict[str, Any]:
+        """Plain data, as it is written into the chain."""
+        return self.model_dump(mode="json", by_alias=True)
+
+    @classmethod
+    def read(cls: type[FactType], row: Announcement) -> FactType:
+        """What a row says, with every part of the right type."""
+        try:
+            return cls.model_validate(row.fact)
+        except ValidationError as error:
+            flaw = error.errors()[0]
+            where = ".".join(str(part) for part in flaw["loc"])
+            problem = f"'{where}' cannot be read: {flaw['msg']}"
+            raise IntegrityError(f"{row.place}: {problem}.") from error
+
+
+class Software(Fact):
+    """Which versions were at work: graphveil, and the library that draws the noise."""
+
+    software: str
+    noise: str
+
+    @staticmethod
+    def now() -> dict[str, str]:
+        """The versions of this process."""
+        return {"software": f"graphveil {__version__}", "noise": f"OpenDP {version('opendp')}"}
+
+    def __str__(self) -> str:
+        return f"{self.software}, noise by {self.noise}"
+
+
+class StudyOpened(Software):
+    """The promise as it was first made."""
+
+    event = Event.STUDY_OPENED
+    study: dict[str, Any]
+
+
+class StepSealed(Software):
+    """A step that is published and will never change."""
+
+    event = Event.STEP_SEALED
+    step: int
+    label: str
+
+
+class SensitivityFact(Fact):
+    """What one person can change, and what that rests on."""
+
+    l1: int
+    exact: bool
+    assumption: str
+    proof: str
+
+
+class NoiseFact(Fact):
+    """The law of the noise over a stretch of steps, told by its scale or by its variance."""
+
+    law: str
+    steps: int
+    scale: str | None = None
+    variance: str | None = None
+
+    @property
+    def size(self) -> tuple[str, str]:
+        """The name of what tells its size, and the value, exact."""
+        return (
+            ("scale", self.scale) if self.scale is not None else ("variance", self.variance or "0")
+        )
+
+
+def _called(key: str, name: str) -> Any:
+    """A field that has another name in the chain, where names stay as they are."""
+    return Field(validation_alias=AliasChoices(key, name), serialization_alias=key)
+
+
+def _told_noise(noise: tuple[NoiseFact, ...]) -> list[dict[str, Any]]:
+    return [each.model_dump(exclude_none=True) for each in noise]
+
+
+def _told_promise(promise: SeriesPromise) -> dict[str, Any]:
+    return promise.model_dump(mode="json", exclude_none=True)
+
+
+class SeriesOpened(Fact):
+    """A series as it was opened, before its first release.
+
+    Attributes:
+        series: its name.
+        promise: what the study file says about it.
+        summary: what is counted.
+        epsilon: what its whole life costs.
+        projection: the thresholds to which graphs are cut; None if they are taken as they are.
+        width: how many numbers a release has: 1, or one per degree from 0 on.
+        predicted_std: the noise that was announced, release by release.
+    """
+
+    event = Event.SERIES_OPENED
+    series: str
+    promise: Annotated[SeriesPromise, PlainSerializer(_told_promise)]
+    statistic: str
+    parameters: dict[str, int | str]
+    summary: str
+    epsilon: ExactText
+    delta: ExactText | None
+    mechanism: str
+    mechanism_summary: str
+    projection: int | tuple[int, ...] | None
+    horizon: int | None
+    first_step: int
+    first_label: str
+    width: int = _called("numbers", "width")
+    sensitivity: SensitivityFact
+    noise: Annotated[tuple[NoiseFact, ...], PlainSerializer(_told_noise)]
+    predicted_std: tuple[float, ...]
+    monotone: bool
+
+    @property
+    def vector(self) -> bool:
+        """Whether a release has one number per degree."""
+        return self.width > 1
+
+    @property
+    def price(self) -> tuple[Fraction, Fraction]:
+        """ε and δ that its whole life takes out of the budget."""
+        return self.epsilon, Fraction(self.promise.delta or 0)
+
+
+class ReleaseMade(Fact):
+    """What a series said at one step; every list has one entry per number of the series."""
+
+    event = Event.RELEASE_MADE
+    series: str
+    step: int
+    label: str
+    raw: tuple[int, ...]
+    processed: tuple[float, ...]
+    processing: str
+    noise_std: float = _called("std", "noise_std")
+    level: str
+    low: tuple[int, ...]
+    high: tuple[int, ...]
+
+    @property
+    def widths(self) -> set[int]:
+        """How many numbers its lists have; one answer if it is sound."""
+        return {len(each) for each in (self.raw, self.processed, self.low, self.high)}

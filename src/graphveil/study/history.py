@@ -1,0 +1,161 @@
+"""The public history of a study: its rows read in order, and refused where they contradict.
+
+Both chains are read here, the public one by anybody and the private one by the steward, so
+that there is one order of events, one sum of the budget and one width of a release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from graphveil.errors import IntegrityError, StudyError
+from graphveil.study import study_file
+from graphveil.study.facts import (
+    Announcement,
+    Event,
+    ReleaseMade,
+    SeriesOpened,
+    Software,
+    StepSealed,
+    StudyOpened,
+)
+from graphveil.study.study_file import StudyFile
+
+
+class PublishedSeries(SeriesOpened):
+    """A series as it was opened, and what it has said since, in the order of steps."""
+
+    releases: tuple[ReleaseMade, ...] = ()
+
+
+@dataclass(frozen=True)
+class History:
+    """What the public was told.
+
+    Attributes:
+        opened: the promise as it was first made.
+        series: in the order in which they were opened.
+        steps: what is sealed so far.
+        software: the versions that were at work, in the order in which they are named.
+    """
+
+    opened: StudyFile
+    series: tuple[PublishedSeries, ...]
+    steps: tuple[StepSealed, ...]
+    software: tuple[str, ...]
+
+    @classmethod
+    def of(cls, rows: Sequence[Announcement], source: str) -> History:
+        """Read rows that are known to be chained.
+
+        Args:
+            rows: every row that the public is told, from the first on.
+            source: how the chain is called, for messages.
+        """
+        if not rows or rows[0].event != Event.STUDY_OPENED:
+            raise IntegrityError(f"{source}, row 0: has to say that the study was opened.")
+        opened = _opened(rows[0])
+        reader = _Reader(opened)
+        for row in rows[1:]:
+            reader.take(row)
+        series, steps = reader.finished(rows[-1])
+        return cls(opened, series, steps, _software(rows))
+
+    @property
+    def versions(self) -> tuple[StudyFile, ...]:
+        """What the study file said: when the study was opened, and after each later series."""
+        found = [self.opened]
+        for each in self.series:
+            if each.promise.opened is not None:
+                found.append(found[-1].with_series(each.promise))
+        return tuple(found)
+
+    @property
+    def spent(self) -> tuple[Fraction, Fraction]:
+        """ε and δ of all series that were opened."""
+        return _sum(each.price for each in self.series)
+
+
+def _opened(row: Announcement) -> StudyFile:
+    try:
+        return study_file.study_file(StudyOpened.read(row).study, row.place)
+    except StudyError as error:
+        raise IntegrityError(str(error)) from error
+
+
+def _software(rows: Iterable[Announcement]) -> tuple[str, ...]:
+    """Each version once, in the order in which the chain first names it."""
+    named = (Software.read(row) for row in rows if "software" in row.fact)
+    return tuple(dict.fromkeys(str(each) for each in named))
+
+
+def _sum(prices: Iterable[tuple[Fraction, Fraction]]) -> tuple[Fraction, Fraction]:
+    epsilon, delta = Fraction(), Fraction()
+    for loss, risk in prices:
+        epsilon, delta = epsilon + loss, delta + risk
+    return epsilon, delta
+
+
+class _Reader:
+    """Takes one row after the other, and refuses the first that cannot stand where it does."""
+
+    def __init__(self, opened: StudyFile) -> None:
+        self._total = opened.budget_total()
+        self._series: dict[str, SeriesOpened] = {}
+        self._releases: dict[str, list[ReleaseMade]] = {}
+        self._steps: list[StepSealed] = []
+        self._due: list[str] = []  # series that have yet to speak at the newest step
+
+    def take(self, row: Announcement) -> None:
+        if row.event == Event.SERIES_OPENED:
+            self._open(SeriesOpened.read(row), row)
+        elif row.event == Event.STEP_SEALED:
+            self._seal(StepSealed.read(row), row)
+        elif row.event == Event.RELEASE_MADE:
+            self._release(ReleaseMade.read(row), row)
+        else:
+            raise StudyError(
+                f"{row.place}: this version of graphveil does not know such an event. "
+                "Install the version that wrote it."
+            )
+
+    def _open(self, opened: SeriesOpened, row: Announcement) -> None:
+        row.require(opened.series not in self._series, "this series was opened before")
+        row.require(opened.first_step == len(self._steps), "a series begins out of order")
+        self._series[opened.series] = opened
+        self._releases[opened.series] = []
+        spent = _sum(each.price for each in self._series.values())
+        within = all(part <= whole for part, whole in zip(spent, self._total, strict=True))
+        row.require(within, "the series opened so far cost more than the study's budget")
+
+    def _seal(self, sealed: StepSealed, row: Announcement) -> None:
+        in_order = not self._due and sealed.step == len(self._steps)
+        row.require(in_order, "a step is out of order")
+        self._steps.append(sealed)
+        self._due = list(self._series)
+
+    def _release(self, made: ReleaseMade, row: Announcement) -> None:
+        row.require(made.series in self._series, "a release of a series that was not opened")
+        newest = len(self._steps) - 1
+        in_order = made.series in self._due and made.step == newest
+        row.require(in_order, "a release is out of order, or made twice")
+        sealed = self._steps[-1].label == made.label
+        row.require(sealed, "a release of a step that was never sealed")
+        width = self._series[made.series].width
+        row.require(made.widths == {width}, "has too few or many numbers")
+        self._due.remove(made.series)
+        self._releases[made.series].append(made)
+
+    def finished(
+        self, last: Announcement
+    ) -> tuple[tuple[PublishedSeries, ...], tuple[StepSealed, ...]]:
+        """The series with their releases, and the steps, once none is missing."""
+        if self._due:
+            last.require(False, f"series '{self._due[0]}' has no release of the last step")
+        series = (
+            PublishedSeries(**{**dict(each), "releases": tuple(self._releases[name])})
+            for name, each in self._series.items()
+        )
+        return tuple(series), tuple(self._steps)

@@ -1,0 +1,127 @@
+"""The public part of a study: what was promised, and what was published since.
+
+Nothing but `study.toml` and `ledger.jsonl` is in it, so that a report cannot know more than
+its readers do. Both are checked: the chain of the ledger, each fact in it, and that the two
+files agree with each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+from graphveil.errors import IntegrityError, StorageError, StudyError
+from graphveil.study import chain
+from graphveil.study.chain import PublicRow
+from graphveil.study.facts import StepSealed
+from graphveil.study.history import History, PublishedSeries
+from graphveil.study.study_file import StudyFile, parse
+
+STUDY = "study.toml"
+LEDGER = "ledger.jsonl"
+_MISSING = {
+    STUDY: "Give the public folder of a study, or make one with `graphveil new`.",
+    LEDGER: "A draft has none, and so nothing to report: add records, and publish a step.",
+}
+
+
+@dataclass(frozen=True)
+class Head:
+    """The end of the chain: who holds this hash can prove what was published until then."""
+
+    hash: str
+    rows: int
+    at: str
+
+
+@dataclass(frozen=True)
+class PublicPart:
+    """A study as the public sees it.
+
+    Attributes:
+        study: what is promised.
+        opened_at: when the promise was entered into the ledger, in UTC.
+        history: what was announced since.
+        head: the end of the chain.
+        series: those that are looked at, in the order in which they were opened.
+    """
+
+    study: StudyFile
+    opened_at: str
+    history: History
+    head: Head
+    series: tuple[PublishedSeries, ...]
+
+    @classmethod
+    def read(cls, public: Path) -> PublicPart:
+        """The study in a `public` folder, checked."""
+        study = parse(_text(public / STUDY), STUDY)
+        part = cls.of(chain.read_rows(_text(public / LEDGER), LEDGER))
+        require_agreement(study, [part.study], STUDY, LEDGER)
+        return part
+
+    @classmethod
+    def of(cls, rows: Sequence[PublicRow]) -> PublicPart:
+        """The same from rows that are known to be chained; what they say is what was promised."""
+        history = History.of([row.announcement(LEDGER) for row in rows], LEDGER)
+        head = Head(rows[-1].hash, len(rows), rows[-1].at)
+        return cls(history.versions[-1], rows[0].at, history, head, history.series)
+
+    @property
+    def steps(self) -> tuple[StepSealed, ...]:
+        """What is published so far."""
+        return self.history.steps
+
+    @property
+    def software(self) -> tuple[str, ...]:
+        """The versions that the ledger names, each with the library of its noise."""
+        return self.history.software
+
+    @property
+    def total(self) -> tuple[Fraction, Fraction]:
+        """ε and δ that the study will never exceed."""
+        return self.study.budget_total()
+
+    @property
+    def spent(self) -> tuple[Fraction, Fraction]:
+        """ε and δ of all series that were opened."""
+        return self.history.spent
+
+    @property
+    def left(self) -> tuple[Fraction, Fraction]:
+        """ε and δ for series that may still be opened."""
+        return self.study.budget_left()
+
+
+def require_agreement(
+    found: StudyFile, versions: Sequence[StudyFile], file: str, ledger: str
+) -> None:
+    """Refuse a study file that says something else than the ledger does.
+
+    Args:
+        found: what the file says.
+        versions: what the ledger says that it may say; the newest is last.
+        file: how the file is called, for messages.
+        ledger: how the ledger is called.
+    """
+    if found in versions:
+        return
+    entries = ", ".join(found.clashes(versions[-1]))
+    raise StudyError(
+        f"{file} says something else than {ledger} about: {entries}. A study keeps its promise "
+        "as it was when it was opened. Undo the change; for a new series use `graphveil series`, "
+        "for another promise open a new study."
+    )
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_bytes().decode()
+    except FileNotFoundError as error:
+        raise StudyError(f"{path.name} is missing. {_MISSING[path.name]}") from error
+    except UnicodeDecodeError as error:
+        raise IntegrityError(f"{path.name} is not a text in UTF-8.") from error
+    except OSError as error:
+        raise StorageError(f"{path.name} cannot be read: {error.strerror}.") from error

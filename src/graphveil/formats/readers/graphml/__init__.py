@@ -1,4 +1,4 @@
-"""GraphML: one graph, whose nodes, and if need be edges, carry a date as an attribute."""
+"""GraphML: one graph whose nodes, and optionally edges, have a date as an attribute."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from graphveil.errors import InputError, Place
-from graphveil.formats.column_names import dates, names_by_text, no_such, plain
+from graphveil.formats.columns.dates import look_like_dates, tidied
+from graphveil.formats.columns.names import names_by_text, no_such, plain, unnamed_date
 from graphveil.formats.file_reports import file_report
-from graphveil.formats.format import Claim, Claimed, Format, Part, register
-from graphveil.formats.graphml_elements import Document, Element, read_elements
+from graphveil.formats.format import Claim, Claimed, Format, ParsedFile, register
 from graphveil.formats.options import ReadingOptions
 from graphveil.formats.parse_report import Note
+from graphveil.formats.readers.graphml.elements import Document, Element, read_elements
 from graphveil.formats.source_file import SourceFile
-from graphveil.formats.time_fields import look_like_dates, tidied
 from graphveil.graph.records import Table
 
 _OWN_TIME = "time"
@@ -34,18 +34,18 @@ def _claims(file: SourceFile, insisted: bool) -> Claim | None:
     return Claim("network", "XML whose outermost element is graphml")
 
 
-def _read(files: Sequence[Claimed], options: ReadingOptions) -> list[Part]:
+def _read(files: Sequence[Claimed], options: ReadingOptions) -> list[ParsedFile]:
     return [_read_one(each, options) for each in files]
 
 
-def _read_one(claimed: Claimed, options: ReadingOptions) -> Part:
+def _read_one(claimed: Claimed, options: ReadingOptions) -> ParsedFile:
     file = claimed.file
     document = read_elements(file.whole(options.document_bytes), file.name, options.most_nesting)
     nodes, refusal, notes = _nodes(document, file, options)
     edges, edge_refusal, edge_notes = _edges(document, file, options)
     directed = _direction(document, file)
     notes = [*notes, *edge_notes]
-    return Part(
+    return ParsedFile(
         file_report(claimed, GRAPHML.name, nodes=[nodes], edges=[edges], notes=notes),
         nodes=(nodes,),
         edges=(edges,),
@@ -139,14 +139,7 @@ def _no_time(document: Document, file: SourceFile, named: str | None) -> InputEr
     if named is not None:
         found = [key.name for key in document.keys.values()]
         return no_such("attribute", Place(file.name, column=named), found, likely)
-    refusal = InputError(
-        "no attribute was named as the date of a node",
-        place=Place(file.name),
-        hint=f"Name it: --time in the shell, time= in Python. {dates('attribute', likely)}",
-    )
-    if likely:
-        raise refusal
-    return refusal
+    return unnamed_date("attribute", "node", Place(file.name), likely)
 
 
 def _no_edge_time(document: Document, file: SourceFile, named: str | None) -> InputError | None:
@@ -175,8 +168,7 @@ GRAPHML = register(
     Format(
         name="graphml",
         summary="GraphML",
-        looks="XML with one graph; nodes have a date as an attribute, called time or as you name "
-        "it",
+        looks="XML with one graph; nodes have a date attribute, called time or named by you",
         claims=_claims,
         read=_read,
     )

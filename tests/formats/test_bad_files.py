@@ -13,6 +13,7 @@ from format_examples import COMPACT, EXAMPLES, GRAPHML, HIVTRACE, LINELIST, PAIR
 from graphveil.errors import InputError
 from graphveil.formats import ReadingOptions, read_records
 
+LONGEST_MESSAGE = 300
 DATED = ReadingOptions(time="dx")
 PACKED = gzip.compress(b"node,time\n1,2001\n", mtime=0)  # gzip would write the time of day
 PLAIN = ReadingOptions()
@@ -121,6 +122,7 @@ def refused(folder: Path, content: str | bytes, options: ReadingOptions, message
         read_records([folder / "file"], options=options)
     assert told.value.place is not None
     assert told.value.place.source == "file"
+    assert len(str(told.value)) < LONGEST_MESSAGE
 
 
 @pytest.mark.parametrize(("content", "message"), TRACES)

@@ -47,8 +47,9 @@ def _rows_table(rows: Iterable[Any], wanted: Wanted, source: str) -> Table:
             )
         for name, value in zip(names, values, strict=True):
             columns[name].append(value)
-    if source == "the edges" and all(value is None for value in columns["time"]):
-        del columns["time"]
+    for name in wanted.optional:
+        if all(value is None for value in columns[name]):
+            del columns[name]
     return _table(columns, source)
 
 

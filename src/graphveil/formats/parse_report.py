@@ -80,6 +80,6 @@ class ParseReport:
     notes: tuple[Note, ...] = ()
 
     def lines(self) -> list[str]:
-        """The whole reading in words, file by file."""
+        """All files in words, one after the other."""
         said = [line for file in self.files for line in file.lines()]
         return [*said, *map(str, self.notes)]

@@ -130,7 +130,7 @@ def _too_large(name: str, most: int) -> InputError:
 
 
 def found_files(paths: Sequence[str | Path]) -> list[SourceFile]:
-    """Every file under a name of its own: the file name, with folders where that is shared."""
+    """Every file under a unique name: the file name, with folders where that is shared."""
     whole = [Path(path) for path in paths]
     places = [path.resolve() for path in whole]
     for place in places:

@@ -20,12 +20,14 @@ from graphveil.graph.records import Table
 if TYPE_CHECKING:
     import polars as pl
 
+PLAIN_NUMBER = re.compile(r"-?[0-9]{1,18}")
 MISSING_WORDS = ("", "-", "na", "n/a", "nan", "nat", "none", "null", "missing", "unknown")
 _SLASHED = r"^[0-9]{1,2}/[0-9]{1,2}/[0-9]{4}(?: [0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?)?$"
 _SLASHED_PARTS = re.compile(r"([0-9]+)/([0-9]+)/([0-9]{4})(?: ([0-9]{1,2})(:[0-9:]+))?")
 _DATE = re.compile(rf"[0-9]{{4}}-[0-9]{{2}}(-[0-9]{{2}}([T ].*)?)?|(19|20)[0-9]{{2}}|{_SLASHED}")
 _LOOKED_AT = 50
-PLAIN_NUMBER = re.compile(r"-?[0-9]{1,18}")
+_LAST_SECOND = 253_402_300_799  # the end of the year 9999
+_SECOND = 1_000_000  # microseconds
 
 
 def is_missing(text: str) -> bool:
@@ -56,6 +58,22 @@ def numeric_if_plain(times: pl.Series) -> pl.Series:
     if not bare.str.contains(f"^{PLAIN_NUMBER.pattern}$").fill_null(True).all():
         return times
     return bare.replace("", None).cast(pl.Int64)
+
+
+def from_seconds(table: Table) -> Table:
+    """The table with its seconds since 1970 as timestamps."""
+    import polars as pl
+
+    seconds = table.frame["time"].cast(pl.Int64, strict=False)
+    wrong = ~seconds.is_between(0, _LAST_SECOND).fill_null(False)
+    if wrong.any():
+        raise InputError(
+            "the time is not a number of seconds since 1970",
+            place=table.place(int(wrong.arg_true()[0]), "time"),
+            hint="Write whole seconds; divide milliseconds by 1000.",
+        )
+    moments = (seconds * _SECOND).cast(pl.Datetime("us"))
+    return replace(table, frame=table.frame.with_columns(moments.alias("time")))
 
 
 def undated(table: Table) -> Table:

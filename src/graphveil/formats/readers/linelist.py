@@ -68,10 +68,10 @@ def _part(claimed: Claimed, options: ReadingOptions) -> ParsedFile:
     source = DelimitedTable.of(claimed.file)
     time, no_time = node_time_column(source, options.time)
     edge_time, no_edge_time = edge_time_column(source, options.edge_time)
-    cases, mended = _cases(claimed, source, (time, edge_time), options)
+    cases, repaired = _cases(claimed, source, (time, edge_time), options)
     nodes, dating = _nodes(cases, time, day_first=options.day_first)
     edges, linking = _edges(cases, edge_time, day_first=options.day_first)
-    notes = [*mended, *dating, *linking]
+    notes = [*repaired, *dating, *linking]
     return ParsedFile(
         file_report(claimed, LINELIST.name, nodes=[nodes], edges=[edges], notes=notes),
         nodes=(nodes,),
@@ -131,7 +131,7 @@ def _edges(cases: Table, edge_time: str | None, *, day_first: bool) -> tuple[Tab
 
 
 def _infectors(frame: pl.DataFrame) -> pl.Series:
-    """The ids in each cell; blanks stand between ids unless ids of cases hold blanks."""
+    """The ids in each cell; blanks separate ids unless ids of cases contain blanks."""
     import polars as pl
 
     held = frame["case"].str.strip_chars().str.contains(r"\s").any()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from graphveil.errors import InputError
+from graphveil.formats.columns.dates import from_seconds
 from graphveil.formats.file_reports import file_report
 from graphveil.formats.format import Claim, Claimed, Format, ParsedFile, register
 from graphveil.formats.options import ReadingOptions
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 _WHOLE = re.compile(r"[0-9]{1,15}")
 _LIKELY = 10**8  # seconds, in 1973: smaller numbers are probably weights
-_LAST_SECOND = 253_402_300_799  # the end of the year 9999
-_SECOND = 1_000_000  # microseconds
 
 
 def _claims(file: SourceFile, insisted: bool) -> Claim | None:
@@ -71,17 +69,7 @@ def _edges(claimed: Claimed, rows: Spaced) -> Table:
     import polars as pl
 
     frame = pl.DataFrame(dict(zip(("source", "target", "time"), rows.columns, strict=True)))
-    table = Table(frame, claimed.file.name, numbers=rows.numbers)
-    seconds = frame["time"].cast(pl.Int64, strict=False)
-    wrong = ~seconds.is_between(0, _LAST_SECOND).fill_null(False)
-    if wrong.any():
-        raise InputError(
-            "the time is not a number of seconds since 1970",
-            place=table.place(int(wrong.arg_true()[0]), "time"),
-            hint="Write whole seconds; divide milliseconds by 1000.",
-        )
-    moments = (seconds * _SECOND).cast(pl.Datetime("us"))
-    return Table(frame.with_columns(moments.alias("time")), table.source, numbers=rows.numbers)
+    return from_seconds(Table(frame, claimed.file.name, numbers=rows.numbers))
 
 
 def _first_appearances(edges: Sequence[Table]) -> list[Table]:

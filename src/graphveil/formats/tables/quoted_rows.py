@@ -56,7 +56,7 @@ def _as_written(text: str) -> str:
 
 
 def _values(text: str, origin: DelimitedTable) -> dict[str, str] | None:
-    """The values of a row by the header, or None if they are not as many."""
+    """The values of a row by the header, or None if there are more or fewer."""
     try:
         values = next(csv.reader([text], delimiter=origin.separator))
     except csv.Error:  # one of them is longer than any value of a table should be

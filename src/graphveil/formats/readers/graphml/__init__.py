@@ -8,12 +8,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from graphveil.errors import InputError, Place
-from graphveil.formats.columns.dates import look_like_dates, tidied
-from graphveil.formats.columns.names import names_by_text, no_such, plain, unnamed_date
+from graphveil.formats.columns.dates import tidied
+from graphveil.formats.columns.names import plain
 from graphveil.formats.file_reports import file_report
 from graphveil.formats.format import Claim, Claimed, Format, ParsedFile, register
 from graphveil.formats.options import ReadingOptions
 from graphveil.formats.parse_report import Note
+from graphveil.formats.readers.graphml.dates import date_key, no_edge_time, no_time, values_of
 from graphveil.formats.readers.graphml.elements import Document, Element, read_elements
 from graphveil.formats.source_file import SourceFile
 from graphveil.graph.records import Table
@@ -59,9 +60,9 @@ def _nodes(
     document: Document, file: SourceFile, options: ReadingOptions
 ) -> tuple[Table, InputError | None, list[Note]]:
     ids = _required(document.nodes, "id", file)
-    key = _key(document, "node", options.time or _OWN_TIME)
-    refusal = None if key else _no_time(document, file, options.time)
-    times = _values(document, document.nodes, key)
+    key = date_key(document, "node", options.time or _OWN_TIME)
+    refusal = None if key else no_time(document, file, options.time)
+    times = values_of(document, document.nodes, key)
     name = document.keys[key].name if key else _OWN_TIME
     table = _table({"node": ids, "time": times}, document.nodes, file, {"node": "id", "time": name})
     table, notes = tidied(table, day_first=options.day_first)
@@ -74,11 +75,11 @@ def _edges(
     columns: dict[str, Sequence[str | None]] = {
         end: _required(document.edges, end, file) for end in ("source", "target")
     }
-    key = _key(document, "edge", options.edge_time or _OWN_TIME)
+    key = date_key(document, "edge", options.edge_time or _OWN_TIME)
     if key is None:
         table = _table(columns, document.edges, file, {})
-        return table, _no_edge_time(document, file, options.edge_time), []
-    columns["time"] = _values(document, document.edges, key)
+        return table, no_edge_time(document, file, options.edge_time), []
+    columns["time"] = values_of(document, document.edges, key)
     table = _table(columns, document.edges, file, {"time": document.keys[key].name})
     table, notes = tidied(table, day_first=options.day_first)
     return table, None, notes
@@ -95,23 +96,6 @@ def _required(elements: Sequence[Element], name: str, file: SourceFile) -> list[
     return [element.given[name] for element in elements]
 
 
-def _key(document: Document, domain: str, name: str) -> str | None:
-    """The id of the key that people know by this name, for nodes or for edges."""
-    for key_id, key in document.keys.items():
-        if key.domain in (domain, "all") and plain(name) in (plain(key.name), plain(key_id)):
-            return key_id
-    return None
-
-
-def _values(
-    document: Document, elements: Sequence[Element], key: str | None
-) -> Sequence[str | None]:
-    if key is None:
-        return [None] * len(elements)
-    default = document.keys[key].default
-    return [element.data.get(key, default) for element in elements]
-
-
 def _table(
     columns: dict[str, Sequence[str | None]],
     elements: Sequence[Element],
@@ -123,31 +107,6 @@ def _table(
     series = {name: pl.Series(values, dtype=pl.String) for name, values in columns.items()}
     lines = np.array([element.line for element in elements], dtype=np.int64)
     return Table(pl.DataFrame(series), file.name, names=names, numbers=lines)
-
-
-def _date_keys(document: Document, domain: str, elements: Sequence[Element]) -> list[str]:
-    return [
-        key.name
-        for key_id, key in document.keys.items()
-        if key.domain in (domain, "all") and look_like_dates(_values(document, elements, key_id))
-    ]
-
-
-def _no_time(document: Document, file: SourceFile, named: str | None) -> InputError:
-    """The refusal of a graph without the date attribute; certain if there is a candidate."""
-    likely = _date_keys(document, "node", document.nodes)
-    if named is not None:
-        found = [key.name for key in document.keys.values()]
-        return no_such("attribute", Place(file.name, column=named), found, likely)
-    return unnamed_date("attribute", "node", Place(file.name), likely)
-
-
-def _no_edge_time(document: Document, file: SourceFile, named: str | None) -> InputError | None:
-    if named is None:
-        return None
-    found = list(names_by_text([key.name for key in document.keys.values()]))
-    likely = _date_keys(document, "edge", document.edges)
-    return no_such("attribute", Place(file.name, column=named), found, likely)
 
 
 def _direction(document: Document, file: SourceFile) -> bool | None:

@@ -48,7 +48,7 @@ def _json(file: SourceFile, options: ReadingOptions) -> Any:
 
 
 def _depth(raw: bytes) -> int:
-    """How deep brackets are nested, without those that stand in text."""
+    """How deep brackets are nested, not counting those within text."""
     bare = np.frombuffer(_STRING.sub(b"", raw), dtype=np.uint8)
     brackets = bare[np.isin(bare, np.frombuffer(b"[]{}", dtype=np.uint8))]
     opening = np.isin(brackets, np.frombuffer(b"[{", dtype=np.uint8))

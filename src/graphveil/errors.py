@@ -3,9 +3,9 @@
 ::
 
     GraphveilError
-    ├── InputError            records that cannot be accepted; says where and how to mend it
+    ├── InputError            records that cannot be accepted; says where and how to fix it
     │   └── PastStepError     records for a step that is already closed
-    ├── ParameterError        an argument outside its admissible range
+    ├── ParameterError        an argument outside its allowed range
     ├── BoundError            a sequence that breaks its promised degree bound (private!)
     ├── CountOverflowError    an exact count beyond 64 bits
     ├── StudyError            a study that cannot do what was asked, as it is
@@ -45,7 +45,7 @@ class Place:
 
 
 class InputError(GraphveilError):
-    """Records that cannot be accepted: what is wrong, where, and how to mend it."""
+    """Records that cannot be accepted: what is wrong, where, and how to fix it."""
 
     def __init__(self, what: str, *, place: Place | None = None, hint: str = "") -> None:
         self.what = what
@@ -61,7 +61,7 @@ class PastStepError(InputError):
 
 
 class ParameterError(GraphveilError):
-    """An argument outside its admissible range; names the argument and the range."""
+    """An argument outside its allowed range; names the argument and the range."""
 
     def __init__(self, parameter: str, problem: str, *, hint: str = "") -> None:
         self.parameter = parameter
@@ -74,7 +74,7 @@ def nearest_name(name: str, known: Iterable[str], besides: str = "") -> str:
     Args:
         name: what was asked for.
         known: every name there is.
-        besides: what else would do, told after the names.
+        besides: what else would do, named after them.
     """
     from difflib import get_close_matches
 

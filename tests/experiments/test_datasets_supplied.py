@@ -97,7 +97,7 @@ def test_a_missing_patent_file_is_described(nber: Path, name: str, columns: str)
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("cite75_99.txt", '"CITING","CITES"\n1,2\n', "column 'cited': there is none of this name"),
+        ("cite75_99.txt", '"CITING","CITES"\n1,2\n', "column 'cited': there is no such column"),
         (
             "cite75_99.txt",
             '"CITING","CITED"\n4500001,3858241\n4600002,unknown\n',
@@ -245,15 +245,15 @@ def test_dates_may_stand_in_the_node_as_a_list(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (trace(Nodes={"id": 1}), "column 'Nodes.id': the file is no HIV-TRACE network"),
-        (trace(Edges=None), "column 'Edges': the file is no HIV-TRACE network"),
-        ([1, 2], "no HIV-TRACE network"),
+        (trace(Nodes={"id": 1}), "column 'Nodes.id': the file is not an HIV-TRACE network"),
+        (trace(Edges=None), "column 'Edges': the file is not an HIV-TRACE network"),
+        ([1, 2], "not an HIV-TRACE network"),
         (trace(Nodes=[{"id": None, "dx": "2001"}]), "row 0, column 'Nodes.id': the node has no id"),
         (
             trace(Edges=[{"source": 0, "target": 9}]),
             "row 0, column 'Edges.target': the edge does not",
         ),
-        (trace(Edges=["P1-P2"]), "row 0, column 'Edges': the entry is no object"),
+        (trace(Edges=["P1-P2"]), "row 0, column 'Edges': the entry is not an object"),
         (
             trace(Edges=[{"source": -1, "target": 1}]),
             "row 0, column 'Edges.source': the edge does not",
@@ -273,7 +273,7 @@ def test_an_unknown_date_attribute_offers_the_nearest(tmp_path: Path) -> None:
 
 def test_text_that_is_no_json_is_refused(tmp_path: Path) -> None:
     (tmp_path / "network.json").write_text("{")
-    with pytest.raises(InputError, match="not JSON"):
+    with pytest.raises(InputError, match="not valid JSON"):
         dataset(f"hiv-trace:{tmp_path / 'network.json'},dx")
 
 

@@ -13,6 +13,7 @@ from format_examples import COMPACT, EXAMPLES, GRAPHML, HIVTRACE, LINELIST, PAIR
 from graphveil.errors import InputError
 from graphveil.formats import ReadingOptions, read_records
 
+LONGEST_MESSAGE = 300
 DATED = ReadingOptions(time="dx")
 PACKED = gzip.compress(b"node,time\n1,2001\n", mtime=0)  # gzip would write the time of day
 PLAIN = ReadingOptions()
@@ -36,9 +37,9 @@ TRACES: list[tuple[str, str]] = [
     (network(Edges=[edge(source=True)]), "row 0, column 'Edges.source': .* two positions"),
     (network(Edges=[edge(source="P1")]), "row 0, column 'Edges.source': .* two positions"),
     (network(Edges=[edge(), edge(target=10**30)]), "row 1, column 'Edges.target'"),
-    (network(Edges=[edge(), 7]), "row 1, column 'Edges': the entry is no object"),
+    (network(Edges=[edge(), 7]), "row 1, column 'Edges': the entry is not an object"),
     (network(Edges=[edge(), edge(directed=True, source=2)]), "row 1, column 'Edges.directed'"),
-    (network(Edges=7), "column 'Edges': the file is no HIV-TRACE network"),
+    (network(Edges=7), "column 'Edges': the file is not an HIV-TRACE network"),
     (network(Nodes=[{"id": "A"}, {"id": None}]), "row 1, column 'Nodes.id': the node has no id"),
     (network(Nodes=[{"id": ["A"]}]), "row 0, column 'Nodes.id': the node has no id"),
     (network(Nodes=[{"id": 1.5}]), "row 0, column 'Nodes.id': the node has no id"),
@@ -47,22 +48,22 @@ TRACES: list[tuple[str, str]] = [
     (network(Singletons=[{"id": " "}]), "row 0, column 'Singletons.id': the node has no id"),
     (network(Nodes=[{"id": "A", "dx": {"y": 1}}]), r"row 0, column 'Nodes\.dx': the date is"),
     (network(Nodes=[{"id": "A", "dx": True}]), r"row 0, column 'Nodes\.dx': the date is"),
-    (network(Nodes=[{"id": "A", "dx": "13/25/2021"}]), "row 0.*'13/25/2021' is no date"),
-    (network(Nodes=[{"id": "A", "dx": "2/30/2021"}]), "row 0.*'2/30/2021' is no date"),
+    (network(Nodes=[{"id": "A", "dx": "13/25/2021"}]), "row 0.*'13/25/2021' is not a date"),
+    (network(Nodes=[{"id": "A", "dx": "2/30/2021"}]), "row 0.*'2/30/2021' is not a date"),
     (network(Nodes=[{"id": "A", "Dx_date": "2001"}]), "column 'dx'.*look like dates: Dx_date"),
     (network(Nodes=[{"id": "A", "dxx": "2001"}]), "no field of this name. Did you mean 'dxx'"),
-    (network(Nodes={"id": ["A", "B"], "dx": ["2001"]}), "column 'Nodes'.*not equally long"),
-    (network(Nodes={"id": "A"}), r"column 'Nodes\.id': the file is no HIV-TRACE network"),
+    (network(Nodes={"id": ["A", "B"], "dx": ["2001"]}), "column 'Nodes'.*different lengths"),
+    (network(Nodes={"id": "A"}), r"column 'Nodes\.id': the file is not an HIV-TRACE network"),
     (
         network(Nodes={"id": {"keys": {"0": "A"}, "values": [0, 1]}}),
         r"row 1, column 'Nodes\.id'.*not among the keys",
     ),
-    ('{"Nodes": [], "Edges": [}', "row 1: the file is not JSON"),
-    ('{"Nodes": [\n{"id": 1}', "row 2: the file is not JSON"),
-    ('{"Nodes": [' + "9" * 5000 + "]}", "the file is not JSON"),
+    ('{"Nodes": [], "Edges": [}', "row 1: the file is not valid JSON"),
+    ('{"Nodes": [\n{"id": 1}', "row 2: the file is not valid JSON"),
+    ('{"Nodes": [' + "9" * 5000 + "]}", "the file is not valid JSON"),
     ('{"Nodes": ' + "[" * 70 + "]" * 70 + "}", "nested more than 64 deep"),
     ('{"Nodes": ' + "[" * 99_999, "nested more than 64 deep"),
-    ('{"trace_results": [1]}', "no HIV-TRACE network"),
+    ('{"trace_results": [1]}', "not an HIV-TRACE network"),
 ]
 GRAPHS: list[tuple[str, str]] = [
     (graphml('<node id="a"/>\n<edge source="a"/>'), "row 4, column 'target': the element has no"),
@@ -71,11 +72,11 @@ GRAPHS: list[tuple[str, str]] = [
         graphml('<edge source="a" target="b"/>\n<edge directed="false" source="a" target="b"/>'),
         "row 4, column 'directed': some edges are directed and some are not",
     ),
-    (graphml('<node id="a"><graph/></node>'), "row 3: graphs within graphs"),
+    (graphml('<node id="a"><graph/></node>'), "row 3: several graphs, or graphs within graphs"),
     (graphml("<hyperedge/>"), "row 3: hyperedges"),
     ("<graphml/>", "there is no graph"),
-    (graphml("<node id='a'>"), "row 4: the file is no well-formed XML"),
-    (graphml("&lol;"), "row 3: the file is no well-formed XML"),
+    (graphml("<node id='a'>"), "row 4: the file is not well-formed XML"),
+    (graphml("&lol;"), "row 3: the file is not well-formed XML"),
     ("<!DOCTYPE x [<!ENTITY a 'b'>]>" + graphml(""), "row 1: the file declares a document type"),
     ('<!DOCTYPE x SYSTEM "/etc/hostname">\n' + graphml(""), "declares a document type"),
     ('<?xml version="1.0" encoding="klingon"?>' + graphml(""), "well-formed|encoding"),
@@ -90,7 +91,7 @@ GRAPHS: list[tuple[str, str]] = [
 TABLES: list[tuple[str | bytes, str]] = [
     ("ID,Collection_Date\n1,7/8/2021\n", "no column was named.*look like dates: Collection_Date"),
     ("ID,name\n1,x\n", "no column was named as the date of a node.*No column looks like a date"),
-    ("node,tme\n1,2001\n", "column 'time': there is none.*'tme'"),
+    ("node,tme\n1,2001\n", "column 'time': there is no such column.*'tme'"),
     ("node,time\n1,2001,2002\n", "row 2: the row has 3 columns"),
     ("node,time\n1,2001\n2,\0\n", "row 3: the row cannot be read as UTF-8 text"),
     (b"node,time\n1,2001\n2,\xff\n", "row 3: the row cannot be read as UTF-8 text"),
@@ -101,13 +102,16 @@ TABLES: list[tuple[str | bytes, str]] = [
     ("case_id,time,infector\n1,2001,\n2,13/25/2021,1\n", "row 3, column 'time': '13/25/2021'"),
     (b"case_id,time,infector\n1,2001,\n2,2001,\xff\n", "row 3: the row cannot be read"),
     (b'case_id,time,infector\n"1,2001,"\n2,2001,\xff\n', "row 3: the row cannot be read"),
-    ("1 2 1500000000\n1 2 1500000000000\n", "row 2, column 'time': the time is no number of sec"),
+    (
+        "1 2 1500000000\n1 2 1500000000000\n",
+        "row 2, column 'time': the time is not a number of sec",
+    ),
     ("1 2\n" * 300 + "1 2 3\n", "row 301: the line does not have 2 values"),
-    ("1 2\n" * 300 + "1\0 2\n", "no known format"),
+    ("1 2\n" * 300 + "1\0 2\n", "not in a known format"),
     ("1 2\n" * 30_000 + "1\0 2\n", "row 30001: the line cannot be read as UTF-8"),
-    (PACKED[:-4], "cannot be unpacked"),
-    (PACKED + b"x", "cannot be unpacked"),
-    (b"\x1f\x8bnonsense", "cannot be unpacked"),
+    (PACKED[:-4], "cannot be decompressed"),
+    (PACKED + b"x", "cannot be decompressed"),
+    (b"\x1f\x8bnonsense", "cannot be decompressed"),
     (b"PAR1 and nothing else", "cannot be read as Parquet"),
 ]
 
@@ -118,6 +122,7 @@ def refused(folder: Path, content: str | bytes, options: ReadingOptions, message
         read_records([folder / "file"], options=options)
     assert told.value.place is not None
     assert told.value.place.source == "file"
+    assert len(str(told.value)) < LONGEST_MESSAGE
 
 
 @pytest.mark.parametrize(("content", "message"), TRACES)

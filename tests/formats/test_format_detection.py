@@ -91,16 +91,16 @@ def test_a_node_list_with_infectors_is_one_if_the_user_insists(tmp_path: Path) -
         ("id,infector,source,target\n", "fits several formats: linelist, microbetrace, pair"),
         ("nod,time\na,2001\n", "Is the column 'nod' meant to be 'node'"),
         ("sorce,taget\na,b\n", "'sorce' meant to be 'source'.*'taget' meant to be 'target'"),
-        ("from,to\na,b\n", "first line has 2 columns, without names that are known"),
+        ("from,to\na,b\n", "first line has 2 columns, none with a known name"),
         ("node,time,source,target\na,2001,b,c\n", "known names: node, time, source, target"),
         ('{"nodes": []}', "JSON without sections of HIV-TRACE"),
         ("<html></html>", "Seen: XML"),
-        ("\0\1\2", "bytes that are no text"),
-        (b"caf\xe9,time\n", "bytes that are no UTF-8 text"),
-        ("from to\na b\n", "no known format"),
-        ("1 2 5\n3 4 6\n", "no known format"),
-        ("1 2 3 4\n", "no known format"),
-        ("1 2\n1 2 3\n", "no known format"),
+        ("\0\1\2", "bytes that are not text"),
+        (b"caf\xe9,time\n", "bytes that are not UTF-8 text"),
+        ("from to\na b\n", "not in a known format"),
+        ("1 2 5\n3 4 6\n", "not in a known format"),
+        ("1 2 3 4\n", "not in a known format"),
+        ("1 2\n1 2 3\n", "not in a known format"),
         ("ID,node,time\na,b,2001\n", "fits several formats: microbetrace, pair"),
     ],
 )
@@ -127,7 +127,7 @@ def test_weights_are_not_taken_for_times_unless_the_user_insists(tmp_path: Path)
 
 
 def test_two_formats_cannot_have_one_name() -> None:
-    with pytest.raises(ValueError, match="two formats"):
+    with pytest.raises(ValueError, match="kind format are called 'pair'"):
         register(Format("pair", "", "", lambda *_: None, lambda *_: []))
 
 

@@ -11,18 +11,18 @@ import pytest
 from format_examples import LINELIST
 from graphveil.calendar.calendar import Calendar
 from graphveil.errors import InputError, Place
-from graphveil.formats import Reading, ReadingOptions, read_records
+from graphveil.formats import ReadFiles, ReadingOptions, read_records
 from graphveil.graph.sequence import GraphSequence
 
 YEARS = Calendar.yearly(2020)
 
 
-def read(folder: Path, text: str, **options: Any) -> Reading:
+def read(folder: Path, text: str, **options: Any) -> ReadFiles:
     (folder / "cases.csv").write_text(text)
     return read_records([folder / "cases.csv"], options=ReadingOptions(**options))
 
 
-def lines(found: Reading) -> str:
+def lines(found: ReadFiles) -> str:
     return "\n".join(found.report.lines())
 
 
@@ -123,7 +123,7 @@ def test_rows_in_quotes_as_a_whole_are_read_as_they_were_meant(tmp_path: Path, e
     assert found.records.nodes.frame.rows() == [("a", 2020), ("b", 2021), ("c", 2021), ("d", 2021)]
     assert found.records.edges.frame.rows() == [("a", "b"), ("b", "c"), ("a", "d"), ("b", "d")]
     assert found.records.edges.place(3, "source").row == 5
-    assert "2 rows in quotes as a whole: read without these (rows 3, 5)" in lines(found)
+    assert "2 rows quoted as a whole: read without the quotes (rows 3, 5)" in lines(found)
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_rows_in_quotes_as_a_whole_are_read_as_they_were_meant(tmp_path: Path, e
 )
 def test_commas_in_an_id_make_no_row(tmp_path: Path, row: str) -> None:
     found = read(tmp_path, f"case_id,seen,infector\na,2020,\n{row}\n", time="seen")
-    assert "in quotes as a whole" not in lines(found)
+    assert "quoted as a whole" not in lines(found)
     assert found.records.nodes.frame["node"].to_list()[1] == row.split('"')[1]
 
 

@@ -24,12 +24,13 @@ from format_examples import (
 )
 from graphveil.calendar.calendar import Calendar
 from graphveil.errors import InputError, ParameterError, Place
-from graphveil.formats import Reading, ReadingOptions, read_records, spaced
+from graphveil.formats import ReadFiles, ReadingOptions, read_records
+from graphveil.formats.tables import spaced
 from graphveil.graph.records import Table
 from graphveil.graph.sequence import GraphSequence
 
 
-def read(example: Example, **changes: Any) -> Reading:
+def read(example: Example, **changes: Any) -> ReadFiles:
     return read_records(example.paths, **{"options": example.options, **changes})
 
 
@@ -40,7 +41,7 @@ def rows(table: Table) -> list[tuple[object, ...]]:
     return texts.rows()
 
 
-def lines(found: Reading) -> str:
+def lines(found: ReadFiles) -> str:
     return "\n".join(found.report.lines())
 
 
@@ -118,10 +119,10 @@ def test_the_report_says_what_happened() -> None:
     assert "1 edges marked as removed: dropped (row 2)" in said
     assert "1 nodes without a date: left to the study's rule (row 3)" in said
     assert "dated by the field 'patient_attributes.dx_date'" in said
-    assert "7 people without links are a count only" in lines(read(COMPACT))
+    assert "7 people without links are counted but not listed" in lines(read(COMPACT))
     said = lines(read(MICROBETRACE))
     assert "3 dates with slashes: read month first: 7/8/2021 is July 8" in said
-    assert "2 of these dates would exist in the other order, too" in said
+    assert "2 of these dates would also be valid in the other order" in said
     assert "3 lines that begin with #: skipped (rows 1, 2, 3)" in lines(read(SNAP))
 
 
@@ -204,7 +205,7 @@ def test_links_alone_are_read_for_people_known_before(tmp_path: Path) -> None:
     found = read_records([tmp_path / "links.csv"])
     assert found.records.nodes.frame.is_empty()
     assert found.records.nodes.frame.columns == ["node", "time"]
-    assert "edges can only link people known before" in lines(found)
+    assert "edges can only link people who are already known" in lines(found)
     assert [file.format for file in found.report.files] == ["pair"]
 
 

@@ -18,13 +18,13 @@ import pytest
 from graphveil.calendar.calendar import Calendar
 from graphveil.errors import InputError
 from graphveil.formats import (
-    delimited,
     from_arrays,
     from_frames,
     from_networkx,
     from_rows,
     read_pair,
 )
+from graphveil.formats.tables import delimited
 from graphveil.graph.records import Records
 from graphveil.graph.sequence import GraphSequence
 
@@ -181,7 +181,7 @@ GOOD_NODES, GOOD_EDGES = "node,time\na,2001\nb,2002\n", "source,target\na,b\n"
     [
         ("", GOOD_EDGES, "nodes.csv: the file is empty"),
         ("\n\n", GOOD_EDGES, "nodes.csv: the file is empty"),
-        ("nod,time\na,2001\n", GOOD_EDGES, "nodes.csv, column 'node': there is none.*'nod'"),
+        ("nod,time\na,2001\n", GOOD_EDGES, "column 'node': there is no such column.*'nod'"),
         (GOOD_NODES, "from,to\na,b\n", "edges.csv, column 'source'.*Expected columns: source,"),
         (GOOD_NODES, "source,target\na,b,c\n", "edges.csv, row 2: the row has 3 columns"),
         (GOOD_NODES, "source,target\na,b\na,zz\n", "edges.csv, row 3, column 'target'"),

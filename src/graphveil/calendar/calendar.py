@@ -50,7 +50,7 @@ EXAMPLES |= {Unit.TIME: "1996-03-17T09:30:00Z", Unit.NUMBER: "12"}
 
 @dataclass(frozen=True)
 class Trouble:
-    """The first row (from 0) that a calendar cannot place, why, and how to mend it."""
+    """The first row (from 0) that a calendar cannot place, why, and how to fix it."""
 
     row: int
     flaw: Flaw
@@ -152,7 +152,7 @@ class Calendar:
 
         Where it begins is a fact about the data. A calendar for anything that is published
         must be chosen without looking at them. Times that cannot be read are left to
-        `steps_of`, which tells their rows; if there are no others, steps begin at 1970 or 0.
+        `steps_of`, which names their rows; if there are no others, steps begin at 1970 or 0.
 
         Args:
             times: a column of times.
@@ -188,7 +188,7 @@ class Calendar:
         return None if self.end is None else (self.end - self.starts[0]) // self.width - 1
 
     def steps_of(self, times: TimeColumn) -> StepColumn:
-        """The step of every row of a column; rows without one are told, not raised."""
+        """The step of every row of a column; rows without one are reported, not raised."""
         column = as_series(times)
         steps = np.empty(len(column), np.int32)
         missing = folded = 0
@@ -224,7 +224,7 @@ class Calendar:
             raise ParameterError("step", f"must be a whole number from 0 to {top}, not {step!r}")
         begins = self._begin(int(step))
         if begins > _last_count(self.unit):
-            raise ParameterError("step", "begins after the last time that there can be")
+            raise ParameterError("step", "begins after the last time that a calendar can hold")
         return written(begins, self.unit)
 
     def labels(self, n: int) -> list[str]:
@@ -271,7 +271,7 @@ class Calendar:
         """The calendar that `to_dict` wrote.
 
         Raises:
-            ParameterError: If keys are missing or unknown, or a value is not admissible.
+            ParameterError: If keys are missing or unknown, or a value is not allowed.
         """
         if set(data) == {"cuts", "end"}:
             return cls.cuts(_listed(data["cuts"]), data["end"])
@@ -285,7 +285,7 @@ class Calendar:
         return calendar
 
     def explain(self, flaw: Flaw) -> tuple[str, str]:
-        """What a flaw means under this calendar, and how to mend it."""
+        """What a flaw means under this calendar, and how to fix it."""
         write = f"Write it as {EXAMPLES[self.unit]}"
         unit = "time of day" if self.unit == Unit.TIME else UNIT_NAMES[self.unit]
         dated = self.unit != Unit.NUMBER

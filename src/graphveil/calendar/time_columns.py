@@ -1,7 +1,7 @@
 """Columns of times as people hold them: arrays, pandas columns and Python objects.
 
 All become polars columns. Objects become text that means the same, so that one reader of text
-decides what a time is; objects that can be no time become text that nobody can read.
+decides what a time is; objects that cannot be a time become text that cannot be read.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _text_of(value: object) -> str | None:
     if _stands_for_nothing(value):
         return None
     if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode()  # half a surrogate pair is no text
+        return value.encode("utf-8", "replace").decode()  # half a surrogate pair is not text
     if isinstance(value, dt.date):  # datetimes and pandas timestamps are dates, too
         return value.isoformat()
     if isinstance(value, np.datetime64):

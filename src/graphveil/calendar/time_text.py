@@ -1,6 +1,6 @@
 """Text of dates and timestamps, taken apart by position, a whole column at a time.
 
-Written are a month, a date, or a timestamp as in ISO 8601: `1996-03`, `1996-03-17`,
+A text is a month, a date or a timestamp as in ISO 8601: `1996-03`, `1996-03-17`,
 `1996-03-17T09:30`, with a blank for the T, with seconds and their fractions or with hours
 only, with Z or an offset. Timestamps with an offset are moved to UTC; those without are
 taken as UTC.
@@ -49,7 +49,7 @@ class Dates:
 
 
 def parse_dates(texts: pl.Series) -> Dates:
-    """Take a column of text apart; rows that are no dates come back as not valid."""
+    """Take a column of text apart; rows that are not dates come back as not valid."""
     shaped = texts.str.contains(SHAPE).fill_null(False).to_numpy()
     length = texts.str.len_bytes().fill_null(0).to_numpy()
     only_month, has_clock = length <= LENGTH_OF_MONTH, length > LENGTH_OF_DATE

@@ -145,7 +145,7 @@ def _flawed(rows: int, flaw: Flaw) -> Reading:
 
 
 def _marked(reading: Reading, times: pl.Series) -> Reading:
-    """The reading, with the flaw of every row that is null said."""
+    """The reading, with every null row marked as missing."""
     if times.null_count():
         reading.flaws[times.is_null().to_numpy()] = Flaw.MISSING
     return reading
@@ -235,7 +235,7 @@ def _months_of_few(days: Integers) -> Integers:
 
 
 def _read_text(times: pl.Series, unit: Unit) -> Reading:
-    """Times repeat a lot, so that each different text is read once."""
+    """Times repeat a lot, so each distinct text is read once."""
     different = times.unique()
     if len(different) > len(times) // 2:
         return _read_different(times, unit)

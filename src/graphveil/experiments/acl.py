@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 
 from graphveil.errors import InputError
 from graphveil.experiments.supplied import SuppliedFile
-from graphveil.formats.column_names import Wanted
-from graphveil.formats.tables import read_table
+from graphveil.formats.columns.names import Wanted
+from graphveil.formats.tables.table_file import read_table
 from graphveil.graph.records import Records, Table
 
 if TYPE_CHECKING:

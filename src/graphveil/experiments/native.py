@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from graphveil.calendar.calendar import Calendar
 from graphveil.errors import InputError, Place
 from graphveil.experiments.supplied import ENDINGS, SuppliedFile
-from graphveil.formats.tables import read_pair
+from graphveil.formats.tables.table_file import read_pair
 from graphveil.graph.records import Records
 
 if TYPE_CHECKING:

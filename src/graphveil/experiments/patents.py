@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from graphveil.errors import InputError, Place
 from graphveil.experiments.supplied import SuppliedFile
-from graphveil.formats.column_names import Wanted, match_columns
+from graphveil.formats.columns.names import Wanted, match_columns
 from graphveil.graph.records import Records, Table
 
 if TYPE_CHECKING:

@@ -1,13 +1,18 @@
-"""Readers: files, frames and other libraries' graphs become records with a place."""
+"""Readers: files, frames and other libraries' graphs become records with a place.
 
-from graphveil.formats.memory import from_arrays, from_frames, from_rows
-from graphveil.formats.networkx import from_networkx
+A file is bytes within limits (`source_file`). `tables` turns bytes into rows of cells that know
+their place, and `columns` says which column is which and what dates mean. `readers` has one file
+or folder per format; `detection` chooses among them, and `reading` puts all files together.
+What is in memory already comes in through `memory`.
+"""
+
+from graphveil.formats.memory import from_arrays, from_frames, from_networkx, from_rows
 from graphveil.formats.options import ReadingOptions
-from graphveil.formats.reading import Reading, read_records
-from graphveil.formats.tables import read_pair
+from graphveil.formats.reading import ReadFiles, read_records
+from graphveil.formats.tables.table_file import read_pair
 
 __all__ = [
-    "Reading",
+    "ReadFiles",
     "ReadingOptions",
     "from_arrays",
     "from_frames",

@@ -12,14 +12,16 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 from graphveil.errors import InputError, Place
-from graphveil.formats.column_names import plain
-from graphveil.formats.delimited import beginning
+from graphveil.formats.columns.names import plain
 from graphveil.formats.format import Claim, Claimed, Format, format_named, registered
 from graphveil.formats.source_file import SourceFile
+from graphveil.formats.tables.delimited import DelimitedTable
 
 _KNOWN_COLUMNS = ("node", "time", "source", "target", "id", "id1", "id2", "infected_by", "infector")
 _PREFERRED = "pair"  # of formats that would read the same columns
 _CLOSE = 0.7
+_SHOWN = 2  # columns that a message offers to rename
+_EXPECTS = "Name one with the option format to see what it expects."
 
 Claims = dict[str, Claim]
 
@@ -55,9 +57,9 @@ def _claims(file: SourceFile, known: dict[str, Format]) -> Claims:
     claims = {name: claim for name, claim in found.items() if claim is not None}
     if not claims:
         raise InputError(
-            "the content is of no known format",
+            "the content is not in a known format",
             place=Place(file.name),
-            hint=f"Seen: {_seen(file)}.{_near(file)} Known formats: {_formats(known)}.",
+            hint=f"Seen: {_seen(file)}.{_near(file)} Known formats: {', '.join(known)}. {_EXPECTS}",
         )
     return {name: claim for name, claim in claims.items() if not _is_outdone(claim, claims)}
 
@@ -79,34 +81,30 @@ def _decided(file: SourceFile, claims: Claims, certain: set[str]) -> str:
     return _PREFERRED if _PREFERRED in left else left[0]
 
 
-def _formats(known: dict[str, Format]) -> str:
-    return "; ".join(f"{format_.name} ({format_.looks})" for format_ in known.values())
-
-
 def _seen(file: SourceFile) -> str:
     """What a file looks like, without a word of what may be people's ids."""
     if not file.head:
         return "an empty file"
     if b"\0" in file.head:
-        return "bytes that are no text"
+        return "bytes that are not text"
     for start, kind in ((b"{", "JSON without sections of HIV-TRACE"), (b"<", "XML")):
         if file.head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(start):
             return kind
     try:
-        names = beginning(file).names
+        names = DelimitedTable.of(file).names
     except InputError:
         return "text without a first line"
     if any("\ufffd" in name for name in names):
-        return "bytes that are no UTF-8 text"
+        return "bytes that are not UTF-8 text"
     ours = [plain(name) for name in names if plain(name) in _KNOWN_COLUMNS]
-    known = f"known names: {', '.join(ours)}" if ours else "without names that are known"
+    known = f"known names: {', '.join(ours)}" if ours else "none with a known name"
     return f"text whose first line has {len(names)} columns, {known}"
 
 
 def _near(file: SourceFile) -> str:
     """Column names that are nearly ours; words only, since a first line may hold ids."""
     try:
-        names = beginning(file).names
+        names = DelimitedTable.of(file).names
     except InputError:
         return ""
     hints = []
@@ -114,7 +112,7 @@ def _near(file: SourceFile) -> str:
         near = get_close_matches(plain(name), _KNOWN_COLUMNS, n=1, cutoff=_CLOSE)
         if near and near[0] != plain(name) and _is_word(name):
             hints.append(f" Is the column '{name.strip()}' meant to be '{near[0]}'? Rename it.")
-    return "".join(hints)
+    return "".join(hints[:_SHOWN])
 
 
 def _is_word(name: str) -> bool:

@@ -23,7 +23,7 @@ def file_report(
     edges: Sequence[Table] | None = None,
     notes: Sequence[Note] = (),
 ) -> FileReport:
-    """What happened to a file that gave these tables; None if it lists no such rows at all."""
+    """What happened to a file that gave these tables; None means that it lists none."""
     common = [note for table in nodes or () for note in _node_notes(table)]
     common += [note for table in edges or () for note in _edge_notes(table)]
     return FileReport(

@@ -1,6 +1,6 @@
 """What a file format is: how its files are recognised, and how they become tables.
 
-Each format is one module of `graphveil.formats.readers`; adding one is adding a file there.
+Each format is one file or folder of `graphveil.formats.readers`; adding one is adding it there.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Role: TypeAlias = Literal["nodes", "edges", "network"]
 
 @dataclass(frozen=True)
 class Claim:
-    """A format's word that it can read a file.
+    """A format's statement that it can read a file.
 
     Attributes:
         role: what the file lists.
@@ -36,14 +36,14 @@ class Claim:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class ParsedFile:
     """What one file gave.
 
     Attributes:
         report: what happened to its rows.
         nodes: its tables of nodes, none if it lists no nodes.
         edges: its tables of edges.
-        directed: whether the file says that its edges have a direction; None if it is silent.
+        directed: whether the file says that its edges have a direction; None if it does not say.
         without_time: the refusal to raise if no file of another format dates the nodes.
         without_edge_time: the refusal to raise if no file has the date of edges that was named.
     """
@@ -74,14 +74,14 @@ class Format:
         looks: what its files hold, for people whose file was not recognised.
         claims: recognises a file by its beginning; with the second argument True the user
             insists on this format, and what is merely unlikely is accepted.
-        read: turns all files of this format into parts, one for each file, in their order.
+        read: parses all files of this format, in their order.
     """
 
     name: str
     summary: str
     looks: str
     claims: Callable[[SourceFile, bool], Claim | None]
-    read: Callable[[Sequence[Claimed], ReadingOptions], list[Part]]
+    read: Callable[[Sequence[Claimed], ReadingOptions], list[ParsedFile]]
 
 
 _REGISTRY: Registry[Format] = Registry("format", "graphveil.formats.readers")
@@ -94,7 +94,7 @@ def register(member: Format) -> Format:
 
 
 def registered() -> dict[str, Format]:
-    """Every format by name; each module of the package `readers` is one place to look."""
+    """Every format by name; each file or folder of `readers` holds one."""
     return dict(sorted(_REGISTRY.members().items()))
 
 

@@ -1,4 +1,4 @@
-"""Records that are already in memory: rows, arrays, polars and pandas frames."""
+"""Records that are already in memory: rows, arrays, frames and NetworkX graphs."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike
 
 from graphveil.calendar.time_columns import as_series
 from graphveil.errors import InputError, Place
-from graphveil.formats.column_names import EDGES, NODES, Wanted, match_columns
+from graphveil.formats.columns.names import EDGES, NODES, Wanted, match_columns
 from graphveil.graph.records import Records, Table
 
 if TYPE_CHECKING:
+    import networkx as nx
     import pandas as pd
     import polars as pl
 
@@ -42,12 +43,13 @@ def _rows_table(rows: Iterable[Any], wanted: Wanted, source: str) -> Table:
             raise InputError(
                 f"the row does not have the values {', '.join(wanted.required)}",
                 place=Place(source, number),
-                hint="Rows are counted from 0.",
+                hint="Rows are counted from 0; add the values, or remove the row.",
             )
         for name, value in zip(names, values, strict=True):
             columns[name].append(value)
-    if source == "the edges" and all(value is None for value in columns["time"]):
-        del columns["time"]
+    for name in wanted.optional:
+        if all(value is None for value in columns[name]):
+            del columns[name]
     return _table(columns, source)
 
 
@@ -147,3 +149,17 @@ def _pandas_column(series: pd.Series[Any], name: str) -> pl.Series:
         values = [None if value is None or value != value else value for value in series]
         return as_series(values) if name == "time" else id_column_of(values)
     return pl.from_pandas(series)
+
+
+def from_networkx(graph: nx.Graph[Any], *, time: str = "time") -> Records:
+    """Records from a graph; begin the sequence with ``directed=graph.is_directed()``.
+
+    Parallel edges of a multigraph become one edge, as repeated edges always do.
+
+    Args:
+        graph: any kind of NetworkX graph; every node needs the attribute.
+        time: the attribute's name; edges may carry it too.
+    """
+    nodes = [(node, given.get(time)) for node, given in graph.nodes(data=True)]
+    edges = [(u, v, given.get(time)) for u, v, given in graph.edges(data=True)]
+    return from_rows(nodes, edges)

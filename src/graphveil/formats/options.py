@@ -1,4 +1,4 @@
-"""What a steward may tell the readers beside the files themselves."""
+"""What a steward may tell the readers besides the files themselves."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class ReadingOptions:
             that the format itself has.
         edge_time: the same for the date of an edge.
         day_first: whether 7/8/2021 is the 7th of August; else it is July 8th.
-        most_bytes: the largest file to read, packed or unpacked; None takes 4 GiB for tables
+        most_bytes: the largest file to read, compressed or not; None takes 4 GiB for tables
             and 512 MiB for JSON and GraphML.
         most_nesting: how deep JSON and XML may be nested.
     """

@@ -18,7 +18,7 @@ class Note:
 
     Attributes:
         rule: what the rows have in common and what was done, in words.
-        count: how many there are; None for a remark on the file as a whole.
+        count: how many there are; None for a note on the file as a whole.
         rows: the first of them, as the user counts.
     """
 
@@ -62,7 +62,7 @@ class FileReport:
     notes: tuple[Note, ...] = ()
 
     def lines(self) -> list[str]:
-        """The file in words: a headline, then one line a note."""
+        """The file in words: a headline, then one line per note."""
         rows = [
             f"{count:,} rows of {kind}"
             for count, kind in ((self.nodes, "nodes"), (self.edges, "edges"))
@@ -74,12 +74,12 @@ class FileReport:
 
 @dataclass(frozen=True)
 class ParseReport:
-    """What happened to all files of one reading; private."""
+    """What happened to all files that were read together; private."""
 
     files: tuple[FileReport, ...]
     notes: tuple[Note, ...] = ()
 
     def lines(self) -> list[str]:
-        """The whole reading in words, file by file."""
+        """All files in words, one after the other."""
         said = [line for file in self.files for line in file.lines()]
         return [*said, *map(str, self.notes)]

@@ -8,22 +8,22 @@ from pathlib import Path
 
 from graphveil.errors import InputError, ParameterError, Place
 from graphveil.formats.detection import detected
-from graphveil.formats.format import Claimed, Format, Part
-from graphveil.formats.joining import joined
+from graphveil.formats.format import Claimed, Format, ParsedFile
 from graphveil.formats.options import DEFAULTS, ReadingOptions
 from graphveil.formats.parse_report import Note, ParseReport
 from graphveil.formats.source_file import found_files
+from graphveil.formats.tables.joining import joined
 from graphveil.graph.records import Records, Table
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class ReadFiles:
     """What was read.
 
     Attributes:
         records: nodes(node, time) and edges(source, target[, time]); every row knows its place.
         report: what happened to the files; private.
-        directed: whether the files say that edges have a direction; None if they are silent.
+        directed: whether the files say that edges have a direction; None if they do not say.
     """
 
     records: Records
@@ -36,47 +36,47 @@ def read_records(
     *,
     format: str | None = None,  # noqa: A002
     options: ReadingOptions = DEFAULTS,
-) -> Reading:
+) -> ReadFiles:
     """Records from one or many files, all of them or none.
 
     Args:
-        paths: the files, in any order; those of one kind are joined.
+        paths: the files, in any order; those of one format are joined.
         format: the format of all files; None recognises each by its content.
         options: what the files do not say themselves.
 
     Raises:
-        InputError: If a file cannot be read; says where and how to mend it.
+        InputError: If a file cannot be read; says where and how to fix it.
     """
     if isinstance(paths, str | Path) or not paths:
         raise ParameterError("paths", "must be a list of at least one file")
-    parts = _parts(detected(found_files(paths), format), options)
-    _refuse_undated(parts)
-    nodes = [table for part in parts for table in part.nodes]
-    edges = [table for part in parts for table in part.edges]
-    return Reading(
+    parsed = _parsed(detected(found_files(paths), format), options)
+    _refuse_undated(parsed)
+    nodes = [table for file in parsed for table in file.nodes]
+    edges = [table for file in parsed for table in file.edges]
+    return ReadFiles(
         records=Records(nodes=joined(nodes, ("node", "time")), edges=_joined_edges(edges)),
-        report=ParseReport(tuple(part.report for part in parts), tuple(_notes(nodes, edges))),
-        directed=_direction(parts),
+        report=ParseReport(tuple(file.report for file in parsed), tuple(_notes(nodes, edges))),
+        directed=_direction(parsed),
     )
 
 
-def _parts(found: list[tuple[Format, Claimed]], options: ReadingOptions) -> list[Part]:
+def _parsed(found: list[tuple[Format, Claimed]], options: ReadingOptions) -> list[ParsedFile]:
     """Every file read by its format, in the order of the files."""
-    parts: dict[str, Part] = {}
+    parsed: dict[str, ParsedFile] = {}
     for format_ in dict.fromkeys(format_ for format_, _ in found):
         own = [claimed for each, claimed in found if each is format_]
         read = format_.read(own, options)
-        parts |= {claimed.file.name: part for claimed, part in zip(own, read, strict=True)}
-    return [parts[claimed.file.name] for _, claimed in found]
+        parsed |= {claimed.file.name: file for claimed, file in zip(own, read, strict=True)}
+    return [parsed[claimed.file.name] for _, claimed in found]
 
 
-def _refuse_undated(parts: list[Part]) -> None:
+def _refuse_undated(parsed: list[ParsedFile]) -> None:
     """Refuse a missing date field, unless files of another format have it."""
-    dating = {part.report.format for part in parts if part.nodes and part.without_time is None}
-    for part in parts:
-        if part.without_time is not None and not dating - {part.report.format}:
-            raise part.without_time
-    missing = [part.without_edge_time for part in parts if part.edges]
+    dating = {file.report.format for file in parsed if file.nodes and file.without_time is None}
+    for file in parsed:
+        if file.without_time is not None and not dating - {file.report.format}:
+            raise file.without_time
+    missing = [file.without_edge_time for file in parsed if file.edges]
     if missing and all(missing) and missing[0] is not None:
         raise missing[0]
 
@@ -89,25 +89,25 @@ def _joined_edges(edges: list[Table]) -> Table:
 def _notes(nodes: list[Table], edges: list[Table]) -> list[Note]:
     notes = []
     if not nodes:
-        notes.append(Note("no file lists nodes: edges can only link people known before"))
+        notes.append(Note("no file lists nodes: edges can only link people who are already known"))
     if not edges:
         notes.append(Note("no file lists edges"))
     return notes
 
 
-def _direction(parts: list[Part]) -> bool | None:
+def _direction(parsed: list[ParsedFile]) -> bool | None:
     """What the files say together; refuses a contradiction."""
-    saying = [part for part in parts if part.directed is not None and part.edges]
-    for part in saying:
-        if part.directed != saying[0].directed:
+    saying = [file for file in parsed if file.directed is not None and file.edges]
+    for file in saying:
+        if file.directed != saying[0].directed:
             raise InputError(
-                f"the edges of this file are {_word(part)}, those of "
+                f"the edges of this file are {_word(file)}, those of "
                 f"{saying[0].report.name} are {_word(saying[0])}",
-                place=Place(part.report.name),
-                hint="Read them apart, or write the directions in one way.",
+                place=Place(file.report.name),
+                hint="Read them separately, or convert one of them.",
             )
     return saying[0].directed if saying else None
 
 
-def _word(part: Part) -> str:
-    return "directed" if part.directed else "undirected"
+def _word(file: ParsedFile) -> str:
+    return "directed" if file.directed else "undirected"

@@ -1,4 +1,4 @@
-"""A file as the readers see it: its beginning, and all of it, unpacked, within a limit."""
+"""A file as the readers see it: its beginning, and all of it, decompressed, within a limit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from graphveil.errors import InputError, Place
 HEAD = 1 << 16
 _GZIP = b"\x1f\x8b"
 _ANY_GZIP = 31  # zlib's number for: gzip, any window
-_UNPACK_MEND = "Pack it again with gzip."
 
 
 @dataclass(frozen=True)
@@ -23,7 +22,7 @@ class SourceFile:
     Attributes:
         path: where it is.
         name: what messages call it.
-        head: its first bytes, unpacked.
+        head: its first bytes, decompressed.
         packed: whether it is gzipped.
     """
 
@@ -36,17 +35,21 @@ class SourceFile:
     def found(cls, path: Path, name: str) -> SourceFile:
         """The file at a path, or a refusal."""
         if not path.is_file():
-            raise InputError("there is no such file", place=Place(str(path)))
+            raise InputError(
+                "there is no such file", place=Place(str(path)), hint="Check the path."
+            )
         try:
             with path.open("rb") as file:
                 head = file.read(HEAD)
         except OSError as error:
-            raise InputError("the file cannot be opened", place=Place(name)) from error
+            raise InputError(
+                "the file cannot be opened", place=Place(name), hint="Check that you may read it."
+            ) from error
         packed = head.startswith(_GZIP) or path.suffix.lower() == ".gz"
         return cls(path, name, _beginning(head, name) if packed else head, packed)
 
     def content(self, most: int) -> Path | bytes:
-        """The file itself, or its unpacked bytes; refuses more than `most` bytes."""
+        """The file itself, or its decompressed bytes; refuses more than `most` bytes."""
         self.refuse_above(most)
         return _unpacked(self.path.read_bytes(), self.name, most) if self.packed else self.path
 
@@ -56,7 +59,7 @@ class SourceFile:
             raise _too_large(self.name, most)
 
     def whole(self, most: int) -> bytes:
-        """All bytes of the file, unpacked; refuses more than `most`."""
+        """All bytes of the file, decompressed; refuses more than `most`."""
         content = self.content(most)
         return content if isinstance(content, bytes) else content.read_bytes()
 
@@ -112,27 +115,29 @@ def _unpacked(packed: bytes, name: str, most: int) -> bytes:
 
 def _damaged(name: str) -> InputError:
     return InputError(
-        "the file cannot be unpacked; it is damaged or not gzip",
+        "the file cannot be decompressed; it is damaged or not gzip",
         place=Place(name),
-        hint=_UNPACK_MEND,
+        hint="Compress it again with gzip.",
     )
 
 
 def _too_large(name: str, most: int) -> InputError:
     return InputError(
-        f"the file holds more than {most:,} bytes, packed or unpacked",
+        f"the file holds more than {most:,} bytes, compressed or not",
         place=Place(name),
-        hint="Cut it into parts, or allow more with the option most_bytes.",
+        hint="Split it, or raise the limit with the option most_bytes.",
     )
 
 
 def found_files(paths: Sequence[str | Path]) -> list[SourceFile]:
-    """Every file under a name of its own: the file name, with folders where that is shared."""
+    """Every file under a unique name: the file name, with folders where that is shared."""
     whole = [Path(path) for path in paths]
     places = [path.resolve() for path in whole]
     for place in places:
         if places.count(place) > 1:
-            raise InputError("the file is given twice", place=Place(place.name))
+            raise InputError(
+                "the file is given twice", place=Place(place.name), hint="Name it once."
+            )
     names = [path.name for path in whole]
     if len(set(names)) < len(names):
         above = Path(commonpath([str(place.parent) for place in places]))

@@ -12,7 +12,7 @@ from graphveil.cli.options import Json, StudyFolder
 from graphveil.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
-    from graphveil.formats import Reading
+    from graphveil.formats import ReadFiles
     from graphveil.study import Added, Study
 
 PRIVATE = "PRIVATE: true counts and rows of your records. For the data holder only."
@@ -105,7 +105,7 @@ def _withdraw(study: Study, files: list[Path] | None, *, as_json: bool) -> None:
         print(f"Batch {number} is taken back: it will not be published.")
 
 
-def _require_direction(reading: Reading, study: Study) -> None:
+def _require_direction(reading: ReadFiles, study: Study) -> None:
     """Refuse files that say that their links are of another kind than the study's."""
     directed = study.promise().directed
     if reading.directed in (None, directed):
@@ -125,7 +125,7 @@ def _write_details(path: Path, added: Added) -> None:
     write_whole(path, lambda file: file.write(content), parameter="list", mode=0o600)
 
 
-def _print_json(reading: Reading, added: Added) -> None:
+def _print_json(reading: ReadFiles, added: Added) -> None:
     from dataclasses import asdict
 
     from graphveil.cli.output import print_json
@@ -146,7 +146,7 @@ def _print_json(reading: Reading, added: Added) -> None:
     print_json(data)
 
 
-def _print(folder: Path, reading: Reading, added: Added, details: Path | None) -> None:
+def _print(folder: Path, reading: ReadFiles, added: Added, details: Path | None) -> None:
     print(PRIVATE, file=sys.stderr)
     for line in [*reading.report.lines(), *added.findings.lines()]:
         print(f"  {line}", file=sys.stderr)

@@ -1,1 +1,1 @@
-"""File formats: each module is one, and registers it."""
+"""File formats: each file or folder is one, and registers it."""

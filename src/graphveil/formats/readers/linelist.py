@@ -10,22 +10,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from graphveil.errors import InputError, Place
-from graphveil.formats.column_names import names_by_text, no_such, plain
-from graphveil.formats.delimited import Beginning, beginning, read_columns
+from graphveil.errors import InputError
+from graphveil.formats.columns.dates import MISSING_WORDS, tidied, undated
+from graphveil.formats.columns.names import plain
 from graphveil.formats.file_reports import file_report
-from graphveil.formats.format import Claim, Claimed, Format, Part, register
+from graphveil.formats.format import Claim, Claimed, Format, ParsedFile, register
 from graphveil.formats.options import ReadingOptions
 from graphveil.formats.parse_report import Note
-from graphveil.formats.quoted_rows import unquoted
 from graphveil.formats.source_file import SourceFile
-from graphveil.formats.time_fields import (
-    MISSING_WORDS,
-    date_columns,
-    node_time_column,
-    tidied,
-    undated,
-)
+from graphveil.formats.tables.dating import edge_time_column, node_time_column
+from graphveil.formats.tables.delimited import DelimitedTable
+from graphveil.formats.tables.quoted_rows import unquoted
 from graphveil.graph.records import Table
 
 if TYPE_CHECKING:
@@ -50,7 +45,7 @@ _BETWEEN = ",;"
 
 def _claims(file: SourceFile, insisted: bool) -> Claim | None:
     try:
-        names = beginning(file).names
+        names = DelimitedTable.of(file).names
     except InputError:
         if insisted:
             raise
@@ -65,19 +60,19 @@ def _claims(file: SourceFile, insisted: bool) -> Claim | None:
     return Claim("network", f"a header row with {case} and {infector}", (case, infector))
 
 
-def _read(files: Sequence[Claimed], options: ReadingOptions) -> list[Part]:
+def _read(files: Sequence[Claimed], options: ReadingOptions) -> list[ParsedFile]:
     return [_part(each, options) for each in files]
 
 
-def _part(claimed: Claimed, options: ReadingOptions) -> Part:
-    start = beginning(claimed.file)
-    time, no_time = node_time_column(claimed.file.name, start, options.time)
-    edge_time, no_edge_time = _edge_time_column(claimed.file, start, options.edge_time)
-    cases, mended = _cases(claimed, start, (time, edge_time), options)
+def _part(claimed: Claimed, options: ReadingOptions) -> ParsedFile:
+    source = DelimitedTable.of(claimed.file)
+    time, no_time = node_time_column(source, options.time)
+    edge_time, no_edge_time = edge_time_column(source, options.edge_time)
+    cases, repaired = _cases(claimed, source, (time, edge_time), options)
     nodes, dating = _nodes(cases, time, day_first=options.day_first)
     edges, linking = _edges(cases, edge_time, day_first=options.day_first)
-    notes = [*mended, *dating, *linking]
-    return Part(
+    notes = [*repaired, *dating, *linking]
+    return ParsedFile(
         file_report(claimed, LINELIST.name, nodes=[nodes], edges=[edges], notes=notes),
         nodes=(nodes,),
         edges=(edges,),
@@ -86,22 +81,9 @@ def _part(claimed: Claimed, options: ReadingOptions) -> Part:
     )
 
 
-def _edge_time_column(
-    file: SourceFile, start: Beginning, named: str | None
-) -> tuple[str | None, InputError | None]:
-    """The column that was named as the date of an edge, or the refusal if there is none."""
-    if named is None:
-        return None, None
-    column = names_by_text(start.names).get(plain(named))
-    if column is not None:
-        return column, None
-    place = Place(file.name, column=named)
-    return None, no_such("column", place, start.names, date_columns(start))
-
-
 def _cases(
     claimed: Claimed,
-    start: Beginning,
+    source: DelimitedTable,
     times: tuple[str | None, str | None],
     options: ReadingOptions,
 ) -> tuple[Table, list[Note]]:
@@ -112,10 +94,10 @@ def _cases(
     named = zip(ours, (*claimed.claim.columns, *times), strict=True)
     names = {name: column for name, column in named if column is not None}
     most = options.table_bytes
-    table = read_columns(claimed.file, {**names, "first": start.names[0]}, most)
+    table = source.read({**names, "first": source.names[0]}, most)
     frame = table.frame.cast(pl.String)
     wanted = replace(table, frame=frame.select(names.keys()), names=names)
-    return unquoted(wanted, frame["first"], claimed.file, start, most)
+    return unquoted(wanted, frame["first"], source, most)
 
 
 def _nodes(cases: Table, time: str | None, *, day_first: bool) -> tuple[Table, list[Note]]:
@@ -149,7 +131,7 @@ def _edges(cases: Table, edge_time: str | None, *, day_first: bool) -> tuple[Tab
 
 
 def _infectors(frame: pl.DataFrame) -> pl.Series:
-    """The ids in each cell; blanks stand between ids unless ids of cases hold blanks."""
+    """The ids in each cell; blanks separate ids unless ids of cases contain blanks."""
     import polars as pl
 
     held = frame["case"].str.strip_chars().str.contains(r"\s").any()

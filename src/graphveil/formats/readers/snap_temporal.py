@@ -1,4 +1,4 @@
-"""Temporal SNAP: two ids and a Unix time a line; a node appears with its first line."""
+"""SNAP temporal networks: two ids and a Unix time per line; a node appears with its first line."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from graphveil.errors import InputError
+from graphveil.formats.columns.dates import from_seconds
 from graphveil.formats.file_reports import file_report
-from graphveil.formats.format import Claim, Claimed, Format, Part, register
+from graphveil.formats.format import Claim, Claimed, Format, ParsedFile, register
 from graphveil.formats.options import ReadingOptions
 from graphveil.formats.parse_report import Note
-from graphveil.formats.readers.snap import (
+from graphveil.formats.source_file import SourceFile
+from graphveil.formats.tables.headerless import (
+    comment_notes,
     ids_have_digits,
     refuse_naming,
-    remark_notes,
     says_direction,
 )
-from graphveil.formats.source_file import SourceFile
-from graphveil.formats.spaced import Spaced, glance, read_spaced
+from graphveil.formats.tables.spaced import Spaced, glance, read_spaced
 from graphveil.graph.identity import same_form
 from graphveil.graph.records import Table
 
@@ -28,9 +28,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 _WHOLE = re.compile(r"[0-9]{1,15}")
-_LIKELY = 10**8  # seconds, in 1973: smaller numbers are rather weights
-_LAST_SECOND = 253_402_300_799  # the end of the year 9999
-_SECOND = 1_000_000  # microseconds
+_LIKELY = 10**8  # seconds, in 1973: smaller numbers are probably weights
 
 
 def _claims(file: SourceFile, insisted: bool) -> Claim | None:
@@ -42,15 +40,15 @@ def _claims(file: SourceFile, insisted: bool) -> Claim | None:
         return None
     if not insisted and (not ids_have_digits(seen) or min(map(int, times)) < _LIKELY):
         return None
-    return Claim("network", "two ids and a Unix time a line, no header row")
+    return Claim("network", "two ids and a Unix time per line, no header row")
 
 
-def _read(files: Sequence[Claimed], options: ReadingOptions) -> list[Part]:
+def _read(files: Sequence[Claimed], options: ReadingOptions) -> list[ParsedFile]:
     found = [read_spaced(each.file, 3, options.table_bytes) for each in files]
     edges = [_edges(each, rows) for each, rows in zip(files, found, strict=True)]
     nodes = _first_appearances(edges)
     return [
-        Part(
+        ParsedFile(
             file_report(each, TEMPORAL.name, nodes=[new], edges=[own], notes=_notes(rows)),
             nodes=(new,),
             edges=(own,),
@@ -64,24 +62,14 @@ def _read(files: Sequence[Claimed], options: ReadingOptions) -> list[Part]:
 
 def _notes(rows: Spaced) -> list[Note]:
     said = Note("a node's date is that of the first line that names it")
-    return [*remark_notes(rows), said]
+    return [*comment_notes(rows), said]
 
 
 def _edges(claimed: Claimed, rows: Spaced) -> Table:
     import polars as pl
 
     frame = pl.DataFrame(dict(zip(("source", "target", "time"), rows.columns, strict=True)))
-    table = Table(frame, claimed.file.name, numbers=rows.numbers)
-    seconds = frame["time"].cast(pl.Int64, strict=False)
-    wrong = ~seconds.is_between(0, _LAST_SECOND).fill_null(False)
-    if wrong.any():
-        raise InputError(
-            "the time is no number of seconds since 1970",
-            place=table.place(int(wrong.arg_true()[0]), "time"),
-            hint="Write whole seconds; milliseconds are to be divided by 1000.",
-        )
-    moments = (seconds * _SECOND).cast(pl.Datetime("us"))
-    return Table(frame.with_columns(moments.alias("time")), table.source, numbers=rows.numbers)
+    return from_seconds(Table(frame, claimed.file.name, numbers=rows.numbers))
 
 
 def _first_appearances(edges: Sequence[Table]) -> list[Table]:
@@ -114,8 +102,8 @@ TEMPORAL = register(
     Format(
         name="snap-temporal",
         summary="SNAP temporal network",
-        looks="text without a header: SRC DST UNIXTS a line; blanks between values, # before "
-        "remarks",
+        looks="text without a header row: two ids and a Unix time per line; blanks between values, "
+        "# before comments",
         claims=_claims,
         read=_read,
     )

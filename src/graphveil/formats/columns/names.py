@@ -21,6 +21,7 @@ NODES = Wanted(("node", "time"))
 EDGES = Wanted(("source", "target"), ("time",))
 
 _NOTHING: Mapping[str, str] = {}
+_SHOWN = 8  # names that a message offers
 
 
 def match_columns(
@@ -39,7 +40,7 @@ def match_columns(
     for column in wanted.required:
         if plain(sought[column]) not in theirs:
             raise InputError(
-                "there is none of this name",
+                "there is no such column",
                 place=Place(source, column=sought[column]),
                 hint=_advice(sought[column], found, wanted),
             )
@@ -72,15 +73,37 @@ def no_such(kind: str, place: Place, found: Sequence[str], likely: Sequence[str]
     near = get_close_matches(plain(place.column or ""), list(by_text), n=1)
     hint = [f"Did you mean '{by_text[near[0]]}'?"] if near else []
     return InputError(
-        f"there is no {kind} of this name", place=place, hint=" ".join([*hint, dates(kind, likely)])
+        f"there is no {kind} of this name",
+        place=place,
+        hint=" ".join([*hint, _dates(kind, likely)]),
     )
 
 
-def dates(kind: str, likely: Sequence[str]) -> str:
+def unnamed_date(kind: str, whose: str, place: Place, likely: Sequence[str]) -> InputError:
+    """The refusal of a file whose date was not named; raised if there is something to choose.
+
+    Args:
+        kind: "column", "field" or "attribute".
+        whose: what the date belongs to.
+        place: where it was looked for.
+        likely: those that look like dates.
+    """
+    refusal = InputError(
+        f"no {kind} was named as the date of a {whose}",
+        place=place,
+        hint=f"Name it: --time in the shell, time= in Python. {_dates(kind, likely)}",
+    )
+    if likely:
+        raise refusal
+    return refusal
+
+
+def _dates(kind: str, likely: Sequence[str]) -> str:
     """Which columns or fields look like dates, as a sentence."""
     if not likely:
         return f"No {kind} looks like a date."
-    return f"These look like dates: {', '.join(likely)}."
+    more = ", …" if len(likely) > _SHOWN else ""
+    return f"These look like dates: {', '.join(likely[:_SHOWN])}{more}."
 
 
 def _advice(column: str, found: Sequence[str], wanted: Wanted) -> str:

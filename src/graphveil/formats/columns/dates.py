@@ -13,21 +13,21 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from graphveil.errors import InputError, Place
-from graphveil.formats.column_names import dates, names_by_text, no_such, plain
-from graphveil.formats.delimited import Beginning, numeric_if_plain
+from graphveil.errors import InputError
 from graphveil.formats.parse_report import Note
 from graphveil.graph.records import Table
 
 if TYPE_CHECKING:
     import polars as pl
 
+PLAIN_NUMBER = re.compile(r"-?[0-9]{1,18}")
 MISSING_WORDS = ("", "-", "na", "n/a", "nan", "nat", "none", "null", "missing", "unknown")
 _SLASHED = r"^[0-9]{1,2}/[0-9]{1,2}/[0-9]{4}(?: [0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?)?$"
 _SLASHED_PARTS = re.compile(r"([0-9]+)/([0-9]+)/([0-9]{4})(?: ([0-9]{1,2})(:[0-9:]+))?")
 _DATE = re.compile(rf"[0-9]{{4}}-[0-9]{{2}}(-[0-9]{{2}}([T ].*)?)?|(19|20)[0-9]{{2}}|{_SLASHED}")
 _LOOKED_AT = 50
-_OWN_TIME = "time"
+_LAST_SECOND = 253_402_300_799  # the end of the year 9999
+_SECOND = 1_000_000  # microseconds
 
 
 def is_missing(text: str) -> bool:
@@ -50,36 +50,30 @@ def look_like_dates(values: Iterable[object]) -> bool:
     return seen > 0
 
 
-def date_columns(start: Beginning) -> list[str]:
-    """The columns of a delimited file whose first values look like dates."""
-    return [
-        name
-        for position, name in enumerate(start.names)
-        if look_like_dates(row[position] for row in start.rows if position < len(row))
-    ]
+def numeric_if_plain(times: pl.Series) -> pl.Series:
+    """A column of text as whole numbers, if it holds nothing else."""
+    import polars as pl
+
+    bare = times.str.strip_chars()
+    if not bare.str.contains(f"^{PLAIN_NUMBER.pattern}$").fill_null(True).all():
+        return times
+    return bare.replace("", None).cast(pl.Int64)
 
 
-def node_time_column(
-    source: str, start: Beginning, named: str | None
-) -> tuple[str | None, InputError | None]:
-    """The column that dates nodes, or the refusal to raise if no other file dates them.
+def from_seconds(table: Table) -> Table:
+    """The table with its seconds since 1970 as timestamps."""
+    import polars as pl
 
-    A column that looks like a date but was not named is refused at once: it must be chosen.
-    """
-    column = names_by_text(start.names).get(plain(named or _OWN_TIME))
-    if column is not None:
-        return column, None
-    likely = date_columns(start)
-    if named is not None:
-        return None, no_such("column", Place(source, column=named), start.names, likely)
-    refusal = InputError(
-        "no column was named as the date of a node",
-        place=Place(source),
-        hint=f"Name it: --time in the shell, time= in Python. {dates('column', likely)}",
-    )
-    if likely:
-        raise refusal
-    return None, refusal
+    seconds = table.frame["time"].cast(pl.Int64, strict=False)
+    wrong = ~seconds.is_between(0, _LAST_SECOND).fill_null(False)
+    if wrong.any():
+        raise InputError(
+            "the time is not a number of seconds since 1970",
+            place=table.place(int(wrong.arg_true()[0]), "time"),
+            hint="Write whole seconds; divide milliseconds by 1000.",
+        )
+    moments = (seconds * _SECOND).cast(pl.Datetime("us"))
+    return replace(table, frame=table.frame.with_columns(moments.alias("time")))
 
 
 def undated(table: Table) -> Table:
@@ -116,7 +110,7 @@ def _without_slashes(
         row = int(times.is_in(wrong).fill_null(False).arg_true()[0])
         order = "day" if day_first else "month"
         raise InputError(
-            f"'{times[row]}' is no date with the {order} first",
+            f"'{times[row]}' is not a date with the {order} first",
             place=table.place(row, "time"),
             hint="Correct it, or change the option day_first if all dates are in the other order.",
         )
@@ -140,7 +134,7 @@ def _notes(slashed: pl.Series, *, day_first: bool) -> list[Note]:
     either = sum(_either_way(text) for text in slashed.to_list())
     return [
         Note.of_rows(f"dates with slashes: read {order}", len(slashed)),
-        Note.of_rows("of these dates would exist in the other order, too", either),
+        Note.of_rows("of these dates would also be valid in the other order", either),
     ]
 
 

@@ -10,9 +10,8 @@ import csv
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from graphveil.formats.delimited import Beginning
 from graphveil.formats.parse_report import Note
-from graphveil.formats.source_file import SourceFile
+from graphveil.formats.tables.delimited import DelimitedTable
 from graphveil.graph.records import Table
 
 if TYPE_CHECKING:
@@ -20,27 +19,26 @@ if TYPE_CHECKING:
 
 
 def unquoted(
-    table: Table, first: pl.Series, file: SourceFile, start: Beginning, most_bytes: int
+    table: Table, first: pl.Series, origin: DelimitedTable, most_bytes: int
 ) -> tuple[Table, list[Note]]:
     """The table with such rows as they were meant, and a note on them.
 
     Args:
         table: columns of the file, as text.
         first: the first column of the file, which holds the whole of such a row.
-        file: the file.
-        start: its beginning.
+        origin: the file.
         most_bytes: the largest file to read.
     """
     import polars as pl
 
-    suspects = first.str.contains(start.separator, literal=True).fill_null(False).arg_true()
+    suspects = first.str.contains(origin.separator, literal=True).fill_null(False).arg_true()
     if not len(suspects):
         return table, []
-    lines = set(file.text(most_bytes).splitlines())
+    lines = set(origin.file.text(most_bytes).splitlines())
     meant = {
         row: values
         for row in suspects.to_list()
-        if _as_written(first[row]) in lines and (values := _values(first[row], start))
+        if _as_written(first[row]) in lines and (values := _values(first[row], origin))
     }
     columns = [
         table.frame[ours].scatter(
@@ -49,7 +47,7 @@ def unquoted(
         for ours, theirs in table.names.items()
     ]
     rows = (table.first_row + row for row in meant)
-    note = Note.of_rows("rows in quotes as a whole: read without these", len(meant), rows)
+    note = Note.of_rows("rows quoted as a whole: read without the quotes", len(meant), rows)
     return replace(table, frame=pl.DataFrame(columns)), [note] if meant else []
 
 
@@ -57,12 +55,12 @@ def _as_written(text: str) -> str:
     return '"' + text.replace('"', '""') + '"'
 
 
-def _values(text: str, start: Beginning) -> dict[str, str] | None:
-    """The values of a row by the header, or None if they are not as many."""
+def _values(text: str, origin: DelimitedTable) -> dict[str, str] | None:
+    """The values of a row by the header, or None if there are more or fewer."""
     try:
-        values = next(csv.reader([text], delimiter=start.separator))
+        values = next(csv.reader([text], delimiter=origin.separator))
     except csv.Error:  # one of them is longer than any value of a table should be
         return None
-    if len(values) != len(start.names):
+    if len(values) != len(origin.names):
         return None
-    return dict(zip(reversed(start.names), reversed(values), strict=True))  # first of equal names
+    return dict(zip(reversed(origin.names), reversed(values), strict=True))  # first of equal names

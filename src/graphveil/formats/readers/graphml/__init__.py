@@ -1,4 +1,4 @@
-"""GraphML: one graph, whose nodes, and if need be edges, carry a date as an attribute."""
+"""GraphML: one graph whose nodes, and optionally edges, have a date as an attribute."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from graphveil.errors import InputError, Place
-from graphveil.formats.column_names import dates, names_by_text, no_such, plain
+from graphveil.formats.columns.dates import tidied
+from graphveil.formats.columns.names import plain
 from graphveil.formats.file_reports import file_report
-from graphveil.formats.format import Claim, Claimed, Format, Part, register
-from graphveil.formats.graphml_elements import Document, Element, read_elements
+from graphveil.formats.format import Claim, Claimed, Format, ParsedFile, register
 from graphveil.formats.options import ReadingOptions
 from graphveil.formats.parse_report import Note
+from graphveil.formats.readers.graphml.dates import date_key, no_edge_time, no_time, values_of
+from graphveil.formats.readers.graphml.elements import Document, Element, read_elements
 from graphveil.formats.source_file import SourceFile
-from graphveil.formats.time_fields import look_like_dates, tidied
 from graphveil.graph.records import Table
 
 _OWN_TIME = "time"
@@ -34,18 +35,18 @@ def _claims(file: SourceFile, insisted: bool) -> Claim | None:
     return Claim("network", "XML whose outermost element is graphml")
 
 
-def _read(files: Sequence[Claimed], options: ReadingOptions) -> list[Part]:
+def _read(files: Sequence[Claimed], options: ReadingOptions) -> list[ParsedFile]:
     return [_read_one(each, options) for each in files]
 
 
-def _read_one(claimed: Claimed, options: ReadingOptions) -> Part:
+def _read_one(claimed: Claimed, options: ReadingOptions) -> ParsedFile:
     file = claimed.file
     document = read_elements(file.whole(options.document_bytes), file.name, options.most_nesting)
     nodes, refusal, notes = _nodes(document, file, options)
     edges, edge_refusal, edge_notes = _edges(document, file, options)
     directed = _direction(document, file)
     notes = [*notes, *edge_notes]
-    return Part(
+    return ParsedFile(
         file_report(claimed, GRAPHML.name, nodes=[nodes], edges=[edges], notes=notes),
         nodes=(nodes,),
         edges=(edges,),
@@ -59,9 +60,9 @@ def _nodes(
     document: Document, file: SourceFile, options: ReadingOptions
 ) -> tuple[Table, InputError | None, list[Note]]:
     ids = _required(document.nodes, "id", file)
-    key = _key(document, "node", options.time or _OWN_TIME)
-    refusal = None if key else _no_time(document, file, options.time)
-    times = _values(document, document.nodes, key)
+    key = date_key(document, "node", options.time or _OWN_TIME)
+    refusal = None if key else no_time(document, file, options.time)
+    times = values_of(document, document.nodes, key)
     name = document.keys[key].name if key else _OWN_TIME
     table = _table({"node": ids, "time": times}, document.nodes, file, {"node": "id", "time": name})
     table, notes = tidied(table, day_first=options.day_first)
@@ -74,11 +75,11 @@ def _edges(
     columns: dict[str, Sequence[str | None]] = {
         end: _required(document.edges, end, file) for end in ("source", "target")
     }
-    key = _key(document, "edge", options.edge_time or _OWN_TIME)
+    key = date_key(document, "edge", options.edge_time or _OWN_TIME)
     if key is None:
         table = _table(columns, document.edges, file, {})
-        return table, _no_edge_time(document, file, options.edge_time), []
-    columns["time"] = _values(document, document.edges, key)
+        return table, no_edge_time(document, file, options.edge_time), []
+    columns["time"] = values_of(document, document.edges, key)
     table = _table(columns, document.edges, file, {"time": document.keys[key].name})
     table, notes = tidied(table, day_first=options.day_first)
     return table, None, notes
@@ -95,23 +96,6 @@ def _required(elements: Sequence[Element], name: str, file: SourceFile) -> list[
     return [element.given[name] for element in elements]
 
 
-def _key(document: Document, domain: str, name: str) -> str | None:
-    """The id of the key that people know by this name, for nodes or for edges."""
-    for key_id, key in document.keys.items():
-        if key.domain in (domain, "all") and plain(name) in (plain(key.name), plain(key_id)):
-            return key_id
-    return None
-
-
-def _values(
-    document: Document, elements: Sequence[Element], key: str | None
-) -> Sequence[str | None]:
-    if key is None:
-        return [None] * len(elements)
-    default = document.keys[key].default
-    return [element.data.get(key, default) for element in elements]
-
-
 def _table(
     columns: dict[str, Sequence[str | None]],
     elements: Sequence[Element],
@@ -123,38 +107,6 @@ def _table(
     series = {name: pl.Series(values, dtype=pl.String) for name, values in columns.items()}
     lines = np.array([element.line for element in elements], dtype=np.int64)
     return Table(pl.DataFrame(series), file.name, names=names, numbers=lines)
-
-
-def _date_keys(document: Document, domain: str, elements: Sequence[Element]) -> list[str]:
-    return [
-        key.name
-        for key_id, key in document.keys.items()
-        if key.domain in (domain, "all") and look_like_dates(_values(document, elements, key_id))
-    ]
-
-
-def _no_time(document: Document, file: SourceFile, named: str | None) -> InputError:
-    """The refusal of a graph without the date attribute; certain if there is a candidate."""
-    likely = _date_keys(document, "node", document.nodes)
-    if named is not None:
-        found = [key.name for key in document.keys.values()]
-        return no_such("attribute", Place(file.name, column=named), found, likely)
-    refusal = InputError(
-        "no attribute was named as the date of a node",
-        place=Place(file.name),
-        hint=f"Name it: --time in the shell, time= in Python. {dates('attribute', likely)}",
-    )
-    if likely:
-        raise refusal
-    return refusal
-
-
-def _no_edge_time(document: Document, file: SourceFile, named: str | None) -> InputError | None:
-    if named is None:
-        return None
-    found = list(names_by_text([key.name for key in document.keys.values()]))
-    likely = _date_keys(document, "edge", document.edges)
-    return no_such("attribute", Place(file.name, column=named), found, likely)
 
 
 def _direction(document: Document, file: SourceFile) -> bool | None:
@@ -175,8 +127,7 @@ GRAPHML = register(
     Format(
         name="graphml",
         summary="GraphML",
-        looks="XML with one graph; nodes have a date as an attribute, called time or as you name "
-        "it",
+        looks="XML with one graph; nodes have a date attribute, called time or named by you",
         claims=_claims,
         read=_read,
     )

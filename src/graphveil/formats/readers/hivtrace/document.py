@@ -1,4 +1,4 @@
-"""JSON documents within limits of size and depth."""
+"""The JSON document that holds an HIV-TRACE network, within limits of size and depth."""
 
 from __future__ import annotations
 
@@ -12,10 +12,24 @@ from graphveil.errors import InputError, Place
 from graphveil.formats.options import ReadingOptions
 from graphveil.formats.source_file import SourceFile, decoded
 
+_WRAPPER = "trace_results"
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 
 
-def read_json(file: SourceFile, options: ReadingOptions) -> Any:
+def read_network(file: SourceFile, options: ReadingOptions) -> dict[str, Any]:
+    """The network, with or without its wrapper, or a refusal."""
+    data = _json(file, options)
+    network = data.get(_WRAPPER, data) if isinstance(data, dict) else data
+    if not isinstance(network, dict):
+        raise InputError(
+            "the file is not an HIV-TRACE network",
+            place=Place(file.name),
+            hint="Supply the JSON results, with Nodes and Edges.",
+        )
+    return network
+
+
+def _json(file: SourceFile, options: ReadingOptions) -> Any:
     """The document, or a refusal with its line."""
     raw = file.whole(options.document_bytes)
     text = decoded(raw, file.name)
@@ -23,7 +37,7 @@ def read_json(file: SourceFile, options: ReadingOptions) -> Any:
         raise InputError(
             f"the JSON is nested more than {options.most_nesting} deep",
             place=Place(file.name),
-            hint="Results of HIV-TRACE are flat: check that this is the right file.",
+            hint="HIV-TRACE results are flat: check that this is the right file.",
         )
     try:
         return json.loads(text)
@@ -34,7 +48,7 @@ def read_json(file: SourceFile, options: ReadingOptions) -> Any:
 
 
 def _depth(raw: bytes) -> int:
-    """How deep brackets are nested, without those that stand in text."""
+    """How deep brackets are nested, not counting those within text."""
     bare = np.frombuffer(_STRING.sub(b"", raw), dtype=np.uint8)
     brackets = bare[np.isin(bare, np.frombuffer(b"[]{}", dtype=np.uint8))]
     opening = np.isin(brackets, np.frombuffer(b"[{", dtype=np.uint8))
@@ -44,7 +58,7 @@ def _depth(raw: bytes) -> int:
 
 def _not_json(file: SourceFile, line: int | None) -> InputError:
     return InputError(
-        "the file is not JSON, or only a part of it",
+        "the file is not valid JSON; it may be cut off",
         place=Place(file.name, line),
-        hint="Write the results again.",
+        hint="Export the results again.",
     )

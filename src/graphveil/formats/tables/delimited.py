@@ -12,11 +12,10 @@ import mmap
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from graphveil.errors import InputError, Place
-from graphveil.formats.column_names import Wanted, match_columns
-from graphveil.formats.options import DEFAULTS
+from graphveil.formats.columns.dates import PLAIN_NUMBER, look_like_dates, numeric_if_plain
 from graphveil.formats.source_file import HEAD, SourceFile
 from graphveil.graph.records import Table
 
@@ -27,102 +26,101 @@ _WORTH_THE_TRY = 1 << 20  # bytes; below, reading text takes no time
 _HEADER_ROWS = 1
 _SEPARATORS = ",\t;"
 _QUOTED = re.compile(r'"[^"]*"')
-_PLAIN_NUMBER = re.compile(r"-?[0-9]{1,18}")
 _SAVE_AS = "Save the file as UTF-8 text with commas between columns and a header row."
 
 
 @dataclass(frozen=True)
-class Beginning:
-    """The first lines of a delimited file.
+class DelimitedTable:
+    """A delimited file: its header and first rows, and all rows on demand.
 
     Attributes:
+        file: where it comes from.
         names: the header row.
         rows: the rows after it, as far as they were looked at.
         separator: what stands between columns.
     """
 
+    kind: ClassVar[str] = "a header row"
+    file: SourceFile
     names: list[str]
     rows: list[list[str]]
     separator: str
 
+    @classmethod
+    def of(cls, file: SourceFile) -> DelimitedTable:
+        """The table in a file; refuses an empty one.
 
-def beginning(file: SourceFile) -> Beginning:
-    """The header and some rows of a file; refuses an empty one.
+        Bytes that are not text are replaced here; `read` refuses them by row.
+        """
+        head = file.head
+        if len(head) >= HEAD:  # the last line may be cut
+            head = head[: head.rfind(b"\n") + 1]
+        text = head.decode("utf-8-sig", errors="replace")
+        unquoted = _QUOTED.sub("", text.partition("\n")[0])
+        separator = max(_SEPARATORS, key=unquoted.count)
+        lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+        header, *rows = list(lines) or [[]]
+        if not any(name.strip() for name in header):
+            raise InputError("the file is empty", place=Place(file.name), hint=_SAVE_AS)
+        return cls(file, header, rows, separator)
 
-    Bytes that are no text are replaced here; whoever reads all rows refuses them by row.
-    """
-    head = file.head
-    if len(head) >= HEAD:  # the last line may be cut
-        head = head[: head.rfind(b"\n") + 1]
-    text = head.decode("utf-8-sig", errors="replace")
-    unquoted = _QUOTED.sub("", text.partition("\n")[0])
-    separator = max(_SEPARATORS, key=unquoted.count)
-    header, *rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator)) or [[]]
-    if not any(name.strip() for name in header):
-        raise InputError("the file is empty", place=Place(file.name), hint=_SAVE_AS)
-    return Beginning(header, rows, separator)
+    def date_columns(self) -> list[str]:
+        """The columns whose first values look like dates."""
+        return [
+            name
+            for position, name in enumerate(self.names)
+            if look_like_dates(row[position] for row in self.rows if position < len(row))
+        ]
 
+    def read(self, columns: dict[str, str], most_bytes: int) -> Table:
+        """All rows of some columns.
 
-def read_csv(path: Path, wanted: Wanted) -> Table:
-    """Read the wanted columns of a CSV file."""
-    file = SourceFile.found(path, path.name)
-    names = match_columns(beginning(file).names, wanted, file.name)
-    return read_columns(file, names, DEFAULTS.table_bytes)
-
-
-def read_columns(file: SourceFile, names: dict[str, str], most_bytes: int) -> Table:
-    """Read columns of a delimited file.
-
-    Args:
-        file: the file.
-        names: the user's name for each of the columns, by ours.
-        most_bytes: the largest file to read.
-    """
-    content = file.content(most_bytes)
-    start = beginning(file)
-    frame = _as_numbers(content, start, names)
-    if frame is None:
-        frame = _as_text(content, file.name, start, names)
-    chosen = frame.select(frame[theirs].alias(ours) for ours, theirs in names.items())
-    return Table(chosen, file.name, _HEADER_ROWS + 1, names)
+        Args:
+            columns: the user's name for each of the columns, by ours.
+            most_bytes: the largest file to read.
+        """
+        content = self.file.content(most_bytes)
+        frame = _as_numbers(content, self, columns)
+        if frame is None:
+            frame = _as_text(content, self, columns)
+        chosen = frame.select(frame[theirs].alias(ours) for ours, theirs in columns.items())
+        return Table(chosen, self.file.name, _HEADER_ROWS + 1, columns)
 
 
 def _as_numbers(
-    content: Path | bytes, start: Beginning, names: dict[str, str]
+    content: Path | bytes, table: DelimitedTable, names: dict[str, str]
 ) -> pl.DataFrame | None:
     """The columns as numbers, or None unless the file holds plain numbers and nothing else."""
     import numpy as np
     import polars as pl
 
     size = len(content) if isinstance(content, bytes) else content.stat().st_size
-    if size < _WORTH_THE_TRY or sorted(start.names) != sorted(names.values()):
+    if size < _WORTH_THE_TRY or sorted(table.names) != sorted(names.values()):
         return None
-    if not start.rows or not all(_PLAIN_NUMBER.fullmatch(value) for value in start.rows[0]):
+    if not table.rows or not all(PLAIN_NUMBER.fullmatch(value) for value in table.rows[0]):
         return None
-    from graphveil.formats.plain_numbers import parse_plain_numbers
+    from graphveil.formats.tables.plain_numbers import parse_plain_numbers
 
     if isinstance(content, bytes):
         text = np.frombuffer(content, dtype=np.uint8)
     else:
         text = np.memmap(content, dtype=np.uint8, mode="r")
     body = text[int(np.argmax(text[:HEAD] == ord("\n"))) + 1 :]
-    numbers = parse_plain_numbers(body, len(start.names), start.separator)
-    return None if numbers is None else pl.DataFrame(dict(zip(start.names, numbers, strict=True)))
+    numbers = parse_plain_numbers(body, len(table.names), table.separator)
+    return None if numbers is None else pl.DataFrame(dict(zip(table.names, numbers, strict=True)))
 
 
-def _as_text(
-    content: Path | bytes, name: str, start: Beginning, names: dict[str, str]
-) -> pl.DataFrame:
+def _as_text(content: Path | bytes, table: DelimitedTable, names: dict[str, str]) -> pl.DataFrame:
     import polars as pl
 
-    _refuse_nul(content, name)
+    _refuse_nul(content, table.file.name)
     columns = list(dict.fromkeys(names.values()))
     try:
         frame = pl.read_csv(
-            content, columns=columns, infer_schema=False, separator=start.separator, glob=False
+            content, columns=columns, infer_schema=False, separator=table.separator, glob=False
         )
     except pl.exceptions.PolarsError as error:
-        raise _what_is_wrong(content, name, start) from error
+        raise _what_is_wrong(content, table) from error
     return _with_numeric_times(_without_blank_end(frame), names)
 
 
@@ -146,18 +144,8 @@ def _with_numeric_times(frame: pl.DataFrame, names: dict[str, str]) -> pl.DataFr
     return frame if time is None else frame.with_columns(numeric_if_plain(frame[time]))
 
 
-def numeric_if_plain(times: pl.Series) -> pl.Series:
-    """A column of text as whole numbers, if it holds nothing else."""
-    import polars as pl
-
-    bare = times.str.strip_chars()
-    if not bare.str.contains(f"^{_PLAIN_NUMBER.pattern}$").fill_null(True).all():
-        return times
-    return bare.replace("", None).cast(pl.Int64)
-
-
 def _without_blank_end(frame: pl.DataFrame) -> pl.DataFrame:
-    """Blank lines at the end of a file are no records."""
+    """Blank lines at the end of a file are not records."""
     import polars as pl
 
     if not frame.height or any(value is not None for value in frame.row(-1)):
@@ -166,18 +154,18 @@ def _without_blank_end(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.head(int(filled[-1]) + 1 if len(filled) else 0)
 
 
-def _what_is_wrong(content: Path | bytes, name: str, start: Beginning) -> InputError:
+def _what_is_wrong(content: Path | bytes, table: DelimitedTable) -> InputError:
     """Read the file once more, slowly, to name the first bad row."""
     raw = io.BytesIO(content) if isinstance(content, bytes) else content.open("rb")
-    width, number = len(start.names), 0
+    name, width, number = table.file.name, len(table.names), 0
     escaping = "surrogateescape"
     with raw, io.TextIOWrapper(raw, encoding="utf-8-sig", errors=escaping, newline="") as text:
         try:
-            for number, row in enumerate(csv.reader(text, delimiter=start.separator), start=1):
-                "".join(row).encode()  # what was no UTF-8 cannot be written as such
+            for number, row in enumerate(csv.reader(text, delimiter=table.separator), start=1):
+                "".join(row).encode()  # what was not UTF-8 cannot be encoded again
                 if len(row) > width:
-                    what = f"the row has {len(row)} columns, the header {width}"
-                    hint = "Quote values that hold a comma."
+                    what = f"the row has {len(row)} columns, but the header has {width}"
+                    hint = "Put values that contain a separator in quotes."
                     return InputError(what, place=Place(name, number), hint=hint)
         except UnicodeEncodeError:
             return _not_text(name, number)

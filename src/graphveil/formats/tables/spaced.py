@@ -1,4 +1,4 @@
-"""Text in columns with blanks between them, without a header, with # before remarks."""
+"""Text in columns with blanks between them, without a header, with # before comments."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _WORTH_THE_TRY = 1 << 20  # bytes; below, reading text takes no time
 _BETWEEN = r"(?:\s+,\s+|\s+)"  # a comma counts only where blanks surround it
-_REMARK = "#"
+_COMMENT = "#"
 _NEVER_INSIDE = re.compile(r"[,;\"<>{}\[\]]")
 _LOOKED_AT = 200
 
@@ -28,11 +28,11 @@ class Glance:
 
     Attributes:
         rows: the values of each line.
-        remarks: the lines that begin with #.
+        comments: the lines that begin with #.
     """
 
     rows: list[list[str]]
-    remarks: list[str]
+    comments: list[str]
 
     @property
     def width(self) -> int:
@@ -48,12 +48,12 @@ class Spaced:
     Attributes:
         columns: numbers or text.
         numbers: the line of each row, counted from 1.
-        remarks: how many lines were remarks, and the first of these lines.
+        comments: how many lines were comments, and the first of these lines.
     """
 
     columns: list[pl.Series]
     numbers: NDArray[np.int64]
-    remarks: tuple[int, list[int]]
+    comments: tuple[int, list[int]]
 
 
 def glance(file: SourceFile) -> Glance | None:
@@ -65,16 +65,16 @@ def glance(file: SourceFile) -> Glance | None:
         lines = [line.strip() for line in decoded(head, file.name).splitlines()]
     except InputError:
         return None
-    remarks = [line for line in lines if line.startswith(_REMARK)]
-    data = [line for line in lines if line and not line.startswith(_REMARK)]
+    comments = [line for line in lines if line.startswith(_COMMENT)]
+    data = [line for line in lines if line and not line.startswith(_COMMENT)]
     rows = [re.split(_BETWEEN, line) for line in data[:_LOOKED_AT]]
     if not rows or any(_NEVER_INSIDE.search(value) for row in rows for value in row):
         return None
-    return Glance(rows, remarks)
+    return Glance(rows, comments)
 
 
 def read_spaced(file: SourceFile, width: int, most_bytes: int) -> Spaced:
-    """All rows of a file with so many columns; refuses a line that has not."""
+    """All rows of a file with so many columns; refuses a line that has more or fewer."""
     raw = file.whole(most_bytes)
     if len(raw) >= _WORTH_THE_TRY:
         plain = _as_numbers(raw, width)
@@ -84,14 +84,14 @@ def read_spaced(file: SourceFile, width: int, most_bytes: int) -> Spaced:
 
 
 def _as_numbers(raw: bytes, width: int) -> Spaced | None:
-    """The rows as numbers, or None unless all after the first remarks are plain numbers."""
+    """The rows as numbers, or None unless all after the first comments are plain numbers."""
     import polars as pl
 
-    from graphveil.formats.plain_numbers import parse_plain_numbers
+    from graphveil.formats.tables.plain_numbers import parse_plain_numbers
 
-    start, remarks = 0, 0
+    start, comments = 0, 0
     while raw.startswith(b"#", start):
-        start, remarks = raw.find(b"\n", start) + 1, remarks + 1
+        start, comments = raw.find(b"\n", start) + 1, comments + 1
         if start == 0:
             return None
     first_line = raw[start : raw.find(b"\n", start)]
@@ -99,28 +99,28 @@ def _as_numbers(raw: bytes, width: int) -> Spaced | None:
     numbers = parse_plain_numbers(np.frombuffer(raw, np.uint8)[start:], width, separator)
     if numbers is None:
         return None
-    lines = np.arange(remarks + 1, remarks + 1 + numbers.shape[1])
-    return Spaced([pl.Series(column) for column in numbers], lines, (remarks, [1][:remarks]))
+    lines = np.arange(comments + 1, comments + 1 + numbers.shape[1])
+    return Spaced([pl.Series(column) for column in numbers], lines, (comments, [1][:comments]))
 
 
 def _as_text(text: str, name: str, width: int) -> Spaced:
     import polars as pl
 
     lines = pl.Series(text.split("\n"), dtype=pl.String).str.strip_chars()
-    remark = lines.str.starts_with(_REMARK)
-    rows = (~remark & (lines != "")).arg_true()
+    comment = lines.str.starts_with(_COMMENT)
+    rows = (~comment & (lines != "")).arg_true()
     shape = "^" + _BETWEEN.join([r"(\S+)"] * width) + "$"
     fields = lines.gather(rows).str.extract_groups(shape).struct.unnest()
     wrong = fields.to_series(0).is_null()
     if wrong.any():
         raise InputError(
-            f"the line does not have {width} values with blanks between them",
+            f"the line does not have {width} values separated by blanks",
             place=Place(name, int(rows[int(wrong.arg_true()[0])]) + 1),
-            hint="Correct the line, or begin it with # if it is a remark.",
+            hint="Correct the line, or begin it with # if it is a comment.",
         )
-    remarks = remark.arg_true()
+    comments = comment.arg_true()
     return Spaced(
         fields.get_columns(),
         rows.to_numpy().astype(np.int64) + 1,
-        (len(remarks), [int(row) + 1 for row in remarks.head(8)]),
+        (len(comments), [int(row) + 1 for row in comments.head(8)]),
     )

@@ -12,7 +12,10 @@ from xml.parsers import expat
 
 from graphveil.errors import InputError, Place
 
-_NOT_READ = {"hyperedge": "hyperedges", "graph": "graphs within graphs"}
+_NOT_READ = {
+    "hyperedge": "hyperedges are not supported",
+    "graph": "several graphs, or graphs within graphs, are not supported",
+}
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,7 @@ class Element:
 
 @dataclass(frozen=True)
 class Document:
-    """What stands in a GraphML file.
+    """What a GraphML file holds.
 
     Attributes:
         keys: the declared attributes, by their id.
@@ -56,9 +59,9 @@ def read_elements(raw: bytes, name: str, most_nesting: int) -> Document:
     try:
         collector.parser.Parse(raw, True)
     except expat.ExpatError as error:
-        collector.refuse("the file is no well-formed XML", line=error.lineno)
+        collector.refuse("the file is not well-formed XML", line=error.lineno)
     except (ValueError, LookupError, UnicodeError):
-        collector.refuse("the encoding that the file names cannot be read", line=1)
+        collector.refuse("the file names an encoding that is not known", line=1)
     if not collector.graphs:
         collector.refuse("there is no graph in the file", line=1)
     return Document(collector.keys, collector.edge_default, collector.nodes, collector.edges)
@@ -90,7 +93,7 @@ class _Collector:
 
     def document_type(self, *_: object) -> None:
         """Refuse document types: entities would come with them."""
-        self.refuse("the file declares a document type, which is not read for safety")
+        self.refuse("the file declares a document type (DOCTYPE), which is refused for safety")
 
     def start(self, tag: str, given: dict[str, str]) -> None:
         """An element begins."""
@@ -98,7 +101,7 @@ class _Collector:
         if len(self.open_tags) >= self.most_nesting:
             self.refuse(f"elements are nested more than {self.most_nesting} deep")
         if tag in _NOT_READ and (tag != "graph" or self.graphs):
-            self.refuse(f"{_NOT_READ[tag]}, or several graphs, are not read")
+            self.refuse(_NOT_READ[tag])
         self.open_tags.append(tag)
         self.texts.clear()
         if tag == "graph":
@@ -130,10 +133,10 @@ class _Collector:
         self.keys[given.get("id", "")] = Key(name, given.get("for", "all"), default)
 
     def refuse(self, what: str, *, line: int | None = None) -> NoReturn:
-        """Refuse the document at a line, which is the current one unless told."""
+        """Refuse the document at a line, by default the current one."""
         at = self.parser.CurrentLineNumber if line is None else line
         raise InputError(
             what,
             place=Place(self.name, at),
-            hint="Write the graph again as plain GraphML: one graph, without a document type.",
+            hint="Export it again as plain GraphML: one graph, without a document type.",
         )

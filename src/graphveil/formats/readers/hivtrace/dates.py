@@ -1,6 +1,6 @@
 """Dates in HIV-TRACE results: which field holds them, and what its values say.
 
-The programme has two dates of its own, which it rarely knows. In practice dates stand among the
+The program has two dates of its own, which it rarely knows. In practice dates are among the
 patient attributes, several of them, and the steward names the one that counts.
 """
 
@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 from graphveil.errors import InputError, Place
-from graphveil.formats.column_names import dates, no_such, plain
-from graphveil.formats.hivtrace_sections import Section, is_text
+from graphveil.formats.columns.dates import look_like_dates
+from graphveil.formats.columns.names import no_such, plain, unnamed_date
+from graphveil.formats.readers.hivtrace.sections import Section, is_text
 from graphveil.formats.source_file import SourceFile
-from graphveil.formats.time_fields import look_like_dates
 
 _PATIENT = "patient_attributes"
-_OWN_DATES = ("edi", "baseline")  # lists of 9 numbers, where the programme knew them
+_OWN_DATES = ("edi", "baseline")  # lists of 9 numbers, where the program knew them
 
 
 def date_field(
@@ -34,7 +34,8 @@ def date_field(
     for own in _OWN_DATES:
         if any(isinstance(value, list) for people in sections for value in people.column(own)):
             return own, None
-    return None, _unnamed(file, _date_like(sections, fields, network))
+    place = Place(file.name, column="Nodes")
+    return None, unnamed_date("field", "person", place, _date_like(sections, fields, network))
 
 
 def _fields(sections: list[Section]) -> list[str]:
@@ -66,17 +67,6 @@ def _date_like(sections: list[Section], fields: list[str], network: dict[str, An
     return list(dict.fromkeys((*declared, *seen)))
 
 
-def _unnamed(file: SourceFile, likely: list[str]) -> InputError:
-    refusal = InputError(
-        "no field was named as the date of a person",
-        place=Place(file.name, column="Nodes"),
-        hint=f"Name it: --time in the shell, time= in Python. {dates('field', likely)}",
-    )
-    if likely:
-        raise refusal
-    return refusal
-
-
 def times_of(people: Section, field: str) -> list[Any]:
     """The field of every entry, which may be one of its patient attributes."""
     prefix, dot, name = field.partition(".")
@@ -87,11 +77,11 @@ def times_of(people: Section, field: str) -> list[Any]:
 
 
 def date_text(owner: Section, entry: int, value: Any, field: str) -> str | None:
-    """Text, a year, or the list [year, month, day, …] that the programme writes."""
+    """Text, a year, or the list [year, month, day, …] that the program writes."""
     if value is None:
         return None
     if isinstance(value, list) and len(value) >= 3 and all(type(each) is int for each in value):
         return "{:04}-{:02}-{:02}".format(*value)
     if type(value) is int or (isinstance(value, str) and (not value.strip() or is_text(value))):
         return str(value)
-    raise owner.refuse("the date is neither text nor a year nor a list of numbers", entry, field)
+    raise owner.refuse("the date is not text, a year or a list of numbers", entry, field)

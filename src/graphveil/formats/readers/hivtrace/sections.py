@@ -11,7 +11,7 @@ from typing import Any
 
 from graphveil.errors import InputError, Place
 
-_MEND = "Entries are counted from 0. Write the results again, or remove the entry."
+_MEND = "Entries are counted from 0. Export the results again, or remove the entry."
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def is_text(name: str) -> bool:
 def _of_entries(entries: list[Any], name: str, source: str) -> Section:
     for number, entry in enumerate(entries):
         if not isinstance(entry, dict):
-            what = "the entry is no object with fields"
+            what = "the entry is not an object with fields"
             raise InputError(what, place=Place(source, number, name), hint=_MEND)
     fields = dict.fromkeys(field for entry in entries for field in entry)
     columns = {field: [entry.get(field) for entry in entries] for field in fields}
@@ -75,9 +75,9 @@ def _of_columns(found: dict[str, Any], name: str, source: str) -> Section:
     lengths = {len(values) for values in columns.values()}
     if len(lengths) > 1:
         raise InputError(
-            "the columns of the compact form are not equally long",
+            "the columns of the compact form have different lengths",
             place=Place(source, column=name),
-            hint="Write the results again.",
+            hint="Export the results again.",
         )
     return Section(source, name, columns, lengths.pop() if lengths else 0)
 
@@ -102,7 +102,7 @@ def _decoded(column: Any, name: str, source: str) -> list[Any]:
 
 def _refused(source: str, name: str) -> InputError:
     return InputError(
-        "the file is no HIV-TRACE network: here should be entries, or columns",
+        "the file is not an HIV-TRACE network: entries or columns are expected here",
         place=Place(source, column=name),
         hint="Supply the JSON results, with Nodes and Edges.",
     )

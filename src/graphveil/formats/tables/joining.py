@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from graphveil.calendar.time_columns import texts_of
 from graphveil.graph.identity import clean_ids
 from graphveil.graph.records import Table
-
-if TYPE_CHECKING:
-    pass
 
 
 def joined(tables: Sequence[Table], columns: tuple[str, ...]) -> Table:

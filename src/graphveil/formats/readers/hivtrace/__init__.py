@@ -1,0 +1,110 @@
+"""HIV-TRACE results: a JSON network of people whose viruses are alike.
+
+Both forms are read, plain and compact, with or without the wrapper `trace_results`. Edges name
+nodes by position. Removed edges are dropped. Ids such as PERSON|SEQUENCE are handed on as they
+are. People without links may be listed as `Singletons`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from graphveil.formats.columns.dates import tidied
+from graphveil.formats.file_reports import file_report
+from graphveil.formats.format import Claim, Claimed, Format, ParsedFile, register
+from graphveil.formats.options import ReadingOptions
+from graphveil.formats.parse_report import Note
+from graphveil.formats.readers.hivtrace.dates import date_field, date_text, times_of
+from graphveil.formats.readers.hivtrace.document import read_network
+from graphveil.formats.readers.hivtrace.links import read_links
+from graphveil.formats.readers.hivtrace.sections import Section, is_text, section
+from graphveil.formats.source_file import SourceFile
+from graphveil.graph.records import Table
+
+_BEGINS = re.compile(rb"(\xef\xbb\xbf)?\s*\{")
+_SAYS_SO = re.compile(
+    rb'"(trace_results|Cluster sizes|Network Summary|Nodes|Edges|Settings|Degrees|Singletons'
+    rb'|Directed Edges|HIV Stages|Multiple sequences|patient_attribute_schema)"\s*:'
+)
+
+
+def _claims(file: SourceFile, insisted: bool) -> Claim | None:
+    says_so = _BEGINS.match(file.head) and _SAYS_SO.search(file.head)
+    return Claim("network", "JSON with sections of HIV-TRACE") if insisted or says_so else None
+
+
+def _read(files: Sequence[Claimed], options: ReadingOptions) -> list[ParsedFile]:
+    return [_read_one(each, options) for each in files]
+
+
+def _read_one(claimed: Claimed, options: ReadingOptions) -> ParsedFile:
+    network = read_network(claimed.file, options)
+    sections, notes = _people(network, claimed.file)
+    ids = [_ids(each) for each in sections]
+    field, refusal = date_field(sections, network, claimed.file, options.time)
+    nodes = []
+    for each, names in zip(sections, ids, strict=True):
+        table, changed = tidied(_nodes(each, names, field), day_first=options.day_first)
+        nodes.append(table)
+        notes += changed
+    links = read_links(section(network, "Edges", claimed.file.name), ids[0], options)
+    dated = [Note(f"dated by the field '{field}'")] if field else []
+    notes = [*dated, *notes, *links.notes]
+    return ParsedFile(
+        file_report(claimed, HIVTRACE.name, nodes=nodes, edges=[links.table], notes=notes),
+        nodes=tuple(nodes),
+        edges=(links.table,),
+        directed=links.directed,
+        without_time=refusal,
+        without_edge_time=links.without_time,
+    )
+
+
+def _people(network: dict[str, Any], file: SourceFile) -> tuple[list[Section], list[Note]]:
+    """The sections that list people; isolated ones may be counted only."""
+    listed = section(network, "Nodes", file.name)
+    if isinstance(network.get("Singletons"), list | dict):
+        return [listed, section(network, "Singletons", file.name)], []
+    summary = network.get("Network Summary")
+    counts = [
+        network.get("Singletons"),
+        summary.get("Singletons") if isinstance(summary, dict) else 0,
+    ]
+    alone = max((count for count in counts if type(count) is int), default=0)
+    rule = "people without links are counted but not listed: supply a node list if they matter"
+    return [listed], [Note.of_rows(rule, alone)] if alone > 0 else []
+
+
+def _ids(people: Section) -> list[str]:
+    """The id of every entry as text; positions of edges refer to this list."""
+    ids = people.column("id")
+    for entry, name in enumerate(ids):
+        if type(name) not in (str, int) or not is_text(str(name)):
+            raise people.refuse("the node has no id", entry, "id")
+    return [str(name) for name in ids]
+
+
+def _nodes(people: Section, ids: list[str], field: str | None) -> Table:
+    import polars as pl
+
+    values = times_of(people, field) if field else [None] * people.count
+    texts = [date_text(people, entry, value, field or "") for entry, value in enumerate(values)]
+    frame = pl.DataFrame(
+        {"node": ids, "time": texts}, schema={"node": pl.String, "time": pl.String}
+    )
+    names = {"node": f"{people.name}.id", "time": f"{people.name}.{field or 'time'}"}
+    return Table(frame, people.source, 0, names)
+
+
+HIVTRACE = register(
+    Format(
+        name="hivtrace",
+        summary="HIV-TRACE results",
+        looks="JSON with Nodes and Edges, plain or compact, also within trace_results; you name "
+        "the field that is the date",
+        claims=_claims,
+        read=_read,
+    )
+)

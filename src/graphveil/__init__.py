@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from graphveil.planning.plan import Plan
     from graphveil.planning.planner import compare, plan
     from graphveil.series.series import Published, Release
-    from graphveil.statistics.pattern import Pattern
+    from graphveil.statistics.pattern_shape import Pattern
     from graphveil.statistics.sensitivity import Sensitivity
     from graphveil.statistics.statistic import Statistic, registered, statistic
     from graphveil.study.study import Study
@@ -61,7 +61,7 @@ _HOMES = {
     "graphveil.planning.plan": ("Plan",),
     "graphveil.planning.planner": ("compare", "plan"),
     "graphveil.series.series": ("Published", "Release"),
-    "graphveil.statistics.pattern": ("Pattern",),
+    "graphveil.statistics.pattern_shape": ("Pattern",),
     "graphveil.statistics.sensitivity": ("Sensitivity",),
     "graphveil.statistics.statistic": ("Statistic", "registered", "statistic"),
     "graphveil.study.study": ("Study",),

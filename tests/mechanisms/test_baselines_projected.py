@@ -15,7 +15,6 @@ from graphveil.engines import LocalEngine
 from graphveil.formats import from_rows
 from graphveil.graph.bound import Bound, DegreeBound, InOutBound
 from graphveil.graph.projection import greedy_projection
-from graphveil.statistics.projected import projected_l1
 from graphveil.statistics.statistic import Statistic, statistic
 from test_intake import Rows, begin, growing_graphs
 
@@ -54,7 +53,7 @@ def claims(most: Most, *, directed: bool) -> list[int]:
     asked += [statistic(name, tau=tau) for tau in range(1, most[0] + 1)]
     if directed:
         asked += [statistic("high-in-degree", tau=tau) for tau in range(1, most[1] + 1)]
-    return [projected_l1(each, threshold) or 0 for each in asked]
+    return [each.projected_l1(threshold) or 0 for each in asked]
 
 
 def distances(edges: Sequence[Edge], person: int, most: Most, *, directed: bool) -> list[int]:
@@ -150,6 +149,6 @@ def test_the_librarys_own_projection_stays_within_the_claim_at_every_step(
     counts = [LocalEngine().count(each, asked) for each in seen]
     for each in asked:
         with_person, without = (count.totals(each) for count in counts)
-        claimed = projected_l1(each, threshold)
+        claimed = each.projected_l1(threshold)
         assert claimed is not None
         assert abs(with_person - without).max() <= claimed

@@ -11,7 +11,7 @@ import pytest
 from graphveil.errors import ParameterError
 from graphveil.graph.bound import Bound, DegreeBound, InOutBound
 from graphveil.statistics.embedding_bound import copies_through_edge, copies_through_node
-from graphveil.statistics.pattern import (
+from graphveil.statistics.pattern_shape import (
     Pattern,
     clique,
     cycle,

@@ -27,9 +27,7 @@ from graphveil.mechanisms.request import Request
 from graphveil.mechanisms.sensdiff import SensDiff
 from graphveil.planning.plan import Plan
 from graphveil.planning.planner import plan as planned
-from graphveil.planning.planner import release_width
 from graphveil.series.postprocessing import processed
-from graphveil.statistics.projected import projected_l1
 from graphveil.statistics.sensitivity import Sensitivity
 from graphveil.testing.simulation import simulate
 
@@ -96,7 +94,7 @@ class Trial:
 
     def plan(self, member: Mechanism, sensitivity: Sensitivity, after: int | None = None) -> Plan:
         """The plan of one mechanism."""
-        width = release_width(self.subject.statistic, self.subject.bound)
+        width = self.subject.statistic.width(self.subject.bound)
         horizon = self.releases
         request = Request(sensitivity, self.epsilon, None, horizon, width, projected_l1=after)
         return Plan.of(member, request)
@@ -161,7 +159,7 @@ def _projections(trial: Trial) -> Iterator[Outcome]:
     """Compose-projection with every threshold; those of equal sensitivity share their noise."""
     drawn: dict[int, tuple[Plan, Integers]] = {}
     for threshold, totals in trial.truth.projected:
-        after = projected_l1(trial.subject.statistic, threshold)
+        after = trial.subject.statistic.projected_l1(threshold)
         assert after is not None, "only such thresholds are counted"
         if after not in drawn:
             plan = trial.plan(ComposeProjection(), trial.sensitivity, after)

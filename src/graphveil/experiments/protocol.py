@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from graphveil.errors import ParameterError
 from graphveil.graph.bound import Bound, DegreeBound, InOutBound
-from graphveil.graph.degrees import Degrees
+from graphveil.graph.degrees import FinalDegrees
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -56,7 +56,7 @@ def rounded_up(highest: int) -> int:
     return max(1, -(-highest // ROUNDED_TO)) * ROUNDED_TO
 
 
-def observed_bound(found: Degrees, *, directed: bool) -> Bound:
+def observed_bound(found: FinalDegrees, *, directed: bool) -> Bound:
     """The bound that the paper's protocol takes from the data."""
     outward = rounded_up(_highest(found.outward))
     if not directed:
@@ -80,13 +80,7 @@ def thresholds(bound: Bound) -> list[Bound]:
 
     The bound itself is among them, with which a projection drops nothing.
     """
-    if isinstance(bound, DegreeBound):
-        return [DegreeBound(value) for value in _up_to(bound.degree)]
-    return [
-        InOutBound(inward, outward)
-        for inward in _up_to(bound.inward)
-        for outward in _up_to(bound.outward)
-    ]
+    return bound.thresholds(_up_to)
 
 
 def strides(steps: int) -> list[int]:

@@ -10,7 +10,6 @@ from typing import IO, TYPE_CHECKING
 from graphveil.errors import ParameterError
 from graphveil.experiments.contenders import MECHANISMS, Outcome
 from graphveil.experiments.subjects import Subject
-from graphveil.graph.bound import Bound, DegreeBound
 from graphveil.whole_files import write_whole
 
 if TYPE_CHECKING:
@@ -77,13 +76,6 @@ class Row:
         return self.dataset, self.version, self.statistic
 
 
-def short(bound: Bound) -> str:
-    """A bound in a table's cell."""
-    if isinstance(bound, DegreeBound):
-        return str(bound.degree)
-    return f"in {bound.inward}, out {bound.outward}"
-
-
 def row(
     subject: Subject,
     outcome: Outcome,
@@ -114,11 +106,11 @@ def row(
         absolute_error=_rounded(outcome.absolute_error),
         noiseless_error=_rounded(outcome.noiseless_error),
         zero_error=_rounded(zero_error),
-        bound=short(subject.bound),
+        bound=subject.bound.brief,
         tau=subject.tau,
         sensitivity=outcome.sensitivity,
         noise=outcome.noise,
-        threshold=None if outcome.threshold is None else short(outcome.threshold),
+        threshold=None if outcome.threshold is None else outcome.threshold.brief,
     )
 
 

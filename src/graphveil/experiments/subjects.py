@@ -13,13 +13,12 @@ from graphveil.engines import LocalEngine
 from graphveil.errors import ParameterError
 from graphveil.experiments.protocol import Integers, observed_bound, observed_tau, thresholds
 from graphveil.graph.bound import Bound
-from graphveil.graph.degrees import Degrees, degrees
+from graphveil.graph.degrees import FinalDegrees, degrees
 from graphveil.graph.projection import greedy_projection
 from graphveil.graph.sequence import GraphSequence
 from graphveil.mechanisms.request import Request
 from graphveil.statistics.degrees import DegreeStatistic
-from graphveil.statistics.pattern import Pattern
-from graphveil.statistics.projected import projected_l1
+from graphveil.statistics.pattern_shape import Pattern
 from graphveil.statistics.statistic import Statistic, registered
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ class Asked:
         """What is counted in a version: for undirected degrees, out-degrees if it is directed."""
         return registered()[OUTWARD.get(self.name, self.name) if directed else self.name]
 
-    def statistic(self, found: Degrees | None, *, directed: bool) -> Statistic:
+    def statistic(self, found: FinalDegrees | None, *, directed: bool) -> Statistic:
         """The statistic with its parameters; refuses versions in which it is not defined."""
         statistic = self._with_parameters(found, directed=directed)
         statistic.require_domain(directed=directed)
@@ -75,7 +74,7 @@ class Asked:
             return False
         return True
 
-    def _with_parameters(self, found: Degrees | None, *, directed: bool) -> Statistic:
+    def _with_parameters(self, found: FinalDegrees | None, *, directed: bool) -> Statistic:
         member = self.member(directed=directed)
         given = self.text.partition(":")[2]
         parameters = {
@@ -85,7 +84,9 @@ class Asked:
             raise ParameterError("statistic", f"'{self.name}' has no parameter, but got '{given}'")
         return member(**parameters)
 
-    def _value(self, name: str, given: str, member: type[Statistic], found: Degrees | None) -> Any:
+    def _value(
+        self, name: str, given: str, member: type[Statistic], found: FinalDegrees | None
+    ) -> Any:
         if name == "pattern":
             return Pattern.parse(given)
         if given:
@@ -106,7 +107,7 @@ class Version:
 
     dataset: Dataset
     sequence: GraphSequence
-    found: Degrees
+    found: FinalDegrees
     bound: Bound
     fingerprint: str
 
@@ -230,6 +231,6 @@ def _projected_totals(
 def _admits(statistic: Statistic, threshold: Bound) -> bool:
     """Whether the sensitivity after projection is known, and τ within the threshold."""
     try:
-        return projected_l1(statistic, threshold) is not None
+        return statistic.projected_l1(threshold) is not None
     except ParameterError:
         return False

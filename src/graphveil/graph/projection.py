@@ -14,7 +14,7 @@ from enum import Enum
 
 import numpy as np
 
-from graphveil.graph.bound import Bound, DegreeBound
+from graphveil.graph.bound import Bound
 from graphveil.graph.degrees import require_fit
 from graphveil.graph.sequence import BOTH, GraphSequence, LateEdges
 
@@ -65,11 +65,11 @@ def _project(sequence: GraphSequence, bound: Bound, counted: Counted) -> GraphSe
     late_offsets, late_kept = np.empty_like(late.offsets), np.empty_like(late.newer)
     room = offsets, entries, late_offsets, late_kept
     used = np.zeros(sequence.nodes, np.int32)
-    if isinstance(bound, DegreeBound):
-        count = project_undirected(*columns, bound.degree, by_kept, used, *room)
+    if bound.directed:
+        most = bound.limit("out"), bound.limit("in")
+        count = project_directed(*columns, *most, by_kept, used, used.copy(), *room)
     else:
-        out, into = bound.outward, bound.inward
-        count = project_directed(*columns, out, into, by_kept, used, used.copy(), *room)
+        count = project_undirected(*columns, bound.limit("total"), by_kept, used, *room)
     chosen = late_kept != 0
     return replace(
         sequence,

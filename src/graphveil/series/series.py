@@ -18,10 +18,8 @@ from graphveil.errors import InputError, ParameterError
 from graphveil.noise.exact_numbers import Exact
 from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.planning.plan import Plan
-from graphveil.planning.planner import release_width
 from graphveil.series import state as series
 from graphveil.series.state import SeriesState
-from graphveil.statistics.projected import projected_l1
 from graphveil.statistics.statistic import Statistic
 
 if TYPE_CHECKING:
@@ -98,10 +96,10 @@ class Release:
 
     def __post_init__(self) -> None:
         request = self.plan.request
-        fitting = self.statistic.sensitivity(self.bound), release_width(self.statistic, self.bound)
+        fitting = self.statistic.sensitivity(self.bound), self.statistic.width(self.bound)
         if (request.sensitivity, request.width) != fitting:
             raise ParameterError("plan", "was made for another statistic or another bound")
-        if self._projects and request.projected_l1 != projected_l1(self.statistic, self.bound):
+        if self._projects and request.projected_l1 != self.statistic.projected_l1(self.bound):
             raise ParameterError("plan", "was made for another threshold of the projection")
         if len(self.state.totals) != request.width:
             raise ParameterError("state", "belongs to another plan")

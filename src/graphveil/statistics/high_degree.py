@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from graphveil.errors import ParameterError
 from graphveil.graph.bound import Bound
 from graphveil.statistics.degrees import USE_DIRECTED, USE_UNDIRECTED, DegreeStatistic
-from graphveil.statistics.parameters import require_at_least
-from graphveil.statistics.sensitivity import EVERY_MEASURE, PROOFS, Sensitivity, promise
-from graphveil.statistics.statistic import Domain, Statistic, register, told, whole_number
+from graphveil.statistics.parameters import require_at_least, told, whole_number
+from graphveil.statistics.sensitivity import EVERY_MEASURE, PROOFS, Sensitivity
+from graphveil.statistics.statistic import Domain, Statistic, register
 from graphveil.statistics.tallies import Counts, DegreeReach
 
 
@@ -66,11 +66,22 @@ class HighDegreeCount(DegreeStatistic, ABC):
             l2_squared=appear**2 + move**2,
             edge_l1=reach.ends * (2 if self.tau < reach.highest else 1),
             exact_for=EVERY_MEASURE,
-            assumption=promise(bound),
+            assumption=bound.assumption,
             proof=f"{PROOFS}#high-degree",
             variation=appear**2 + move**2,
             paper=None if self.direction == "in" else 2 * reach.touched + 1,
         )
+
+    def projected_l1(self, threshold: Bound) -> int:
+        """The person, and one degree at the end of each chain, on one side or on the other.
+
+        Guarantees:
+            Whatever the degrees in the graph. A kept link towards the person raises one degree,
+            a kept link away from it lowers one, where the person itself has τ links or more.
+            Proof: docs/sensitivities.md#after-projection.
+        """
+        static = self.sensitivity(threshold).static_l1
+        return max(static, self.reach(threshold).highest - 1)
 
     @staticmethod
     def definition(

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.errors import ParameterError
-from graphveil.graph.bound import Bound, InOutBound
-from graphveil.statistics.copies import sensitivity_of_copies
+from graphveil.graph.bound import Bound
 from graphveil.statistics.edges import Edges
 from graphveil.statistics.embedding_bound import copies_through_edge, copies_through_node
-from graphveil.statistics.pattern import (
+from graphveil.statistics.parameters import told
+from graphveil.statistics.pattern_shape import (
     Pattern,
     clique,
     cycle,
@@ -26,9 +26,9 @@ from graphveil.statistics.pattern import (
     transitive_triangle,
     triangle,
 )
-from graphveil.statistics.sensitivity import Sensitivity
+from graphveil.statistics.sensitivity import Sensitivity, sensitivity_of_copies
 from graphveil.statistics.stars import InStars, OutStars, Stars
-from graphveil.statistics.statistic import Domain, Statistic, register, told
+from graphveil.statistics.statistic import Domain, Statistic, register
 from graphveil.statistics.tallies import Counts, PatternTally
 from graphveil.statistics.triangles import CyclicTriangles, TransitiveTriangles, Triangles
 
@@ -95,7 +95,7 @@ class PatternCount(Statistic):
             bipartite patterns, and where the bound leaves no room for the pattern.
             Proof: docs/sensitivities.md#the-general-rule.
         """
-        self.require_domain(directed=isinstance(bound, InOutBound))
+        self.require_domain(directed=bound.directed)
         named = _named(self.pattern)
         if named is not None:
             return named.sensitivity(bound)

@@ -12,13 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.graph.bound import Bound
-from graphveil.statistics.copies import sensitivity_of_copies
 from graphveil.statistics.degrees import USE_DIRECTED, USE_UNDIRECTED, DegreeStatistic
-from graphveil.statistics.exact import LARGEST, checked
-from graphveil.statistics.parameters import require_at_least
-from graphveil.statistics.sensitivity import Sensitivity
-from graphveil.statistics.statistic import Domain, Statistic, register, told, whole_number
-from graphveil.statistics.tallies import Counts, DegreeReach
+from graphveil.statistics.parameters import require_at_least, told, whole_number
+from graphveil.statistics.sensitivity import Sensitivity, sensitivity_of_copies
+from graphveil.statistics.statistic import Domain, Statistic, register
+from graphveil.statistics.tallies import LARGEST, Counts, DegreeReach, checked
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
-from dataclasses import Field, dataclass, fields
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
 from enum import Enum
 from typing import Any, ClassVar, TypeVar
 
@@ -14,8 +14,19 @@ from numpy.typing import NDArray
 from graphveil.errors import ParameterError
 from graphveil.graph.bound import Bound, DegreeBound, InOutBound
 from graphveil.registry import Registry
+from graphveil.statistics.parameters import Parameter, parameter_of
 from graphveil.statistics.sensitivity import Sensitivity
 from graphveil.statistics.tallies import Counts, Tally
+
+__all__ = [
+    "Domain",
+    "Parameter",
+    "Statistic",
+    "known_parameters",
+    "register",
+    "registered",
+    "statistic",
+]
 
 
 class Domain(Enum):
@@ -28,47 +39,6 @@ class Domain(Enum):
     def admits(self, *, directed: bool) -> bool:
         """Whether sequences of this kind belong to the domain."""
         return self is Domain.BOTH or (self is Domain.DIRECTED) == directed
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """What a statistic must be told, and how users tell it.
-
-    Attributes:
-        name: the statistic's field.
-        flags: how it is called on the command line.
-        metavar: what stands for its value in a usage line.
-        help: what it means, in one sentence.
-        parse: its value, from what a user typed or a study file holds. What is no such value
-            is handed through: the statistic refuses it with its own words.
-    """
-
-    name: str
-    flags: tuple[str, ...]
-    metavar: str
-    help: str
-    parse: Callable[[str | int], Any]
-
-
-def told(
-    *flags: str, metavar: str, meaning: str, parse: Callable[[str | int], Any]
-) -> dict[str, Any]:
-    """How users tell a parameter; the metadata of its field. See `Parameter`."""
-    return {"flags": flags, "metavar": metavar, "help": meaning, "parse": parse}
-
-
-def whole_number(given: str | int) -> str | int:
-    """A whole number from the text of one; anything else as it came, to be refused later."""
-    try:
-        return int(given) if isinstance(given, str) else given
-    except ValueError:
-        return given
-
-
-def _parameter_of(given: Field[Any]) -> Parameter:
-    """A field that says no more is a whole number, as `Statistic.definition_arguments` has it."""
-    plain = told(f"--{given.name}", metavar="N", meaning="", parse=whole_number)
-    return Parameter(given.name, **(plain | dict(given.metadata)))
 
 
 @dataclass(frozen=True)
@@ -87,6 +57,8 @@ class Statistic(ABC):
         domain: the graphs on which it is defined.
         monotone: whether its totals can never fall.
         vector: whether a release has one number per degree instead of one number.
+        cumulative: whether each number of a vector counts "at least so many links", and so
+            can never exceed the one before it.
         advice: what to use instead, on graphs outside the domain.
     """
 
@@ -96,12 +68,13 @@ class Statistic(ABC):
     domain: ClassVar[Domain]
     monotone: ClassVar[bool] = True
     vector: ClassVar[bool] = False
+    cumulative: ClassVar[bool] = False
     advice: ClassVar[str] = ""
 
     @classmethod
     def parameters(cls) -> tuple[Parameter, ...]:
         """What it must be told."""
-        return tuple(_parameter_of(each) for each in fields(cls))
+        return tuple(parameter_of(each) for each in fields(cls))
 
     @classmethod
     @abstractmethod
@@ -123,6 +96,20 @@ class Statistic(ABC):
     @abstractmethod
     def sensitivity(self, bound: Bound) -> Sensitivity:
         """What one person can change under `bound`; refuses a bound that does not fit."""
+
+    def width(self, bound: Bound) -> int:
+        """How many numbers a release has under `bound`: one, unless a vector says otherwise."""
+        if self.vector:
+            raise ParameterError("statistic", f"{self.name} has no width under a degree bound")
+        return 1
+
+    def projected_l1(self, threshold: Bound) -> int | None:
+        """What one person can change in one release after greedy projection to `threshold`.
+
+        None where nobody knows. It holds for every two neighbouring graphs, whatever their
+        degrees: a projection needs no promise. Refuses a threshold that does not fit.
+        """
+        return None
 
     @staticmethod
     @abstractmethod
@@ -161,13 +148,17 @@ class Statistic(ABC):
             )
 
     def require_undirected(self, bound: Bound) -> DegreeBound:
-        """The bound as a plain degree bound, or a refusal that says what is needed."""
+        """The bound as the plain degree bound for which a formula is proved, or a refusal.
+
+        It asks for the very kind: what holds under one promise need not hold under another
+        of undirected graphs.
+        """
         if not isinstance(bound, DegreeBound):
             raise ParameterError(self.name, "needs one degree bound D", hint=self.advice)
         return bound
 
     def require_directed(self, bound: Bound) -> InOutBound:
-        """The bound as an in- and out-degree bound, or a refusal."""
+        """The bound as the in- and out-degree bound for which a formula is proved."""
         if not isinstance(bound, InOutBound):
             raise ParameterError(
                 self.name, "needs an in-degree and an out-degree bound", hint=self.advice

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphveil.graph.bound import Bound, DegreeBound
+from graphveil.graph.bound import Bound
 from graphveil.kernels.compiled import kernel
 from graphveil.testing.distances import (
     MEASURED,
@@ -36,7 +36,7 @@ from graphveil.testing.pairs import (
 )
 
 
-class Rules(NamedTuple):
+class SearchRules(NamedTuple):
     """What every state of the search must keep.
 
     Attributes:
@@ -83,7 +83,7 @@ class Catch(NamedTuple):
 
 @kernel
 def make_room(
-    schedule: Schedule, rules: Rules, node: int, leaving: bool, rng: np.random.Generator
+    schedule: Schedule, rules: SearchRules, node: int, leaving: bool, rng: np.random.Generator
 ) -> None:
     """Where a node has all the out- (or in-) edges it may have, remove one at random."""
     linked = 0
@@ -104,7 +104,7 @@ def make_room(
 
 @kernel
 def link(
-    schedule: Schedule, rules: Rules, u: int, v: int, step: int, rng: np.random.Generator
+    schedule: Schedule, rules: SearchRules, u: int, v: int, step: int, rng: np.random.Generator
 ) -> None:
     """Let u→v appear at `step`, and remove what stands in its way."""
     put(schedule, u, v, NEVER, rules.symmetric)
@@ -116,7 +116,9 @@ def link(
 
 
 @kernel
-def some_step(schedule: Schedule, rules: Rules, u: int, v: int, rng: np.random.Generator) -> int:
+def some_step(
+    schedule: Schedule, rules: SearchRules, u: int, v: int, rng: np.random.Generator
+) -> int:
     """A step at which u→v may appear: prompt as often as not."""
     prompt: int = max(schedule[u, u], schedule[v, v])
     if rng.random() < 0.5:
@@ -140,7 +142,7 @@ def rearrive(schedule: Schedule, node: int, step: int) -> None:
 
 @kernel
 def copy_links(
-    schedule: Schedule, rules: Rules, model: int, node: int, rng: np.random.Generator
+    schedule: Schedule, rules: SearchRules, model: int, node: int, rng: np.random.Generator
 ) -> None:
     """Give a node the edges of another: many worst cases are made of twins."""
     for other in range(len(schedule)):
@@ -165,7 +167,7 @@ def two_nodes(nodes: int, rng: np.random.Generator) -> tuple[int, int]:
 
 
 @kernel
-def move(schedule: Schedule, rules: Rules, rng: np.random.Generator) -> None:
+def move(schedule: Schedule, rules: SearchRules, rng: np.random.Generator) -> None:
     """Change one thing: an edge, an edge's step, a node's step, or a node's whole role."""
     u, v = two_nodes(len(schedule), rng)
     choice = rng.random()
@@ -202,7 +204,7 @@ def anneal(
     definition: Definition,
     given: Numbers,
     schedule: Schedule,
-    rules: Rules,
+    rules: SearchRules,
     climb: Climb,
     rng: np.random.Generator,
     desk: Desk,
@@ -240,17 +242,17 @@ class Found:
     pairs: int
 
 
-def rules_for(bound: Bound, nodes: int, steps: int, relation: Relation) -> Rules:
+def rules_for(bound: Bound, nodes: int, steps: int, relation: Relation) -> SearchRules:
     """The rules of a search under one bound."""
-    undirected = isinstance(bound, DegreeBound)
-    inward, outward = (
-        (bound.degree, bound.degree)
-        if isinstance(bound, DegreeBound)
-        else (bound.inward, bound.outward)
+    return SearchRules(
+        hidden=hidden_part(nodes, relation, directed=bound.directed),
+        inward=bound.limit("in"),
+        outward=bound.limit("out"),
+        symmetric=not bound.directed,
+        oriented=bound.kind == "oriented",
+        by_edge=relation == "edge",
+        steps=steps,
     )
-    oriented = not isinstance(bound, DegreeBound) and bound.oriented
-    hidden = hidden_part(nodes, relation, directed=not undirected)
-    return Rules(hidden, inward, outward, undirected, oriented, relation == "edge", steps)
 
 
 def search(
@@ -265,7 +267,7 @@ def search(
 ) -> Found:
     """Anneal from one pair, which must keep the bound; `rng` decides every choice."""
     nodes = len(start)
-    directed = not isinstance(bound, DegreeBound)
+    directed = bound.directed
     rules = rules_for(bound, nodes, steps, relation)
     catch = Catch(np.full(MEASURED, -1, np.int64), np.zeros((MEASURED, nodes, nodes), np.int8))
     given = np.array(statistic.definition_arguments(directed=directed), dtype=np.int64)

@@ -8,7 +8,7 @@ from zlib import crc32
 
 import numpy as np
 
-from graphveil.graph.bound import Bound, DegreeBound
+from graphveil.graph.bound import Bound
 from graphveil.statistics.sensitivity import Measure
 from graphveil.testing.annealing import Climb, Found, search
 from graphveil.testing.constructions import constructions
@@ -184,14 +184,13 @@ def random_start(
     bound: Bound, relation: Relation, steps: int, rng: np.random.Generator
 ) -> Schedule:
     """Nodes at random steps without edges, but for the one in which neighbours differ."""
-    undirected = isinstance(bound, DegreeBound)
-    reach = bound.degree if isinstance(bound, DegreeBound) else bound.inward + bound.outward
+    reach = bound.limit("total")
     nodes = int(rng.integers(reach + 2, reach + 2 + max(2, min(reach, 4))))
     schedule = np.full((nodes, nodes), NEVER, dtype=np.int8)
     np.fill_diagonal(schedule, rng.integers(0, steps, nodes))
     if relation == "edge":
         schedule[-2, -1] = max(schedule[-2, -2], schedule[-1, -1])
-        schedule[-1, -2] = schedule[-2, -1] if undirected else NEVER
+        schedule[-1, -2] = NEVER if bound.directed else schedule[-2, -1]
     return schedule
 
 
@@ -216,9 +215,8 @@ def run(
 
 def try_constructions(attack: Attack, rng: np.random.Generator) -> Attack:
     """Try the known worst cases as they are."""
-    directed = not isinstance(attack.bound, DegreeBound)
     for schedule in constructions(attack.bound, attack.relation):
-        steps = Pair.of(schedule, attack.relation, directed=directed).steps
+        steps = Pair.of(schedule, attack.relation, directed=attack.bound.directed).steps
         attack = run(attack, schedule, steps, 0, 0, rng)
     return attack
 
@@ -253,7 +251,7 @@ def attack_all(
 
     Bounds should ascend: what is found under one is then tried under the later ones too.
     """
-    directed = not isinstance(bounds[0], DegreeBound)
+    directed = bounds[0].directed
     small = exhaustive(
         statistic, effort.sizes(directed=directed), relation=relation, directed=directed
     )

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.errors import ParameterError
-from graphveil.graph.bound import Bound, DegreeBound, InOutBound
+from graphveil.graph.bound import Bound
 from graphveil.testing.attacks import Effort, attack
 from graphveil.testing.constructions import constructions
 from graphveil.testing.pairs import NEVER, Attackable, Pair, hidden_part, totals
@@ -110,16 +110,17 @@ def _different(cases: Iterable[Case]) -> Iterator[Case]:
 @cache
 def _pairs(statistic: Any, bound: Bound) -> tuple[Pair, ...]:
     """What the search finds, and the known constructions."""
-    if max(_sides(bound)) > LARGEST_BOUND:
+    if max(bound.limits) > LARGEST_BOUND:
         raise ParameterError(
             "bound",
             f"an audit builds its graphs, and takes bounds up to {LARGEST_BOUND}",
             hint="Noise grows with the bound in the same way everywhere: audit a smaller one.",
         )
-    directed = not isinstance(bound, DegreeBound)
     found = attack(statistic, bound, effort=SEARCH)
     witnesses = [finding.witness for finding in found.findings if finding.witness is not None]
-    known = [Pair.of(each, "node", directed=directed) for each in constructions(bound, "node")]
+    known = [
+        Pair.of(each, "node", directed=bound.directed) for each in constructions(bound, "node")
+    ]
     return (*witnesses, *known, *(frozen for pair in witnesses for frozen in _at_once(pair)))
 
 
@@ -138,17 +139,8 @@ def _at_once(pair: Pair) -> Iterator[Pair]:
 
 def _wider(bound: Bound) -> list[Bound]:
     """The bound and looser ones, for graphs that are projected to it."""
-    if isinstance(bound, DegreeBound):
-        return [DegreeBound(bound.degree + more) for more in (0, 1, bound.degree)]
-    return [
-        InOutBound(bound.inward + more, bound.outward + more, bound.oriented) for more in (0, 1)
-    ]
-
-
-def _sides(bound: Bound) -> tuple[int, int]:
-    if isinstance(bound, DegreeBound):
-        return bound.degree, bound.degree
-    return bound.inward, bound.outward
+    more = (0, 1) if bound.directed else (0, 1, bound.limit("total"))
+    return [bound.wider(by) for by in more]
 
 
 def _case(
@@ -173,11 +165,10 @@ def _fit(differences: Integers, steps: int, width: int) -> Integers:
 
 def _projected(schedule: Integers, pair: Pair, bound: Bound) -> Integers:
     """The greedy projection: by step, then by nodes, an edge stays if both ends have room."""
-    inward, outward = _sides(bound)
     kept = np.full_like(schedule, NEVER)
     np.fill_diagonal(kept, np.diagonal(schedule))
-    room_in = np.full(len(schedule), inward)
-    room_out = room_in if not pair.directed else np.full(len(schedule), outward)
+    room_in = np.full(len(schedule), bound.limit("in"))
+    room_out = room_in if not pair.directed else np.full(len(schedule), bound.limit("out"))
     edges = [
         (step, u, v)
         for (u, v), step in np.ndenumerate(schedule)

@@ -13,15 +13,13 @@ from itertools import product
 
 import numpy as np
 
-from graphveil.graph.bound import Bound, DegreeBound
+from graphveil.graph.bound import Bound
 from graphveil.testing.pairs import NEVER, Relation, Schedule
 
 
 def _sides(bound: Bound) -> tuple[int, int]:
     """How many edges may enter and leave a node."""
-    if isinstance(bound, DegreeBound):
-        return bound.degree, bound.degree
-    return bound.inward, bound.outward
+    return bound.limit("in"), bound.limit("out")
 
 
 def _schedule(arrivals: list[int], edges: list[tuple[int, int]], bound: Bound) -> Schedule:
@@ -30,7 +28,7 @@ def _schedule(arrivals: list[int], edges: list[tuple[int, int]], bound: Bound) -
     np.fill_diagonal(schedule, arrivals)
     for u, v in edges:
         schedule[u, v] = max(arrivals[u], arrivals[v])
-        if isinstance(bound, DegreeBound):
+        if not bound.directed:
             schedule[v, u] = schedule[u, v]
     return schedule
 
@@ -53,7 +51,7 @@ def twins(bound: Bound, own: int, paces: tuple[int, int], helper_pace: int) -> S
     inward, outward = _sides(bound)
     helpers = max(inward, outward) - 1
     sources = _paced(inward, 1, paces[0])
-    targets = [] if isinstance(bound, DegreeBound) else _paced(outward, 1, paces[1])
+    targets = _paced(outward, 1, paces[1]) if bound.directed else []
     complete = min(side[-1] for side in (sources, targets) if side)
     arrivals = [*_paced(helpers, complete + 1, helper_pace), *targets, *sources, own]
     star = len(arrivals) - 1
@@ -81,11 +79,11 @@ def book(bound: Bound, late: int, helper_pace: int) -> Schedule:
 def circle(bound: Bound, nodes: int) -> Schedule:
     """Nodes in a circle, all at step 0, each linked to the next few within the bound."""
     reach = min(_sides(bound))
-    if isinstance(bound, DegreeBound):
+    if bound.directed:
+        hops = list(range(1, min(reach, nodes - 1) + 1))
+    else:
         hops = [hop for hop in range(1, nodes) if min(hop, nodes - hop) <= reach // 2]
         hops += [nodes // 2] if reach % 2 and nodes % 2 == 0 and nodes // 2 not in hops else []
-    else:
-        hops = list(range(1, min(reach, nodes - 1) + 1))
     edges = [(u, (u + hop) % nodes) for u in range(nodes) for hop in hops]
     return _schedule([0] * nodes, edges, bound)
 
@@ -93,9 +91,8 @@ def circle(bound: Bound, nodes: int) -> Schedule:
 def constructions(bound: Bound, relation: Relation) -> Iterator[Schedule]:
     """Every shape in every pace that keeps the bound, for one kind of neighbours."""
     reach = min(_sides(bound))
-    oriented = not isinstance(bound, DegreeBound) and bound.oriented
-    yield circle(bound, 2 * reach + 1 if oriented else max(reach + 1, 2))
-    second_paces = (0,) if isinstance(bound, DegreeBound) else (0, 1)
+    yield circle(bound, 2 * reach + 1 if bound.kind == "oriented" else max(reach + 1, 2))
+    second_paces = (0, 1) if bound.directed else (0,)
     for own, first, second, helper in product((0, 1, 2), (0, 1), second_paces, (0, 1)):
         yield twins(bound, own, (first, second), helper)
     if relation == "edge":

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphveil.graph.bound import Bound, DegreeBound
+from graphveil.graph.bound import Bound
 from graphveil.kernels.compiled import kernel
 from graphveil.testing.distances import (
     MEASURED,
@@ -212,10 +212,8 @@ class Survey:
 
 
 def _within(bound: Bound) -> tuple[slice, slice, slice]:
-    if isinstance(bound, DegreeBound):
-        return slice(0, 1), slice(bound.degree + 1), slice(bound.degree + 1)
-    reciprocal = slice(0, 1) if bound.oriented else slice(0, 2)
-    return reciprocal, slice(bound.inward + 1), slice(bound.outward + 1)
+    reciprocal = slice(0, 2 if bound.reciprocal else 1)
+    return reciprocal, slice(bound.limit("in") + 1), slice(bound.limit("out") + 1)
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ def every_statistic() -> list[Statistic]:
 def admits(statistic: Statistic, bound: Bound) -> bool:
     """Whether a statistic makes a claim under a bound; some refuse, such as τ > D."""
     try:
-        statistic.require_domain(directed=not isinstance(bound, DegreeBound))
+        statistic.require_domain(directed=bound.directed)
         statistic.sensitivity(bound)
     except ParameterError:
         return False
@@ -48,8 +48,8 @@ def jobs(statistics: Iterable[Statistic], bounds: Sequence[Bound]) -> list[Job]:
     found: list[Job] = []
     for statistic in statistics:
         admitted = [bound for bound in bounds if admits(statistic, bound)]
-        for kind in (DegreeBound, InOutBound):
-            alike = [bound for bound in admitted if isinstance(bound, kind)]
+        for directed in (False, True):
+            alike = [bound for bound in admitted if bound.directed == directed]
             relations: tuple[Relation, ...] = ("node", "edge") if alike else ()
             found += [(statistic, alike, relation) for relation in relations]
     return found

@@ -6,7 +6,6 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 
 from rich.table import Table
 
-from graphveil.graph.bound import Bound, DegreeBound
 from graphveil.statistics.sensitivity import Measure
 from graphveil.testing.attacks import Attack, Finding
 
@@ -17,20 +16,6 @@ COLUMNS: dict[Measure, str] = {
     "variation_squared": "V²",
     "edge_l1": "edge",
 }
-
-
-def kind_of(bound: Bound) -> str:
-    """The kind of graphs that a bound speaks of."""
-    if isinstance(bound, DegreeBound):
-        return "undirected"
-    return "oriented" if bound.oriented else "directed"
-
-
-def bound_text(bound: Bound) -> str:
-    """A bound in a few characters: D or in, out."""
-    if isinstance(bound, DegreeBound):
-        return str(bound.degree)
-    return f"{bound.inward}, {bound.outward}"
 
 
 def verdict_of(attacks: Iterable[Attack]) -> str:
@@ -63,10 +48,10 @@ def row_of(attacks: Sequence[Attack]) -> tuple[str, ...]:
     }
     return (
         str(attacks[0].statistic),
-        kind_of(last),
+        last.kind,
         str(len({attack.bound for attack in attacks})),
         f"{pairs_of(attacks):,}",
-        bound_text(last),
+        ", ".join(map(str, last.limits)),
         *(cell(findings[measure]) if measure in findings else "" for measure in COLUMNS),
         verdict_of(attacks),
     )
@@ -84,7 +69,7 @@ def rows(attacks: Iterable[Attack], *, every_bound: bool = False) -> list[tuple[
     """One row per statistic and kind of graph, or per bound."""
 
     def key(attack: Attack) -> Hashable:
-        place = attack.bound if every_bound else kind_of(attack.bound)
+        place = attack.bound if every_bound else attack.bound.kind
         return attack.statistic, place
 
     return [row_of(group) for group in grouped(attacks, key)]

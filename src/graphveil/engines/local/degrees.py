@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.errors import ParameterError
+from graphveil.graph.bound import Direction
 from graphveil.graph.sequence import BACKWARD, BOTH, FORWARD, GraphSequence
 from graphveil.kernels.compiled import kernel
 from graphveil.kernels.prefetch import prefetch
-from graphveil.statistics.tallies import DegreeReach, Direction
+from graphveil.statistics.tallies import DegreeReach
 
 # The dense table has this many degrees, fewer where many steps would make it large.
 WIDEST, NARROWEST = 1024, 16

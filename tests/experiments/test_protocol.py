@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphveil.errors import ParameterError
-from graphveil.experiments.protocol import (
+from graphveil.experiments.protocol.protocol import (
     Protocol,
     mean_and_standard_error,
     observed_bound,

@@ -51,7 +51,7 @@ class Lifts(NamedTuple):
     newer: int
 
 
-class Edges(NamedTuple):
+class EdgeColumns(NamedTuple):
     """The columns of a sequence that hold its edges."""
 
     node_offsets: Int64s
@@ -76,7 +76,7 @@ def count_degrees(
     """R[t, d] for the steps from `from_step` on, and the degrees after the last step."""
     before = before or _nothing(sequence)
     late = sequence.late
-    edges = Edges(
+    edges = EdgeColumns(
         sequence.node_offsets, sequence.offsets, sequence.entries,
         late.offsets, late.newer, late.entries,
     )  # fmt: skip
@@ -125,7 +125,7 @@ def _resume(sequence: GraphSequence, before: Degrees) -> Standing:
 
 @kernel
 def _lift_arrivals(
-    step: int, known: int, edges: Edges, lifts: Lifts, standing: Standing, reached: Int64s
+    step: int, known: int, edges: EdgeColumns, lifts: Lifts, standing: Standing, reached: Int64s
 ) -> int:
     """Lift both ends of the edges with which nodes arrive; how many hubs are known then."""
     offsets, entries = edges.offsets, edges.entries
@@ -165,7 +165,7 @@ def _lift_arrivals(
 
 @kernel
 def _lift_late(
-    step: int, known: int, edges: Edges, lifts: Lifts, standing: Standing, reached: Int64s
+    step: int, known: int, edges: EdgeColumns, lifts: Lifts, standing: Standing, reached: Int64s
 ) -> int:
     """Lift both ends of the late edges; how many hubs are known then."""
     degree, hubs, _ = standing
@@ -200,7 +200,7 @@ def _settle(step: int, known: int, standing: Standing, runs: Int32s) -> int:
 def _lift_steps(
     step: int,
     known: int,
-    edges: Edges,
+    edges: EdgeColumns,
     lifts: Lifts,
     standing: Standing,
     low: Int64s,

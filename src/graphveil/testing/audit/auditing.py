@@ -22,10 +22,10 @@ import numpy as np
 from graphveil.errors import ParameterError
 from graphveil.graph.bound import Bound
 from graphveil.planning.plan import Plan
-from graphveil.testing.audit_cases import Case, Integers, worst_cases
-from graphveil.testing.audit_evidence import Event, Evidence, Scores, best_event, judge
-from graphveil.testing.audit_observer import Observer, learn
-from graphveil.testing.audit_subjects import Subject, released, simulated
+from graphveil.testing.audit.cases import Case, Integers, worst_cases
+from graphveil.testing.audit.evidence import Evidence, Scores, TellingEvent, best_event, judge
+from graphveil.testing.audit.observer import Observer, learn
+from graphveil.testing.audit.publishers import Publisher, released, simulated
 from graphveil.testing.pairs import Attackable, Pair
 
 SHORT_HORIZON = 8  # how many releases are watched where the horizon is unknown
@@ -110,8 +110,8 @@ def audit(
     seed: int,
     effort: AuditEffort = SMALL,
     confidence: float = 1 - 1e-6,
-    subject: Subject | None = None,
-    release: Subject | None = None,
+    subject: Publisher | None = None,
+    release: Publisher | None = None,
     progress: Progress = lambda _: None,
 ) -> Audit:
     """Try to refute the ε of a plan on the worst known neighbours of a statistic.
@@ -171,7 +171,7 @@ def _parts(parts: int, progress: Progress) -> Callable[[], None]:
 class _Watch:
     """A subject with the randomness of its runs."""
 
-    subject: Subject
+    subject: Publisher
     rng: np.random.Generator
 
     def batches(self, case: Case, runs: int) -> Iterator[tuple[Integers, Integers]]:
@@ -192,7 +192,7 @@ class _Test:
     delta: float
     error: float
 
-    def train(self, watch: _Watch, case: Case, runs: int) -> tuple[Observer, Event]:
+    def train(self, watch: _Watch, case: Case, runs: int) -> tuple[Observer, TellingEvent]:
         """Learn from one batch of runs, then choose the view and the event on other runs."""
         observers, scored = _first_look(watch, case, runs)
         events = [best_event(*scores, self.delta, self.error) for scores in scored]
@@ -200,7 +200,7 @@ class _Test:
         return observers[best], events[best][1]
 
     def judged(
-        self, watch: _Watch, case: Case, observer: Observer, event: Event, runs: int
+        self, watch: _Watch, case: Case, observer: Observer, event: TellingEvent, runs: int
     ) -> Evidence:
         """Evidence from runs that no choice has seen."""
         ((larger, smaller),) = _scores(watch, case, [observer], runs)

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphveil.errors import ParameterError
-from graphveil.experiments.transmissions import (
+from graphveil.experiments.models.transmissions import (
     Transmissions,
     require_probability,
     require_whole,
@@ -60,7 +60,11 @@ class SyntheticTwo:
 
     def draw(self, seed: int) -> Transmissions:
         """One epidemic over a network of its own; the same seed gives the same one."""
-        from graphveil.experiments.epidemic import contact_lists, preferential_attachment, spread
+        from graphveil.experiments.models.epidemic import (
+            contact_lists,
+            preferential_attachment,
+            spread,
+        )
 
         rng = seeded(seed)
         older, newer = preferential_attachment(self.contacts, self.k, rng)

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from graphveil.errors import ParameterError
-from graphveil.experiments.contenders import MECHANISMS, Outcome
-from graphveil.experiments.subjects import Subject
+from graphveil.experiments.protocol.contenders import MECHANISMS, Outcome
+from graphveil.experiments.protocol.subjects import Subject
 from graphveil.whole_files import write_whole
 
 if TYPE_CHECKING:

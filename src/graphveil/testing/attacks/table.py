@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from rich.table import Table
 
 from graphveil.statistics.sensitivity import Measure
-from graphveil.testing.attacks import Attack, Finding
+from graphveil.testing.attacks.attack import Attack, Finding
 
 COLUMNS: dict[Measure, str] = {
     "l1": "L1",

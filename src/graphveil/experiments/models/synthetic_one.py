@@ -26,7 +26,7 @@ from math import log10
 import numpy as np
 
 from graphveil.errors import ParameterError
-from graphveil.experiments.transmissions import (
+from graphveil.experiments.models.transmissions import (
     Transmissions,
     require_probability,
     require_whole,
@@ -70,7 +70,7 @@ class SyntheticOne:
 
     def draw(self, seed: int) -> Transmissions:
         """One graph of the model; the same seed gives the same graph."""
-        from graphveil.experiments.attachment import grow
+        from graphveil.experiments.models.attachment import grow
 
         weight_at_age = np.arange(1, self.years + 2, dtype=np.float64) ** -self.decay
         time, source, target = grow(

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from graphveil.experiments.claims import (
+from graphveil.experiments.findings.claims import (
     NONE,
     Panels,
     Place,
@@ -21,7 +21,7 @@ from graphveil.experiments.claims import (
     verdict,
     worst,
 )
-from graphveil.experiments.contenders import (
+from graphveil.experiments.protocol.contenders import (
     AUTO,
     COMPOSE,
     MECHANISMS,
@@ -31,13 +31,13 @@ from graphveil.experiments.contenders import (
     SENSDIFF,
     TIGHT,
 )
-from graphveil.experiments.results import Row
+from graphveil.experiments.protocol.results import Row
 
 WHERE = ("dataset", "version", "statistic")
 
 
 @dataclass(frozen=True)
-class Table:
+class ResultTable:
     """A table for readers; every cell is text.
 
     Attributes:
@@ -68,7 +68,7 @@ class Table:
         return f"<table>\n<thead>{head}</thead>\n<tbody>\n{body}\n</tbody>\n</table>"
 
 
-def tables(rows: Sequence[Row]) -> dict[str, Table]:
+def tables(rows: Sequence[Row]) -> dict[str, ResultTable]:
     """Every table that the results give, by name."""
     by_epsilon, by_time = points(rows, "epsilon"), points(rows, "time")
     found = {"settings": _settings(by_epsilon or by_time)}
@@ -82,7 +82,7 @@ def tables(rows: Sequence[Row]) -> dict[str, Table]:
     return found
 
 
-def markdown(title: str, found: Iterable[Table], pictures: Sequence[str]) -> str:
+def markdown(title: str, found: Iterable[ResultTable], pictures: Sequence[str]) -> str:
     """A page of tables and pictures in Markdown."""
     parts = [f"# {title}", *(f"![{name}]({name})" for name in pictures)]
     for table in found:
@@ -90,7 +90,7 @@ def markdown(title: str, found: Iterable[Table], pictures: Sequence[str]) -> str
     return "\n\n".join(parts) + "\n"
 
 
-def html(title: str, found: Iterable[Table], drawings: Sequence[str]) -> str:
+def html(title: str, found: Iterable[ResultTable], drawings: Sequence[str]) -> str:
     """The same page as one HTML file that needs nothing else; drawings are SVG."""
     parts = [f"<h1>{escape(title)}</h1>", *(f"<figure>{svg}</figure>" for svg in drawings)]
     for table in found:
@@ -98,7 +98,7 @@ def html(title: str, found: Iterable[Table], drawings: Sequence[str]) -> str:
     return _HTML.replace("TITLE", escape(title)).replace("BODY", "\n".join(parts))
 
 
-def _settings(panels: Panels) -> Table:
+def _settings(panels: Panels) -> ResultTable:
     def cells(place: Place, panel: list[Point]) -> tuple[str, ...]:
         last = panel[-1].rows
         paper, tight = last[SENSDIFF], last[TIGHT]
@@ -109,7 +109,7 @@ def _settings(panels: Panels) -> Table:
             _thresholds(panel),
         )  # fmt: skip
 
-    return Table(
+    return ResultTable(
         "What was measured",
         "D: the largest degree (or in- and out-degree), rounded up to a multiple of 5. τ: the "
         "90th percentile of the degrees. D̃: the projection's thresholds that came out best. "
@@ -127,7 +127,7 @@ def _thresholds(panel: list[Point]) -> str:
     return distinct[0] if len(distinct) == 1 else f"{distinct[0]} … {distinct[-1]}"
 
 
-def _claims_on_epsilon(panels: Panels) -> Table:
+def _claims_on_epsilon(panels: Panels) -> ResultTable:
     def cells(place: Place, panel: list[Point]) -> tuple[str, ...]:
         useful = (useful_from(panel, mechanism) for mechanism in (SENSDIFF, POST))
         return (
@@ -139,7 +139,7 @@ def _claims_on_epsilon(panels: Panels) -> Table:
             *(NONE if value is None else f"{value:g}" for value in useful),
         )
 
-    return Table(
+    return ResultTable(
         "The paper's claims, a release every step",
         "Errors are called level if they are within two standard errors of their difference. "
         "Dropped: the part of Compose-projection's error that it would have without noise. "
@@ -151,7 +151,7 @@ def _claims_on_epsilon(panels: Panels) -> Table:
     )  # fmt: skip
 
 
-def _claims_on_time(panels: Panels) -> Table:
+def _claims_on_time(panels: Panels) -> ResultTable:
     def cells(place: Place, panel: list[Point]) -> tuple[str, ...]:
         exponents = (growth(panel, mechanism) for mechanism in PAPERS)
         slows = [slower(panel, other) for other in (COMPOSE, PROJECTION)]
@@ -163,7 +163,7 @@ def _claims_on_time(panels: Panels) -> Table:
             verdict(panel, PROJECTION, "releases"),
         )
 
-    return Table(
+    return ResultTable(
         "The paper's claims, ε = 5, with more and more releases",
         "g: the error grows like T to the power of g.",
         (*WHERE, *(f"g of {name}" for name in PAPERS), f"SensDiff slower than {COMPOSE}",
@@ -173,7 +173,7 @@ def _claims_on_time(panels: Panels) -> Table:
     )  # fmt: skip
 
 
-def _gains(panels: Panels) -> Table:
+def _gains(panels: Panels) -> ResultTable:
     shown = (COMPOSE, PROJECTION, TIGHT, AUTO, POST)
 
     def cells(place: Place, panel: list[Point]) -> tuple[str, ...]:
@@ -181,7 +181,7 @@ def _gains(panels: Panels) -> Table:
         absolute = (mean_ratio(panel, mechanism, absolute=True) for mechanism in (AUTO, POST))
         return *place, *(NONE if v is None else f"{v:.2f}" for v in (*relative, *absolute))
 
-    return Table(
+    return ResultTable(
         "Errors as ratios to SensDiff, at equal ε",
         "Geometric means over the grid of ε, a release every step; below 1 is better than the "
         "paper's SensDiff. The last two columns compare mean absolute errors instead.",
@@ -190,12 +190,12 @@ def _gains(panels: Panels) -> Table:
     )
 
 
-def _errors(panels: Panels, axis: str, sign: str) -> Table:
+def _errors(panels: Panels, axis: str, sign: str) -> ResultTable:
     def cell(point: Point, mechanism: str) -> str:
         row = point.rows.get(mechanism)
         return NONE if row is None else f"{row.error:.3g} ± {row.standard_error:.1g}"
 
-    return Table(
+    return ResultTable(
         f"Relative error by {sign}",
         "The mean over the runs, and its standard error.",
         (*WHERE, sign, *MECHANISMS),

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from graphveil.errors import InputError, Place
-from graphveil.experiments.supplied import SuppliedFile
+from graphveil.experiments.datasets.supplied import SuppliedFile
 from graphveil.formats.column_names import Wanted, match_columns
 from graphveil.graph.records import Records, Table
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from graphveil.calendar.calendar import Calendar
 from graphveil.errors import InputError, Place
-from graphveil.experiments.supplied import ENDINGS, SuppliedFile
+from graphveil.experiments.datasets.supplied import ENDINGS, SuppliedFile
 from graphveil.formats.tables import read_pair
 from graphveil.graph.records import Records
 

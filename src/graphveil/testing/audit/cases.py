@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from graphveil.errors import ParameterError
 from graphveil.graph.bound import Bound
-from graphveil.testing.attacks import Effort, attack
-from graphveil.testing.constructions import constructions
+from graphveil.testing.attacks.attack import Effort, attack
+from graphveil.testing.attacks.constructions import constructions
 from graphveil.testing.pairs import NEVER, Attackable, Pair, hidden_part, totals
 
 Integers = NDArray[np.int64]

@@ -20,7 +20,7 @@ CANDIDATES = 400  # how many thresholds are tried
 
 
 @dataclass(frozen=True)
-class Event:
+class TellingEvent:
     """A score beyond a threshold, which speaks for one of the two sides.
 
     Attributes:
@@ -67,7 +67,9 @@ def epsilon_bounds(
     return np.log(np.maximum((least - delta) / most, 1.0))
 
 
-def judge(event: Event, larger: Scores, smaller: Scores, delta: float, error: float) -> Evidence:
+def judge(
+    event: TellingEvent, larger: Scores, smaller: Scores, delta: float, error: float
+) -> Evidence:
     """What the scores of fresh runs on both sides say about ε, by an event chosen before."""
     first, second = (larger, smaller) if event.for_larger else (smaller, larger)
     likely, unlikely, runs = event.happens(first), event.happens(second), len(larger)
@@ -75,7 +77,9 @@ def judge(event: Event, larger: Scores, smaller: Scores, delta: float, error: fl
     return Evidence(runs, likely, unlikely, float(bound[0]))
 
 
-def best_event(larger: Scores, smaller: Scores, delta: float, error: float) -> tuple[float, Event]:
+def best_event(
+    larger: Scores, smaller: Scores, delta: float, error: float
+) -> tuple[float, TellingEvent]:
     """The threshold that would have given the largest bound on these runs, and that bound.
 
     The bound is flattered by the choice: it must be judged on other runs.
@@ -85,7 +89,7 @@ def best_event(larger: Scores, smaller: Scores, delta: float, error: float) -> t
 
 def _options(
     larger: Scores, smaller: Scores, delta: float, error: float
-) -> Iterator[tuple[float, Event]]:
+) -> Iterator[tuple[float, TellingEvent]]:
     runs = len(larger)
     pooled = np.sort(np.concatenate([larger, smaller]))
     places = np.linspace(0, len(pooled) - 1, CANDIDATES).astype(np.int64)
@@ -96,4 +100,4 @@ def _options(
     for for_larger, (likely, unlikely) in ((True, above), (False, below)):
         bounds = epsilon_bounds(likely, unlikely, runs, delta, error)
         best = int(bounds.argmax())
-        yield float(bounds[best]), Event(float(thresholds[best]), for_larger)
+        yield float(bounds[best]), TellingEvent(float(thresholds[best]), for_larger)

@@ -17,7 +17,7 @@ import numpy as np
 
 from graphveil.graph.bound import Bound
 from graphveil.kernels.compiled import kernel
-from graphveil.testing.distances import (
+from graphveil.testing.attacks.distances import (
     MEASURED,
     Desk,
     Mask,
@@ -57,7 +57,7 @@ class Family(NamedTuple):
     steps: int
 
 
-class Records(NamedTuple):
+class FarthestPairs(NamedTuple):
     """The largest distances, by [reciprocal edges?, largest in-degree, largest out-degree].
 
     Attributes:
@@ -112,7 +112,7 @@ def degrees(schedule: Schedule, symmetric: bool) -> tuple[int, int, int]:
 
 
 @kernel
-def enter(schedule: Schedule, found: Numbers, symmetric: bool, records: Records) -> None:
+def enter(schedule: Schedule, found: Numbers, symmetric: bool, records: FarthestPairs) -> None:
     """Keep a pair's distances where they are the largest for its degrees."""
     place = degrees(schedule, symmetric)
     for measure in range(MEASURED):
@@ -128,7 +128,7 @@ def enumerate_pairs(
     arrivals: Numbers,
     family: Family,
     desk: Desk,
-    records: Records,
+    records: FarthestPairs,
 ) -> int:
     """Try every choice of edges for every row of arrival steps; says how many pairs."""
     tried = 0
@@ -191,7 +191,7 @@ class Survey:
         relation: which kind of neighbours.
     """
 
-    records: tuple[Records, ...]
+    records: tuple[FarthestPairs, ...]
     pairs: int
     directed: bool
     relation: Relation
@@ -242,7 +242,7 @@ def exhaustive(
         family = family_of(n, size.steps or n, relation, directed=directed, late=late)
         special = 1 if relation == "node" else 2
         orders = np.array(list(arrival_orders(n, family.steps, special, gaps=late)), dtype=np.int64)
-        records = Records(
+        records = FarthestPairs(
             np.full((2, n, n, MEASURED), -1, dtype=np.int64),
             np.zeros((2, n, n, MEASURED, n, n), dtype=np.int8),
         )

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphveil.errors import InputError
-from graphveil.experiments.supplied import SuppliedFile
+from graphveil.experiments.datasets.supplied import SuppliedFile
 from graphveil.formats.column_names import Wanted
 from graphveil.formats.tables import read_table
 from graphveil.graph.records import Records, Table

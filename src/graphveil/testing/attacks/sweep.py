@@ -10,7 +10,7 @@ from typing import TypeAlias
 from graphveil.errors import ParameterError
 from graphveil.graph.bound import Bound, DegreeBound, InOutBound
 from graphveil.statistics.statistic import Statistic, registered
-from graphveil.testing.attacks import QUICK, Attack, Effort, attack_all
+from graphveil.testing.attacks.attack import QUICK, Attack, Effort, attack_all
 from graphveil.testing.pairs import Relation
 
 # Ascending, oriented first, so that pairs found early serve the later bounds too.

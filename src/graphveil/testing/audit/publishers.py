@@ -18,7 +18,7 @@ Integers = NDArray[np.int64]
 AHEAD = 500  # integers of a law that are drawn at a time
 
 
-class Subject(Protocol):
+class Publisher(Protocol):
     """Publishes a series as often as it is asked to."""
 
     def __call__(self, differences: Integers, runs: int, rng: np.random.Generator) -> Integers:
@@ -26,7 +26,7 @@ class Subject(Protocol):
         ...
 
 
-def simulated(plan: Plan) -> Subject:
+def simulated(plan: Plan) -> Publisher:
     """The mechanism of a plan with the fast noise of simulations."""
 
     def publish(differences: Integers, runs: int, rng: np.random.Generator) -> Integers:
@@ -37,7 +37,7 @@ def simulated(plan: Plan) -> Subject:
     return publish
 
 
-def released(plan: Plan, source: NoiseSource | None = None) -> Subject:
+def released(plan: Plan, source: NoiseSource | None = None) -> Publisher:
     """The mechanism of a plan as releases run it: state by state, with the noise of releases.
 
     Slow, and not repeatable: that noise has no seed, so `rng` is not used.

@@ -15,7 +15,7 @@ import numpy as np
 
 from graphveil.graph.bound import Bound
 from graphveil.kernels.compiled import kernel
-from graphveil.testing.distances import (
+from graphveil.testing.attacks.distances import (
     MEASURED,
     Desk,
     Mask,
@@ -24,7 +24,7 @@ from graphveil.testing.distances import (
     distances,
     make_desk,
 )
-from graphveil.testing.enumeration import put
+from graphveil.testing.attacks.enumeration import put
 from graphveil.testing.pairs import (
     NEVER,
     Attackable,

@@ -19,10 +19,10 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from graphveil.errors import ParameterError
-from graphveil.experiments.figures import write_figure
-from graphveil.experiments.page import tables
-from graphveil.experiments.quotes import quotes
-from graphveil.experiments.results import Row, write_content, write_rows
+from graphveil.experiments.findings.figures import write_figure
+from graphveil.experiments.findings.page import tables
+from graphveil.experiments.findings.quotes import quotes
+from graphveil.experiments.protocol.results import Row, write_content, write_rows
 
 PICTURES, RESULTS = Path("images", "experiments"), Path("data", "findings.csv")
 _MARKED = re.compile(r"<!-- (table|value) ([^>]*?) -->.*?<!-- end -->", re.DOTALL)

@@ -13,13 +13,13 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.experiments.protocol import (
+from graphveil.experiments.protocol.protocol import (
     Floats,
     Integers,
     mean_and_standard_error,
     relative_errors,
 )
-from graphveil.experiments.subjects import Subject, Truth
+from graphveil.experiments.protocol.subjects import Subject, Truth
 from graphveil.graph.bound import Bound
 from graphveil.mechanisms.compose import ComposeDBounded, ComposeProjection
 from graphveil.mechanisms.mechanism import Measured, Mechanism

@@ -12,10 +12,11 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from graphveil.experiments.contenders import Trial, outcomes
-from graphveil.experiments.protocol import EDITION, THRESHOLDS, release_steps
-from graphveil.experiments.results import Row, read_rows, row, write_rows
-from graphveil.experiments.subjects import Subject, Truth, Version, true_values
+from graphveil.engines import Engine
+from graphveil.experiments.protocol.contenders import Trial, outcomes
+from graphveil.experiments.protocol.protocol import EDITION, THRESHOLDS, release_steps
+from graphveil.experiments.protocol.results import Row, read_rows, row, write_rows
+from graphveil.experiments.protocol.subjects import DatasetVersion, Subject, Truth, true_values
 
 CELLS_A_PROCESS = 4  # fewer are not worth the start of another process
 
@@ -71,10 +72,10 @@ class Cell:
 
 
 @dataclass(frozen=True, eq=False)
-class Work:
+class SharedCells:
     """The cells of one version of a dataset, which share its graph."""
 
-    version: Version
+    version: DatasetVersion
     cells: tuple[Cell, ...]
 
 
@@ -89,7 +90,11 @@ def stored_rows(cell: Cell, folder: Path) -> list[Row] | None:
 
 
 def compute(
-    work: Sequence[Work], folder: Path, workers: int, tick: Callable[[], None] = lambda: None
+    work: Sequence[SharedCells],
+    folder: Path,
+    workers: int,
+    engine: Engine,
+    tick: Callable[[], None] = lambda: None,
 ) -> None:
     """Compute cells and store each of them; what they come to does not depend on `workers`.
 
@@ -99,13 +104,14 @@ def compute(
         work: what to compute.
         folder: where cells are stored.
         workers: how many processes simulate side by side; 1 simulates in this one.
+        engine: where true values are counted.
         tick: called after each cell.
     """
     with _executor(workers, sum(len(each.cells) for each in work)) as executor:
         futures: list[Future[None]] = []
         try:
             for each in work:
-                for trial, cell in _trials(each):
+                for trial, cell in _trials(each, engine):
                     future = executor.submit(_simulate_and_store, trial, cell, folder)
                     future.add_done_callback(lambda _: tick())
                     futures.append(future)
@@ -133,9 +139,9 @@ def _executor(workers: int, cells: int) -> Executor:
     return ProcessPoolExecutor(useful, mp_context=get_context("spawn"))
 
 
-def _trials(work: Work) -> list[tuple[Trial, Cell]]:
+def _trials(work: SharedCells, engine: Engine) -> list[tuple[Trial, Cell]]:
     subjects = list(dict.fromkeys(cell.subject for cell in work.cells))
-    truths = dict(zip(subjects, true_values(work.version, subjects), strict=True))
+    truths = dict(zip(subjects, true_values(work.version, subjects, engine), strict=True))
     return [(cell.trial(truths[cell.subject]), cell) for cell in work.cells]
 
 

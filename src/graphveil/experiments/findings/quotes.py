@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from graphveil.experiments.claims import (
+from graphveil.experiments.findings.claims import (
     Panels,
     growth,
     mean_ratio,
@@ -15,8 +15,8 @@ from graphveil.experiments.claims import (
     verdict,
     worst,
 )
-from graphveil.experiments.contenders import COMPOSE, MECHANISMS, PROJECTION, SENSDIFF
-from graphveil.experiments.results import Row
+from graphveil.experiments.protocol.contenders import COMPOSE, MECHANISMS, PROJECTION, SENSDIFF
+from graphveil.experiments.protocol.results import Row
 
 BASELINES = (COMPOSE, PROJECTION)
 

@@ -9,8 +9,15 @@ from math import ceil, floor, log10
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphveil.experiments.contenders import AUTO, COMPOSE, POST, PROJECTION, SENSDIFF, TIGHT
-from graphveil.experiments.results import Row, write_content
+from graphveil.experiments.protocol.contenders import (
+    AUTO,
+    COMPOSE,
+    POST,
+    PROJECTION,
+    SENSDIFF,
+    TIGHT,
+)
+from graphveil.experiments.protocol.results import Row, write_content
 from graphveil.rendering import RENDERERS, specification
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TypeAlias
 
-from graphveil.experiments.supplied import SuppliedFile
+from graphveil.experiments.datasets.supplied import SuppliedFile
 from graphveil.formats import ReadingOptions, from_rows, read_records
 from graphveil.graph.records import Records
 

@@ -13,11 +13,11 @@ from pathlib import Path
 
 from graphveil.calendar.calendar import Calendar
 from graphveil.errors import InputError, ParameterError, nearest_name
-from graphveil.experiments import acl, hivtrace, native, patents
-from graphveil.experiments.stand_ins import STAND_INS
-from graphveil.experiments.supplied import require_folder
-from graphveil.experiments.synthetic_one import SyntheticOne
-from graphveil.experiments.synthetic_two import SyntheticTwo
+from graphveil.experiments.datasets import acl, hivtrace, native, patents
+from graphveil.experiments.datasets.stand_ins import STAND_INS
+from graphveil.experiments.datasets.supplied import require_folder
+from graphveil.experiments.models.synthetic_one import SyntheticOne
+from graphveil.experiments.models.synthetic_two import SyntheticTwo
 from graphveil.graph.records import Records
 from graphveil.graph.sequence import GraphSequence
 

@@ -9,17 +9,21 @@ from difflib import get_close_matches
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from graphveil.engines import LocalEngine
+from graphveil.engines import Engine
 from graphveil.errors import ParameterError
-from graphveil.experiments.protocol import Integers, observed_bound, observed_tau, thresholds
+from graphveil.experiments.protocol.protocol import (
+    Integers,
+    observed_bound,
+    observed_tau,
+    thresholds,
+)
 from graphveil.graph.bound import Bound
 from graphveil.graph.degrees import FinalDegrees, degrees
 from graphveil.graph.projection import greedy_projection
 from graphveil.graph.sequence import GraphSequence
 from graphveil.mechanisms.request import Request
 from graphveil.statistics.degrees import DegreeStatistic
-from graphveil.statistics.pattern_shape import Pattern
-from graphveil.statistics.statistic import Statistic, registered
+from graphveil.statistics.statistic import Parameter, Statistic, registered
 
 if TYPE_CHECKING:
     from graphveil.experiments.datasets import Dataset
@@ -78,31 +82,32 @@ class Asked:
         member = self.member(directed=directed)
         given = self.text.partition(":")[2]
         parameters = {
-            each.name: self._value(each.name, given, member, found) for each in member.parameters()
+            each.name: self._value(each, given, member, found) for each in member.parameters()
         }
         if given and not parameters:
             raise ParameterError("statistic", f"'{self.name}' has no parameter, but got '{given}'")
         return member(**parameters)
 
     def _value(
-        self, name: str, given: str, member: type[Statistic], found: FinalDegrees | None
+        self, wanted: Parameter, given: str, member: type[Statistic], found: FinalDegrees | None
     ) -> Any:
-        if name == "pattern":
-            return Pattern.parse(given)
-        if given:
-            if not given.isascii() or not given.isdigit():
-                raise ParameterError("statistic", f"'{self.text}' needs a whole number after ':'")
-            return int(given)
-        if name == "k":
+        if wanted.name == "k" and not given:
             return LEAVES
-        if found is None:
-            return 1
-        assert issubclass(member, DegreeStatistic), "only degrees are compared with τ"
-        return observed_tau(found.inward if member.direction == "in" else found.outward)
+        if wanted.name == "tau" and not given:
+            return 1 if found is None else _tau(member, found)
+        value = wanted.parse(given)
+        if isinstance(value, str):
+            raise ParameterError("statistic", f"'{self.text}' needs a whole number after ':'")
+        return value
+
+
+def _tau(member: type[Statistic], found: FinalDegrees) -> int:
+    assert issubclass(member, DegreeStatistic), "only degrees are compared with τ"
+    return observed_tau(found.inward if member.direction == "in" else found.outward)
 
 
 @dataclass(frozen=True, eq=False)
-class Version:
+class DatasetVersion:
     """A dataset, directed or undirected, as a growing graph with its observed bound."""
 
     dataset: Dataset
@@ -112,7 +117,7 @@ class Version:
     fingerprint: str
 
     @classmethod
-    def of(cls, dataset: Dataset, *, directed: bool) -> Version:
+    def of(cls, dataset: Dataset, *, directed: bool) -> DatasetVersion:
         """Build the sequence and read the bound off it."""
         sequence = dataset.sequence(directed)
         found = degrees(sequence)
@@ -194,13 +199,15 @@ class Truth:
         return Truth(self.totals[steps], projected)
 
 
-def true_values(version: Version, subjects: Sequence[Subject]) -> list[Truth]:
+def true_values(
+    version: DatasetVersion, subjects: Sequence[Subject], engine: Engine
+) -> list[Truth]:
     """Count each subject of a version, and count it again after every projection."""
     statistics = [subject.statistic for subject in subjects]
-    counts = LocalEngine().count(version.sequence, statistics, bound=version.bound)
+    counts = engine.count(version.sequence, statistics, bound=version.bound)
     projected: list[list[tuple[Bound, Integers]]] = [[] for _ in subjects]
     for threshold in thresholds(version.bound):
-        for place, totals in _projected_totals(version.sequence, threshold, statistics):
+        for place, totals in _projected_totals(version.sequence, threshold, statistics, engine):
             projected[place].append((threshold, totals))
     return [
         Truth(counts.totals(statistic), tuple(found))
@@ -217,14 +224,14 @@ def fingerprint(dataset: Dataset) -> str:
 
 
 def _projected_totals(
-    sequence: GraphSequence, threshold: Bound, statistics: list[Statistic]
+    sequence: GraphSequence, threshold: Bound, statistics: list[Statistic], engine: Engine
 ) -> list[tuple[int, Integers]]:
     """The totals after one projection, with the place of each statistic that admits it."""
     places = [place for place, each in enumerate(statistics) if _admits(each, threshold)]
     if not places:
         return []
     projection = greedy_projection(sequence, threshold)
-    counts = LocalEngine().count(projection, [statistics[place] for place in places])
+    counts = engine.count(projection, [statistics[place] for place in places])
     return [(place, counts.totals(statistics[place])) for place in places]
 
 

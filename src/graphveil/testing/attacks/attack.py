@@ -10,9 +10,9 @@ import numpy as np
 
 from graphveil.graph.bound import Bound
 from graphveil.statistics.sensitivity import Measure
-from graphveil.testing.annealing import Climb, Found, search
-from graphveil.testing.constructions import constructions
-from graphveil.testing.enumeration import Size, exhaustive
+from graphveil.testing.attacks.annealing import Climb, Found, search
+from graphveil.testing.attacks.constructions import constructions
+from graphveil.testing.attacks.enumeration import Size, exhaustive
 from graphveil.testing.pairs import MEASURES, NEVER, Attackable, Pair, Relation, Schedule
 
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from math import exp, hypot, log
 from typing import TypeAlias
 
-from graphveil.experiments.contenders import COMPOSE, PROJECTION, SENSDIFF
-from graphveil.experiments.results import Row
+from graphveil.experiments.protocol.contenders import COMPOSE, PROJECTION, SENSDIFF
+from graphveil.experiments.protocol.results import Row
 
 APART = 2  # standard errors
 NONE = "–"

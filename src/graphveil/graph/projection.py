@@ -5,6 +5,9 @@ ways at one step, older → newer first). Labels follow step and identity, so tw
 that differ in one node take their common edges in the same order, whatever the order of
 rows in their files. Whether an edge is kept depends on earlier edges only: the projection
 of the graph at step t is what the projected sequence holds at step t.
+
+What one person can change in a greedily projected graph is proved in
+docs/sensitivities.md#after-projection, from this order and from nothing else.
 """
 
 from __future__ import annotations

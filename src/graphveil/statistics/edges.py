@@ -48,10 +48,10 @@ class Edges(Statistic):
         return sensitivity_of_copies(links, 1, bound, anchor="nodes-and-edges", paper=links)
 
     def projected_l1(self, threshold: Bound) -> int:
-        """As without projection: a chain ends with as many edges as before, or one more or less.
+        """As without projection: each kept link adds one edge, or none where its chain loses one.
 
         Guarantees:
-            Proof: docs/sensitivities.md#after-projection.
+            Whatever the degrees in the graph. Proof: docs/sensitivities.md#after-projection.
         """
         return self.sensitivity(threshold).static_l1
 

@@ -73,12 +73,12 @@ class HighDegreeCount(DegreeStatistic, ABC):
         )
 
     def projected_l1(self, threshold: Bound) -> int:
-        """The person, and one degree at the end of each chain, on one side or on the other.
+        """The person, and one degree of somebody else at the end of each kept link's chain.
 
         Guarantees:
-            Whatever the degrees in the graph. A kept link towards the person raises one degree,
-            a kept link away from it lowers one, where the person itself has τ links or more.
-            Proof: docs/sensitivities.md#after-projection.
+            Whatever the degrees in the graph. Directed, links in one direction can only raise
+            the degrees counted, and links in the other, which are those of the person itself,
+            can only lower them. Proof: docs/sensitivities.md#after-projection.
         """
         static = self.sensitivity(threshold).static_l1
         return max(static, self.reach(threshold).highest - 1)

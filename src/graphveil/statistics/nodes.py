@@ -58,7 +58,7 @@ class Nodes(Statistic):
         """One person is one node; a projection drops edges only.
 
         Guarantees:
-            Proof: docs/sensitivities.md#after-projection.
+            Whatever the degrees in the graph. Proof: docs/sensitivities.md#after-projection.
         """
         return self.sensitivity(threshold).static_l1
 

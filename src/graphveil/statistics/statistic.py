@@ -45,10 +45,9 @@ class Domain(Enum):
 class Statistic(ABC):
     """What is counted: its meaning, its sensitivity and how its differences arise.
 
-    A member is a frozen dataclass whose fields are its parameters; `told` says how
-    users give them. It lives in one file
-    of this package, is decorated with `register`, and is then found by the command line,
-    by every engine and by every check suite.
+    A member is a frozen dataclass whose fields are its parameters; `parameters.told` says how
+    users give them. It lives in one file of this package, is decorated with `register`, and is
+    then found by the command line, by every engine and by every check suite.
 
     Attributes:
         name: how users call it.
@@ -73,7 +72,7 @@ class Statistic(ABC):
 
     @classmethod
     def parameters(cls) -> tuple[Parameter, ...]:
-        """What it must be told."""
+        """What users must tell it."""
         return tuple(parameter_of(each) for each in fields(cls))
 
     @classmethod
@@ -107,7 +106,8 @@ class Statistic(ABC):
         """What one person can change in one release after greedy projection to `threshold`.
 
         None where nobody knows. It holds for every two neighbouring graphs, whatever their
-        degrees: a projection needs no promise. Refuses a threshold that does not fit.
+        degrees: a projection needs no promise. Where it is known, a threshold that does not
+        fit is refused as a bound would be.
         """
         return None
 

@@ -22,7 +22,7 @@ from graphveil.planning.planner import compare
 from graphveil.planning.planner import plan as planned
 from graphveil.statistics.statistic import Statistic, statistic
 from graphveil.testing.audit import NORMAL, Audit, AuditEffort, audit
-from graphveil.testing.audit_subjects import Integers, Subject, simulated
+from graphveil.testing.audit.publishers import Integers, Publisher, simulated
 
 HIGH = statistic("high-degree", tau=1)
 EDGES = statistic("edges")
@@ -56,7 +56,7 @@ def louder(plan: Plan, factor: int) -> Plan:
     return Plan.of(plan.mechanism, request)
 
 
-def redrawn(again: Subject) -> Subject:
+def redrawn(again: Publisher) -> Publisher:
     """Forgets its state: every release draws the noise of all differences so far again.
 
     Whoever averages the releases then averages the noise of the first differences away.

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from graphveil.planning.planner import compare, plan
     from graphveil.series.release import Release
     from graphveil.series.series import Series
-    from graphveil.statistics.pattern import Pattern
+    from graphveil.statistics.pattern_shape import Pattern
     from graphveil.statistics.sensitivity import Sensitivity
     from graphveil.statistics.statistic import Statistic, registered, statistic
     from graphveil.study.study import Study
@@ -63,7 +63,7 @@ _HOMES = {
     "graphveil.planning.planner": ("compare", "plan"),
     "graphveil.series.release": ("Release",),
     "graphveil.series.series": ("Series",),
-    "graphveil.statistics.pattern": ("Pattern",),
+    "graphveil.statistics.pattern_shape": ("Pattern",),
     "graphveil.statistics.sensitivity": ("Sensitivity",),
     "graphveil.statistics.statistic": ("Statistic", "registered", "statistic"),
     "graphveil.study.study": ("Study",),

@@ -11,7 +11,7 @@ import pytest
 
 from commands import ROOT, graphveil
 from graphveil.experiments.datasets import names
-from graphveil.experiments.summary import PAPER
+from graphveil.experiments.datasets.summary import PAPER
 
 CLINIC = "examples/clinic"
 

@@ -13,7 +13,7 @@ from graphveil.engines import ExactCounts, LocalEngine
 from graphveil.engines.local.degrees import WIDEST
 from graphveil.errors import BoundError, ParameterError
 from graphveil.graph.bound import DegreeBound, InOutBound
-from graphveil.statistics.pattern import cyclic_triangle, transitive_triangle, triangle
+from graphveil.statistics.pattern_shape import cyclic_triangle, transitive_triangle, triangle
 from graphveil.statistics.statistic import statistic
 from small_sequences import Growth, growths, random_growth
 from test_counts_by_definition import EVERY_KIND, assert_as_defined, sweep

@@ -13,11 +13,11 @@ import pytest
 
 from graphveil.errors import InputError, ParameterError
 from graphveil.experiments.datasets import Dataset, dataset, entries, model, names
-from graphveil.experiments.native import calendar_for
-from graphveil.experiments.stand_ins import STAND_INS
-from graphveil.experiments.summary import PAPER, Summary, summarise
-from graphveil.experiments.synthetic_one import SyntheticOne
-from graphveil.experiments.writing import write_pair
+from graphveil.experiments.datasets.native import calendar_for
+from graphveil.experiments.datasets.stand_ins import STAND_INS
+from graphveil.experiments.datasets.summary import PAPER, Summary, summarise
+from graphveil.experiments.datasets.writing import write_pair
+from graphveil.experiments.models.synthetic_one import SyntheticOne
 from graphveil.graph.sequence import GraphSequence
 
 NODES = "node,time\na,2001\nb,2003\nc,\nd,2007\n"

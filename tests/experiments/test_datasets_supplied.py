@@ -11,7 +11,7 @@ import pytest
 
 from graphveil.errors import InputError
 from graphveil.experiments.datasets import Dataset, dataset
-from graphveil.experiments.summary import summarise
+from graphveil.experiments.datasets.summary import summarise
 
 # The header of apat63_99.txt, and rows as that file has them.
 PATENTS = """\

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphveil.errors import ParameterError
-from graphveil.experiments.protocol import (
+from graphveil.experiments.protocol.protocol import (
     Protocol,
     mean_and_standard_error,
     observed_bound,
@@ -21,7 +21,7 @@ from graphveil.experiments.protocol import (
     thresholds,
 )
 from graphveil.graph.bound import DegreeBound, InOutBound
-from graphveil.graph.degrees import Degrees
+from graphveil.graph.degrees import FinalDegrees
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_bounds_are_rounded_up_to_a_multiple_of_five(highest: int, bound: int) -
 
 
 def test_each_direction_has_its_own_bound() -> None:
-    found = Degrees(np.array([0, 8], dtype=np.int32), np.array([12, 0], dtype=np.int32))
+    found = FinalDegrees(np.array([0, 8], dtype=np.int32), np.array([12, 0], dtype=np.int32))
     assert observed_bound(found, directed=True) == InOutBound(inward=15, outward=10)
     assert observed_bound(found, directed=False) == DegreeBound(10)
 

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from experiment_data import small_dataset
+from graphveil.engines import LocalEngine
 from graphveil.errors import ParameterError
-from graphveil.experiments.contenders import (
+from graphveil.experiments.protocol.contenders import (
     AUTO,
     COMPOSE,
     MECHANISMS,
@@ -22,15 +23,15 @@ from graphveil.experiments.contenders import (
     Trial,
     outcomes,
 )
-from graphveil.experiments.protocol import release_steps
-from graphveil.experiments.subjects import Asked, Version, true_values
+from graphveil.experiments.protocol.protocol import release_steps
+from graphveil.experiments.protocol.subjects import Asked, DatasetVersion, true_values
 from graphveil.graph.bound import DegreeBound
 from graphveil.graph.projection import projection_of_step
 from graphveil.mechanisms.sensdiff import SensDiff
 from graphveil.statistics.statistic import registered
 
 DATA = small_dataset(hubs=2)
-VERSIONS = {directed: Version.of(DATA, directed=directed) for directed in (True, False)}
+VERSIONS = {directed: DatasetVersion.of(DATA, directed=directed) for directed in (True, False)}
 
 
 def trial(
@@ -38,7 +39,7 @@ def trial(
 ) -> Trial:
     version = VERSIONS[directed]
     subject = version.subject(Asked(asked))
-    (truth,) = true_values(version, [subject])
+    (truth,) = true_values(version, [subject], LocalEngine())
     steps = release_steps(subject.steps, every)
     return Trial(subject, truth.at(steps), Fraction(epsilon), runs, (7, 1))
 
@@ -85,7 +86,7 @@ def test_the_tuned_threshold_has_the_least_error_of_all() -> None:
 
 def test_projected_totals_are_those_of_each_graph_projected_by_itself() -> None:
     version = VERSIONS[False]
-    (truth,) = true_values(version, [version.subject(Asked("edges"))])
+    (truth,) = true_values(version, [version.subject(Asked("edges"))], LocalEngine())
     threshold, totals = truth.projected[1]
     for step in (0, 5, 11):
         alone = projection_of_step(version.sequence, step, threshold)
@@ -94,7 +95,7 @@ def test_projected_totals_are_those_of_each_graph_projected_by_itself() -> None:
 
 def test_a_threshold_at_the_bound_drops_nothing() -> None:
     for directed, version in VERSIONS.items():
-        (truth,) = true_values(version, [version.subject(Asked("edges"))])
+        (truth,) = true_values(version, [version.subject(Asked("edges"))], LocalEngine())
         threshold, totals = truth.projected[-1]
         assert threshold == version.bound, directed
         assert np.array_equal(totals, truth.totals)
@@ -178,4 +179,4 @@ def test_an_unknown_statistic_is_refused_with_the_nearest() -> None:
 
 def test_what_can_never_change_is_refused_before_anything_is_counted() -> None:
     with pytest.raises(ParameterError, match="nothing to publish"):
-        Version.of(small_dataset(), directed=False).subject(Asked("stars:60"))
+        DatasetVersion.of(small_dataset(), directed=False).subject(Asked("stars:60"))

@@ -13,13 +13,19 @@ import pytest
 
 from experiment_data import write_pair
 from graphveil.errors import ParameterError
-from graphveil.experiments import runs as runs_module
-from graphveil.experiments.claims import Point, growth, points, useful_from, verdict, worst
-from graphveil.experiments.contenders import AUTO, COMPOSE, MECHANISMS, PROJECTION, SENSDIFF
-from graphveil.experiments.protocol import Protocol
+from graphveil.experiments.findings.claims import Point, growth, points, useful_from, verdict, worst
+from graphveil.experiments.protocol import runs as runs_module
+from graphveil.experiments.protocol.contenders import (
+    AUTO,
+    COMPOSE,
+    MECHANISMS,
+    PROJECTION,
+    SENSDIFF,
+)
+from graphveil.experiments.protocol.protocol import Protocol
+from graphveil.experiments.protocol.results import Row, read_rows
+from graphveil.experiments.protocol.subjects import DatasetVersion, Truth
 from graphveil.experiments.reproduce import Agenda, Wish, reproduce, write_report
-from graphveil.experiments.results import Row, read_rows
-from graphveil.experiments.subjects import Truth, Version
 
 FEW = Protocol(runs=8, seed=3, epsilons=("0.5", "5"))
 
@@ -91,7 +97,7 @@ def test_other_data_are_never_taken_for_stored_ones(data: Path, tmp_path: Path) 
 KILLED = """
 import sys
 from pathlib import Path
-from graphveil.experiments.protocol import Protocol
+from graphveil.experiments.protocol.protocol import Protocol
 from graphveil.experiments.reproduce import Agenda, Wish, reproduce
 wish = Wish((sys.argv[1],), ("edges", "high-degree"), protocol=Protocol(8, 3, ("0.5", "5")))
 reproduce(Agenda.of(wish), Path(sys.argv[2]), 1)
@@ -149,7 +155,7 @@ def test_the_report_holds_figures_and_tables_and_needs_nothing_else(
 
 def test_releases_can_begin_later_and_hold_what_came_before(data: Path) -> None:
     whole, late = (
-        Version.of(Agenda.of(small_wish(Path(f"{data}{since}"))).datasets[0], directed=False)
+        DatasetVersion.of(Agenda.of(small_wish(Path(f"{data}{since}"))).datasets[0], directed=False)
         for since in ("", "@2008")
     )
     assert (whole.sequence.steps, late.sequence.steps) == (12, 4)

@@ -9,12 +9,12 @@ import pytest
 
 from commands import ROOT
 from graphveil.errors import ParameterError
-from graphveil.experiments.contenders import MECHANISMS, PROJECTION
-from graphveil.experiments.figures import LOOKS, chart
-from graphveil.experiments.findings import filled_in, require_page
-from graphveil.experiments.page import tables
-from graphveil.experiments.protocol import EPSILONS
-from graphveil.experiments.results import Row, read_rows
+from graphveil.experiments.findings.figures import LOOKS, chart
+from graphveil.experiments.findings.page import tables
+from graphveil.experiments.findings.written_page import filled_in, require_page
+from graphveil.experiments.protocol.contenders import MECHANISMS, PROJECTION
+from graphveil.experiments.protocol.protocol import EPSILONS
+from graphveil.experiments.protocol.results import Row, read_rows
 
 PAGE = ROOT / "docs" / "findings.md"
 

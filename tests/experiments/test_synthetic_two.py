@@ -13,14 +13,14 @@ import pytest
 from scipy.stats import chisquare
 
 from graphveil.errors import ParameterError
-from graphveil.experiments.epidemic import (
+from graphveil.experiments.datasets.summary import PAPER
+from graphveil.experiments.models.epidemic import (
     NEVER,
     contact_lists,
     preferential_attachment,
     spread,
 )
-from graphveil.experiments.summary import PAPER
-from graphveil.experiments.synthetic_two import SyntheticTwo
+from graphveil.experiments.models.synthetic_two import SyntheticTwo
 
 PINNED = [(0, 1), (2, 2), (3, 2), (4, 3), (4, 3), (4, 3)]
 UNLIKELY = 1e-4  # all seeds are fixed, so that a test never fails by chance later

@@ -53,9 +53,9 @@ def by_plain_loop(sequence: GraphSequence, bound: Bound, *, by_kept: bool) -> Ed
 
 
 def _most(bound: Bound) -> dict[str, int]:
-    if isinstance(bound, InOutBound):
-        return {"out": bound.outward, "in": bound.inward}
-    return {"": bound.degree}
+    if bound.directed:
+        return {"out": bound.limit("out"), "in": bound.limit("in")}
+    return {"": bound.limit("total")}
 
 
 def bounds(*, directed: bool) -> st.SearchStrategy[Bound]:

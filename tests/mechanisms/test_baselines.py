@@ -20,7 +20,6 @@ from graphveil.mechanisms.mechanism import Measured, mechanism
 from graphveil.mechanisms.request import Request
 from graphveil.noise.laws import DiscreteLaplace
 from graphveil.planning.plan import Plan
-from graphveil.statistics.projected import projected_l1
 from graphveil.statistics.statistic import Statistic, registered, statistic
 
 Rows = Sequence[tuple[int, int]]
@@ -51,7 +50,7 @@ def request(chosen: Statistic, bound: Bound, horizon: int | None, epsilon: str =
         chosen.sensitivity(bound),
         Fraction(epsilon),
         horizon=horizon,
-        projected_l1=projected_l1(chosen, bound),
+        projected_l1=chosen.projected_l1(bound),
     )
 
 
@@ -160,7 +159,7 @@ def test_a_person_of_many_out_links_can_lower_others_after_projection() -> None:
     nodes = [*ends, *centres, *others]
     pair = with_person(nodes, edges, [(99, 0)], links, directed=True, steps=STEPS)
     chosen, threshold = statistic("high-out-degree", tau=tau), InOutBound(1, stars)
-    static = projected_l1(chosen, threshold)
+    static = chosen.projected_l1(threshold)
     assert static == stars - 1
     # at step 0 only the person has out-links; from step 1 on the stars have lost one each
     assert sequence_distance(pair, chosen, threshold) == 1 + static * (STEPS - 1)
@@ -191,7 +190,7 @@ def test_baselines_refuse_what_they_do_not_admit(name: str) -> None:
 @pytest.mark.parametrize("name", ["compose-projection", "sensseq-projection"])
 def test_projection_is_refused_where_no_sensitivity_is_known(name: str) -> None:
     triangles = statistic("triangles")
-    assert projected_l1(triangles, DegreeBound(3)) is None
+    assert triangles.projected_l1(DegreeBound(3)) is None
     with pytest.raises(ParameterError, match="no known sensitivity after projection"):
         Plan.of(mechanism(name), request(triangles, DegreeBound(3), 4))
     assert mechanism(name).measured is Measured.PROJECTED_TOTALS
@@ -204,6 +203,6 @@ def test_a_statistic_that_cannot_change_is_refused() -> None:
 
 def test_a_threshold_above_the_projection_is_refused() -> None:
     with pytest.raises(ParameterError, match="tau"):
-        projected_l1(statistic("high-degree", tau=4), DegreeBound(3))
+        statistic("high-degree", tau=4).projected_l1(DegreeBound(3))
     with pytest.raises(ParameterError):
-        projected_l1(statistic("high-degree", tau=2), InOutBound(3, 3))
+        statistic("high-degree", tau=2).projected_l1(InOutBound(3, 3))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import product
+from itertools import pairwise, product
 from random import Random
 
 import pytest
@@ -15,26 +16,40 @@ from graphveil.engines import LocalEngine
 from graphveil.formats import from_rows
 from graphveil.graph.bound import Bound, DegreeBound, InOutBound
 from graphveil.graph.projection import greedy_projection
-from graphveil.statistics.projected import projected_l1
 from graphveil.statistics.statistic import Statistic, statistic
 from test_intake import Rows, begin, growing_graphs
 
 Edge = tuple[int, int]
 Most = tuple[int, int]  # the most out- and in-links that are kept
+Place = tuple[str, int]  # a node's out-links, which are all its links if undirected, or in-links
+
+
+def kept_edges(edges: Sequence[Edge], most: Most, *, directed: bool) -> list[Edge]:
+    """Greedy projection in the given order: an edge stays where both its places have room."""
+    used: Counter[Place] = Counter()
+    kept = []
+    for edge in edges:
+        ends = places(edge, directed=directed)
+        if all(used[place] < most[place[0] == "in"] for place in ends):
+            used.update(ends)
+            kept.append(edge)
+    return kept
+
+
+def places(edge: Edge, *, directed: bool) -> list[Place]:
+    """Where an edge takes room: among its tail's out-links and its head's in-links, if directed."""
+    tail, head = edge
+    return [("out", tail), ("in" if directed else "out", head)]
 
 
 def kept_degrees(
     edges: Sequence[Edge], most: Most, *, directed: bool
 ) -> tuple[list[int], list[int]]:
-    """Greedy projection in the given order: everybody's kept out- and in-links."""
-    out, inward = [0] * 9, [0] * 9
-    if not directed:
-        inward = out
-    for tail, head in edges:
-        if out[tail] < most[0] and inward[head] < most[1]:
-            out[tail] += 1
-            inward[head] += 1
-    return out, inward
+    """Everybody's kept out- and in-links; undirected, all kept links in both."""
+    kept = kept_edges(edges, most, directed=directed)
+    used = Counter(place for edge in kept for place in places(edge, directed=directed))
+    inward = "in" if directed else "out"
+    return [used["out", node] for node in range(9)], [used[inward, node] for node in range(9)]
 
 
 def figures(out: list[int], inward: list[int], most: Most, *, directed: bool) -> list[int]:
@@ -54,7 +69,7 @@ def claims(most: Most, *, directed: bool) -> list[int]:
     asked += [statistic(name, tau=tau) for tau in range(1, most[0] + 1)]
     if directed:
         asked += [statistic("high-in-degree", tau=tau) for tau in range(1, most[1] + 1)]
-    return [projected_l1(each, threshold) or 0 for each in asked]
+    return [each.projected_l1(threshold) or 0 for each in asked]
 
 
 def distances(edges: Sequence[Edge], person: int, most: Most, *, directed: bool) -> list[int]:
@@ -122,6 +137,81 @@ def test_random_pairs_in_any_order_of_arrival_stay_within_the_claim(directed: bo
         assert all(a <= b for a, b in zip(found, claimed, strict=True)), (edges, most)
 
 
+def link_by_link(
+    edges: Sequence[Edge], person: int, most: Most, *, directed: bool
+) -> Iterator[tuple[Edge, list[Edge], list[Edge]]]:
+    """Each kept link of the person, with what is kept of the graph before and after it is added."""
+    everything = kept_edges(edges, most, directed=directed)
+    own = [edge for edge in everything if person in edge]
+    kept = [
+        kept_edges(
+            [edge for edge in edges if person not in edge or edge in own[:links]],
+            most,
+            directed=directed,
+        )
+        for links in range(len(own) + 1)
+    ]
+    assert kept[-1] == everything  # links of the person that are dropped change nothing
+    for link, (before, after) in zip(own, pairwise(kept), strict=True):
+        yield link, before, after
+
+
+def require_chain(edges: Sequence[Edge], person: int, most: Most, *, directed: bool) -> int:
+    """The lemma of docs/sensitivities.md#after-projection, to the letter; the longest chain."""
+    longest = 0
+    for link, before, after in link_by_link(edges, person, most, directed=directed):
+        changed = [edge for edge in edges if (edge in before) != (edge in after)]
+        assert changed[0] == link
+        assert [edge in after for edge in changed] == [n % 2 == 0 for n in range(len(changed))]
+        (at,) = (place for place in places(link, directed=directed) if place[1] != person)
+        for edge in changed[1:]:
+            ends = places(edge, directed=directed)
+            assert at in ends
+            (at,) = (place for place in ends if place != at)
+        used = [
+            Counter(place for edge in kept for place in places(edge, directed=directed))
+            for kept in (after, before)
+        ]
+        moved = {place: used[0][place] - used[1][place] for place in used[0] | used[1]}
+        others = {place: by for place, by in moved.items() if by and place[1] != person}
+        assert others == {at: 1 if len(changed) % 2 else -1}
+        assert len(after) - len(before) == len(changed) % 2
+        longest = max(longest, len(changed) - 1)
+    return longest
+
+
+@pytest.mark.parametrize("degree", [1, 2])
+def test_each_link_of_a_person_sets_off_one_chain_undirected(degree: int) -> None:
+    most = degree, degree
+    longest = max(
+        require_chain(edges, person, most, directed=False)
+        for edges in graphs(5, directed=False)
+        for person in range(5)
+    )
+    assert longest >= 2  # else nothing was tried
+
+
+@pytest.mark.parametrize("most", [(1, 1), (1, 2), (2, 1)], ids=str)
+def test_each_link_of_a_person_sets_off_one_chain_directed(most: Most) -> None:
+    longest = max(
+        require_chain(edges, person, most, directed=True)
+        for edges in graphs(4, directed=True)
+        for person in range(4)
+    )
+    assert longest >= 2
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_chains_in_any_order_of_arrival(directed: bool) -> None:
+    random, nodes = Random(2), 7
+    slots = ordered(nodes, directed=directed)
+    for _ in range(2000):
+        edges = random.sample(slots, random.randint(1, len(slots) // (2 if directed else 1)))
+        out, inward = random.randint(1, 3), random.randint(1, 3)
+        most = (out, inward) if directed else (out, out)
+        require_chain(edges, random.randrange(nodes), most, directed=directed)
+
+
 @lru_cache
 def claims_of(most: Most, directed: bool) -> tuple[int, ...]:
     return tuple(claims(most, directed=directed))
@@ -150,6 +240,6 @@ def test_the_librarys_own_projection_stays_within_the_claim_at_every_step(
     counts = [LocalEngine().count(each, asked) for each in seen]
     for each in asked:
         with_person, without = (count.totals(each) for count in counts)
-        claimed = projected_l1(each, threshold)
+        claimed = each.projected_l1(threshold)
         assert claimed is not None
         assert abs(with_person - without).max() <= claimed

@@ -22,7 +22,7 @@ from graphveil.noise.zcdp import epsilon_of, rho_of
 from graphveil.planning.plan import Plan
 from graphveil.statistics.sensitivity import Sensitivity
 from graphveil.statistics.statistic import Statistic, registered, statistic
-from graphveil.testing.constructions import constructions
+from graphveil.testing.attacks.constructions import constructions
 from graphveil.testing.pairs import NEVER, Pair, hidden_part, totals
 from graphveil.testing.simulation import simulate
 

@@ -21,7 +21,7 @@ from graphveil.noise.exact_numbers import as_text
 from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace
 from graphveil.planning.intervals import interval
 from graphveil.planning.plan import Plan, continued
-from graphveil.planning.planner import best, compare, plan, release_width
+from graphveil.planning.planner import best, compare, plan
 from graphveil.series.state import advance, start
 from graphveil.statistics.statistic import Statistic, statistic
 from graphveil.testing.simulation import SimulationNoise, simulate
@@ -132,7 +132,7 @@ def test_delta_admits_gaussian_beside_the_pure_ones() -> None:
     ],
 )
 def test_the_width_follows_from_the_bound(what: Statistic, bound: Bound, width: int) -> None:
-    assert release_width(what, bound) == width
+    assert what.width(bound) == width
     assert plan(what, bound, epsilon=1, horizon=2).request.width == width
 
 

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphveil.errors import BoundError, CountOverflowError
-from graphveil.statistics.exact import LARGEST, checked, totals
 from graphveil.statistics.statistic import statistic
-from graphveil.statistics.tallies import Counts, DegreeReach
+from graphveil.statistics.tallies import LARGEST, Counts, DegreeReach, checked, totals
 
 NO_RUNS: Counts = np.zeros((0, 3), dtype=np.int64)
 

@@ -11,7 +11,7 @@ import pytest
 from graphveil.errors import ParameterError
 from graphveil.graph.bound import Bound, DegreeBound, InOutBound
 from graphveil.statistics.embedding_bound import copies_through_edge, copies_through_node
-from graphveil.statistics.pattern import (
+from graphveil.statistics.pattern_shape import (
     Pattern,
     clique,
     cycle,
@@ -227,7 +227,7 @@ def test_thresholds_outside_the_bound_are_refused(name: str) -> None:
     bound: Bound = DegreeBound(3) if name == "high-degree" else InOutBound(3, 3)
     with pytest.raises(ParameterError, match="above the degree bound"):
         statistic(name, tau=4).sensitivity(bound)
-    for tau in (0, -1, True, 2.0, "2"):
+    for tau in (0, -1, True, 2.0, "0", "two"):
         with pytest.raises(ParameterError, match=r"tau: .*use 'nodes'"):
             statistic(name, tau=tau)
 

@@ -73,12 +73,12 @@ def require_within(bound: Bound, edges: list[tuple[Node, Node]]) -> None:
     for node in nodes:
         outward = sum(u == node for u, _ in edges)
         inward = sum(v == node for _, v in edges)
-        if isinstance(bound, DegreeBound):
-            assert inward + outward <= bound.degree
+        if bound.directed:
+            assert inward <= bound.limit("in")
+            assert outward <= bound.limit("out")
         else:
-            assert inward <= bound.inward
-            assert outward <= bound.outward
-    if isinstance(bound, InOutBound) and bound.oriented:
+            assert inward + outward <= bound.limit("total")
+    if bound.kind == "oriented":
         assert not any((v, u) in edges for u, v in edges)
 
 

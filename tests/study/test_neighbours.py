@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 from commands import graphveil
 from graphveil.formats import from_rows
 from graphveil.graph.bound import DegreeBound
-from graphveil.statistics.projected import projected_l1
 from graphveil.study import Study, StudyFile
 from graphveil.study.chain import PublicRow
 from plain_rules import DEGREES, EDGES, Link, Node, numbered
@@ -159,7 +158,7 @@ def require_close(one: Seen, other: Seen) -> None:
     for series in STUDY.series:
         apart = one.raw(series.name) - other.raw(series.name)
         if series.projection is not None:
-            most = projected_l1(series.counted(), DegreeBound(THRESHOLD))
+            most = series.counted().projected_l1(DegreeBound(THRESHOLD))
             assert most is not None
             assert np.abs(apart).sum(axis=1).max() <= most
             continue

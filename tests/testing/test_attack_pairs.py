@@ -10,9 +10,9 @@ import pytest
 from graphveil.graph.bound import DegreeBound, InOutBound
 from graphveil.statistics.statistic import Statistic, statistic
 from graphveil.testing import Pair, replay
-from graphveil.testing.distances import MEASURED, compiled, distances, make_desk
+from graphveil.testing.attacks.distances import MEASURED, compiled, distances, make_desk
+from graphveil.testing.attacks.sweep import every_statistic
 from graphveil.testing.pairs import NEVER, Relation, Schedule, hidden_part
-from graphveil.testing.sweep import every_statistic
 
 RELATIONS: tuple[Relation, ...] = ("node", "edge")
 

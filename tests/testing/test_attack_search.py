@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from graphveil.graph.bound import Bound, DegreeBound, InOutBound
 from graphveil.statistics.statistic import statistic
 from graphveil.testing import BOUNDS, Pair, replay
-from graphveil.testing.annealing import Climb, Found, search
-from graphveil.testing.attacks import padded, random_start
-from graphveil.testing.constructions import constructions
+from graphveil.testing.attacks.annealing import Climb, Found, search
+from graphveil.testing.attacks.attack import padded, random_start
+from graphveil.testing.attacks.constructions import constructions
 from graphveil.testing.pairs import NEVER, Relation
 
 RELATIONS: tuple[Relation, ...] = ("node", "edge")

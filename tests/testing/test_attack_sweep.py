@@ -12,8 +12,8 @@ from graphveil.statistics.sensitivity import Measure
 from graphveil.statistics.statistic import registered, statistic
 from graphveil.testing import BOUNDS, THOROUGH, Attack, replay, sweep
 from graphveil.testing.__main__ import main
-from graphveil.testing.sweep import admits, every_statistic
-from graphveil.testing.table import rows
+from graphveil.testing.attacks.sweep import admits, every_statistic
+from graphveil.testing.attacks.table import rows
 
 
 @pytest.fixture(scope="module")

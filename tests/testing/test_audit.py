@@ -20,9 +20,9 @@ from graphveil.planning.plan import Plan
 from graphveil.planning.planner import compare
 from graphveil.statistics.statistic import Statistic, statistic
 from graphveil.testing.audit import LONG, NORMAL, SMALL, AuditEffort, audit
-from graphveil.testing.audit_cases import LARGEST_BOUND, Case, worst_cases
-from graphveil.testing.audit_evidence import Event, best_event, epsilon_bounds, judge
-from graphveil.testing.audit_subjects import released, simulated
+from graphveil.testing.audit.cases import LARGEST_BOUND, Case, worst_cases
+from graphveil.testing.audit.evidence import TellingEvent, best_event, epsilon_bounds, judge
+from graphveil.testing.audit.publishers import released, simulated
 from graphveil.testing.pairs import replay
 from planted_audits import EDGES, PLANTED, Half, plan_of, redrawn
 
@@ -173,12 +173,11 @@ def test_cases_reach_the_sensitivity_and_keep_the_bound(counted: Statistic, boun
 
 
 def test_cases_of_projected_graphs_stay_within_their_sensitivity() -> None:
-    from graphveil.statistics.projected import projected_l1
 
     for bound in (DegreeBound(2), DegreeBound(3), InOutBound(2, 2)):
         counted = statistic("edges")
         cases = worst_cases(counted, bound, steps=STEPS, width=1, projection=bound)
-        assert max(case.strengths()[2] for case in cases) == projected_l1(counted, bound)
+        assert max(case.strengths()[2] for case in cases) == counted.projected_l1(bound)
         assert any(not case.pair.respects(bound) for case in cases)
 
 
@@ -228,9 +227,9 @@ def test_events_speak_for_either_side() -> None:
     larger, smaller = np.array([0.0, 2.0, 2.0, 3.0] * 100), np.array([0.0, 0.0, 0.0, 2.0] * 100)
     _, event = best_event(larger, smaller, 0.0, 0.01)
     assert event.happens(np.array([event.threshold])) == 1
-    for_larger = judge(Event(2.0, True), larger, smaller, 0.0, 0.01)
+    for_larger = judge(TellingEvent(2.0, True), larger, smaller, 0.0, 0.01)
     assert (for_larger.likely, for_larger.unlikely) == (300, 100)
-    for_smaller = judge(Event(0.0, False), larger, smaller, 0.0, 0.01)
+    for_smaller = judge(TellingEvent(0.0, False), larger, smaller, 0.0, 0.01)
     assert (for_smaller.likely, for_smaller.unlikely) == (300, 100)
     assert for_smaller.lower_bound == for_larger.lower_bound > 0.5
 

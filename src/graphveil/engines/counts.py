@@ -9,9 +9,8 @@ from typing import Any
 from graphveil.errors import ParameterError
 from graphveil.graph.bound import Bound
 from graphveil.graph.sequence import GraphSequence
-from graphveil.statistics.exact import totals
 from graphveil.statistics.statistic import Statistic
-from graphveil.statistics.tallies import Counts, DegreeReach, DegreeTally, Tally
+from graphveil.statistics.tallies import Counts, DegreeReach, Tally, totals
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,8 @@ class ExactCounts:
         if statistic not in self.statistics:
             raise ParameterError(statistic.name, "was not among the statistics counted")
         answer = self.answers[statistic.tally()]
-        return statistic.differences(answer.tallied, _width(statistic, self.bound))
+        width = None if self.bound is None else statistic.width(self.bound)
+        return statistic.differences(answer.tallied, width)
 
     def totals(self, statistic: Statistic) -> Counts:
         """The value at each step, or a refusal if it is beyond 64 bits."""
@@ -82,14 +82,3 @@ def require_earlier(after: ExactCounts, sequence: GraphSequence) -> None:
             "was not counted on an earlier state of this sequence",
             hint="Count from the start instead.",
         )
-
-
-def _width(statistic: Statistic, bound: Bound | None) -> int | None:
-    """How many degrees a vector shows under a bound, from 0 up to the promised one."""
-    tally = statistic.tally()
-    if bound is None or not statistic.vector or not isinstance(tally, DegreeTally):
-        return None
-    if tally.direction == "total":
-        return statistic.require_undirected(bound).degree + 1
-    limits = statistic.require_directed(bound)
-    return (limits.outward if tally.direction == "out" else limits.inward) + 1

@@ -8,14 +8,15 @@ from pathlib import Path
 
 from graphveil.calendar.calendar import Calendar
 from graphveil.calendar.times import Unit
+from graphveil.engines import Engine, LocalEngine
 from graphveil.errors import ParameterError
-from graphveil.experiments import page
 from graphveil.experiments.datasets import Dataset, dataset
-from graphveil.experiments.figures import write_figure
-from graphveil.experiments.protocol import Protocol, stride_for, strides
-from graphveil.experiments.results import Row, in_order, write_content, write_rows
-from graphveil.experiments.runs import Cell, Work, compute, stored_rows
-from graphveil.experiments.subjects import PAPER, Asked, Subject, Version
+from graphveil.experiments.findings import page
+from graphveil.experiments.findings.figures import write_figure
+from graphveil.experiments.protocol.protocol import Protocol, stride_for, strides
+from graphveil.experiments.protocol.results import Row, in_order, write_content, write_rows
+from graphveil.experiments.protocol.runs import Cell, SharedCells, compute, stored_rows
+from graphveil.experiments.protocol.subjects import PAPER, Asked, DatasetVersion, Subject
 from graphveil.kernels.threads import available_threads
 
 EPSILON_FIGURE, TIME_FIGURE = "epsilon", "time"
@@ -98,7 +99,7 @@ class Agenda:
     """
 
     datasets: tuple[Dataset, ...]
-    versions: tuple[Version, ...]
+    versions: tuple[DatasetVersion, ...]
     figures: dict[Cell, tuple[str, ...]]
 
     @classmethod
@@ -107,7 +108,7 @@ class Agenda:
         asked = wish.asked()
         datasets = _loaded(wish.datasets, wish.protocol.seed)
         versions = {
-            (each.name, directed): Version.of(each, directed=directed)
+            (each.name, directed): DatasetVersion.of(each, directed=directed)
             for each in datasets
             for directed in dict.fromkeys(directed for _, directed in asked)
         }
@@ -117,7 +118,7 @@ class Agenda:
                 figures |= wish.cells(versions[each.name, directed].subject(statistic))
         return cls(datasets, tuple(versions.values()), figures)
 
-    def work(self, cells: Iterable[Cell]) -> Iterator[Work]:
+    def work(self, cells: Iterable[Cell]) -> Iterator[SharedCells]:
         """Some cells, by the graph that they share."""
         wanted = set(cells)
         for version in self.versions:
@@ -129,7 +130,7 @@ class Agenda:
                 and cell.subject.directed == version.directed
             ]
             if here:
-                yield Work(version, tuple(here))
+                yield SharedCells(version, tuple(here))
 
 
 def reproduce(
@@ -137,6 +138,7 @@ def reproduce(
     out: Path,
     workers: int | None = None,
     progress: Progress = lambda done, cells: None,
+    engine: Engine | None = None,
 ) -> list[Row]:
     """Compute what is not yet stored in `out`, and write all rows there, as Parquet and CSV.
 
@@ -145,6 +147,7 @@ def reproduce(
         out: the folder of results, where an interrupted run goes on.
         workers: how many processes simulate; None takes every core.
         progress: told how many cells are done, of how many.
+        engine: where true values are counted; None takes this machine.
     """
     folder = out / "cells"
     stored = {cell: stored_rows(cell, folder) for cell in agenda.figures}
@@ -157,7 +160,8 @@ def reproduce(
         done += 1
         progress(done, len(stored))
 
-    compute(list(agenda.work(missing)), folder, workers or available_threads(), tick)
+    work, here = list(agenda.work(missing)), engine or LocalEngine()
+    compute(work, folder, workers or available_threads(), here, tick)
     stored |= {cell: stored_rows(cell, folder) for cell in missing}
     rows = in_order(_in_figures(agenda, stored))
     for name in ("results.parquet", "results.csv"):

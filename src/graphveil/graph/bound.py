@@ -5,10 +5,19 @@ A bound comes from knowledge of the population, never from the data at hand.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TypeAlias
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import ClassVar, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from graphveil.errors import ParameterError
+
+Direction: TypeAlias = Literal["total", "out", "in"]
+NodeDegrees: TypeAlias = NDArray[np.integer]
 
 
 def _require_positive(parameter: str, value: int) -> None:
@@ -16,21 +25,120 @@ def _require_positive(parameter: str, value: int) -> None:
         raise ParameterError(parameter, f"must be a whole number of at least 1, not {value!r}")
 
 
+class Bound(ABC):
+    """What is promised about everybody's links, at every step.
+
+    A formula that is proved for one promise says nothing about another. Hence a promise that
+    leaves somebody's links unlimited must refuse `limit`, not answer with a large number.
+
+    Attributes:
+        directed: whether it speaks of directed sequences.
+    """
+
+    directed: ClassVar[bool]
+
+    @abstractmethod
+    def limit(self, direction: Direction) -> int:
+        """The most links of one direction, or in total, that anybody has.
+
+        An undirected link is an out-link and an in-link of both its ends at once.
+        """
+
+    @property
+    @abstractmethod
+    def reciprocal(self) -> bool:
+        """Whether u→v and v→u may occur together, as two edges."""
+
+    @property
+    @abstractmethod
+    def limits(self) -> tuple[int, ...]:
+        """The numbers of the promise, as users give them."""
+
+    @property
+    @abstractmethod
+    def brief(self) -> str:
+        """The promise in a table's cell."""
+
+    @property
+    @abstractmethod
+    def in_words(self) -> str:
+        """What a person has, for readers of what is published: "at most 15 links"."""
+
+    @abstractmethod
+    def kept_by(self, outward: NodeDegrees, inward: NodeDegrees) -> bool:
+        """Whether nodes with these degrees keep the promise; an undirected graph has equal ones."""
+
+    @abstractmethod
+    def wider(self, by: int) -> Bound:
+        """The same promise with every limit raised."""
+
+    @abstractmethod
+    def thresholds(self, levels: Callable[[int], Iterable[int]]) -> list[Bound]:
+        """What graphs of this kind can be projected to: each limit at each of its `levels`."""
+
+    @property
+    def kind(self) -> str:
+        """The graphs that it speaks of, in a word."""
+        if not self.directed:
+            return "undirected"
+        return "directed" if self.reciprocal else "oriented"
+
+    @property
+    def assumption(self) -> str:
+        """The assumption under which numbers for this bound hold, as a sentence."""
+        text = f"every node has {self}, at every step"
+        return f"{text}; reciprocal edges may occur" if self.reciprocal else text
+
+
 @dataclass(frozen=True)
-class DegreeBound:
+class DegreeBound(Bound):
     """Every node of an undirected sequence has at most `degree` links, at every step."""
 
     degree: int
 
+    directed = False
+    reciprocal = False
+
     def __post_init__(self) -> None:
         _require_positive("bound", self.degree)
+
+    def limit(self, direction: Direction) -> int:
+        """One number for all: an undirected link has no direction."""
+        return self.degree
+
+    @property
+    def limits(self) -> tuple[int]:
+        """D alone."""
+        return (self.degree,)
+
+    @property
+    def brief(self) -> str:
+        """D alone."""
+        return str(self.degree)
+
+    @property
+    def in_words(self) -> str:
+        """As in "at most 15 links"."""
+        return f"at most {self.degree:,} links"
+
+    def kept_by(self, outward: NodeDegrees, inward: NodeDegrees) -> bool:
+        """Whether nobody has more than D links."""
+        return _within(outward, self.degree)
+
+    def wider(self, by: int) -> DegreeBound:
+        """D raised."""
+        return DegreeBound(self.degree + by)
+
+    def thresholds(self, levels: Callable[[int], Iterable[int]]) -> list[Bound]:
+        """A threshold per level."""
+        return [DegreeBound(level) for level in levels(self.degree)]
 
     def __str__(self) -> str:
         return f"degree at most {self.degree}"
 
 
 @dataclass(frozen=True)
-class InOutBound:
+class InOutBound(Bound):
     """Every node of a directed sequence has at most `inward` in- and `outward` out-links.
 
     `oriented` declares that u→v and v→u never occur together; a sequence declared so
@@ -40,6 +148,8 @@ class InOutBound:
     inward: int
     outward: int
     oriented: bool = False
+
+    directed = True
 
     def __post_init__(self) -> None:
         _require_positive("in-bound", self.inward)
@@ -55,9 +165,47 @@ class InOutBound:
         """The shorthand M = max(Din, Dout)."""
         return max(self.inward, self.outward)
 
+    def limit(self, direction: Direction) -> int:
+        """Din, Dout, or both together."""
+        return {"in": self.inward, "out": self.outward}.get(direction, self.inward + self.outward)
+
+    @property
+    def reciprocal(self) -> bool:
+        """Unless the promise excludes them."""
+        return not self.oriented
+
+    @property
+    def limits(self) -> tuple[int, int]:
+        """Din and Dout."""
+        return self.inward, self.outward
+
+    @property
+    def brief(self) -> str:
+        """As in "in 3, out 4"."""
+        return f"in {self.inward}, out {self.outward}"
+
+    @property
+    def in_words(self) -> str:
+        """As in "at most 3 incoming and 4 outgoing links"."""
+        both = f"at most {self.inward:,} incoming and {self.outward:,} outgoing links"
+        return f"{both}, never both ways between two people" if self.oriented else both
+
+    def kept_by(self, outward: NodeDegrees, inward: NodeDegrees) -> bool:
+        """Whether nobody has more than Dout out-links or Din in-links."""
+        return _within(outward, self.outward) and _within(inward, self.inward)
+
+    def wider(self, by: int) -> InOutBound:
+        """Din and Dout raised."""
+        return replace(self, inward=self.inward + by, outward=self.outward + by)
+
+    def thresholds(self, levels: Callable[[int], Iterable[int]]) -> list[Bound]:
+        """A threshold per pair of levels; a projection takes away no reciprocal edges."""
+        return [InOutBound(*pair) for pair in product(levels(self.inward), levels(self.outward))]
+
     def __str__(self) -> str:
         text = f"in-degree at most {self.inward}, out-degree at most {self.outward}"
         return f"{text}, oriented" if self.oriented else text
 
 
-Bound: TypeAlias = DegreeBound | InOutBound
+def _within(degrees: NodeDegrees, most: int) -> bool:
+    return len(degrees) == 0 or int(degrees.max()) <= most

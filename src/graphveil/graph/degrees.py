@@ -8,36 +8,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.errors import BoundError, ParameterError
-from graphveil.graph.bound import Bound, DegreeBound, InOutBound
+from graphveil.graph.bound import Bound
 from graphveil.graph.sequence import GraphSequence
 
 Int32s = NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
-class Degrees:
+class FinalDegrees:
     """Out- and in-degree of every node; an undirected sequence has its degrees in both."""
 
     outward: Int32s
     inward: Int32s
 
 
-def degrees(sequence: GraphSequence) -> Degrees:
+def degrees(sequence: GraphSequence) -> FinalDegrees:
     """The degrees of every node after the last step (private)."""
     from graphveil.graph.degree_kernels import final_degrees
 
     late = sequence.late
     outward, inward = final_degrees(sequence.offsets, sequence.entries, late.newer, late.entries)
-    return Degrees(outward, inward)
+    return FinalDegrees(outward, inward)
 
 
 def require_fit(sequence: GraphSequence, bound: Bound) -> None:
     """Refuse a bound of the wrong kind for the sequence."""
-    if sequence.directed != isinstance(bound, InOutBound):
+    if sequence.directed != bound.directed:
         kind = "an in- and an out-degree bound" if sequence.directed else "one degree bound"
         graph = "a directed" if sequence.directed else "an undirected"
         raise ParameterError("bound", f"{graph} sequence needs {kind}")
-    if isinstance(bound, InOutBound) and bound.oriented and not sequence.oriented:
+    if bound.kind == "oriented" and not sequence.oriented:
         raise ParameterError(
             "oriented",
             "the bound counts on the absence of reciprocal edges, but the sequence was not "
@@ -53,9 +53,7 @@ def keeps_bound(sequence: GraphSequence, bound: Bound) -> bool:
     """
     require_fit(sequence, bound)
     found = degrees(sequence)
-    if isinstance(bound, DegreeBound):
-        return not _exceeds(found.outward, bound.degree)
-    return not (_exceeds(found.outward, bound.outward) or _exceeds(found.inward, bound.inward))
+    return bound.kept_by(found.outward, found.inward)
 
 
 def require_bound(sequence: GraphSequence, bound: Bound) -> None:
@@ -72,7 +70,3 @@ def broken_promise(bound: Bound) -> BoundError:
         "Correct the records, or open a new study with a larger bound that is justified "
         "without looking at the data."
     )
-
-
-def _exceeds(values: Int32s, most: int) -> bool:
-    return len(values) > 0 and int(values.max()) > most

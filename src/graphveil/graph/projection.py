@@ -5,6 +5,9 @@ ways at one step, older → newer first). Labels follow step and identity, so tw
 that differ in one node take their common edges in the same order, whatever the order of
 rows in their files. Whether an edge is kept depends on earlier edges only: the projection
 of the graph at step t is what the projected sequence holds at step t.
+
+What one person can change in a greedily projected graph is proved in
+docs/sensitivities.md#after-projection, from this order and from nothing else.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from enum import Enum
 
 import numpy as np
 
-from graphveil.graph.bound import Bound, DegreeBound
+from graphveil.graph.bound import Bound
 from graphveil.graph.degrees import require_fit
 from graphveil.graph.sequence import BOTH, GraphSequence, LateEdges
 
@@ -65,11 +68,11 @@ def _project(sequence: GraphSequence, bound: Bound, counted: Counted) -> GraphSe
     late_offsets, late_kept = np.empty_like(late.offsets), np.empty_like(late.newer)
     room = offsets, entries, late_offsets, late_kept
     used = np.zeros(sequence.nodes, np.int32)
-    if isinstance(bound, DegreeBound):
-        count = project_undirected(*columns, bound.degree, by_kept, used, *room)
+    if bound.directed:
+        most = bound.limit("out"), bound.limit("in")
+        count = project_directed(*columns, *most, by_kept, used, used.copy(), *room)
     else:
-        out, into = bound.outward, bound.inward
-        count = project_directed(*columns, out, into, by_kept, used, used.copy(), *room)
+        count = project_undirected(*columns, bound.limit("total"), by_kept, used, *room)
     chosen = late_kept != 0
     return replace(
         sequence,

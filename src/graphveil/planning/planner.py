@@ -12,11 +12,9 @@ from graphveil.mechanisms.mechanism import Mechanism, registered
 from graphveil.mechanisms.request import Request
 from graphveil.noise.exact_numbers import Exact, exact_delta, exact_epsilon
 from graphveil.planning.plan import Plan, continued
-from graphveil.statistics.degrees import DegreeStatistic
-from graphveil.statistics.projected import projected_l1
 from graphveil.statistics.statistic import Statistic
 
-__all__ = ["Plan", "Prospect", "best", "compare", "continued", "plan", "release_width"]
+__all__ = ["Plan", "Prospect", "best", "compare", "continued", "plan"]
 
 AUTO = "auto"
 TIE = 1.001  # predicted errors that differ by less than a thousandth are equal
@@ -61,13 +59,13 @@ class _Wish:
         bound, after = self.bound, None
         if member.projects and self.projection is not None:
             bound = self.projection
-            after = projected_l1(self.statistic, bound)
+            after = self.statistic.projected_l1(bound)
         return Request(
             sensitivity=self.statistic.sensitivity(bound),
             epsilon=self.epsilon,
             delta=None if member.pure else self.delta,
             horizon=self.horizon,
-            width=release_width(self.statistic, bound),
+            width=self.statistic.width(bound),
             projected_l1=after,
         )
 
@@ -143,15 +141,6 @@ def best(prospects: list[Prospect]) -> Plan:
     plans = [each.plan for each in prospects if each.plan and not each.plan.mechanism.projects]
     smallest = min(plan.mean_std for plan in plans)
     return min((plan for plan in plans if plan.mean_std <= TIE * smallest), key=_complexity)
-
-
-def release_width(statistic: Statistic, bound: Bound) -> int:
-    """How many numbers a release has: one, or one per degree from 0 to the bound."""
-    if not statistic.vector:
-        return 1
-    if not isinstance(statistic, DegreeStatistic):
-        raise ParameterError("statistic", f"{statistic.name} has no width under a degree bound")
-    return statistic.reach(bound).highest + 1
 
 
 def _wish(

@@ -11,7 +11,7 @@ from math import exp
 from typing import TYPE_CHECKING
 
 from graphveil.noise.exact_numbers import as_text
-from graphveil.report.wording import bound, budget, counted_things
+from graphveil.report.wording import budget, counted_things
 
 if TYPE_CHECKING:
     from graphveil.study.public_part import PublicPart
@@ -162,7 +162,7 @@ def meaning(part: PublicPart) -> str:
 
 def assumption(part: PublicPart) -> str:
     """On what the guarantee rests."""
-    promised = bound(part.study.bound.bound())
+    promised = part.study.bound.bound().in_words
     cut = [each.series for each in part.series if each.projection is not None]
     rest = (
         f"It rests on the public promise that everybody has {promised}, at every step. Before each "
@@ -178,7 +178,7 @@ def not_protected(part: PublicPart) -> tuple[tuple[str, str], ...]:
     """Every quantity that is public as it is, with its value."""
     study = part.study
     found = [
-        ("degree bound", f"{bound(study.bound.bound())} a person"),
+        ("degree bound", f"{study.bound.bound().in_words} a person"),
         ("calendar of steps", study.steps().describe()),
         ("choice of statistics", "; ".join(_choice(part))),
         (

@@ -6,7 +6,6 @@ import re
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from graphveil.graph.bound import Bound, DegreeBound
 from graphveil.noise.exact_numbers import as_text
 
 if TYPE_CHECKING:
@@ -64,14 +63,6 @@ def budget(epsilon: Fraction, delta: Fraction | None) -> str:
     """As in "ε = 0.5, δ = 0.000001"."""
     loss = f"ε = {as_text(epsilon)}"
     return f"{loss}, δ = {as_text(delta)}" if delta else loss
-
-
-def bound(promised: Bound) -> str:
-    """A degree bound, as in "at most 15 links"."""
-    if isinstance(promised, DegreeBound):
-        return f"at most {promised.degree:,} links"
-    both = f"at most {promised.inward:,} incoming and {promised.outward:,} outgoing links"
-    return f"{both}, never both ways between two people" if promised.oriented else both
 
 
 def cut(series: PublishedSeries) -> str:

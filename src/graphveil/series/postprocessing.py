@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from graphveil.errors import ParameterError
-from graphveil.statistics.degree_ccdf import CcdfOfDegrees
 from graphveil.statistics.statistic import Statistic
 
 Values: TypeAlias = NDArray[np.float64]
@@ -120,7 +119,7 @@ def processed(
     if not statistic.monotone:
         return Processed(clipped(raw, 0, highest), clip)
     order = "each value ends a rising fit of those before it" if online else "refitted to rise"
-    if not isinstance(statistic, CcdfOfDegrees):
+    if not statistic.cumulative:
         fit = online_isotonic(raw) if online else refitted(raw)
         return Processed(clipped(fit, 0, highest), f"{order}, {clip}")
     table = clipped(monotone_ccdf(raw, online=online), 0, highest)

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 
 from graphveil.errors import ParameterError
 from graphveil.planning.plan import Plan
-from graphveil.planning.planner import release_width
-from graphveil.statistics.projected import projected_l1
 from graphveil.statistics.statistic import Statistic
 
 if TYPE_CHECKING:
@@ -39,8 +37,8 @@ class SeriesTerms:
     def require_fitting_plan(self) -> None:
         """Refuse a plan that was made for something else."""
         request = self.plan.request
-        fitting = self.statistic.sensitivity(self.bound), release_width(self.statistic, self.bound)
+        fitting = self.statistic.sensitivity(self.bound), self.statistic.width(self.bound)
         if (request.sensitivity, request.width) != fitting:
             raise ParameterError("plan", "was made for another statistic or another bound")
-        if self.projects and request.projected_l1 != projected_l1(self.statistic, self.bound):
+        if self.projects and request.projected_l1 != self.statistic.projected_l1(self.bound):
             raise ParameterError("plan", "was made for another threshold of the projection")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.graph.bound import Bound, DegreeBound
-from graphveil.statistics.sensitivity import EVERY_MEASURE, PROOFS, Sensitivity, promise
+from graphveil.statistics.sensitivity import EVERY_MEASURE, PROOFS, Sensitivity
 from graphveil.statistics.statistic import Domain, Statistic, register
 from graphveil.statistics.tallies import ComponentTally, Counts
 
@@ -55,7 +55,7 @@ class Components(Statistic):
             l2_squared=1 + joined**2 + merges**2,
             edge_l1=1 if bound == DegreeBound(1) else 2,
             exact_for=EVERY_MEASURE,
-            assumption=promise(bound),
+            assumption=bound.assumption,
             proof=f"{PROOFS}#components",
             variation=(1 + merges) ** 2 + joined**2,
         )
@@ -81,7 +81,7 @@ class Components(Statistic):
 
 def _joined_and_merged(bound: Bound) -> tuple[int, int]:
     """How many components a person can join, and how many of those may merge without it."""
-    if isinstance(bound, DegreeBound):
-        return bound.degree, bound.degree - 1
-    joined = bound.inward + bound.outward
-    return joined, joined - 1 if bound.smaller > 1 else 1
+    joined = bound.limit("total")
+    if bound.directed and min(bound.limits) == 1:
+        return joined, 1
+    return joined, joined - 1

@@ -11,11 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.graph.bound import Bound
-from graphveil.statistics.degrees import USE_DIRECTED, USE_UNDIRECTED, DegreeStatistic, Reach
-from graphveil.statistics.sensitivity import EVERY_MEASURE, PROOFS, Sensitivity, promise
+from graphveil.statistics.degrees import (
+    USE_DIRECTED,
+    USE_UNDIRECTED,
+    DegreeStatistic,
+    Reach,
+    highest_column,
+)
+from graphveil.statistics.sensitivity import EVERY_MEASURE, PROOFS, Sensitivity
 from graphveil.statistics.statistic import Domain, Statistic, register
 from graphveil.statistics.tallies import Counts, DegreeReach
-from graphveil.statistics.within_bound import highest_column
 
 
 @dataclass(frozen=True)
@@ -23,6 +28,7 @@ class CcdfOfDegrees(DegreeStatistic, ABC):
     """For d = 0, 1, 2, …: how many nodes have a degree of at least d."""
 
     vector = True
+    cumulative = True
 
     @classmethod
     def examples(cls) -> Iterable[Statistic]:
@@ -47,7 +53,7 @@ class CcdfOfDegrees(DegreeStatistic, ABC):
             l2_squared=_l2_squared(reach),
             edge_l1=reach.ends * crossings_per_node,
             exact_for=EVERY_MEASURE,
-            assumption=promise(bound),
+            assumption=bound.assumption,
             proof=f"{PROOFS}#degree-ccdf",
             variation=_variation(reach),
         )

@@ -11,11 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.graph.bound import Bound
-from graphveil.statistics.degrees import USE_DIRECTED, USE_UNDIRECTED, DegreeStatistic, Reach
-from graphveil.statistics.sensitivity import EVERY_MEASURE, PROOFS, Sensitivity, promise
+from graphveil.statistics.degrees import (
+    USE_DIRECTED,
+    USE_UNDIRECTED,
+    DegreeStatistic,
+    Reach,
+    highest_column,
+)
+from graphveil.statistics.sensitivity import EVERY_MEASURE, PROOFS, Sensitivity
 from graphveil.statistics.statistic import Domain, Statistic, register
 from graphveil.statistics.tallies import Counts, DegreeReach
-from graphveil.statistics.within_bound import highest_column
 
 
 @dataclass(frozen=True)
@@ -50,7 +55,7 @@ class HistogramOfDegrees(DegreeStatistic, ABC):
             l2_squared=_l2_squared(reach),
             edge_l1=reach.ends * moves_per_node,
             exact_for=EVERY_MEASURE,
-            assumption=promise(bound),
+            assumption=bound.assumption,
             proof=f"{PROOFS}#degree-histogram",
             variation=_variation(reach),
             paper=self._paper(reach),

@@ -6,9 +6,10 @@ from abc import ABC
 from dataclasses import astuple, dataclass
 from typing import ClassVar
 
-from graphveil.graph.bound import Bound
+from graphveil.errors import BoundError
+from graphveil.graph.bound import Bound, Direction
 from graphveil.statistics.statistic import Domain, Statistic
-from graphveil.statistics.tallies import DegreeTally, Direction
+from graphveil.statistics.tallies import DegreeReach, DegreeTally
 
 USE_DIRECTED = (
     "On a directed graph use the out- or in-degree version, or read the graph as undirected."
@@ -53,11 +54,26 @@ class DegreeStatistic(Statistic, ABC):
             degree = self.require_undirected(bound).degree
             return Reach(touched=degree, highest=degree, ends=2, tied=True)
         limits = self.require_directed(bound)
-        touched, highest = limits.inward, limits.outward
-        if self.direction == "in":
-            touched, highest = highest, touched
-        return Reach(touched, highest, ends=1, tied=False)
+        touched = limits.limit("out" if self.direction == "in" else "in")
+        return Reach(touched, limits.limit(self.direction), ends=1, tied=False)
+
+    def width(self, bound: Bound) -> int:
+        """A vector has one number per degree from 0 to the highest within `bound`."""
+        return self.reach(bound).highest + 1 if self.vector else 1
 
     def definition_arguments(self, *, directed: bool) -> tuple[int, ...]:
         """The parameters, then whether links are counted where they end."""
         return (*astuple(self), int(self.direction == "in"))
+
+
+def highest_column(tallied: DegreeReach, width: int | None) -> int:
+    """The last degree that a table shows; refuses data beyond the promised width."""
+    highest = tallied.highest()
+    if width is None:
+        return highest
+    if highest >= width:
+        raise BoundError(
+            "the sequence breaks its promised degree bound, so no sensitivity holds for it. "
+            "That this happened is private: it must not be published, nor anything counted here."
+        )
+    return width - 1

@@ -9,9 +9,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.graph.bound import Bound, DegreeBound
-from graphveil.statistics.copies import sensitivity_of_copies
-from graphveil.statistics.sensitivity import Sensitivity
+from graphveil.graph.bound import Bound
+from graphveil.statistics.sensitivity import Sensitivity, sensitivity_of_copies
 from graphveil.statistics.statistic import Domain, Statistic, register
 from graphveil.statistics.tallies import Counts, EdgeTally
 
@@ -45,8 +44,16 @@ class Edges(Statistic):
         Guarantees:
             Exact for every bound. Proof: docs/sensitivities.md#nodes-and-edges.
         """
-        links = bound.degree if isinstance(bound, DegreeBound) else bound.inward + bound.outward
+        links = bound.limit("total")
         return sensitivity_of_copies(links, 1, bound, anchor="nodes-and-edges", paper=links)
+
+    def projected_l1(self, threshold: Bound) -> int:
+        """As without projection: each kept link adds one edge, or none where its chain loses one.
+
+        Guarantees:
+            Whatever the degrees in the graph. Proof: docs/sensitivities.md#after-projection.
+        """
+        return self.sensitivity(threshold).static_l1
 
     @staticmethod
     def definition(

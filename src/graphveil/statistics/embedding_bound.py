@@ -12,8 +12,8 @@ from __future__ import annotations
 from functools import cache
 
 from graphveil.errors import ParameterError
-from graphveil.graph.bound import Bound, DegreeBound, InOutBound
-from graphveil.statistics.pattern import Pattern
+from graphveil.graph.bound import Bound
+from graphveil.statistics.pattern_shape import Pattern
 
 
 def copies_through_node(pattern: Pattern, bound: Bound) -> int:
@@ -45,7 +45,7 @@ def copies_through_edge(pattern: Pattern, bound: Bound) -> int:
 def can_occur(pattern: Pattern, bound: Bound) -> bool:
     """Whether some graph within `bound` may contain the pattern at all."""
     outward, inward = _limits(pattern, bound)
-    if isinstance(bound, InOutBound) and bound.oriented and pattern.has_reciprocal_pair:
+    if pattern.has_reciprocal_pair and not bound.reciprocal:
         return False
     return all(len(out) <= outward for out in pattern.outward) and all(
         len(into) <= inward for into in pattern.inward
@@ -54,13 +54,11 @@ def can_occur(pattern: Pattern, bound: Bound) -> bool:
 
 def _limits(pattern: Pattern, bound: Bound) -> tuple[int, int]:
     """The bound on out- and on in-links, which are the same links if undirected."""
-    if isinstance(bound, DegreeBound) == pattern.directed:
+    if bound.directed != pattern.directed:
         needed = "an in-degree and an out-degree bound" if pattern.directed else "one degree bound"
         kind = "directed" if pattern.directed else "undirected"
         raise ParameterError("pattern", f"a pattern of {kind} edges needs {needed}")
-    if isinstance(bound, DegreeBound):
-        return bound.degree, bound.degree
-    return bound.outward, bound.inward
+    return bound.limit("out"), bound.limit("in")
 
 
 def _completions(pattern: Pattern, bound: Bound, start: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from graphveil.errors import ParameterError
 from graphveil.graph.bound import Bound
 from graphveil.statistics.degrees import USE_DIRECTED, USE_UNDIRECTED, DegreeStatistic
-from graphveil.statistics.parameters import require_at_least
-from graphveil.statistics.sensitivity import EVERY_MEASURE, PROOFS, Sensitivity, promise
+from graphveil.statistics.parameters import require_at_least, told, whole_number
+from graphveil.statistics.sensitivity import EVERY_MEASURE, PROOFS, Sensitivity
 from graphveil.statistics.statistic import Domain, Statistic, register
 from graphveil.statistics.tallies import Counts, DegreeReach
 
@@ -23,7 +23,14 @@ from graphveil.statistics.tallies import Counts, DegreeReach
 class HighDegreeCount(DegreeStatistic, ABC):
     """How many nodes have a degree of at least `tau`."""
 
-    tau: int
+    tau: int = field(
+        metadata=told(
+            "--tau",
+            metavar="N",
+            meaning="Threshold τ of the high-degree counts.",
+            parse=whole_number,
+        )
+    )
 
     def __post_init__(self) -> None:
         require_at_least("tau", self.tau, 1, "Every node has degree 0 or more: use 'nodes'.")
@@ -59,11 +66,22 @@ class HighDegreeCount(DegreeStatistic, ABC):
             l2_squared=appear**2 + move**2,
             edge_l1=reach.ends * (2 if self.tau < reach.highest else 1),
             exact_for=EVERY_MEASURE,
-            assumption=promise(bound),
+            assumption=bound.assumption,
             proof=f"{PROOFS}#high-degree",
             variation=appear**2 + move**2,
             paper=None if self.direction == "in" else 2 * reach.touched + 1,
         )
+
+    def projected_l1(self, threshold: Bound) -> int:
+        """The person, and one degree of somebody else at the end of each kept link's chain.
+
+        Guarantees:
+            Whatever the degrees in the graph. Directed, links in one direction can only raise
+            the degrees counted, and links in the other, which are those of the person itself,
+            can only lower them. Proof: docs/sensitivities.md#after-projection.
+        """
+        static = self.sensitivity(threshold).static_l1
+        return max(static, self.reach(threshold).highest - 1)
 
     @staticmethod
     def definition(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.graph.bound import Bound
-from graphveil.statistics.sensitivity import EVERY_MEASURE, PROOFS, Sensitivity, promise
+from graphveil.statistics.sensitivity import EVERY_MEASURE, PROOFS, Sensitivity
 from graphveil.statistics.statistic import Domain, Statistic, register
 from graphveil.statistics.tallies import Counts, NodeTally
 
@@ -50,9 +50,17 @@ class Nodes(Statistic):
             l2_squared=1,
             edge_l1=0,
             exact_for=EVERY_MEASURE,
-            assumption=promise(bound),
+            assumption=bound.assumption,
             proof=f"{PROOFS}#nodes-and-edges",
         )
+
+    def projected_l1(self, threshold: Bound) -> int:
+        """One person is one node; a projection drops edges only.
+
+        Guarantees:
+            Whatever the degrees in the graph. Proof: docs/sensitivities.md#after-projection.
+        """
+        return self.sensitivity(threshold).static_l1
 
     @staticmethod
     def definition(

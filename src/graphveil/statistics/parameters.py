@@ -1,8 +1,53 @@
-"""Checks of parameters that several statistics share."""
+"""The parameters of a statistic: how users give them, and what is refused."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import Field, dataclass
+from typing import Any
+
 from graphveil.errors import ParameterError
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What a statistic must be told, and how users tell it.
+
+    Attributes:
+        name: the statistic's field.
+        flags: how it is called on the command line.
+        metavar: what stands for its value in a usage line.
+        help: what it means, in one sentence.
+        parse: its value, from what a user typed or a study file holds. What is no such value
+            is handed through: the statistic refuses it with its own words.
+    """
+
+    name: str
+    flags: tuple[str, ...]
+    metavar: str
+    help: str
+    parse: Callable[[str | int], Any]
+
+
+def told(
+    *flags: str, metavar: str, meaning: str, parse: Callable[[str | int], Any]
+) -> dict[str, Any]:
+    """How users tell a parameter; the metadata of its field. See `Parameter`."""
+    return {"flags": flags, "metavar": metavar, "help": meaning, "parse": parse}
+
+
+def whole_number(given: str | int) -> str | int:
+    """A whole number from the text of one; anything else as it came, to be refused later."""
+    try:
+        return int(given) if isinstance(given, str) else given
+    except ValueError:
+        return given
+
+
+def parameter_of(given: Field[Any]) -> Parameter:
+    """A field that says no more is a whole number, as `Statistic.definition_arguments` has it."""
+    plain = told(f"--{given.name}", metavar="N", meaning="", parse=whole_number)
+    return Parameter(given.name, **(plain | dict(given.metadata)))
 
 
 def require_at_least(parameter: str, value: int, least: int, hint: str) -> None:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.errors import ParameterError
-from graphveil.graph.bound import Bound, InOutBound
-from graphveil.statistics.copies import sensitivity_of_copies
+from graphveil.graph.bound import Bound
 from graphveil.statistics.edges import Edges
 from graphveil.statistics.embedding_bound import copies_through_edge, copies_through_node
-from graphveil.statistics.pattern import (
+from graphveil.statistics.parameters import told
+from graphveil.statistics.pattern_shape import (
     Pattern,
     clique,
     cycle,
@@ -26,7 +26,7 @@ from graphveil.statistics.pattern import (
     transitive_triangle,
     triangle,
 )
-from graphveil.statistics.sensitivity import Sensitivity
+from graphveil.statistics.sensitivity import Sensitivity, sensitivity_of_copies
 from graphveil.statistics.stars import InStars, OutStars, Stars
 from graphveil.statistics.statistic import Domain, Statistic, register
 from graphveil.statistics.tallies import Counts, PatternTally
@@ -38,7 +38,15 @@ from graphveil.statistics.triangles import CyclicTriangles, TransitiveTriangles,
 class PatternCount(Statistic):
     """How many copies of `pattern` there are; a copy may have further links among its nodes."""
 
-    pattern: Pattern
+    pattern: Pattern = field(
+        metadata=told(
+            "--edges",
+            "--pattern",
+            metavar="EDGES",
+            meaning='Edges of a pattern: "a-b,b-c" or, directed, "a>b,b>c".',
+            parse=lambda given: given if isinstance(given, Pattern) else Pattern.parse(str(given)),
+        )
+    )
 
     name = "pattern"
     summary = "number of copies of a small connected pattern, given by its edges"
@@ -87,7 +95,7 @@ class PatternCount(Statistic):
             bipartite patterns, and where the bound leaves no room for the pattern.
             Proof: docs/sensitivities.md#the-general-rule.
         """
-        self.require_domain(directed=isinstance(bound, InOutBound))
+        self.require_domain(directed=bound.directed)
         named = _named(self.pattern)
         if named is not None:
             return named.sensitivity(bound)

@@ -6,20 +6,12 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import Literal, TypeAlias
 
-from graphveil.graph.bound import Bound, InOutBound
+from graphveil.graph.bound import Bound
 
 Measure: TypeAlias = Literal["l1", "static_l1", "l2_squared", "edge_l1", "variation_squared"]
 
 EVERY_MEASURE: frozenset[Measure] = frozenset(("l1", "static_l1", "l2_squared", "edge_l1"))
 PROOFS = "docs/sensitivities.md"
-
-
-def promise(bound: Bound) -> str:
-    """The assumption under which the numbers for `bound` hold, as a sentence."""
-    text = f"every node has {bound}, at every step"
-    if isinstance(bound, InOutBound) and not bound.oriented:
-        text += "; reciprocal edges may occur"
-    return text
 
 
 @dataclass(frozen=True)
@@ -68,3 +60,39 @@ class Sensitivity:
     def l2(self) -> float:
         """The L2 distance as a number for display; compute with `l2_squared`."""
         return sqrt(self.l2_squared)
+
+
+def sensitivity_of_copies(
+    through_node: int,
+    through_edge: int,
+    bound: Bound,
+    *,
+    anchor: str,
+    exact: bool = True,
+    paper: int | None = None,
+) -> Sensitivity:
+    """The sensitivity of a count of copies of one connected subgraph.
+
+    Args:
+        through_node: the most copies that can run through one node.
+        through_edge: the most copies that can run through one edge.
+        bound: the degree bound under which that holds.
+        anchor: the heading of the proof that no more copies are possible.
+        exact: whether some graph has that many copies, through a node and through an edge.
+        paper: what the paper states for the node.
+
+    Guarantees:
+        Copies only accumulate, and a copy without the person appears at the same step in
+        both sequences, so only copies through the person count; they may all appear
+        at once. Proof: docs/sensitivities.md#copies.
+    """
+    return Sensitivity(
+        l1=through_node,
+        static_l1=through_node,
+        l2_squared=through_node**2,
+        edge_l1=through_edge,
+        exact_for=EVERY_MEASURE if exact else frozenset(),
+        assumption=bound.assumption,
+        proof=f"{PROOFS}#{anchor}",
+        paper=paper,
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import comb
 from typing import ClassVar
 
@@ -12,20 +12,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.graph.bound import Bound
-from graphveil.statistics.copies import sensitivity_of_copies
 from graphveil.statistics.degrees import USE_DIRECTED, USE_UNDIRECTED, DegreeStatistic
-from graphveil.statistics.exact import LARGEST, checked
-from graphveil.statistics.parameters import require_at_least
-from graphveil.statistics.sensitivity import Sensitivity
+from graphveil.statistics.parameters import require_at_least, told, whole_number
+from graphveil.statistics.sensitivity import Sensitivity, sensitivity_of_copies
 from graphveil.statistics.statistic import Domain, Statistic, register
-from graphveil.statistics.tallies import Counts, DegreeReach
+from graphveil.statistics.tallies import LARGEST, Counts, DegreeReach, checked
 
 
 @dataclass(frozen=True)
 class StarCount(DegreeStatistic, ABC):
     """How many stars with `k` leaves there are: the sum of C(degree, k) over the nodes."""
 
-    k: int
+    k: int = field(
+        metadata=told(
+            "--k", metavar="N", meaning="Number of leaves of the stars.", parse=whole_number
+        )
+    )
 
     def __post_init__(self) -> None:
         require_at_least("k", self.k, 2, "A star with one leaf is an edge: use 'edges'.")

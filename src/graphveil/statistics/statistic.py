@@ -14,8 +14,19 @@ from numpy.typing import NDArray
 from graphveil.errors import ParameterError
 from graphveil.graph.bound import Bound, DegreeBound, InOutBound
 from graphveil.registry import Registry
+from graphveil.statistics.parameters import Parameter, parameter_of
 from graphveil.statistics.sensitivity import Sensitivity
 from graphveil.statistics.tallies import Counts, Tally
+
+__all__ = [
+    "Domain",
+    "Parameter",
+    "Statistic",
+    "known_parameters",
+    "register",
+    "registered",
+    "statistic",
+]
 
 
 class Domain(Enum):
@@ -34,9 +45,9 @@ class Domain(Enum):
 class Statistic(ABC):
     """What is counted: its meaning, its sensitivity and how its differences arise.
 
-    A member is a frozen dataclass whose fields are its parameters. It lives in one file
-    of this package, is decorated with `register`, and is then found by the command line,
-    by every engine and by every check suite.
+    A member is a frozen dataclass whose fields are its parameters; `parameters.told` says how
+    users give them. It lives in one file of this package, is decorated with `register`, and is
+    then found by the command line, by every engine and by every check suite.
 
     Attributes:
         name: how users call it.
@@ -45,6 +56,8 @@ class Statistic(ABC):
         domain: the graphs on which it is defined.
         monotone: whether its totals can never fall.
         vector: whether a release has one number per degree instead of one number.
+        cumulative: whether each number of a vector counts "at least so many links", and so
+            can never exceed the one before it.
         advice: what to use instead, on graphs outside the domain.
     """
 
@@ -54,12 +67,13 @@ class Statistic(ABC):
     domain: ClassVar[Domain]
     monotone: ClassVar[bool] = True
     vector: ClassVar[bool] = False
+    cumulative: ClassVar[bool] = False
     advice: ClassVar[str] = ""
 
     @classmethod
-    def parameters(cls) -> list[str]:
-        """The names of its parameters."""
-        return [field.name for field in fields(cls)]
+    def parameters(cls) -> tuple[Parameter, ...]:
+        """What users must tell it."""
+        return tuple(parameter_of(each) for each in fields(cls))
 
     @classmethod
     @abstractmethod
@@ -81,6 +95,21 @@ class Statistic(ABC):
     @abstractmethod
     def sensitivity(self, bound: Bound) -> Sensitivity:
         """What one person can change under `bound`; refuses a bound that does not fit."""
+
+    def width(self, bound: Bound) -> int:
+        """How many numbers a release has under `bound`: one, unless a vector says otherwise."""
+        if self.vector:
+            raise ParameterError("statistic", f"{self.name} has no width under a degree bound")
+        return 1
+
+    def projected_l1(self, threshold: Bound) -> int | None:
+        """What one person can change in one release after greedy projection to `threshold`.
+
+        None where nobody knows. It holds for every two neighbouring graphs, whatever their
+        degrees: a projection needs no promise. Where it is known, a threshold that does not
+        fit is refused as a bound would be.
+        """
+        return None
 
     @staticmethod
     @abstractmethod
@@ -106,7 +135,7 @@ class Statistic(ABC):
         A matrix of links does not tell a directed graph whose edges all go both ways from
         an undirected one, so a statistic that differs on them learns here which it is.
         """
-        return tuple(int(getattr(self, field.name)) for field in fields(self))
+        return tuple(int(getattr(self, each.name)) for each in fields(self))
 
     def require_domain(self, *, directed: bool) -> None:
         """Refuse graphs on which this statistic is not defined."""
@@ -119,13 +148,17 @@ class Statistic(ABC):
             )
 
     def require_undirected(self, bound: Bound) -> DegreeBound:
-        """The bound as a plain degree bound, or a refusal that says what is needed."""
+        """The bound as the plain degree bound for which a formula is proved, or a refusal.
+
+        It asks for the very kind: what holds under one promise need not hold under another
+        of undirected graphs.
+        """
         if not isinstance(bound, DegreeBound):
             raise ParameterError(self.name, "needs one degree bound D", hint=self.advice)
         return bound
 
     def require_directed(self, bound: Bound) -> InOutBound:
-        """The bound as an in- and out-degree bound, or a refusal."""
+        """The bound as the in- and out-degree bound for which a formula is proved."""
         if not isinstance(bound, InOutBound):
             raise ParameterError(
                 self.name, "needs an in-degree and an out-degree bound", hint=self.advice
@@ -133,7 +166,7 @@ class Statistic(ABC):
         return bound
 
     def __str__(self) -> str:
-        given = ", ".join(f"{field.name}={getattr(self, field.name)}" for field in fields(self))
+        given = ", ".join(f"{each.name}={getattr(self, each.name)}" for each in fields(self))
         return f"{self.name} ({given})" if given else self.name
 
 
@@ -152,12 +185,20 @@ def registered() -> dict[str, type[Statistic]]:
     return _REGISTRY.members()
 
 
-def statistic(name: str, **parameters: Any) -> Statistic:
-    """The statistic called `name` with its parameters, e.g. ``statistic("stars", k=3)``."""
+def known_parameters() -> dict[str, Parameter]:
+    """Every parameter of every statistic, by name."""
+    return {each.name: each for member in registered().values() for each in member.parameters()}
+
+
+def statistic(name: str, **given: Any) -> Statistic:
+    """The statistic called `name` with its parameters, e.g. ``statistic("stars", k=3)``.
+
+    A parameter may be given as users write it: ``statistic("pattern", pattern="a-b,b-c")``.
+    """
     member = _REGISTRY.named(name)
-    expected = {field.name for field in fields(member)}
-    for parameter in expected - parameters.keys():
-        raise ParameterError(parameter, f"is needed by '{name}'")
-    for parameter in parameters.keys() - expected:
-        raise ParameterError(parameter, f"has no meaning for '{name}'", hint="Leave it out.")
-    return member(**parameters)
+    expected = {each.name: each for each in member.parameters()}
+    for missing in expected.keys() - given.keys():
+        raise ParameterError(missing, f"is needed by '{name}'")
+    for unknown in given.keys() - expected.keys():
+        raise ParameterError(unknown, f"has no meaning for '{name}'", hint="Leave it out.")
+    return member(**{each: expected[each].parse(value) for each, value in given.items()})

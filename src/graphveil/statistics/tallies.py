@@ -1,21 +1,25 @@
 """What an engine is asked to count: tallies, which several statistics may share.
 
 A tally is a request; an engine answers it with exact integers per step. One degree
-tally serves the high-degree count, the histogram, the CCDF and all stars.
+tally serves the high-degree count, the histogram, the CCDF and all stars. Counts are integers
+of 64 bits: what does not fit is refused, never wrapped or rounded.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.statistics.pattern import Pattern
+from graphveil.errors import CountOverflowError
+from graphveil.graph.bound import Direction
+from graphveil.statistics.pattern_shape import Pattern
 
 Counts: TypeAlias = NDArray[np.int64]
-Direction: TypeAlias = Literal["total", "out", "in"]
+LARGEST = 2**63 - 1
 
 
 @dataclass(frozen=True)
@@ -117,3 +121,24 @@ class DegreeReach:
         np.add.at(high, (step[begins], first[begins]), 1)
         np.subtract.at(high, (step[ends], last[ends] + 1), 1)
         np.cumsum(high, axis=1, out=high)
+
+
+def checked(values: Sequence[int]) -> Counts:
+    """Whole numbers of any size as 64-bit counts, or a refusal."""
+    if any(abs(value) > LARGEST for value in values):
+        raise CountOverflowError(
+            "a count is beyond 64 bits; nothing was rounded or wrapped. "
+            "Count smaller subgraphs (a smaller k) or fewer steps."
+        )
+    return np.array(values, dtype=np.int64)
+
+
+def totals(differences: Counts) -> Counts:
+    """Running totals over the steps (the first axis), or a refusal beyond 64 bits."""
+    if len(differences) == 0:
+        return differences.copy()
+    largest_move = max(abs(int(differences.min())), abs(int(differences.max())))
+    if largest_move * len(differences) <= LARGEST:
+        return np.cumsum(differences, axis=0)
+    exact = np.cumsum(differences.astype(object), axis=0)
+    return checked(exact.ravel().tolist()).reshape(differences.shape)

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.graph.bound import Bound, InOutBound
-from graphveil.statistics.copies import sensitivity_of_copies
-from graphveil.statistics.sensitivity import Sensitivity
+from graphveil.statistics.sensitivity import Sensitivity, sensitivity_of_copies
 from graphveil.statistics.statistic import Domain, Statistic, register
 from graphveil.statistics.tallies import Counts, TriangleTally
 

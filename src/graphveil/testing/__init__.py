@@ -9,11 +9,11 @@
 See ``docs/attacks.md``; ``python -m graphveil.testing`` prints the tally of all statistics.
 """
 
-from graphveil.testing.annealing import Climb, search
-from graphveil.testing.attacks import QUICK, THOROUGH, Attack, Effort, Finding, attack
-from graphveil.testing.enumeration import Size, exhaustive
+from graphveil.testing.attacks.annealing import Climb, search
+from graphveil.testing.attacks.attack import QUICK, THOROUGH, Attack, Effort, Finding, attack
+from graphveil.testing.attacks.enumeration import Size, exhaustive
+from graphveil.testing.attacks.sweep import BOUNDS, sweep
 from graphveil.testing.pairs import Attackable, Distances, Pair, replay
-from graphveil.testing.sweep import BOUNDS, sweep
 
 __all__ = [
     "BOUNDS",

@@ -8,9 +8,9 @@ import sys
 from rich.console import Console
 
 from graphveil.statistics.statistic import Statistic, registered
-from graphveil.testing.attacks import QUICK, THOROUGH
-from graphveil.testing.sweep import every_statistic, sweep
-from graphveil.testing.table import tally
+from graphveil.testing.attacks.attack import QUICK, THOROUGH
+from graphveil.testing.attacks.sweep import every_statistic, sweep
+from graphveil.testing.attacks.table import tally
 
 
 def arguments(given: list[str]) -> argparse.Namespace:

@@ -15,7 +15,7 @@ from typing import Literal, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.graph.bound import Bound, DegreeBound
+from graphveil.graph.bound import Bound
 from graphveil.statistics.sensitivity import Measure, Sensitivity
 
 NEVER = 127
@@ -118,12 +118,11 @@ class Pair:
         """Whether the larger sequence, and hence the smaller too, keeps a degree bound."""
         linked = np.array(self.schedule) != NEVER
         np.fill_diagonal(linked, False)
-        inward, outward = int(linked.sum(0).max()), int(linked.sum(1).max())
-        if isinstance(bound, DegreeBound):
-            return not self.directed and outward <= bound.degree
-        if bound.oriented and bool((linked & linked.T).any()):
+        if bound.directed != self.directed:
             return False
-        return self.directed and inward <= bound.inward and outward <= bound.outward
+        if bound.kind == "oriented" and bool((linked & linked.T).any()):
+            return False
+        return bound.kept_by(linked.sum(axis=1), linked.sum(axis=0))
 
     def __str__(self) -> str:
         arrow = "→" if self.directed else "–"

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from graphveil.planning.plan import Plan
     from graphveil.statistics.statistic import Statistic
     from graphveil.testing.audit import Audit
-    from graphveil.testing.audit_evidence import Evidence
+    from graphveil.testing.audit.evidence import Evidence
 
 VIOLATION = 6  # the exit code
 REMINDER = "An audit can only find faults; that it finds none does not prove privacy."

@@ -13,7 +13,7 @@ from graphveil.cli.options import Json
 
 if TYPE_CHECKING:
     from graphveil.experiments.datasets import Dataset
-    from graphveil.experiments.summary import Summary
+    from graphveil.experiments.datasets.summary import Summary
 
     Measured: TypeAlias = tuple[Dataset, Summary, list[str]]
 
@@ -56,7 +56,7 @@ def datasets(
 
 
 def _measured(given: Dataset) -> Measured:
-    from graphveil.experiments.summary import summarise
+    from graphveil.experiments.datasets.summary import summarise
 
     sequence = given.sequence(directed=True)
     return given, summarise(sequence), sequence.labels
@@ -93,7 +93,7 @@ def _print_sizes(measured: list[Measured], seed: int) -> None:
 
 def _lines(measured: list[Measured]) -> Iterator[tuple[object, ...]]:
     """Each dataset, followed by the paper's line for it; then the paper's other lines."""
-    from graphveil.experiments.summary import PAPER
+    from graphveil.experiments.datasets.summary import PAPER
 
     shown = set()
     for given, found, labels in measured:
@@ -115,8 +115,8 @@ def _line(name: str, whose: str, found: Summary, labels: list[str]) -> tuple[obj
 
 def _counterpart(given: Dataset) -> str | None:
     """The paper's dataset that this one is, or stands in for."""
-    from graphveil.experiments.stand_ins import STAND_INS
-    from graphveil.experiments.summary import PAPER
+    from graphveil.experiments.datasets.stand_ins import STAND_INS
+    from graphveil.experiments.datasets.summary import PAPER
 
     if given.name in STAND_INS:
         return STAND_INS[given.name].stands_for
@@ -127,7 +127,7 @@ def _as_data(measured: list[Measured]) -> dict[str, Any]:
     from dataclasses import asdict
 
     from graphveil.experiments.datasets import entries
-    from graphveil.experiments.summary import PAPER
+    from graphveil.experiments.datasets.summary import PAPER
 
     return {
         "private": PRIVATE,

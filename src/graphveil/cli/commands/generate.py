@@ -28,7 +28,7 @@ def generate(
     """
     from graphveil.cli.output import working
     from graphveil.experiments.datasets import model
-    from graphveil.experiments.writing import require_new, write_pair
+    from graphveil.experiments.datasets.writing import require_new, write_pair
     from graphveil.kernels.startup import load_kernels_without_blas
 
     require_new(folder)

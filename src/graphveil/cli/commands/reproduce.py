@@ -14,7 +14,7 @@ import typer
 from graphveil.errors import ParameterError
 
 if TYPE_CHECKING:
-    from graphveil.experiments.results import Row
+    from graphveil.experiments.protocol.results import Row
 
 
 class Figure(StrEnum):
@@ -90,11 +90,11 @@ def reproduce(
 
     Example: graphveil reproduce --dataset synthetic-1 --figure epsilon --out results
     """
-    from graphveil.experiments.findings import require_page, write_findings
-    from graphveil.experiments.protocol import Protocol
+    from graphveil.experiments.findings.written_page import require_page, write_findings
+    from graphveil.experiments.protocol.protocol import Protocol
+    from graphveil.experiments.protocol.subjects import PAPER
     from graphveil.experiments.reproduce import FIGURES, Agenda, Wish, write_report
     from graphveil.experiments.reproduce import reproduce as compute
-    from graphveil.experiments.subjects import PAPER
 
     started = perf_counter()
     if workers is not None and workers < 1:
@@ -142,7 +142,7 @@ def _progress() -> Iterator[Callable[[int, int], None]]:
 
 def _print(rows: list[Row], written: list[Path], started: float) -> None:
     from graphveil.cli.output import print_table
-    from graphveil.experiments.page import tables
+    from graphveil.experiments.findings.page import tables
 
     found = tables(rows)
     shown = found.get("gains", found["settings"])

@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.errors import ParameterError
+from graphveil.graph.bound import Direction
 from graphveil.graph.sequence import BACKWARD, BOTH, FORWARD, GraphSequence
 from graphveil.kernels.compiled import kernel
 from graphveil.kernels.prefetch import prefetch
-from graphveil.statistics.tallies import DegreeReach, Direction
+from graphveil.statistics.tallies import DegreeReach
 
 # The dense table has this many degrees, fewer where many steps would make it large.
 WIDEST, NARROWEST = 1024, 16
@@ -50,7 +51,7 @@ class Lifts(NamedTuple):
     newer: int
 
 
-class Edges(NamedTuple):
+class EdgeColumns(NamedTuple):
     """The columns of a sequence that hold its edges."""
 
     node_offsets: Int64s
@@ -75,7 +76,7 @@ def count_degrees(
     """R[t, d] for the steps from `from_step` on, and the degrees after the last step."""
     before = before or _nothing(sequence)
     late = sequence.late
-    edges = Edges(
+    edges = EdgeColumns(
         sequence.node_offsets, sequence.offsets, sequence.entries,
         late.offsets, late.newer, late.entries,
     )  # fmt: skip
@@ -124,7 +125,7 @@ def _resume(sequence: GraphSequence, before: Degrees) -> Standing:
 
 @kernel
 def _lift_arrivals(
-    step: int, known: int, edges: Edges, lifts: Lifts, standing: Standing, reached: Int64s
+    step: int, known: int, edges: EdgeColumns, lifts: Lifts, standing: Standing, reached: Int64s
 ) -> int:
     """Lift both ends of the edges with which nodes arrive; how many hubs are known then."""
     offsets, entries = edges.offsets, edges.entries
@@ -164,7 +165,7 @@ def _lift_arrivals(
 
 @kernel
 def _lift_late(
-    step: int, known: int, edges: Edges, lifts: Lifts, standing: Standing, reached: Int64s
+    step: int, known: int, edges: EdgeColumns, lifts: Lifts, standing: Standing, reached: Int64s
 ) -> int:
     """Lift both ends of the late edges; how many hubs are known then."""
     degree, hubs, _ = standing
@@ -199,7 +200,7 @@ def _settle(step: int, known: int, standing: Standing, runs: Int32s) -> int:
 def _lift_steps(
     step: int,
     known: int,
-    edges: Edges,
+    edges: EdgeColumns,
     lifts: Lifts,
     standing: Standing,
     low: Int64s,

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.engines.local.adjacency import IN, OUT
-from graphveil.statistics.pattern import Pattern
+from graphveil.statistics.pattern_shape import Pattern
 
 
-class Plan(NamedTuple):
+class PlacingPlan(NamedTuple):
     """How to look for copies with one root; a tuple, as kernels take it.
 
     Places are numbered in the order of placing, the root first.
@@ -32,12 +32,12 @@ class Plan(NamedTuple):
     below: NDArray[np.int32]
 
 
-def plans(pattern: Pattern) -> list[Plan]:
+def plans(pattern: Pattern) -> list[PlacingPlan]:
     """One plan for each orbit of the pattern's vertices."""
     return [_plan(pattern, root) for root in pattern.representatives]
 
 
-def _plan(pattern: Pattern, root: int) -> Plan:
+def _plan(pattern: Pattern, root: int) -> PlacingPlan:
     order = _order(pattern, root)
     place = {vertex: i for i, vertex in enumerate(order)}
     needs = np.zeros((len(order), len(order)), dtype=np.int32)
@@ -48,7 +48,7 @@ def _plan(pattern: Pattern, root: int) -> Plan:
     below[1:, 0] = 1
     for smaller, larger in _comparisons(pattern, root, order):
         below[place[smaller], place[larger]] = 1
-    return Plan(needs, below)
+    return PlacingPlan(needs, below)
 
 
 def _order(pattern: Pattern, root: int) -> list[int]:

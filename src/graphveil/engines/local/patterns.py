@@ -11,11 +11,11 @@ import numpy as np
 
 from graphveil.engines.local.adjacency import IN, OUT, Adjacency, Int32s, Int64s
 from graphveil.engines.local.parts import Part, parts
-from graphveil.engines.local.pattern_plan import Plan, plans
+from graphveil.engines.local.pattern_plan import PlacingPlan, plans
 from graphveil.engines.local.work import Work
 from graphveil.kernels.compiled import kernel
 from graphveil.kernels.threads import in_threads
-from graphveil.statistics.pattern import Pattern
+from graphveil.statistics.pattern_shape import Pattern
 from graphveil.statistics.tallies import Counts
 
 # Work per node varies much more than its list, so parts are many for threads to even out.
@@ -36,7 +36,7 @@ def count_copies(work: Work, pattern: Pattern, from_step: int) -> Counts:
     return total[from_step:]
 
 
-def _copies(work: Work, plan: Plan, part: Part) -> Counts:
+def _copies(work: Work, plan: PlacingPlan, part: Part) -> Counts:
     """Copies by step, whose newest node is in one part."""
     found = np.zeros(work.sequence.steps, dtype=np.int64)
     nodes = (part.first, part.last, part.from_step, work.sequence.node_offsets)
@@ -78,7 +78,7 @@ def _at_or_after(node: int, low: int, high: int, entries: Int32s) -> int:
 
 
 @kernel
-def _enter(depth: int, links: Adjacency, plan: Plan, search: Search) -> None:
+def _enter(depth: int, links: Adjacency, plan: PlacingPlan, search: Search) -> None:
     """Choose among whose neighbours to seek, the fewest there are, and up to where."""
     fewest = len(links.entries) + 1
     ceiling = search.node[0]
@@ -94,7 +94,7 @@ def _enter(depth: int, links: Adjacency, plan: Plan, search: Search) -> None:
 
 
 @kernel
-def _place_next(depth: int, links: Adjacency, plan: Plan, search: Search) -> bool:
+def _place_next(depth: int, links: Adjacency, plan: PlacingPlan, search: Search) -> bool:
     """Place the vertex on the next node that fits; whether there is one.
 
     One loop, since calls from inside it would cost more than its work.
@@ -133,7 +133,7 @@ def _meet_copies(
     step: int,
     node_offsets: Int64s,
     links: Adjacency,
-    plan: Plan,
+    plan: PlacingPlan,
     search: Search,
     found: Counts,
 ) -> None:

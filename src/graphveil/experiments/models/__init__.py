@@ -1,0 +1,1 @@
+"""The paper's two synthetic models, and the kernels that draw them."""

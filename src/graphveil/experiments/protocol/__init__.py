@@ -1,0 +1,1 @@
+"""The protocol of the paper: what is published, by which mechanisms, and how far off it is."""

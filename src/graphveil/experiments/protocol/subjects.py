@@ -1,0 +1,243 @@
+"""Subjects: one statistic of one version of a dataset, with its parameters and true values."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from graphveil.engines import Engine
+from graphveil.errors import ParameterError
+from graphveil.experiments.protocol.protocol import (
+    Integers,
+    observed_bound,
+    observed_tau,
+    thresholds,
+)
+from graphveil.graph.bound import Bound
+from graphveil.graph.degrees import FinalDegrees, degrees
+from graphveil.graph.projection import greedy_projection
+from graphveil.graph.sequence import GraphSequence
+from graphveil.mechanisms.request import Request
+from graphveil.statistics.degrees import DegreeStatistic
+from graphveil.statistics.statistic import Parameter, Statistic, registered
+
+if TYPE_CHECKING:
+    from graphveil.experiments.datasets import Dataset
+
+PAPER = ("high-degree", "edges")
+# What a directed version counts, where a statistic looks at undirected degrees.
+OUTWARD = {
+    "high-degree": "high-out-degree",
+    "degree-histogram": "out-degree-histogram",
+    "degree-ccdf": "out-degree-ccdf",
+    "stars": "out-stars",
+}
+LEAVES = 2  # of stars, unless others are asked for
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A statistic as it is asked for: ``high-degree``, ``stars:3``, ``pattern:a-b,b-c``.
+
+    A high-degree count takes τ from the data unless it is given; stars have two leaves.
+    """
+
+    text: str
+
+    def __post_init__(self) -> None:
+        if self.name not in registered():
+            near = get_close_matches(self.name, registered(), n=1)
+            hint = f"Did you mean '{near[0]}'?" if near else "See `graphveil statistics`."
+            raise ParameterError("statistic", f"there is none called '{self.name}'", hint=hint)
+
+    @property
+    def name(self) -> str:
+        """The name without the parameter."""
+        return self.text.partition(":")[0]
+
+    def member(self, *, directed: bool) -> type[Statistic]:
+        """What is counted in a version: for undirected degrees, out-degrees if it is directed."""
+        return registered()[OUTWARD.get(self.name, self.name) if directed else self.name]
+
+    def statistic(self, found: FinalDegrees | None, *, directed: bool) -> Statistic:
+        """The statistic with its parameters; refuses versions in which it is not defined."""
+        statistic = self._with_parameters(found, directed=directed)
+        statistic.require_domain(directed=directed)
+        return statistic
+
+    def defined(self, *, directed: bool) -> bool:
+        """Whether the version has this statistic."""
+        statistic = self._with_parameters(None, directed=directed)
+        try:
+            statistic.require_domain(directed=directed)
+        except ParameterError:
+            return False
+        return True
+
+    def _with_parameters(self, found: FinalDegrees | None, *, directed: bool) -> Statistic:
+        member = self.member(directed=directed)
+        given = self.text.partition(":")[2]
+        parameters = {
+            each.name: self._value(each, given, member, found) for each in member.parameters()
+        }
+        if given and not parameters:
+            raise ParameterError("statistic", f"'{self.name}' has no parameter, but got '{given}'")
+        return member(**parameters)
+
+    def _value(
+        self, wanted: Parameter, given: str, member: type[Statistic], found: FinalDegrees | None
+    ) -> Any:
+        if wanted.name == "k" and not given:
+            return LEAVES
+        if wanted.name == "tau" and not given:
+            return 1 if found is None else _tau(member, found)
+        value = wanted.parse(given)
+        if isinstance(value, str):
+            raise ParameterError("statistic", f"'{self.text}' needs a whole number after ':'")
+        return value
+
+
+def _tau(member: type[Statistic], found: FinalDegrees) -> int:
+    assert issubclass(member, DegreeStatistic), "only degrees are compared with τ"
+    return observed_tau(found.inward if member.direction == "in" else found.outward)
+
+
+@dataclass(frozen=True, eq=False)
+class DatasetVersion:
+    """A dataset, directed or undirected, as a growing graph with its observed bound."""
+
+    dataset: Dataset
+    sequence: GraphSequence
+    found: FinalDegrees
+    bound: Bound
+    fingerprint: str
+
+    @classmethod
+    def of(cls, dataset: Dataset, *, directed: bool) -> DatasetVersion:
+        """Build the sequence and read the bound off it."""
+        sequence = dataset.sequence(directed)
+        found = degrees(sequence)
+        bound = observed_bound(found, directed=directed)
+        return cls(dataset, sequence, found, bound, fingerprint(dataset))
+
+    @property
+    def directed(self) -> bool:
+        """Whether u→v differs from v→u."""
+        return self.sequence.directed
+
+    def subject(self, asked: Asked) -> Subject:
+        """A statistic of this version; refuses what has no meaning under its bound."""
+        statistic = asked.statistic(self.found, directed=self.directed)
+        Request(statistic.sensitivity(self.bound), epsilon=Fraction(1))
+        return Subject(
+            dataset=self.dataset.name,
+            title=self.dataset.title,
+            directed=self.directed,
+            asked=asked.text,
+            statistic=statistic,
+            bound=self.bound,
+            steps=self.sequence.steps,
+            fingerprint=self.fingerprint,
+        )
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is published in an experiment, with the parameters that the protocol gives it.
+
+    Attributes:
+        dataset: its name.
+        title: its name for readers.
+        directed: the version.
+        asked: the statistic as it was asked for, the same for both versions.
+        statistic: the statistic that is counted in this version.
+        bound: the degree bound.
+        steps: how many steps the data has.
+        fingerprint: of the data, so that stored results are never taken for other data.
+    """
+
+    dataset: str
+    title: str
+    directed: bool
+    asked: str
+    statistic: Statistic
+    bound: Bound
+    steps: int
+    fingerprint: str
+
+    @property
+    def version(self) -> str:
+        """The version in a word."""
+        return "directed" if self.directed else "undirected"
+
+    @property
+    def tau(self) -> int | None:
+        """The threshold of a high-degree count."""
+        return getattr(self.statistic, "tau", None)
+
+
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """True values at every step; only experiments may hold them beside noisy ones.
+
+    Attributes:
+        totals: (steps,) or (steps, numbers).
+        projected: the totals after projection to each threshold of the list; none where no
+            sensitivity after projection is known.
+    """
+
+    totals: Integers
+    projected: tuple[tuple[Bound, Integers], ...]
+
+    def at(self, steps: Integers) -> Truth:
+        """The values at some steps only."""
+        projected = tuple((bound, totals[steps]) for bound, totals in self.projected)
+        return Truth(self.totals[steps], projected)
+
+
+def true_values(
+    version: DatasetVersion, subjects: Sequence[Subject], engine: Engine
+) -> list[Truth]:
+    """Count each subject of a version, and count it again after every projection."""
+    statistics = [subject.statistic for subject in subjects]
+    counts = engine.count(version.sequence, statistics, bound=version.bound)
+    projected: list[list[tuple[Bound, Integers]]] = [[] for _ in subjects]
+    for threshold in thresholds(version.bound):
+        for place, totals in _projected_totals(version.sequence, threshold, statistics, engine):
+            projected[place].append((threshold, totals))
+    return [
+        Truth(counts.totals(statistic), tuple(found))
+        for statistic, found in zip(statistics, projected, strict=True)
+    ]
+
+
+def fingerprint(dataset: Dataset) -> str:
+    """A digest of the records and of the calendar that cuts them into steps."""
+    digest = hashlib.sha256(repr(dataset.calendar).encode())
+    for table in (dataset.records.nodes, dataset.records.edges):
+        digest.update(table.frame.write_csv().encode())
+    return digest.hexdigest()
+
+
+def _projected_totals(
+    sequence: GraphSequence, threshold: Bound, statistics: list[Statistic], engine: Engine
+) -> list[tuple[int, Integers]]:
+    """The totals after one projection, with the place of each statistic that admits it."""
+    places = [place for place, each in enumerate(statistics) if _admits(each, threshold)]
+    if not places:
+        return []
+    projection = greedy_projection(sequence, threshold)
+    counts = engine.count(projection, [statistics[place] for place in places])
+    return [(place, counts.totals(statistics[place])) for place in places]
+
+
+def _admits(statistic: Statistic, threshold: Bound) -> bool:
+    """Whether the sensitivity after projection is known, and τ within the threshold."""
+    try:
+        return statistic.projected_l1(threshold) is not None
+    except ParameterError:
+        return False

@@ -17,12 +17,12 @@ from graphveil.planning.plan import Plan
 from graphveil.series import state as running
 from graphveil.series.postprocessing import processed
 from graphveil.series.state import SeriesState
-from graphveil.study import batches, segments
+from graphveil.study import segments
 from graphveil.study.chain import canonical, digest
+from graphveil.study.growing import grown
 from graphveil.study.ledger import Event, Ledger, OpenSeries
 from graphveil.study.opening import versions
 from graphveil.study.private_tables import write_table
-from graphveil.study.segments import StudyGraph
 from graphveil.study.store import StoredSeries, Transaction
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Prepared:
     study: StudyFile
     series: tuple[OpenSeries, ...]
     plans: Mapping[str, Plan]
-    graph: StudyGraph = field(repr=False)
+    graph: GraphSequence = field(repr=False)
     differences: Mapping[str, NDArray[np.int64]] = field(repr=False)
     breaks_at: int | None = field(repr=False)
 
@@ -64,14 +64,10 @@ def prepare(
 ) -> Prepared:
     """Load the sealed graph, let the waiting records arrive, and count every series."""
     study = ledger.versions[-1]
-    sealed = segments.load(folder.segments, ledger.sealed, study)
-    waiting = batches.load(folder.batches, ledger.batches, sealed.sequence)
-    due = waiting.until(through, sealed.sequence)
-    grown = sealed.sequence.extend(due.records(), undated="first", late="join", upto=through)
-    graph, made = due.stated_in(grown.sequence, sealed), len(ledger.sealed)
-    breaks_at = _first_break(graph.sequence, study, made)
+    graph, made = grown(folder, ledger, study, through), len(ledger.sealed)
+    breaks_at = _first_break(graph, study, made)
     # What breaks the promise has no sensitivity, so it is not even counted.
-    intact = graph.sequence if breaks_at is None else graph.sequence.until(breaks_at)
+    intact = graph if breaks_at is None else graph.until(breaks_at)
     return Prepared(
         ledger=ledger,
         study=study,
@@ -142,9 +138,7 @@ def require_kept_so_far(folder: Folder, ledger: Ledger) -> None:
 
     study = ledger.versions[-1]
     if all(each.projection is not None for each in study.series):
-        require_bound(
-            segments.load(folder.segments, ledger.sealed, study).sequence, study.bound.bound()
-        )
+        require_bound(segments.load(folder.segments, ledger.sealed, study), study.bound.bound())
 
 
 def require_kept(prepared: Prepared, step: int) -> None:

@@ -142,7 +142,7 @@ def _counts(subject: _Subject) -> str:
         return "nothing is sealed yet"
     study = ledger.versions[-1]
     graph = segments.load(folder.segments, ledger.sealed, study)
-    differences = publishing.count_all(graph.sequence, study, ledger.series)
+    differences = publishing.count_all(graph, study, ledger.series)
     first = {each.promise.name: each.first_step for each in ledger.series}
     rows = ledger.of(Event.RELEASE_MADE)
     for row in rows:

@@ -17,8 +17,8 @@ from graphveil.errors import InputError, IntegrityError
 from graphveil.formats import from_rows
 from graphveil.graph.sequence import GraphSequence, LateEdges
 from graphveil.noise.release_noise import ReleaseNoise
-from graphveil.study import Study, StudyFile, segments
-from graphveil.study.ledger import SealedStep
+from graphveil.study import Study, StudyFile, batches, segments
+from graphveil.study.ledger import BatchEntry, SealedStep
 from graphveil.study.private_tables import write_table
 from plain_rules import EDGES, numbered
 
@@ -109,6 +109,19 @@ def test_what_is_read_back_grows_like_the_original(tmp_path: Path, kind: str) ->
         for sequence in (first, loaded):
             with pytest.raises(InputError, match="oriented"):
                 sequence.extend(from_rows([], [("b", "a", 4)]))
+
+
+@pytest.mark.parametrize("column", ["step", "time"])
+def test_batches_of_every_version_are_read(tmp_path: Path, column: str) -> None:
+    """The first ones call the column of steps `time`."""
+    steps = pl.Series([1, None], dtype=pl.Int32)
+    nodes = pl.DataFrame({"node": ["a", "b"], column: steps})
+    edges = pl.DataFrame({"source": ["a", "b"], "target": ["b", "a"], column: steps})
+    files = [write_table(tmp_path, "0001", frame) for frame in (nodes, edges)]
+    empty = segments.load(tmp_path, [], KINDS["undirected"])
+    waiting = batches.load(tmp_path, [BatchEntry(1, 1, *files)], empty)
+    assert waiting.nodes.to_dict(as_series=False) == {"node": ["a", "b"], "step": [1, None]}
+    assert waiting.edges.columns == ["source", "target", "step"]
 
 
 @pytest.fixture

@@ -52,6 +52,7 @@ class Growth:
             directed=self.directed,
             oriented=False,
             ids=pl.Series([], dtype=pl.Int64),
+            stated=np.array(self.arrivals, dtype=np.int32),
             node_offsets=_offsets(np.bincount(self.arrivals, minlength=self.steps)),
             offsets=_offsets(lengths),
             entries=_packed([(older, pairs[newer, older, s]) for newer, older, s in prompt]),

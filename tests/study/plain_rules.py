@@ -108,7 +108,7 @@ class PlainStudy:
 def sealed_steps(study: Study) -> list[Step]:
     """What the study's segments hold, step by step."""
     ledger = study.ledger()
-    sequence = segments.load(study.folder.segments, ledger.sealed, ledger.versions[-1]).sequence
+    sequence = segments.load(study.folder.segments, ledger.sealed, ledger.versions[-1])
     return steps_in(sequence)
 
 

@@ -20,9 +20,9 @@ from graphveil import report
 from graphveil.errors import BoundError, GraphveilError
 from graphveil.formats import from_rows
 from graphveil.graph.records import Records
+from graphveil.graph.resolving import resolve
 from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.study import Study, adding, batches, publishing, segments
-from graphveil.study.untidy import tidy
 from plain_rules import DEGREES, EDGES, numbered, totals
 
 CANARY = "Kanarienvogel-xq"
@@ -212,14 +212,16 @@ def things(study: Study) -> Iterator[Any]:
         kept = reading.series()
     records = from_rows([(f"{CANARY}-new", 2)], [(f"{CANARY}-new", f"{CANARY}-0-1")])
     sealed = segments.load(study.folder.segments, ledger.sealed, promise)
-    found = adding.candidate(study.folder, ledger, promise, records, complete=True)
+    found = adding.candidate(
+        study.folder, ledger, promise, records, complete=True, engine=study.engine
+    )
     prepared = publishing.prepare(study.folder, ledger, kept, 2, study.engine)
     yield from (study, study.folder, study.store, ledger, *ledger.rows, *ledger.public_rows)
     yield from (*ledger.batches, *ledger.sealed, *ledger.series, promise, kept)
-    yield from (records, records.nodes, tidy(records, promise), sealed, sealed.sequence)
+    yield from (records, records.nodes, resolve(records, promise.steps(), promise.records), sealed)
     yield from (found, found.findings, found.pending, segments.segment(sealed, 0))
     yield from (prepared, prepared.graph, study.add(records))
-    yield batches.load(study.folder.batches, study.ledger().batches, sealed.sequence)
+    yield batches.load(study.folder.batches, study.ledger().batches, sealed)
 
 
 @pytest.mark.usefixtures("noise")

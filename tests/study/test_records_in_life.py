@@ -105,12 +105,16 @@ def test_duplicates_merge_over_batches_waiting_or_sealed(root: Path) -> None:
     study.add(records)
     again = study.add(records).findings
     assert (again.intake.nodes_added, again.intake.edges_added) == (0, 0)
-    assert (again.known_nodes, again.known_edges) == (3, 2)
+    assert (again.intake.known_nodes, again.intake.known_edges) == (3, 2)
     assert (again.intake.repeated_nodes, again.intake.repeated_edges) == (0, 0)
     study.publish(1)
     again = study.add(records).findings
     assert (again.intake.nodes_added, again.intake.edges_added) == (0, 0)
-    assert (again.known_nodes, again.known_edges, again.intake.redated_nodes) == (3, 2, 0)
+    assert (again.intake.known_nodes, again.intake.known_edges, again.intake.redated_nodes) == (
+        3,
+        2,
+        0,
+    )
     study.publish(3)
     assert totals(study, "edges") == [[0], [1], [2], [2]]
 
@@ -136,7 +140,7 @@ def test_a_late_record_that_comes_again_unchanged_is_not_redated(root: Path) -> 
     study.publish()
     sealed = study.add(from_rows([("late", 0)])).findings
     assert [each.intake.redated_nodes for each in (waiting, sealed)] == [0, 0]
-    assert sealed.known_nodes == 1
+    assert sealed.intake.known_nodes == 1
     assert study.add(from_rows([("late", 2)])).findings.details.rows() == [
         ("re-dated", "late", "0", "2")
     ]
@@ -393,7 +397,7 @@ def test_a_later_sequence_of_a_known_person_is_not_redated(root: Path) -> None:
     study.add(from_rows([("a|1", 1)]))
     study.publish(1)
     later = study.add(from_rows([("a|2", 3)])).findings
-    assert (later.known_nodes, later.intake.redated_nodes) == (1, 0)
+    assert (later.intake.known_nodes, later.intake.redated_nodes) == (1, 0)
     earlier = study.add(from_rows([("a|3", 0)])).findings
     assert earlier.details.rows() == [("re-dated", "a", "1", "0")]
     rerun = study.add(from_rows([("a|2", 3)]), complete=True).findings

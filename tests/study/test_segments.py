@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -13,25 +13,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphveil.calendar.calendar import Calendar
 from graphveil.errors import InputError, IntegrityError
 from graphveil.formats import from_rows
 from graphveil.graph.sequence import GraphSequence, LateEdges
 from graphveil.noise.release_noise import ReleaseNoise
-from graphveil.study import Study, StudyFile, segments
-from graphveil.study.ledger import SealedTables
+from graphveil.study import Study, StudyFile, batches, segments
+from graphveil.study.ledger import BatchEntry, SealedTables
 from graphveil.study.private_tables import write_table
-from graphveil.study.segments import StudyGraph
 from plain_rules import EDGES, numbered
 
-STEPS = 3
+STEPS = 3  # that are sealed, of five
 KINDS = {
-    "undirected": numbered(STEPS),
-    "directed": numbered(
-        STEPS, directed=True, bound={"inward": 9, "outward": 9, "justification": "x"}
-    ),
+    "undirected": numbered(5),
+    "directed": numbered(5, directed=True, bound={"inward": 9, "outward": 9, "justification": "x"}),
     "oriented": numbered(
-        STEPS,
+        5,
         directed=True,
         bound={"inward": 9, "outward": 9, "oriented": True, "justification": "x"},
     ),
@@ -41,12 +37,10 @@ ANYBODY = st.lists(NUMBERS | NUMBERS.map(str) | st.text("añ7", min_size=1), uni
 
 
 @st.composite
-def graphs(draw: st.DrawFn, study: StudyFile) -> StudyGraph:
+def graphs(draw: st.DrawFn, study: StudyFile) -> GraphSequence:
     """A random sequence as intake makes it, with late edges and empty steps."""
     bound = study.bound
-    sequence = GraphSequence.begin(
-        Calendar.every(1, 0), directed=study.directed, oriented=bound.oriented
-    )
+    sequence = GraphSequence.begin(study.steps(), directed=study.directed, oriented=bound.oriented)
     people = draw(st.lists(NUMBERS, unique=True, max_size=7) | ANYBODY)
     times = st.integers(0, STEPS - 1)
     nodes = [(person, draw(times)) for person in people]
@@ -57,10 +51,10 @@ def graphs(draw: st.DrawFn, study: StudyFile) -> StudyGraph:
         edges += [(target, source, time) for source, target, time in edges[:3]]
     grown = sequence.extend(from_rows(nodes, edges), upto=STEPS - 1).sequence
     stated = draw(st.lists(times, min_size=grown.nodes, max_size=grown.nodes))
-    return StudyGraph(grown, np.array(stated, np.int32))
+    return replace(grown, stated=np.array(stated, np.int32), growth=None)
 
 
-def written(folder: Path, graph: StudyGraph) -> list[SealedTables]:
+def written(folder: Path, graph: GraphSequence) -> list[SealedTables]:
     """The graph as segments, as sealing writes them."""
     found = []
     for step in range(STEPS):
@@ -79,9 +73,9 @@ def require_same(found: object, expected: object) -> None:
     elif isinstance(expected, pl.Series):
         assert isinstance(found, pl.Series)
         assert found.cast(pl.String).to_list() == expected.cast(pl.String).to_list()
-    elif isinstance(expected, StudyGraph | GraphSequence | LateEdges):
+    elif isinstance(expected, GraphSequence | LateEdges):
         for each in fields(expected):
-            if each.name not in ("growth", "calendar"):
+            if each.name != "growth":
                 require_same(getattr(found, each.name), getattr(expected, each.name))
     else:
         assert found == expected
@@ -97,26 +91,37 @@ def test_what_is_written_is_read_back(kind: str, data: st.DataObject) -> None:
         sealed = written(Path(folder), graph)
         require_same(segments.load(Path(folder), sealed, study), graph)
         before = segments.load(Path(folder), sealed[:1], study)
-        require_same(before.sequence, graph.sequence.until(1))
+        require_same(before, graph.until(1))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_read_back_grows_like_the_original(tmp_path: Path, kind: str) -> None:
     study = KINDS[kind]
     empty = GraphSequence.begin(
-        Calendar.every(1, 0), directed=study.directed, oriented=study.bound.oriented
+        study.steps(), directed=study.directed, oriented=study.bound.oriented
     )
     nodes, edges = [("a", 0), ("b", 0), ("c", 2)], [("a", "b", 1), ("a", "c")]
     first = empty.extend(from_rows(nodes, edges), upto=STEPS - 1).sequence
-    loaded = segments.load(
-        tmp_path, written(tmp_path, StudyGraph(first, np.zeros(3, np.int32))), study
-    ).sequence
+    loaded = segments.load(tmp_path, written(tmp_path, first), study)
     for more in (from_rows([]), from_rows([("d", 3)], [("d", "a"), ("b", "c", 4)])):
         require_same(loaded.extend(more).sequence, first.extend(more).sequence)
     if kind == "oriented":
         for sequence in (first, loaded):
             with pytest.raises(InputError, match="oriented"):
                 sequence.extend(from_rows([], [("b", "a", 4)]))
+
+
+@pytest.mark.parametrize("column", ["step", "time"])
+def test_batches_of_every_version_are_read(tmp_path: Path, column: str) -> None:
+    """The first ones call the column of steps `time`."""
+    steps = pl.Series([1, None], dtype=pl.Int32)
+    nodes = pl.DataFrame({"node": ["a", "b"], column: steps})
+    edges = pl.DataFrame({"source": ["a", "b"], "target": ["b", "a"], column: steps})
+    files = [write_table(tmp_path, "0001", frame) for frame in (nodes, edges)]
+    empty = segments.load(tmp_path, [], KINDS["undirected"])
+    waiting = batches.load(tmp_path, [BatchEntry(1, 1, *files)], empty)
+    assert waiting.nodes.to_dict(as_series=False) == {"node": ["a", "b"], "step": [1, None]}
+    assert waiting.edges.columns == ["source", "target", "step"]
 
 
 @pytest.fixture

@@ -68,6 +68,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "too much risk": (part("budget", delta="1"), "budget: delta: must lie strictly between"),
     "a budget without a reason": (part("budget", justification=" "), "budget.justification"),
     "records by magic": (part("records", undated="guess"), "records.undated: .*'refuse'"),
+    "a rule that is none": (part("records", dates="guess"), "records.dates: Extra inputs are not"),
     "another case": (part("records", case="upper"), "records.case: .*'keep'"),
     "no series": (data(series=[]), "'series' must have at least one"),
     "a name with blanks": (series(name="My Series"), "series.1.name: must be of small letters"),

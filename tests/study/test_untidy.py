@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from graphveil.errors import InputError
 from graphveil.formats import from_rows
 from graphveil.graph.records import Records
+from graphveil.graph.resolving import resolve
 from graphveil.study import Study
-from graphveil.study.untidy import tidy
 from plain_rules import EDGES, numbered
 from studies import promise
 
@@ -108,12 +108,13 @@ def test_every_row_gets_its_person_and_step(
 ) -> None:
     rules = {"person_separator": separator, "case": case, "undated": "first"}
     study = numbered(records=rules)
-    nodes = tidy(from_rows(rows, [(text, text) for text, _ in rows]), study).records.nodes.frame
+    records = from_rows(rows, [(text, text) for text, _ in rows])
+    nodes = resolve(records, study.steps(), study.records).nodes.frame
     assert [str(each) for each in nodes["node"]] == [person(text, rules) for text, _ in rows]
     steps: dict[str, list[int]] = {}
     for text, time in rows:
         steps.setdefault(person(text, rules), []).extend([] if time is None else [max(time, 0)])
-    for (text, time), found in zip(rows, nodes["time"], strict=True):
+    for (text, time), found in zip(rows, nodes["step"], strict=True):
         known = steps[person(text, rules)]
         merged = separator == "|" or case == "fold" or time is None
         expected = min(known, default=None) if merged else max(time or 0, 0)

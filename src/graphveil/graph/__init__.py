@@ -1,1 +1,1 @@
-"""The growing graph: bounds, calendar, columns, intake and projection."""
+"""The growing graph: records are resolved, taken in and kept in columns; bounds and projections."""

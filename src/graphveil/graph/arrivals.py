@@ -1,71 +1,117 @@
-"""Arrivals: the new nodes of a batch, each with its step, in label order."""
+"""Arrivals: the nodes that a batch adds, each with its step, in label order."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.errors import InputError, PastStepError
-from graphveil.graph.identity import clean_ids, identity_order, is_narrow
+from graphveil.graph.identity import IdIndex, identity_order, is_narrow, same_form
 from graphveil.graph.records import Table
 from graphveil.graph.report import IntakeReport
+from graphveil.graph.resolving import stated_steps
+from graphveil.graph.rules import Late
+from graphveil.graph.sequence import UNSTATED
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from graphveil.calendar.calendar import Calendar, StepColumn
     from graphveil.graph.sequence import GraphSequence
 
 Steps = NDArray[np.int32]
 Mask = NDArray[np.bool_]
-LONGEST_SHOWN = 40  # signs of a time that a message repeats
-
-
-@dataclass(frozen=True)
-class Rules:
-    """What to do with records that life makes untidy.
-
-    Attributes:
-        undated: a node without a time is refused, or put into the first open step.
-        late: a record of a closed step is refused, or joins the first open step.
-    """
-
-    undated: Literal["refuse", "first"] = "refuse"
-    late: Literal["refuse", "join"] = "refuse"
+Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
 class Arrivals:
-    """New nodes in label order: by step, then by identity."""
+    """Nodes that arrive, in label order: by step, then by identity.
+
+    Attributes:
+        ids: who they are.
+        steps: when they arrive.
+        stated: which step their records stated, or UNSTATED.
+        report: what became of the rows.
+    """
 
     ids: pl.Series
     steps: Steps
+    stated: Steps
     report: IntakeReport
 
 
-def arrivals(sequence: GraphSequence, table: Table, rules: Rules) -> Arrivals:
-    """Read the nodes of a batch: merge repetitions, leave out known ones, order the rest."""
-    ids, trimmed = clean_ids(table, "node")
-    steps, undated, folded = _dated(sequence, table, rules)
-    rows, repeated, redated = _unknown_rows(sequence, table, ids, steps, undated, rules)
-    fresh, fresh_steps = ids, steps
-    if rows is not None:
-        fresh, fresh_steps, undated = ids.gather(rows), steps[rows], undated[rows]
-    past = _join_open_step(sequence, table, rows, fresh_steps, rules)
-    ordered, ordered_steps = _in_order(table, rows, fresh, fresh_steps)
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What is known already about the nodes of a batch, row by row.
+
+    Attributes:
+        rows: whether the node is in the sequence, or waits.
+        stated: the step that it stated first; UNSTATED also where it is new.
+        steps: when it arrived or will, as far as that is known.
+    """
+
+    rows: Mask
+    stated: Steps
+    steps: Steps
+
+    def redated(self, now: Steps, *, only_earlier: bool) -> Mask:
+        """The rows that state another step than their node did before."""
+        differs = now < self.stated if only_earlier else now != self.stated
+        found: Mask = self.rows & differs & (now != UNSTATED)
+        return found
+
+
+def arrivals(
+    sequence: GraphSequence, given: Table, waiting: Table, late: Late, *, only_earlier: bool
+) -> Arrivals:
+    """Everybody who waits, and the new nodes of a batch, once each.
+
+    Args:
+        sequence: who is there.
+        given: the resolved rows of the batch.
+        waiting: nodes that are resolved but not there yet, once each.
+        late: what to do with rows of closed steps.
+        only_earlier: whether a known node may state a later step and is not re-dated by it.
+    """
+    ids, stated = given.frame["node"], stated_steps(given)
+    known = known_nodes(sequence, waiting, ids)
+    redated = known.redated(stated, only_earlier=only_earlier)
+    if late == "refuse":
+        _refuse_other_step(given, redated & (stated != known.steps))
+    fresh = _Coming.new(ids, stated, ~known.rows)
+    past = (fresh.stated != UNSTATED) & (fresh.stated < sequence.steps)
+    if past.any():
+        _require_welcome(sequence, given, fresh, past, late)
+    ordered, steps, first_stated = _in_order(fresh.behind(waiting), given, sequence.steps)
+    added, met = len(ordered) - len(waiting.frame), _distinct(ids, known.rows)
     report = IntakeReport(
-        nodes_added=len(ordered),
-        trimmed_ids=trimmed,
-        repeated_nodes=repeated + len(fresh) - len(ordered),
-        redated_nodes=redated,
-        folded_nodes=folded if sequence.steps == 0 else 0,
-        undated_nodes=_distinct(fresh, undated),
-        late_nodes=_distinct(fresh, past),
+        nodes_added=added,
+        known_nodes=met,
+        repeated_nodes=len(ids) - added - met,
+        redated_nodes=_distinct(ids, redated),
+        undated_nodes=_distinct(fresh.ids, fresh.stated == UNSTATED),
+        late_nodes=_distinct(fresh.ids, past),
     )
-    return Arrivals(ordered, ordered_steps, report)
+    return Arrivals(ordered, steps, first_stated, report)
+
+
+def known_nodes(sequence: GraphSequence, waiting: Table, ids: pl.Series) -> Known:
+    """What the sequence, or those who wait, tell about the nodes with these ids."""
+    labels = sequence.index.labels(ids)
+    known, stated = labels >= 0, np.full(len(ids), UNSTATED, np.int32)
+    steps = stated.copy()
+    stated[known] = sequence.stated[labels[known]]
+    steps[known] = steps_of_labels(sequence.node_offsets, labels[known])
+    if len(waiting.frame):
+        places = IdIndex.of(waiting.frame["node"]).labels(ids)
+        waits = places >= 0
+        stated[waits] = stated_steps(waiting)[places[waits]]
+        steps[waits] = np.maximum(stated[waits], sequence.steps)
+        known |= waits
+    return Known(known, stated, steps)
 
 
 def steps_of_labels(node_offsets: NDArray[np.int64], labels: NDArray[np.int32]) -> Steps:
@@ -74,75 +120,63 @@ def steps_of_labels(node_offsets: NDArray[np.int64], labels: NDArray[np.int32]) 
     return found.astype(np.int32)
 
 
-def dated_column(calendar: Calendar, table: Table) -> StepColumn:
-    """The steps of a table's times; refuses a time that cannot be placed."""
-    dated = calendar.steps_of(table.frame["time"])
-    if dated.trouble is not None:
-        place = table.place(dated.trouble.row, "time")
-        value = str(table.frame["time"][dated.trouble.row])[:LONGEST_SHOWN]
-        what = f"{dated.trouble.what}: '{value}'"
-        raise InputError(what, place=place, hint=dated.trouble.hint)
-    return dated
+@dataclass(frozen=True, eq=False)
+class _Coming:
+    """Rows of nodes that are not there yet.
 
+    Attributes:
+        ids: who; more than once where rows repeat a node.
+        stated: the step that each row states, or UNSTATED.
+        rows: where each stands in the batch; meaningless for those who wait.
+    """
 
-def _dated(sequence: GraphSequence, table: Table, rules: Rules) -> tuple[Steps, Mask, int]:
-    """The step of every row, which rows have no time, and how many were folded."""
-    dated = dated_column(sequence.calendar, table)
-    missing = dated.missing
-    if missing.any() and rules.undated == "refuse":
-        raise InputError(
-            "the time is missing",
-            place=table.place(int(missing.argmax()), "time"),
-            hint="Fill it in, or choose the rule that undated nodes join the first open step.",
+    ids: pl.Series
+    stated: Steps
+    rows: Rows
+
+    @classmethod
+    def new(cls, ids: pl.Series, stated: Steps, chosen: Mask) -> _Coming:
+        """The chosen rows of a batch."""
+        rows = np.flatnonzero(chosen)
+        if len(rows) == len(ids):
+            return cls(ids, stated, rows)
+        return cls(ids.gather(rows), stated[rows], rows)
+
+    def behind(self, waiting: Table) -> _Coming:
+        """Those who wait, and then these."""
+        import polars as pl
+
+        count = len(waiting.frame)
+        if not count:
+            return self
+        return _Coming(
+            pl.concat(same_form(waiting.frame["node"], self.ids)),
+            np.concatenate([stated_steps(waiting), self.stated]),
+            np.concatenate([np.full(count, -1), self.rows]),
         )
-    return np.where(missing, sequence.steps, dated.steps).astype(np.int32), missing, dated.folded
 
 
-def _unknown_rows(
-    sequence: GraphSequence,
-    table: Table,
-    ids: pl.Series,
-    steps: Steps,
-    undated: Mask,
-    rules: Rules,
-) -> tuple[NDArray[np.int64] | None, int, int]:
-    """Rows of nodes that the sequence does not have (None: all), repeated, re-dated."""
-    if sequence.nodes == 0:
-        return None, 0, 0
-    labels = sequence.index.labels(ids)
-    known = labels >= 0
-    if not known.any():
-        return None, 0, 0
-    recorded = steps_of_labels(sequence.node_offsets, labels)
-    redated = known & ~undated & (recorded != steps)
-    if redated.any() and rules.late == "refuse":
+def _refuse_other_step(given: Table, other: Mask) -> None:
+    if other.any():
         raise InputError(
             "a node that is already in the sequence comes with another step",
-            place=table.place(int(redated.argmax()), "time"),
+            place=given.place(int(other.argmax()), "time"),
             hint="What has arrived stays as it was: remove the row or restore its time.",
         )
-    return np.flatnonzero(~known), int(known.sum() - redated.sum()), int(redated.sum())
 
 
-def _join_open_step(
-    sequence: GraphSequence,
-    table: Table,
-    rows: NDArray[np.int64] | None,
-    steps: Steps,
-    rules: Rules,
-) -> Mask:
-    """Move rows of closed steps into the first open one, in place, or refuse them."""
-    past = steps < sequence.steps
-    if past.any() and rules.late == "refuse":
-        row = int(past.argmax())
+def _require_welcome(
+    sequence: GraphSequence, given: Table, fresh: _Coming, past: Mask, late: Late
+) -> None:
+    """Refuse rows of closed steps, or (if they join the open one) those that disagree."""
+    if late == "refuse":
         raise PastStepError(
             f"the node belongs to a closed step; the first open one is "
             f"{sequence.calendar.label(sequence.steps)}",
-            place=table.place(row if rows is None else int(rows[row]), "time"),
+            place=given.place(int(fresh.rows[past.argmax()]), "time"),
             hint="Correct the time, or choose the rule that late records join the open step.",
         )
-    steps[past] = sequence.steps
-    return past
+    _first_of_each(fresh, given)  # in the open step, nobody would see that they stated two
 
 
 def _distinct(ids: pl.Series, rows: Mask) -> int:
@@ -152,22 +186,22 @@ def _distinct(ids: pl.Series, rows: Mask) -> int:
     return ids.filter(pl.Series(rows)).n_unique() if rows.any() else 0
 
 
-def _in_order(
-    table: Table, rows: NDArray[np.int64] | None, ids: pl.Series, steps: Steps
-) -> tuple[pl.Series, Steps]:
-    """Distinct new nodes in label order, with their steps."""
-    arranged = _numbers_in_order(ids, steps)
-    if arranged is not None:
-        return arranged
-    keep = np.arange(len(ids))
-    if ids.n_unique() < len(ids):
-        keep = _first_of_each(table, rows, ids, steps)
-    order = keep[identity_order(ids.gather(keep), steps[keep])]
-    return ids.gather(order), steps[order]
+def _in_order(coming: _Coming, given: Table, open_step: int) -> tuple[pl.Series, Steps, Steps]:
+    """Everybody once, in label order: who, the step, and the step that was stated.
+
+    Who is late or undated joins the open step.
+    """
+    steps = np.maximum(coming.stated, np.int32(open_step))
+    ids, ordered = _numbers_in_order(coming.ids, steps) or _texts_in_order(coming, given, steps)
+    if np.array_equal(steps, coming.stated):
+        return ids, ordered, ordered
+    stated = np.empty(len(ids), np.int32)
+    stated[IdIndex.of(ids).labels(coming.ids)] = coming.stated
+    return ids, ordered, stated
 
 
 def _numbers_in_order(ids: pl.Series, steps: Steps) -> tuple[pl.Series, Steps] | None:
-    """The same without sorting, for whole numbers in a narrow range that do not conflict."""
+    """Without sorting, where ids are whole numbers in a narrow range that do not conflict."""
     import polars as pl
 
     if ids.dtype != pl.Int64 or not len(ids):
@@ -187,22 +221,28 @@ def _numbers_in_order(ids: pl.Series, steps: Steps) -> tuple[pl.Series, Steps] |
     return pl.Series(arranged[: len(in_order)]), in_order
 
 
-def _first_of_each(
-    table: Table, rows: NDArray[np.int64] | None, ids: pl.Series, steps: Steps
-) -> NDArray[np.int64]:
-    """The first row of every node; refuses a node whose rows name different steps."""
+def _texts_in_order(coming: _Coming, given: Table, steps: Steps) -> tuple[pl.Series, Steps]:
+    """By sorting, whatever the ids are; refuses a node whose rows name different steps."""
+    ids, keep = coming.ids, np.arange(len(coming.ids))
+    if ids.n_unique() < len(ids):
+        keep = _first_of_each(coming, given)
+    order = keep[identity_order(ids.gather(keep), steps[keep])]
+    return ids.gather(order), steps[order]
+
+
+def _first_of_each(coming: _Coming, given: Table) -> Rows:
+    """The first row of every node; refuses a node whose rows state different steps."""
     import polars as pl
 
-    frame = pl.DataFrame({"id": ids, "step": steps}).with_row_index("row")
+    frame = pl.DataFrame({"id": coming.ids, "step": coming.stated}).with_row_index("row")
     first = frame.unique("id", keep="first", maintain_order=True)
     differing = frame.join(first, on="id", maintain_order="left").filter(
         pl.col("step") != pl.col("step_right")
     )
     if len(differing):
-        row = int(differing["row"][0])
         raise InputError(
             "a node that stands in an earlier row comes again with another time",
-            place=table.place(row if rows is None else int(rows[row]), "time"),
+            place=given.place(int(coming.rows[differing["row"][0]]), "time"),
             hint="Give each node one arrival time.",
         )
     return first["row"].to_numpy().astype(np.int64)

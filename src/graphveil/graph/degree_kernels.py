@@ -1,15 +1,17 @@
-"""Compiled degree counting over a whole sequence."""
+"""Compiled passes over all edges that count degrees: to the end, or against a bound."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.graph.sequence import BACKWARD, FORWARD
+from graphveil.graph.sequence import BACKWARD, BOTH, FORWARD
 from graphveil.kernels.compiled import kernel
+from graphveil.kernels.prefetch import prefetch
 
 Int32s = NDArray[np.int32]
 Int64s = NDArray[np.int64]
+AHEAD = 32  # how many entries ahead to ask for a neighbour's counter
 
 
 @kernel
@@ -37,3 +39,136 @@ def _count(newer: int, entry: int, outward: Int32s, inward: Int32s) -> None:
     if entry & BACKWARD:
         outward[newer] += 1
         inward[older] += 1
+
+
+@kernel
+def project_undirected(
+    node_offsets: Int64s,
+    offsets: Int64s,
+    entries: Int32s,
+    late_offsets: Int64s,
+    late_newer: Int32s,
+    late_entries: Int32s,
+    bound: int,
+    by_kept: bool,
+    used: Int32s,
+    kept_offsets: Int64s,
+    kept: Int32s,
+    late_kept_offsets: Int64s,
+    late_kept: Int32s,
+) -> int:
+    """Fill kept lists, offsets of kept late edges, and each late edge's kept direction or 0.
+
+    `used` counts, from 0 on, how much of its bound each node has used. Returns how many
+    entries the kept lists have.
+    """
+    kept_offsets[0] = late_kept_offsets[0] = count = late_count = 0
+    always = np.int32(not by_kept)
+    i, safe = np.uint64(0), np.uint64(max(len(entries) - AHEAD, 0))
+    for step in range(len(node_offsets) - 1):
+        for newer in range(node_offsets[step], node_offsets[step + 1]):
+            own = np.int32(0)  # a counter at hand: nobody else lifts a node while it arrives
+            end = np.uint64(offsets[newer + 1])
+            while i < end:
+                if i < safe:
+                    prefetch(used, entries[i + np.uint64(AHEAD)] >> 2)
+                older = np.uint32(entries[i] >> 2)
+                others = used[older]
+                # Not `and`: which edges are kept is hard to foretell, and a wrong guess
+                # costs the processor more than the second comparison.
+                admitted = np.int32((own < bound) & (others < bound))
+                own += admitted | always
+                used[older] = others + (admitted | always)
+                kept[count] = entries[i]
+                count += int(admitted)
+                i += np.uint64(1)
+            used[newer] = own
+            kept_offsets[newer + 1] = count
+        for edge in range(late_offsets[step], late_offsets[step + 1]):
+            one, other = late_newer[edge], late_entries[edge] >> 2
+            kept_late = used[one] < bound and used[other] < bound
+            used[one] += kept_late or not by_kept
+            used[other] += kept_late or not by_kept
+            late_kept[edge] = BOTH * kept_late
+            late_count += kept_late
+        late_kept_offsets[step + 1] = late_count
+    return count
+
+
+@kernel
+def project_directed(
+    node_offsets: Int64s,
+    offsets: Int64s,
+    entries: Int32s,
+    late_offsets: Int64s,
+    late_newer: Int32s,
+    late_entries: Int32s,
+    out_bound: int,
+    in_bound: int,
+    by_kept: bool,
+    used_out: Int32s,
+    used_in: Int32s,
+    kept_offsets: Int64s,
+    kept: Int32s,
+    late_kept_offsets: Int64s,
+    late_kept: Int32s,
+) -> int:
+    """As `project_undirected`, with a tail's out-degree and a head's in-degree bounded."""
+    kept_offsets[0] = late_kept_offsets[0] = count = late_count = 0
+    for step in range(len(node_offsets) - 1):
+        for newer in range(node_offsets[step], node_offsets[step + 1]):
+            for i in range(offsets[newer], offsets[newer + 1]):
+                direction = _admit_directed(
+                    used_out, used_in, newer, entries[i], out_bound, in_bound, by_kept
+                )
+                if direction:
+                    kept[count] = entries[i] >> 2 << 2 | direction
+                    count += 1
+            kept_offsets[newer + 1] = count
+        for i in range(late_offsets[step], late_offsets[step + 1]):
+            late_kept[i] = _admit_directed(
+                used_out, used_in, late_newer[i], late_entries[i], out_bound, in_bound, by_kept
+            )
+            late_count += late_kept[i] != 0
+        late_kept_offsets[step + 1] = late_count
+    return count
+
+
+@kernel
+def _admit_directed(
+    used_out: Int32s,
+    used_in: Int32s,
+    newer: int,
+    entry: int,
+    out_bound: int,
+    in_bound: int,
+    by_kept: bool,
+) -> int:
+    """The directions of a pair that are kept."""
+    older, direction = entry >> 2, 0
+    if entry & FORWARD and _admit_arc(
+        used_out, used_in, older, newer, out_bound, in_bound, by_kept
+    ):
+        direction |= FORWARD
+    if entry & BACKWARD and _admit_arc(
+        used_out, used_in, newer, older, out_bound, in_bound, by_kept
+    ):
+        direction |= BACKWARD
+    return direction
+
+
+@kernel
+def _admit_arc(
+    used_out: Int32s,
+    used_in: Int32s,
+    tail: int,
+    head: int,
+    out_bound: int,
+    in_bound: int,
+    by_kept: bool,
+) -> bool:
+    admitted: bool = used_out[tail] < out_bound and used_in[head] < in_bound
+    if admitted or not by_kept:
+        used_out[tail] += 1
+        used_in[head] += 1
+    return admitted

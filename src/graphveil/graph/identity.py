@@ -40,12 +40,12 @@ def clean_ids(table: Table, column: str) -> Ids:
     raw = table.frame[column]
     ids = _as_integers_or_text(table, column, raw)
     if ids.dtype != pl.String:
-        _refuse_missing(table, column, ids.is_null())
+        refuse_missing(table, column, ids.is_null())
         return Ids(ids, 0)
     bare = ids.str.strip_chars()
-    _refuse_missing(table, column, bare.is_null() | (bare == ""))
+    refuse_missing(table, column, bare.is_null() | (bare == ""))
     trimmed = int((bare != ids).sum())
-    return Ids(_shortest_form(bare), trimmed)
+    return Ids(shortest_form(bare), trimmed)
 
 
 def _as_integers_or_text(table: Table, column: str, raw: pl.Series) -> pl.Series:
@@ -82,7 +82,8 @@ def _whole_numbers(table: Table, column: str, raw: pl.Series) -> pl.Series:
     return numbers.cast(pl.Int64)
 
 
-def _refuse_missing(table: Table, column: str, missing: pl.Series) -> None:
+def refuse_missing(table: Table, column: str, missing: pl.Series) -> None:
+    """Refuse the first row that is marked as having no id."""
     if missing.any():
         raise InputError(
             "the id is missing",
@@ -96,7 +97,8 @@ def _first(mask: pl.Series) -> int:
     return int(found) if found is not None else 0
 
 
-def _shortest_form(text: pl.Series) -> pl.Series:
+def shortest_form(text: pl.Series) -> pl.Series:
+    """Integers where all of the text is plain whole numbers."""
     import polars as pl
 
     return text.cast(pl.Int64) if text.str.contains(_PLAIN_NUMBER).all() else text
@@ -130,7 +132,7 @@ def identity_order(ids: pl.Series, steps: NDArray[np.int32]) -> NDArray[np.int64
     return order.to_numpy().astype(np.int64)
 
 
-class _Table:
+class _LookUp:
     """Labels by direct look-up; shared by successive indexes, each of which sees a prefix."""
 
     def __init__(self, low: int, size: int) -> None:
@@ -155,7 +157,7 @@ class IdIndex:
     """
 
     ids: pl.Series
-    table: _Table | None
+    table: _LookUp | None
 
     @classmethod
     def of(cls, ids: pl.Series) -> IdIndex:
@@ -167,7 +169,7 @@ class IdIndex:
         low, high = int(ids.min()), int(ids.max())  # type: ignore[arg-type]
         if not is_narrow(low, high, len(ids)):
             return cls(ids, None)
-        table = _Table(low, (high - low) + (high - low) // 8 + 1024)
+        table = _LookUp(low, (high - low) + (high - low) // 8 + 1024)
         _enter(table, ids, 0)
         return cls(ids, table)
 
@@ -194,20 +196,20 @@ class IdIndex:
         return _join(known, asked)
 
 
-def _covers(table: _Table, extra: pl.Series) -> bool:
+def _covers(table: _LookUp, extra: pl.Series) -> bool:
     if not len(extra):
         return True
     low, high = int(extra.min()), int(extra.max())  # type: ignore[arg-type]
     return table.low <= low and high - table.low < len(table.labels)
 
 
-def _enter(table: _Table, ids: pl.Series, first: int) -> None:
+def _enter(table: _LookUp, ids: pl.Series, first: int) -> None:
     labels = np.arange(first, first + len(ids), dtype=np.int32)
     table.labels[ids.to_numpy() - table.low] = labels
     table.known = first + len(ids)
 
 
-def _look_up(table: _Table, ids: pl.Series, known: int) -> NDArray[np.int32]:
+def _look_up(table: _LookUp, ids: pl.Series, known: int) -> NDArray[np.int32]:
     """Chunk by chunk: columns read from files come in pieces, and copying costs memory."""
     from graphveil.graph.intake_kernels import look_up
 

@@ -1,28 +1,21 @@
-"""Intake: records become the next batch of a graph sequence, all of them or none."""
+"""Intake: resolved records become the next batch of a graph sequence, all of them or none."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.errors import InputError
-from graphveil.graph.arrivals import Arrivals, Rules, arrivals
+from graphveil.graph.arrivals import Arrivals, arrivals
 from graphveil.graph.identity import IdIndex
-from graphveil.graph.links import (
-    LateRows,
-    Lists,
-    edge_steps,
-    endpoints,
-    late_rows,
-    new_late_edges,
-    prompt_lists,
-)
-from graphveil.graph.records import Records
+from graphveil.graph.links import EdgeRows, Links, links
 from graphveil.graph.report import IntakeReport
-from graphveil.graph.sequence import BOTH, MOST_NODES, GraphSequence, Growth, LateEdges
+from graphveil.graph.resolving import Resolved, nothing
+from graphveil.graph.rules import Late
+from graphveil.graph.sequence import MOST_NODES, GraphSequence, Growth, LateEdges
 
 Int64s = NDArray[np.int64]
 
@@ -34,48 +27,44 @@ class Intake(NamedTuple):
     report: IntakeReport
 
 
-@dataclass(frozen=True, eq=False)
-class _Batch:
-    arriving: Arrivals
-    lists: Lists
-    late: LateRows
-
-
-def take_in(
-    sequence: GraphSequence, records: Records, rules: Rules, upto: int | None = None
+def append(
+    sequence: GraphSequence,
+    resolved: Resolved,
+    *,
+    late: Late,
+    upto: int | None = None,
+    waiting: Resolved | None = None,
+    only_earlier: bool = False,
 ) -> Intake:
     """The sequence with one more batch; the given sequence stays as it was.
 
+    A node that is in the sequence, or waits, keeps the step that it stated first. The report
+    tells about `resolved` alone: what waits was told about when it came.
+
     Args:
         sequence: what has arrived so far.
-        records: nodes and edges of one or more open steps, in any row order.
-        rules: what to do with untidy records.
+        resolved: nodes and edges of one or more open steps, in any row order.
+        late: records of closed steps are refused, or join the first open one.
         upto: the last step to close; later records are refused. None closes all steps up
             to the last one that a record names.
+        waiting: what came before and is not in the sequence yet, each node once.
+        only_earlier: whether a known node may state a later step without being re-dated, as a
+            person does whose later sequence comes without the first.
     """
-    arriving = arrivals(sequence, records.nodes, rules)
+    before = waiting or nothing()
+    arriving = arrivals(sequence, resolved.nodes, before.nodes, late, only_earlier=only_earlier)
     _refuse_too_many(sequence.nodes + len(arriving.ids))
     index = sequence.index.extended(arriving.ids)
-    ends = endpoints(records.edges, index)
     arrived = _node_offsets(sequence, arriving, _steps_needed(sequence, arriving.steps, None))
-    steps, prompt, raised = edge_steps(sequence, records.edges, ends, arrived)
-    lists = prompt_lists(sequence, records.edges, ends, prompt, len(index.ids))
-    rows = late_rows(ends, steps, prompt, directed=sequence.directed)
-    late, late_report = new_late_edges(sequence, records.edges, rows, lists, rules)
-    count = _steps_needed(sequence, np.concatenate([arriving.steps, late.steps]), upto)
-    grown = _grown(sequence, _Batch(arriving, lists, late), index, count)
-    report = (
-        arriving.report
-        + late_report
-        + IntakeReport(
-            edges_added=_edges(sequence, lists) + len(late),
-            trimmed_ids=ends.trimmed,
-            repeated_edges=lists.repeated,
-            self_links=lists.self_links,
-            raised_edges=raised,
-        )
+    edges = EdgeRows.of(before.edges, resolved.edges)
+    linked = links(sequence, edges, index, arrived, late)
+    count = _steps_needed(sequence, np.concatenate([arriving.steps, linked.late.steps]), upto)
+    report = replace(
+        arriving.report + linked.report,
+        trimmed_ids=resolved.trimmed_ids,
+        folded_nodes=resolved.folded_nodes,
     )
-    return Intake(grown, report)
+    return Intake(_grown(sequence, arriving, linked, index, count), report)
 
 
 def _refuse_too_many(nodes: int) -> None:
@@ -101,28 +90,26 @@ def _node_offsets(sequence: GraphSequence, arriving: Arrivals, count: int) -> In
     return np.concatenate([sequence.node_offsets, sequence.nodes + np.cumsum(added)])
 
 
-def _edges(sequence: GraphSequence, lists: Lists) -> int:
-    if not sequence.directed:
-        return len(lists.entries)
-    return len(lists.entries) + int(((lists.entries & BOTH) == BOTH).sum())
-
-
-def _grown(sequence: GraphSequence, batch: _Batch, index: IdIndex, count: int) -> GraphSequence:
+def _grown(
+    sequence: GraphSequence, arriving: Arrivals, linked: Links, index: IdIndex, count: int
+) -> GraphSequence:
     """Append the batch's columns; costs as much as the batch."""
     held = sequence.growth or Growth.of(sequence)
     late = sequence.late
-    added = np.bincount(batch.late.steps, minlength=count)[sequence.steps : count]
+    added = np.bincount(linked.late.steps, minlength=count)[sequence.steps : count]
     growth = Growth(
         index=index,
-        offsets=held.offsets.extended(batch.lists.offsets[1:] + len(sequence.entries)),
-        entries=held.entries.extended(batch.lists.entries),
-        late_newer=held.late_newer.extended(batch.late.newer),
-        late_entries=held.late_entries.extended(batch.late.entries),
+        stated=held.stated.extended(arriving.stated),
+        offsets=held.offsets.extended(linked.lists.offsets[1:] + len(sequence.entries)),
+        entries=held.entries.extended(linked.lists.entries),
+        late_newer=held.late_newer.extended(linked.late.newer),
+        late_entries=held.late_entries.extended(linked.late.entries),
     )
     return replace(
         sequence,
         ids=index.ids,
-        node_offsets=_node_offsets(sequence, batch.arriving, count),
+        stated=growth.stated.values,
+        node_offsets=_node_offsets(sequence, arriving, count),
         offsets=growth.offsets.values,
         entries=growth.entries.values,
         late=LateEdges(

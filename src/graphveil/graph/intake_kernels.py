@@ -63,18 +63,14 @@ def arrange_numbers(
 @kernel
 def count_list_lengths(
     source: Int32s, target: Int32s, prompt: Flags, first: int, offsets: Int64s
-) -> int:
-    """Fill the zeroed offsets of the lists of nodes from `first` on; returns self-links."""
-    self_links = 0
+) -> None:
+    """Fill the zeroed offsets of the lists of nodes from `first` on."""
     every = len(prompt) == 0
     for i in range(len(source)):
-        if source[i] == target[i]:
-            self_links += 1
-        elif every or prompt[i]:
+        if source[i] != target[i] and (every or prompt[i]):
             offsets[max(source[i], target[i]) - first + 1] += 1
     for node in range(len(offsets) - 1):
         offsets[node + 1] += offsets[node]
-    return self_links
 
 
 @kernel
@@ -141,13 +137,13 @@ def sort_lists(offsets: Int64s, entries: Int32s, first: int, stop: int) -> int:
 
 
 @kernel
-def merge_pairs(offsets: Int64s, entries: Int32s) -> int:
-    """Merge entries of one pair in sorted lists, in place; returns repeated edges.
+def merge_pairs(offsets: Int64s, entries: Int32s) -> None:
+    """Merge entries of one pair in sorted lists, in place.
 
     Both directions of one pair become one entry. Offsets are rewritten; entries past the
     last offset are meaningless afterwards.
     """
-    kept = repeated = 0
+    kept = 0
     start = offsets[0]
     for node in range(len(offsets) - 1):
         stop = offsets[node + 1]
@@ -155,15 +151,12 @@ def merge_pairs(offsets: Int64s, entries: Int32s) -> int:
         for i in range(start, stop):
             entry = entries[i]
             if kept > offsets[node] and entries[kept - 1] >> 2 == entry >> 2:
-                if entries[kept - 1] & entry & BOTH:
-                    repeated += 1
                 entries[kept - 1] |= entry
             else:
                 entries[kept] = entry
                 kept += 1
         start = stop
     offsets[len(offsets) - 1] = kept
-    return repeated
 
 
 @kernel

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.errors import InputError, PastStepError
-from graphveil.graph.arrivals import Rules, dated_column, steps_of_labels
-from graphveil.graph.identity import IdIndex, clean_ids
+from graphveil.graph.arrivals import steps_of_labels
+from graphveil.graph.identity import IdIndex
 from graphveil.graph.records import Table
 from graphveil.graph.report import IntakeReport
-from graphveil.graph.sequence import BACKWARD, BOTH, FORWARD
+from graphveil.graph.resolving import stated_steps
+from graphveil.graph.rules import Late
+from graphveil.graph.sequence import BACKWARD, BOTH, FORWARD, UNSTATED, edges_in
 from graphveil.kernels.threads import available_threads, in_threads
 
 if TYPE_CHECKING:
@@ -25,8 +27,9 @@ Int64s = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 _ALL = np.empty(0, dtype=np.bool_)  # every edge is prompt
+_NONE = np.empty(0, dtype=np.bool_)  # no edge is raised
 _RECIPROCAL = "the edge runs against one that is already there, in a sequence declared oriented"
-_RECIPROCAL_MEND = "Remove one of the two, or declare the sequence directed but not oriented."
+_RECIPROCAL_HINT = "Remove one of the two, or declare the sequence directed but not oriented."
 
 
 class Endpoints(NamedTuple):
@@ -34,7 +37,24 @@ class Endpoints(NamedTuple):
 
     source: Int32s
     target: Int32s
-    trimmed: int
+
+    def part(self, rows: slice) -> Endpoints:
+        """Those of some rows."""
+        return Endpoints(self.source[rows], self.target[rows])
+
+    def self_links(self) -> int:
+        """How many rows join a node to itself."""
+        return int((self.source == self.target).sum())
+
+    def distinct(self, *, directed: bool) -> int:
+        """How many different edges the rows are; a self-link is none."""
+        import polars as pl
+
+        rows = self.source != self.target
+        first, second = self.source[rows].astype(np.int64), self.target[rows]
+        if not directed:
+            first, second = np.minimum(first, second), np.maximum(first, second)
+        return pl.Series(first << 32 | second).n_unique()
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +63,6 @@ class Lists:
 
     offsets: Int64s
     entries: Int32s
-    repeated: int
-    self_links: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,15 +88,87 @@ class LateRows:
         return len(self.rows)
 
 
-_NO_LISTS = Lists(np.zeros(1, np.int64), np.empty(0, np.int32), 0, 0)
+_NO_LISTS = Lists(np.zeros(1, np.int64), np.empty(0, np.int32))
 
 
-def endpoints(table: Table, index: IdIndex) -> Endpoints:
+@dataclass(frozen=True, eq=False)
+class Links:
+    """The new edges of a batch, and what became of its rows."""
+
+    lists: Lists
+    late: LateRows
+    report: IntakeReport
+
+
+@dataclass(frozen=True, eq=False)
+class EdgeRows:
+    """Resolved rows of edges: first those that wait, then those of the batch.
+
+    Attributes:
+        table: all of them, each with its place.
+        waiting: how many wait; only what the others add is reported.
+    """
+
+    table: Table
+    waiting: int
+
+    @classmethod
+    def of(cls, waiting: Table, given: Table) -> EdgeRows:
+        """Both as one."""
+        count = len(waiting.frame)
+        return cls(Table.joined([waiting, given]) if count else given, count)
+
+
+def links(
+    sequence: GraphSequence, edges: EdgeRows, index: IdIndex, arrived: Int64s, late: Late
+) -> Links:
+    """The edges that a sequence does not have, laid out in its way.
+
+    Args:
+        sequence: what is there.
+        edges: none of those that wait is there.
+        index: the labels of all nodes, those that arrive included.
+        arrived: (steps + 1,) where the labels of each step begin, likewise.
+        late: what to do with edges of closed steps.
+    """
+    ends = _endpoints(edges.table, index)
+    steps, prompt, raised = _edge_steps(sequence, edges.table, ends, arrived)
+    lists = _prompt_lists(sequence, edges.table, ends, prompt, len(index.ids))
+    rows = _late_rows(ends, steps, prompt, directed=sequence.directed)
+    fresh, joining = _new_late_edges(sequence, edges, rows, lists, late)
+    report = replace(
+        _first_and_repeated(sequence, ends, edges.waiting, lists, fresh),
+        raised_edges=int(raised[edges.waiting :].sum()),
+        late_edges=joining,
+    )
+    return Links(lists, fresh, report)
+
+
+def _first_and_repeated(
+    sequence: GraphSequence, ends: Endpoints, waiting: int, lists: Lists, late: LateRows
+) -> IntakeReport:
+    """What each row of the batch is: something new, something known, or a repetition."""
+    directed, old = sequence.directed, len(sequence.entries) + len(sequence.late) + waiting
+    given = ends.part(slice(waiting, None))
+    self_links = given.self_links()
+    waited = ends.part(slice(waiting)).distinct(directed=directed) if waiting else 0
+    added = edges_in(lists.entries, directed=directed) + len(late) - waited
+    again = len(given.source) - self_links - added
+    # To find the different ones takes a while, and mostly there is nothing to find.
+    known = given.distinct(directed=directed) - added if again and old else 0
+    return IntakeReport(
+        edges_added=added,
+        known_edges=known,
+        repeated_edges=again - known,
+        self_links=self_links,
+    )
+
+
+def _endpoints(table: Table, index: IdIndex) -> Endpoints:
     """The label of each end of each edge; refuses an end that is no node."""
-    labels, trimmed = [], 0
+    labels = []
     for column in ("source", "target"):
-        ids, blanks = clean_ids(table, column)
-        found = index.labels(ids)
+        found = index.labels(table.frame[column])
         if len(found) and int(found.min()) < 0:
             raise InputError(
                 "the edge names a node that is not in the nodes",
@@ -86,30 +176,28 @@ def endpoints(table: Table, index: IdIndex) -> Endpoints:
                 hint="Add the node with its time, or remove the edge.",
             )
         labels.append(found)
-        trimmed += blanks
-    return Endpoints(labels[0], labels[1], trimmed)
+    return Endpoints(*labels)
 
 
-def edge_steps(
+def _edge_steps(
     sequence: GraphSequence, table: Table, ends: Endpoints, node_offsets: Int64s
-) -> tuple[Int32s | None, Mask, int]:
-    """Each edge's step (None: its newer endpoint's), which are prompt, how many were raised."""
-    has_times = "time" in table.frame.columns
+) -> tuple[Int32s | None, Mask, Mask]:
+    """Each edge's step (None: its newer endpoint's), which are prompt, which were raised."""
+    timeless = table.frame["step"].null_count() == len(table.frame)
     newer = np.maximum(ends.source, ends.target)
-    if not has_times and (not len(newer) or int(newer.min()) >= sequence.nodes):
-        return None, _ALL, 0
+    if timeless and (not len(newer) or int(newer.min()) >= sequence.nodes):
+        return None, _ALL, _NONE
     arrival = steps_of_labels(node_offsets, newer)
-    own, raised = arrival, 0
-    if has_times:
-        dated = dated_column(sequence.calendar, table)
-        given = np.where(dated.missing, arrival, dated.steps)
-        raised = int((given < arrival).sum())
-        own = np.maximum(given, arrival).astype(np.int32)
+    own, raised = arrival, _NONE
+    if not timeless:
+        stated = stated_steps(table)
+        raised = (stated != UNSTATED) & (stated < arrival)
+        own = np.maximum(stated, arrival)
     prompt = (newer >= sequence.nodes) & (own == arrival)
     return own, _ALL if prompt.all() else prompt, raised
 
 
-def prompt_lists(
+def _prompt_lists(
     sequence: GraphSequence, table: Table, ends: Endpoints, prompt: Mask, nodes: int
 ) -> Lists:
     """Lay out the prompt edges; refuses reciprocal ones if the sequence is oriented."""
@@ -118,7 +206,7 @@ def prompt_lists(
     first = sequence.nodes
     edges = ends.source, ends.target, prompt, first
     offsets = np.zeros(nodes - first + 1, np.int64)
-    self_links = kernels.count_list_lengths(*edges, offsets)
+    kernels.count_list_lengths(*edges, offsets)
     entries, place = np.empty(int(offsets[-1]), dtype=np.int32), offsets[:-1].copy()
     directions = np.array([FORWARD, BACKWARD] if sequence.directed else [BOTH, BOTH], np.int32)
     in_threads(
@@ -129,11 +217,12 @@ def prompt_lists(
         kernels.sort_lists,
         [(offsets, entries, a - first, b - first) for a, b in _shares(offsets, first, 4)],
     )
-    repeated = kernels.merge_pairs(offsets, entries) if sum(again) else 0
+    if sum(again):
+        kernels.merge_pairs(offsets, entries)
     entries = entries[: offsets[-1]]
     if sequence.oriented and ((entries & BOTH) == BOTH).any():
         _refuse_reciprocal(table, ends)
-    return Lists(offsets, entries, repeated, self_links)
+    return Lists(offsets, entries)
 
 
 def _shares(offsets: Int64s, first: int, per_thread: int) -> list[tuple[int, int]]:
@@ -149,11 +238,11 @@ def _refuse_reciprocal(table: Table, ends: Endpoints) -> None:
     for row, pair in enumerate(zip(ends.source.tolist(), ends.target.tolist(), strict=True)):
         if pair[::-1] in seen and pair[0] != pair[1]:
             place = table.place(row, "target")
-            raise InputError(_RECIPROCAL, place=place, hint=_RECIPROCAL_MEND)
+            raise InputError(_RECIPROCAL, place=place, hint=_RECIPROCAL_HINT)
         seen.add(pair)
 
 
-def late_rows(ends: Endpoints, steps: Int32s | None, prompt: Mask, *, directed: bool) -> LateRows:
+def _late_rows(ends: Endpoints, steps: Int32s | None, prompt: Mask, *, directed: bool) -> LateRows:
     """The rows that are neither prompt nor self-links."""
     if steps is None or prompt is _ALL:
         return LateRows(*(np.empty(0, dtype=kind) for kind in (np.int64, *[np.int32] * 3)))
@@ -165,19 +254,22 @@ def late_rows(ends: Endpoints, steps: Int32s | None, prompt: Mask, *, directed: 
     return LateRows(rows, steps[rows], newer, entries)
 
 
-def new_late_edges(
-    sequence: GraphSequence, table: Table, late: LateRows, lists: Lists, rules: Rules
-) -> tuple[LateRows, IntakeReport]:
-    """Late edges that the sequence does not have, in order of step, newer and older."""
-    fresh = _without_known(sequence, table, _earliest(late), lists)
-    repeated = len(late) - len(fresh)
-    past = fresh.steps < sequence.steps
-    if past.any():
-        if rules.late == "refuse":
-            _refuse_past(sequence, table, fresh.take(past))
-        fresh.steps[past] = sequence.steps
-    order = np.lexsort((fresh.entries, fresh.newer, fresh.steps))
-    return fresh.take(order), IntakeReport(repeated_edges=repeated, late_edges=int(past.sum()))
+def _new_late_edges(
+    sequence: GraphSequence, edges: EdgeRows, rows: LateRows, lists: Lists, late: Late
+) -> tuple[LateRows, int]:
+    """Late edges that the sequence does not have, in order of step, newer and older.
+
+    Also how many the batch adds to those that join the open step from a closed one.
+    """
+    first = np.int32(sequence.steps)
+    fresh = _without_known(sequence, edges.table, _earliest(rows), lists)
+    past = fresh.take(fresh.steps < first)
+    if len(past) and late == "refuse":
+        _refuse_past(sequence, edges.table, past)
+    waiting = rows.take((rows.rows < edges.waiting) & (rows.steps < first))
+    joining = int((~np.isin(past.keys(), waiting.keys())).sum())
+    opened = replace(fresh, steps=np.maximum(fresh.steps, first))
+    return opened.take(np.lexsort((opened.entries, opened.newer, opened.steps))), joining
 
 
 def _earliest(late: LateRows) -> LateRows:
@@ -221,9 +313,9 @@ def already_linked(sequence: GraphSequence, source: Int32s, target: Int32s) -> M
     """Which pairs of labels have this edge already; a label below 0 is no node yet."""
     found = np.zeros(len(source), dtype=np.bool_)
     rows = np.flatnonzero((source >= 0) & (target >= 0) & (source != target))
-    ends = Endpoints(source[rows], target[rows], 0)
+    ends = Endpoints(source[rows], target[rows])
     steps, nobody = np.zeros(len(rows), np.int32), np.zeros(len(rows), np.bool_)
-    asked = late_rows(ends, steps, nobody, directed=sequence.directed)
+    asked = _late_rows(ends, steps, nobody, directed=sequence.directed)
     linked = _linked_before(sequence, asked, _NO_LISTS)
     found[rows] = (linked & asked.entries & BOTH) != 0
     return found
@@ -238,7 +330,7 @@ def _refuse_late_reciprocal(table: Table, fresh: LateRows, linked: Int32s) -> No
     against = (linked != 0) | ((keys[reverse] == keys ^ BOTH) & (fresh.rows[reverse] < fresh.rows))
     if against.any():
         place = table.place(int(fresh.rows[against].min()), "target")
-        raise InputError(_RECIPROCAL, place=place, hint=_RECIPROCAL_MEND)
+        raise InputError(_RECIPROCAL, place=place, hint=_RECIPROCAL_HINT)
 
 
 def _refuse_past(sequence: GraphSequence, table: Table, past: LateRows) -> None:

@@ -55,7 +55,7 @@ def projection_of_step(sequence: GraphSequence, step: int, bound: Bound) -> Grap
 
 
 def _project(sequence: GraphSequence, bound: Bound, counted: Counted) -> GraphSequence:
-    from graphveil.graph.projection_kernels import project_directed, project_undirected
+    from graphveil.graph.degree_kernels import project_directed, project_undirected
 
     require_fit(sequence, bound)
     late = sequence.late

@@ -41,13 +41,16 @@ class Table:
 
     @staticmethod
     def joined(tables: Sequence[Table]) -> Table:
-        """One table of all rows, each of which keeps its place; the columns must be alike."""
+        """One table of all rows, each of which keeps its place; the columns must be alike.
+
+        Only ids may be numbers in one table and text in another: together they are text.
+        """
         import polars as pl
 
         if len(tables) == 1:
             return tables[0]
         return JoinedTable(
-            pl.concat([table.frame for table in tables], rechunk=False),
+            pl.concat([table.frame for table in tables], how="vertical_relaxed", rechunk=False),
             ", ".join(dict.fromkeys(table.source for table in tables)),
             pieces=tuple(tables),
             starts=tuple(accumulate((len(table.frame) for table in tables), initial=0))[:-1],

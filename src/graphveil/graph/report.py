@@ -6,11 +6,14 @@ It holds true counts and belongs to the operator: it is private.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 
 _RULES = {
     "nodes_added": "nodes added",
     "edges_added": "edges added",
+    "known_nodes": "nodes known already",
+    "known_edges": "edges known already",
     "trimmed_ids": "ids with surrounding blanks: blanks removed",
     "repeated_nodes": "nodes listed more than once with the same step: merged",
     "redated_nodes": "known nodes with another step: kept as they were",
@@ -22,6 +25,8 @@ _RULES = {
     "raised_edges": "edge times before an endpoint arrives: raised to that step",
     "late_edges": "edges of a closed step: joined the first open step",
 }
+_TOTALS = ("nodes_added", "edges_added")
+_KNOWN = ("known_nodes", "known_edges")
 
 
 def counted(number: int, things: str) -> str:
@@ -33,7 +38,11 @@ def counted(number: int, things: str) -> str:
 
 @dataclass(frozen=True)
 class IntakeReport:
-    """How many records met each rule; `lines` says it in words."""
+    """How many records met each rule; `lines` says it in words.
+
+    Every row is the first of something new, the first of something known (in the sequence, or
+    waiting), a repetition within its batch, or an edge from a node to itself.
+    """
 
     nodes_added: int = 0
     edges_added: int = 0
@@ -47,22 +56,23 @@ class IntakeReport:
     self_links: int = 0
     raised_edges: int = 0
     late_edges: int = 0
+    known_nodes: int = 0
+    known_edges: int = 0
 
-    def lines(self) -> list[str]:
-        """One sentence per rule that was met, the two totals first."""
-        always = ("nodes_added", "edges_added")
+    def lines(self, about_known: Sequence[str] = ()) -> list[str]:
+        """One sentence per rule that was met, the two totals first.
+
+        Args:
+            about_known: what else there is to say about known nodes and edges; follows them.
+        """
         counts = asdict(self)
-        met = [name for name in _RULES if name in always or counts[name]]
-        return [counted(counts[name], _RULES[name]) for name in met]
+        met = [name for name in _RULES if name in _TOTALS or counts[name]]
+        said = [counted(counts[name], _RULES[name]) for name in met]
+        place = sum(name in (*_TOTALS, *_KNOWN) for name in met)
+        return [*said[:place], *about_known, *said[place:]]
 
     def __add__(self, other: IntakeReport) -> IntakeReport:
         """Both reports as one, for several batches."""
         return IntakeReport(
             *(getattr(self, field.name) + getattr(other, field.name) for field in fields(self))
-        )
-
-    def __sub__(self, other: IntakeReport) -> IntakeReport:
-        """What this report has beyond another, of which it is the continuation."""
-        return IntakeReport(
-            *(getattr(self, field.name) - getattr(other, field.name) for field in fields(self))
         )

@@ -11,7 +11,7 @@ in order of its step, apart from the lists.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from graphveil.errors import ParameterError
 from graphveil.graph.columns import Column
 from graphveil.graph.identity import IdIndex
+from graphveil.graph.rules import Late, RecordRules, Undated
 
 if TYPE_CHECKING:
     import polars as pl
@@ -32,6 +33,7 @@ FORWARD = 1  # older → newer
 BACKWARD = 2  # newer → older
 BOTH = 3  # both; also every undirected edge
 MOST_NODES = 2**29  # what fits beside the two direction bits
+UNSTATED = -1  # stands among the stated steps where a record had no time
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +70,7 @@ class Growth:
     """What a sequence needs in order to grow at the cost of what is new."""
 
     index: IdIndex
+    stated: Column[np.int32]
     offsets: Column[np.int64]
     entries: Column[np.int32]
     late_newer: Column[np.int32]
@@ -78,6 +81,7 @@ class Growth:
         """Columns that hold what the sequence has."""
         return cls(
             index=IdIndex.of(sequence.ids),
+            stated=Column.of(sequence.stated),
             offsets=Column.of(sequence.offsets),
             entries=Column.of(sequence.entries),
             late_newer=Column.of(sequence.late.newer),
@@ -96,6 +100,8 @@ class GraphSequence:
         directed: whether u→v differs from v→u.
         oriented: whether reciprocal edges were declared impossible (and are refused).
         ids: (nodes,) the id of each label.
+        stated: (nodes,) int32, the step that each node's record stated, or UNSTATED: of a late
+            record, another one than the step that it joined.
         node_offsets: (steps + 1,) the nodes of step t are node_offsets[t]..node_offsets[t + 1].
         offsets: (nodes + 1,) the list of label v is entries[offsets[v]:offsets[v + 1]].
         entries: (prompt pairs,) int32, ascending within each list.
@@ -107,6 +113,7 @@ class GraphSequence:
     directed: bool
     oriented: bool
     ids: pl.Series = field(repr=False)
+    stated: NDArray[np.int32] = field(repr=False)
     node_offsets: NDArray[np.int64] = field(repr=False)
     offsets: NDArray[np.int64] = field(repr=False)
     entries: NDArray[np.int32] = field(repr=False)
@@ -127,6 +134,7 @@ class GraphSequence:
             directed=directed,
             oriented=oriented,
             ids=pl.Series("id", [], dtype=pl.Int64),
+            stated=np.empty(0, dtype=np.int32),
             node_offsets=np.zeros(1, dtype=np.int64),
             offsets=np.zeros(1, dtype=np.int64),
             entries=np.empty(0, dtype=np.int32),
@@ -137,8 +145,8 @@ class GraphSequence:
         self,
         records: Records,
         *,
-        undated: Literal["refuse", "first"] = "refuse",
-        late: Literal["refuse", "join"] = "refuse",
+        undated: Undated = "refuse",
+        late: Late = "refuse",
         upto: int | None = None,
     ) -> Intake:
         """The sequence with a batch of records appended, and a private report about them.
@@ -152,10 +160,11 @@ class GraphSequence:
             late: refuse records of closed steps, or let them "join" the first open step.
             upto: the last step to close; None closes up to the last one with a record.
         """
-        from graphveil.graph.arrivals import Rules
-        from graphveil.graph.intake import take_in
+        from graphveil.graph.intake import append
+        from graphveil.graph.resolving import resolve
 
-        return take_in(self, records, Rules(undated=undated, late=late), upto)
+        rules = RecordRules(undated=undated)
+        return append(self, resolve(records, self.calendar, rules), late=late, upto=upto)
 
     def until(self, steps: int) -> GraphSequence:
         """The sequence as it was after its first `steps` steps."""
@@ -165,6 +174,7 @@ class GraphSequence:
         return replace(
             self,
             ids=self.ids.head(nodes),
+            stated=self.stated[:nodes],
             node_offsets=self.node_offsets[: steps + 1],
             offsets=self.offsets[: nodes + 1],
             entries=self.entries[: self.offsets[nodes]],
@@ -204,6 +214,18 @@ class GraphSequence:
     def nodes(self) -> int:
         """How many nodes have arrived (a true count: private)."""
         return int(self.node_offsets[-1])
+
+    @property
+    def edges(self) -> int:
+        """How many edges have appeared (a true count: private)."""
+        prompt = edges_in(self.entries, directed=self.directed)
+        return prompt + edges_in(self.late.entries, directed=self.directed)
+
+
+def edges_in(entries: NDArray[np.int32], *, directed: bool) -> int:
+    """How many edges some entries are: in a directed graph, a pair linked both ways is two."""
+    both = int(((entries & BOTH) == BOTH).sum()) if directed else 0
+    return len(entries) + both
 
 
 def _undirected_late(sequence: GraphSequence) -> LateEdges:

@@ -1,4 +1,4 @@
-"""Batches: tidy records that were added and wait for their step to be sealed."""
+"""Batches: resolved records that were added and wait for their step to be sealed."""
 
 from __future__ import annotations
 
@@ -7,14 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from graphveil.graph.identity import IdIndex
 from graphveil.graph.links import already_linked
-from graphveil.graph.records import Records, Table
-from graphveil.study.ledger import BatchEntry
+from graphveil.graph.records import Table
+from graphveil.graph.resolving import Resolved, nothing
+from graphveil.study.ledger import BatchEntry, StoredFile
 from graphveil.study.private_tables import read_table
-from graphveil.study.segments import UNSTATED, StudyGraph
 
 if TYPE_CHECKING:
     import polars as pl
@@ -26,37 +24,40 @@ OURS = "the records that were added before"
 
 @dataclass(frozen=True, eq=False)
 class Pending:
-    """Tidy records: nodes(node, time) and edges(source, target, time), times are steps; secret."""
+    """Resolved rows without their places; a secret.
+
+    Attributes:
+        nodes: columns `node` and `step`.
+        edges: columns `source`, `target` and `step`.
+    """
 
     nodes: pl.DataFrame = field(repr=False)
     edges: pl.DataFrame = field(repr=False)
 
     @classmethod
-    def of(cls, records: Records) -> Pending:
-        """Tidy records without their places."""
-        return cls(
-            records.nodes.frame.select("node", "time"),
-            records.edges.frame.select("source", "target", "time"),
-        )
+    def of(cls, resolved: Resolved) -> Pending:
+        """The rows of resolved records."""
+        return cls(resolved.nodes.frame, resolved.edges.frame)
 
     @classmethod
     def joined(cls, parts: Sequence[Pending]) -> Pending:
         """All of them; of a node that comes again, the first record counts."""
         import polars as pl
 
-        nodes = pl.concat(in_one_form([part.nodes for part in parts], ["node"]))
-        edges = pl.concat(in_one_form([part.edges for part in parts], ["source", "target"]))
+        # Ids that are numbers in one part and text in another are text in the whole.
+        nodes = pl.concat([part.nodes for part in parts], how="vertical_relaxed")
+        edges = pl.concat([part.edges for part in parts], how="vertical_relaxed")
         return cls(nodes.unique("node", keep="first", maintain_order=True), edges)
 
-    def records(self) -> Records:
+    def resolved(self) -> Resolved:
         """As the graph takes them in."""
-        return Records(Table(self.nodes, OURS), Table(self.edges, OURS))
+        return Resolved(Table(self.nodes, OURS), Table(self.edges, OURS))
 
     def until(self, step: int, sealed: GraphSequence) -> Pending:
         """Those that can arrive at `step` or before."""
         import polars as pl
 
-        due = pl.col("time").is_null() | (pl.col("time") <= step)
+        due = pl.col("step").is_null() | (pl.col("step") <= step)
         nodes, edges = self.nodes.filter(due), self.edges.filter(due)
         if len(nodes) < len(self.nodes):
             here, arrived = IdIndex.of(nodes["node"]), sealed.index
@@ -71,45 +72,14 @@ class Pending:
         ends = [sealed.index.labels(self.edges[end]) for end in ("source", "target")]
         return Pending(nodes, self.edges.filter(~already_linked(sealed, *ends)))
 
-    def stated_in(self, grown: GraphSequence, sealed: StudyGraph) -> StudyGraph:
-        """The grown graph with the step that each node's record stated."""
-        import polars as pl
-
-        stated = np.full(grown.nodes, UNSTATED, np.int32)
-        stated[: len(sealed.stated)] = sealed.stated
-        labels = grown.index.labels(self.nodes["node"])
-        times = self.nodes["time"].fill_null(UNSTATED).cast(pl.Int32).to_numpy()
-        fresh = labels >= len(sealed.stated)
-        stated[labels[fresh]] = times[fresh]
-        return StudyGraph(grown, stated)
-
 
 def load(folder: Path, entries: Sequence[BatchEntry], sealed: GraphSequence) -> Pending:
     """Everything that was added, not withdrawn, and not sealed yet."""
     waiting = [each for each in entries if each.last_step >= sealed.steps]
-    if not waiting:
-        return nothing()
-    parts = [
-        Pending(read_table(folder, each.nodes), read_table(folder, each.edges)) for each in waiting
-    ]
-    return Pending.joined(parts).unknown_to(sealed)
+    parts = [Pending(_rows(folder, each.nodes), _rows(folder, each.edges)) for each in waiting]
+    return Pending.joined(parts).unknown_to(sealed) if parts else Pending.of(nothing())
 
 
-def nothing() -> Pending:
-    """No records."""
-    import polars as pl
-
-    ids, time = pl.Int64(), pl.Int32()
-    return Pending(
-        pl.DataFrame(schema={"node": ids, "time": time}),
-        pl.DataFrame(schema={"source": ids, "target": ids, "time": time}),
-    )
-
-
-def in_one_form(frames: Sequence[pl.DataFrame], ids: Sequence[str]) -> list[pl.DataFrame]:
-    """The frames with ids that can be compared: text, if they are text anywhere."""
-    import polars as pl
-
-    numeric = all(frame.schema[column] == pl.Int64 for frame in frames for column in ids)
-    kind = pl.Int64 if numeric else pl.String
-    return [frame.with_columns(pl.col(ids).cast(kind)) for frame in frames]
+def _rows(folder: Path, stored: StoredFile) -> pl.DataFrame:
+    # Batches of the first versions call the column of steps `time`.
+    return read_table(folder, stored).rename({"time": "step"}, strict=False)

@@ -17,16 +17,17 @@ from graphveil.series.counting import SeriesCounts, count_series, first_break
 from graphveil.series.release import MadeRelease, has_same_past, make_release
 from graphveil.series.state import SeriesState
 from graphveil.series.terms import SeriesTerms
-from graphveil.study import batches, segments
+from graphveil.study import segments
 from graphveil.study.chain import canonical, digest
 from graphveil.study.facts import DIGITS, ReleaseMade, Software, StepSealed
+from graphveil.study.growing import grown
 from graphveil.study.ledger import Ledger, LedgerRow
 from graphveil.study.private_tables import write_table
-from graphveil.study.segments import StudyGraph
 from graphveil.study.store import StoredSeries, Transaction
 
 if TYPE_CHECKING:
     from graphveil.engines import Engine
+    from graphveil.graph.sequence import GraphSequence
     from graphveil.study.folder import Folder
     from graphveil.study.study_file import StudyFile
 
@@ -50,7 +51,7 @@ class Prepared:
     last_hash: str
     promise: StudyFile
     terms: Mapping[str, SeriesTerms]
-    graph: StudyGraph = field(repr=False)
+    graph: GraphSequence = field(repr=False)
     counts: SeriesCounts = field(repr=False)
     breaks_at: int | None = field(repr=False)
     history: Mapping[str, RawHistory]
@@ -65,17 +66,13 @@ def prepare(
 ) -> Prepared:
     """Load the sealed graph, let the waiting records arrive, and count every series."""
     promise, made = ledger.versions[-1], len(ledger.sealed)
-    sealed = segments.load(folder.segments, ledger.sealed, promise)
-    waiting = batches.load(folder.batches, ledger.batches, sealed.sequence)
-    due = waiting.until(through, sealed.sequence)
-    grown = sealed.sequence.extend(due.records(), undated="first", late="join", upto=through)
-    graph = due.stated_in(grown.sequence, sealed)
+    graph = grown(folder, ledger, promise, through)
     terms = terms_of(ledger, kept)
     breaks_at = None
     if not all(each.projects for each in terms.values()):
-        breaks_at = first_break(engine, graph.sequence, promise.bound.bound(), since=made)
+        breaks_at = first_break(engine, graph, promise.bound.bound(), since=made)
     # What breaks the promise has no sensitivity, so it is not even counted.
-    intact = graph.sequence if breaks_at is None else graph.sequence.until(breaks_at)
+    intact = graph if breaks_at is None else graph.until(breaks_at)
     counted = terms.values() if intact.steps > made else ()
     return Prepared(
         last_hash=ledger.rows[-1].hash,
@@ -114,7 +111,7 @@ def require_kept_so_far(folder: Folder, ledger: Ledger, engine: Engine) -> None:
 
     promise = ledger.versions[-1]
     if all(each.projection is not None for each in promise.series):
-        sealed = segments.load(folder.segments, ledger.sealed, promise).sequence
+        sealed = segments.load(folder.segments, ledger.sealed, promise)
         if not engine.keeps_bound(sealed, promise.bound.bound()):
             raise broken_promise(promise.bound.bound())
 

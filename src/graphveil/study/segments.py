@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.calendar.calendar import Calendar
 from graphveil.graph.columns import Column
 from graphveil.graph.identity import IdIndex, same_form
 from graphveil.graph.sequence import BOTH, GraphSequence, Growth, LateEdges
@@ -27,19 +26,6 @@ if TYPE_CHECKING:
 
     from graphveil.study.study_file import StudyFile
 
-UNSTATED = -1
-
-
-@dataclass(frozen=True, eq=False)
-class StudyGraph:
-    """A graph sequence, and the step that each node's record stated; a secret.
-
-    The two differ for late records: those join the first open step.
-    """
-
-    sequence: GraphSequence = field(repr=False)
-    stated: NDArray[np.int32] = field(repr=False)
-
 
 @dataclass(frozen=True, eq=False)
 class Segment:
@@ -49,17 +35,16 @@ class Segment:
     edges: pl.DataFrame = field(repr=False)
 
 
-def segment(graph: StudyGraph, step: int) -> Segment:
+def segment(sequence: GraphSequence, step: int) -> Segment:
     """What a step adds to the graph."""
     import polars as pl
 
-    sequence = graph.sequence
     first, stop = sequence.node_offsets[step : step + 2].tolist()
     lengths = np.diff(sequence.offsets[first : stop + 1]).astype(np.int32)
     nodes = pl.DataFrame(
         {
             "node": sequence.ids.slice(first, stop - first),
-            "stated": graph.stated[first:stop],
+            "stated": sequence.stated[first:stop],
             "links": lengths,
         }
     )
@@ -80,20 +65,20 @@ def _edges(newer: NDArray[np.int32], entries: NDArray[np.int32], *, late: bool) 
     ).with_columns(late=pl.lit(late))
 
 
-def load(folder: Path, sealed: Sequence[SealedTables], study: StudyFile) -> StudyGraph:
+def load(folder: Path, sealed: Sequence[SealedTables], study: StudyFile) -> GraphSequence:
     """The sealed graph, once every file is found to be as it was written."""
-    oriented = study.bound.oriented
-    counted = Calendar.every(1, 0)  # tidy records: a time is the number of a step
-    empty = GraphSequence.begin(counted, directed=study.directed, oriented=oriented)
+    empty = GraphSequence.begin(
+        study.steps(), directed=study.directed, oriented=study.bound.oriented
+    )
     if not sealed:
-        return StudyGraph(empty, np.empty(0, np.int32))
+        return empty
     parts = [
         Segment(read_table(folder, each.nodes), read_table(folder, each.edges)) for each in sealed
     ]
     return _joined(empty, parts)
 
 
-def _joined(empty: GraphSequence, parts: Sequence[Segment]) -> StudyGraph:
+def _joined(empty: GraphSequence, parts: Sequence[Segment]) -> GraphSequence:
     import polars as pl
 
     ids = pl.concat(same_form(*(part.nodes["node"] for part in parts))).rename("id")
@@ -102,14 +87,16 @@ def _joined(empty: GraphSequence, parts: Sequence[Segment]) -> StudyGraph:
     late = [part.edges.slice(first) for part, first in zip(parts, prompt, strict=True)]
     growth = Growth(
         index=IdIndex.of(ids),
+        stated=Column.joined([nodes["stated"].to_numpy()]),
         offsets=Column.joined([_ends(nodes["links"].to_numpy())]),
         entries=_entries([part.edges.head(n) for part, n in zip(parts, prompt, strict=True)]),
         late_newer=Column.joined([edges["newer"].to_numpy() for edges in late]),
         late_entries=_entries(late),
     )
-    sequence = replace(
+    return replace(
         empty,
         ids=ids,
+        stated=growth.stated.values,
         node_offsets=_ends([len(part.nodes) for part in parts]),
         offsets=growth.offsets.values,
         entries=growth.entries.values,
@@ -120,7 +107,6 @@ def _joined(empty: GraphSequence, parts: Sequence[Segment]) -> StudyGraph:
         ),
         growth=growth,
     )
-    return StudyGraph(sequence, nodes["stated"].to_numpy())
 
 
 def _entries(parts: Sequence[pl.DataFrame]) -> Column[np.int32]:

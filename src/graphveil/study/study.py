@@ -127,17 +127,19 @@ class Study:
         """
         if dry_run:
             ledger = self.ledger()
-            promise = self.promise(ledger)
-            found = adding.candidate(self.folder, ledger, promise, records, complete=complete)
-            return Added(None, found.findings)
+            return Added(None, self._candidate(ledger, records, complete).findings)
         with self._writing() as (transaction, opened):
             ledger = opened.ledger
-            found = adding.candidate(
-                self.folder, ledger, ledger.versions[-1], records, complete=complete
-            )
+            found = self._candidate(ledger, records, complete)
             number = adding.keep(transaction, self.folder, ledger, found)
         self.announce()
         return Added(number, found.findings)
+
+    def _candidate(self, ledger: Ledger, records: Records, complete: bool) -> adding.Candidate:
+        promise = self.promise(ledger)
+        return adding.candidate(
+            self.folder, ledger, promise, records, complete=complete, engine=self.engine
+        )
 
     def withdraw(self) -> int:
         """Take the latest batch back, as far as it is not sealed; its number."""

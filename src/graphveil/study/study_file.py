@@ -28,6 +28,7 @@ from pydantic import (
 from graphveil.calendar.calendar import Calendar
 from graphveil.errors import ParameterError, StudyError
 from graphveil.graph.bound import Bound, DegreeBound, InOutBound
+from graphveil.graph.rules import RecordRules
 from graphveil.mechanisms.mechanism import mechanism
 from graphveil.noise.exact_numbers import as_text, exact_delta, exact_epsilon
 from graphveil.planning.planner import AUTO
@@ -110,21 +111,6 @@ class Budget(_Part):
     epsilon: Epsilon
     delta: Delta | None = None
     justification: Text
-
-
-class RecordRules(_Part):
-    """What the study does with records that life makes untidy.
-
-    Attributes:
-        person_separator: what stands between a person and a sequence in an id; "" if ids are
-            persons already.
-        case: "keep" tells Ann from ann; "fold" does not.
-        undated: nodes without a time are refused, or put into the first open step.
-    """
-
-    person_separator: str = ""
-    case: Literal["keep", "fold"] = "keep"
-    undated: Literal["refuse", "first"] = "refuse"
 
 
 def _name(value: str) -> str:
@@ -289,12 +275,16 @@ def study_file(data: dict[str, Any], source: str = "study.toml") -> StudyFile:
         raise StudyError("\n".join(_complaints(error, source))) from error
 
 
+# The rules for records are a plain dataclass, of which pydantic speaks in other words.
+_TOLD_AS = {"unexpected_keyword_argument": "Extra inputs are not permitted"}
+
+
 def _complaints(error: ValidationError, source: str) -> list[str]:
     """One line per wrong entry, named as in the file."""
     lines = []
     for flaw in error.errors():
         where = ".".join(str(part) for part in flaw["loc"]) or "the file as a whole"
-        what = flaw["msg"].removeprefix("Value error, ")
+        what = _TOLD_AS.get(flaw["type"], flaw["msg"]).removeprefix("Value error, ")
         lines.append(f"{source}, {where}: {what}{'' if what[-1] in '.?' else '.'}")
     return lines
 

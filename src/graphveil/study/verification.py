@@ -121,7 +121,7 @@ def _counts(subject: _Subject) -> str:
         return "nothing is sealed yet"
     graph = segments.load(study.folder.segments, ledger.sealed, ledger.versions[-1])
     terms = publishing.terms_of(ledger, subject.kept)
-    counts = count_series(study.engine, graph.sequence, terms.values())
+    counts = count_series(study.engine, graph, terms.values())
     differences = {name: counts.differences(each) for name, each in terms.items()}
     releases = ledger.told(ReleaseMade)
     for row, fact in releases:

@@ -137,8 +137,6 @@ def _print_json(reading: ReadFiles, added: Added) -> None:
         "files": [asdict(each) for each in reading.report.files],
         "notes": [str(each) for each in reading.report.notes],
         **asdict(findings.intake),
-        "known_nodes": findings.known_nodes,
-        "known_edges": findings.known_edges,
         "vanished_nodes": findings.vanished_nodes,
         "vanished_edges": findings.vanished_edges,
         "keeps_bound": findings.keeps_bound,

@@ -1,0 +1,145 @@
+"""Resolving: what a source says becomes persons and steps, row by row.
+
+The one place where ids are cleaned and times are dated. Every row stays where it was, so that
+whoever refuses one later can still say where it stands. The rules are told in
+`docs/records.md`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphveil.errors import InputError
+from graphveil.graph.identity import clean_ids, refuse_missing, shortest_form
+from graphveil.graph.records import Records, Table
+from graphveil.graph.rules import RecordRules
+from graphveil.graph.sequence import UNSTATED
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from graphveil.calendar.calendar import Calendar
+
+LONGEST_SHOWN = 40  # signs of a time that a message repeats
+
+
+@dataclass(frozen=True, eq=False)
+class Resolved:
+    """Records with persons for ids and steps for times; a secret.
+
+    Attributes:
+        nodes: columns `node` and `step`, which is null where nobody states a time.
+        edges: columns `source`, `target` and `step`, likewise.
+        trimmed_ids: how many ids had blanks around them.
+        folded_nodes: how many nodes come from before the first step, and so count into it.
+    """
+
+    nodes: Table = field(repr=False)
+    edges: Table = field(repr=False)
+    trimmed_ids: int = field(default=0, repr=False)
+    folded_nodes: int = field(default=0, repr=False)
+
+
+def resolve(records: Records, calendar: Calendar, rules: RecordRules) -> Resolved:
+    """The same rows, each in its place, with persons and steps.
+
+    Refuses a row without an id, with a time that the calendar cannot place, or (unless a rule
+    says otherwise) of a node that nobody dates.
+    """
+    (node,), blanks = _persons(records.nodes, ("node",), rules)
+    step, folded = _steps(records.nodes, calendar)
+    nodes = _of_one_time_each(_table(records.nodes, node, step), rules)
+    ends, more_blanks = _persons(records.edges, ("source", "target"), rules)
+    own, _ = _steps(records.edges, calendar)
+    return Resolved(nodes, _table(records.edges, *ends, own), blanks + more_blanks, folded)
+
+
+def nothing() -> Resolved:
+    """No records."""
+    import polars as pl
+
+    ids, step = pl.Int64(), pl.Int32()
+    nodes = pl.DataFrame(schema={"node": ids, "step": step})
+    edges = pl.DataFrame(schema={"source": ids, "target": ids, "step": step})
+    return Resolved(Table(nodes, "no nodes"), Table(edges, "no edges"))
+
+
+def stated_steps(table: Table) -> NDArray[np.int32]:
+    """The step that each row states, or UNSTATED."""
+    return table.frame["step"].fill_null(UNSTATED).to_numpy()
+
+
+def _table(source: Table, *columns: pl.Series) -> Table:
+    import polars as pl
+
+    return replace(source, frame=pl.DataFrame(list(columns)))
+
+
+def _persons(
+    table: Table, columns: tuple[str, ...], rules: RecordRules
+) -> tuple[list[pl.Series], int]:
+    """The person that each id means, and how many ids had blanks around them."""
+    cleaned = [clean_ids(table, column) for column in columns]
+    persons = [ids.column.alias(column) for ids, column in zip(cleaned, columns, strict=True)]
+    if rules.merges_ids:
+        persons = [_merged(table, ids, rules) for ids in persons]
+    return persons, sum(ids.trimmed for ids in cleaned)
+
+
+def _merged(table: Table, ids: pl.Series, rules: RecordRules) -> pl.Series:
+    """What stands before the separator, in one case."""
+    import polars as pl
+
+    text = ids.cast(pl.String)
+    if rules.person_separator:
+        text = text.str.splitn(rules.person_separator, 2).struct.field("field_0").str.strip_chars()
+        refuse_missing(table, ids.name, text == "")
+    person = text.str.to_lowercase() if rules.case == "fold" else text
+    return shortest_form(person).alias(ids.name)
+
+
+def _steps(table: Table, calendar: Calendar) -> tuple[pl.Series, int]:
+    """The step of each row, null where it has no time; and how many were folded."""
+    import polars as pl
+
+    if "time" not in table.frame.columns:
+        return pl.repeat(None, len(table.frame), dtype=pl.Int32, eager=True).alias("step"), 0
+    dated = calendar.steps_of(table.frame["time"])
+    if dated.trouble is not None:
+        value = str(table.frame["time"][dated.trouble.row])[:LONGEST_SHOWN]
+        raise InputError(
+            f"{dated.trouble.what}: '{value}'",
+            place=table.place(dated.trouble.row, "time"),
+            hint=dated.trouble.hint,
+        )
+    steps = pl.Series("step", dated.steps, dtype=pl.Int32)
+    if dated.missing_count:
+        steps = steps.set(pl.Series(dated.missing), None)
+    return steps, dated.folded
+
+
+def _of_one_time_each(nodes: Table, rules: RecordRules) -> Table:
+    """What the rows of one node say together about its time.
+
+    A row without a time says nothing where another row has one. Several sequences of one
+    person are one node, which arrives with the first of them.
+    """
+    import polars as pl
+
+    earliest = pl.col("step").min().over("node")
+    if rules.merges_ids:
+        nodes = replace(nodes, frame=nodes.frame.with_columns(earliest))
+    elif nodes.frame["step"].has_nulls():
+        nodes = replace(nodes, frame=nodes.frame.with_columns(pl.col("step").fill_null(earliest)))
+    missing = nodes.frame["step"].is_null()
+    if rules.undated == "refuse" and missing.any():
+        raise InputError(
+            "the time is missing",
+            place=nodes.place(int(missing.arg_max() or 0), "time"),
+            hint="Fill it in, or choose the rule that undated nodes join the first open step.",
+        )
+    return nodes

@@ -179,7 +179,7 @@ def test_a_disk_that_fails_is_told_in_words(monkeypatch: pytest.MonkeyPatch) -> 
     def fail(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "study")
 
-    monkeypatch.setattr("graphveil.cli.public_folder.public_folder", fail)
+    monkeypatch.setattr("graphveil.steward.public_folder.find", fail)
     finished = graphveil("report", "study")
     assert finished.code == 10
     assert finished.err == "graphveil: study: No space left on device.\n"
@@ -189,7 +189,7 @@ def test_an_interrupt_is_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("graphveil.cli.public_folder.public_folder", interrupt)
+    monkeypatch.setattr("graphveil.steward.public_folder.find", interrupt)
     finished = graphveil("report", "study")
     assert finished.code not in (0, None)
     assert "Traceback" not in finished.err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -44,6 +45,13 @@ Oriented = Annotated[
     bool, typer.Option("--oriented", help="Reciprocal edges are impossible and refused.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+
+
+class Undated(StrEnum):
+    """What to do with nodes that have no time."""
+
+    REFUSE = "refuse"
+    FIRST = "first"
 
 
 def chosen_statistic(name: str, tau: int | None, k: int | None, pattern: str | None) -> Statistic:

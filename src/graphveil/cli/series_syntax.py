@@ -32,12 +32,6 @@ def series_data(text: str) -> dict[str, Any]:
     return {"statistic": found["statistic"], "parameters": parameters, **said, **own}
 
 
-def named(series: dict[str, Any]) -> dict[str, Any]:
-    """The series with a name: if it has none, its statistic with its numbers: high-degree-3."""
-    numbers = [str(value) for value in series["parameters"].values() if isinstance(value, int)]
-    return {"name": "-".join([series["statistic"], *numbers]), **series}
-
-
 def projection(text: str) -> int | tuple[int, int]:
     """The threshold of a projection: D, or IxO for in- and out-degrees."""
     found = re.fullmatch(r"([0-9]+)(?:x([0-9]+))?", text)

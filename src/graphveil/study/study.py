@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphveil.errors import BoundError, ParameterError, StudyError
-from graphveil.study import adding, opening, publishing, study_file
+from graphveil.study import adding, growing, opening, publishing, study_file
 from graphveil.study.announcing import (
     Told,
     announce,
@@ -25,6 +24,7 @@ from graphveil.study.announcing import (
     require_newest,
     told,
 )
+from graphveil.study.clock import label_of, steps_ended
 from graphveil.study.folder import Folder, make_folder
 from graphveil.study.ledger import Event, Ledger
 from graphveil.study.publishing import Prepared
@@ -141,17 +141,11 @@ class Study:
     def open_series(self, promise: SeriesPromise) -> SeriesPromise:
         """Open a series from the next step on, for a share of what is left of the budget."""
         with self._writing() as (transaction, ledger):
-            study = ledger.versions[-1]
-            opening.require_new_name(study, promise.name)
-            step = len(ledger.sealed)
-            opened = promise.model_copy(update={"opened": _label(study, step)})
-            grown = study_file.study_file(
-                study.to_data() | {"series": [*study.to_data()["series"], opened.model_dump()]}
-            )
-            opening.require_affordable(grown)
+            growth = growing.grown(ledger, promise.model_dump())
+            opened, step = growth.series, growth.first_step
             if opened.projection is None:
                 publishing.require_kept_so_far(self.folder, ledger)
-            opening.open_series(transaction, study, opened, first_step=step)
+            opening.open_series(transaction, ledger.versions[-1], opened, first_step=step)
         self.announce()
         return opened
 
@@ -254,7 +248,7 @@ class Study:
 
     def _require_due(self, study: StudyFile, step: int, *, early: bool) -> None:
         """Refuse a step that the calendar does not have, or that has not ended yet."""
-        label = _label(study, step)
+        label = label_of(study, step)
         if early or step < steps_ended(study):
             return
         raise StudyError(
@@ -268,26 +262,3 @@ def _checked(ledger: Ledger, public: Told) -> Ledger:
     if ledger.is_open:
         require_agreement(public, ledger)
     return ledger
-
-
-def _label(study: StudyFile, step: int) -> str:
-    last = study.steps().last_step
-    if last is not None and step > last:
-        raise StudyError(
-            f"every step of the calendar up to {study.steps().label(last)} is sealed. To go on, "
-            "open a new study; the people in it are the same, so its ε adds to this one's."
-        )
-    return study.steps().label(step)
-
-
-def steps_ended(study: StudyFile) -> int:
-    """How many steps have ended by the clock; of a calendar without dates, all."""
-    from graphveil.calendar.calendar import MOST_STEPS
-    from graphveil.calendar.times import Unit
-
-    calendar = study.steps()
-    top = MOST_STEPS if calendar.last_step is None else calendar.last_step + 1
-    if calendar.unit == Unit.NUMBER:
-        return top
-    now = calendar.steps_of([datetime.now(UTC)])
-    return top if now.trouble is not None else int(now.steps[0])

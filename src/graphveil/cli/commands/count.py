@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphveil.cli.options import Json, K, Name, Tau, chosen_statistic
+from graphveil.cli.options import Json, K, Name, Tau, Undated, chosen_statistic
 from graphveil.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -18,13 +17,6 @@ if TYPE_CHECKING:
     from graphveil.statistics.statistic import Statistic
 
 PRIVATE = "PRIVATE: exact counts, no noise added. For the data holder only, never for publication."
-
-
-class Undated(StrEnum):
-    """What to do with nodes that have no time."""
-
-    REFUSE = "refuse"
-    FIRST = "first"
 
 
 def count(

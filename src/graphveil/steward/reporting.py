@@ -1,0 +1,48 @@
+"""Reporting: page, charts, card and table are written from the public part alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from graphveil.steward import public_folder
+
+if TYPE_CHECKING:
+    from graphveil.report.public_part import PublicPart
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was written.
+
+    Attributes:
+        part: what it tells, as it was read for it.
+        paths: its files, the page last.
+    """
+
+    part: PublicPart
+    paths: tuple[Path, ...]
+
+    @property
+    def page(self) -> Path:
+        """What readers open."""
+        return self.paths[-1]
+
+
+def report(folder: Path) -> Report:
+    """Write the report of a study, or of a public part by itself."""
+    return write_report(public_folder.find(folder))
+
+
+def write_report(public: Path) -> Report:
+    """Write the report of a public part into it; one process at a time.
+
+    The part is read by whoever holds the lock, so that no report replaces a newer one.
+    """
+    from graphveil.report.artefacts import write_part
+    from graphveil.report.public_part import PublicPart
+
+    with public_folder.writing(public):
+        part = PublicPart.read(public)
+        return Report(part, write_part(public, part))

@@ -229,7 +229,7 @@ def test_the_program_on_the_page_checks_the_chain(public: Path, tmp_path: Path) 
 def test_every_statistic_has_plain_words(name: str) -> None:
     assert name in COUNTED
     some = next(iter(registered()[name].examples()))
-    given = {each: str(getattr(some, each)) for each in some.parameters()}
+    given = {each.name: str(getattr(some, each.name)) for each in some.parameters()}
     words = COUNTED[name].format(**given)
     assert "{" not in words
     assert all(value in words for value in given.values())

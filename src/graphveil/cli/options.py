@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -56,11 +56,9 @@ class Undated(StrEnum):
 
 def chosen_statistic(name: str, tau: int | None, k: int | None, pattern: str | None) -> Statistic:
     """The statistic that the options describe."""
-    from graphveil.statistics.pattern import Pattern
     from graphveil.statistics.statistic import statistic
 
-    given: dict[str, Any] = {"tau": tau, "k": k}
-    given["pattern"] = Pattern.parse(pattern) if pattern is not None else None
+    given = {"tau": tau, "k": k, "pattern": pattern}
     return statistic(name, **{key: value for key, value in given.items() if value is not None})
 
 

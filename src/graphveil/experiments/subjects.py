@@ -78,7 +78,9 @@ class Asked:
     def _with_parameters(self, found: Degrees | None, *, directed: bool) -> Statistic:
         member = self.member(directed=directed)
         given = self.text.partition(":")[2]
-        parameters = {name: self._value(name, given, member, found) for name in member.parameters()}
+        parameters = {
+            each.name: self._value(each.name, given, member, found) for each in member.parameters()
+        }
         if given and not parameters:
             raise ParameterError("statistic", f"'{self.name}' has no parameter, but got '{given}'")
         return member(**parameters)

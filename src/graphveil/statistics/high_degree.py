@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -15,7 +15,7 @@ from graphveil.graph.bound import Bound
 from graphveil.statistics.degrees import USE_DIRECTED, USE_UNDIRECTED, DegreeStatistic
 from graphveil.statistics.parameters import require_at_least
 from graphveil.statistics.sensitivity import EVERY_MEASURE, PROOFS, Sensitivity, promise
-from graphveil.statistics.statistic import Domain, Statistic, register
+from graphveil.statistics.statistic import Domain, Statistic, register, told, whole_number
 from graphveil.statistics.tallies import Counts, DegreeReach
 
 
@@ -23,7 +23,14 @@ from graphveil.statistics.tallies import Counts, DegreeReach
 class HighDegreeCount(DegreeStatistic, ABC):
     """How many nodes have a degree of at least `tau`."""
 
-    tau: int
+    tau: int = field(
+        metadata=told(
+            "--tau",
+            metavar="N",
+            meaning="Threshold τ of the high-degree counts.",
+            parse=whole_number,
+        )
+    )
 
     def __post_init__(self) -> None:
         require_at_least("tau", self.tau, 1, "Every node has degree 0 or more: use 'nodes'.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -28,7 +28,7 @@ from graphveil.statistics.pattern import (
 )
 from graphveil.statistics.sensitivity import Sensitivity
 from graphveil.statistics.stars import InStars, OutStars, Stars
-from graphveil.statistics.statistic import Domain, Statistic, register
+from graphveil.statistics.statistic import Domain, Statistic, register, told
 from graphveil.statistics.tallies import Counts, PatternTally
 from graphveil.statistics.triangles import CyclicTriangles, TransitiveTriangles, Triangles
 
@@ -38,7 +38,15 @@ from graphveil.statistics.triangles import CyclicTriangles, TransitiveTriangles,
 class PatternCount(Statistic):
     """How many copies of `pattern` there are; a copy may have further links among its nodes."""
 
-    pattern: Pattern
+    pattern: Pattern = field(
+        metadata=told(
+            "--edges",
+            "--pattern",
+            metavar="EDGES",
+            meaning='Edges of a pattern: "a-b,b-c" or, directed, "a>b,b>c".',
+            parse=lambda given: given if isinstance(given, Pattern) else Pattern.parse(str(given)),
+        )
+    )
 
     name = "pattern"
     summary = "number of copies of a small connected pattern, given by its edges"

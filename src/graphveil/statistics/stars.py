@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import comb
 from typing import ClassVar
 
@@ -17,7 +17,7 @@ from graphveil.statistics.degrees import USE_DIRECTED, USE_UNDIRECTED, DegreeSta
 from graphveil.statistics.exact import LARGEST, checked
 from graphveil.statistics.parameters import require_at_least
 from graphveil.statistics.sensitivity import Sensitivity
-from graphveil.statistics.statistic import Domain, Statistic, register
+from graphveil.statistics.statistic import Domain, Statistic, register, told, whole_number
 from graphveil.statistics.tallies import Counts, DegreeReach
 
 
@@ -25,7 +25,11 @@ from graphveil.statistics.tallies import Counts, DegreeReach
 class StarCount(DegreeStatistic, ABC):
     """How many stars with `k` leaves there are: the sum of C(degree, k) over the nodes."""
 
-    k: int
+    k: int = field(
+        metadata=told(
+            "--k", metavar="N", meaning="Number of leaves of the stars.", parse=whole_number
+        )
+    )
 
     def __post_init__(self) -> None:
         require_at_least("k", self.k, 2, "A star with one leaf is an edge: use 'edges'.")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable
+from dataclasses import Field, dataclass, fields
 from enum import Enum
 from typing import Any, ClassVar, TypeVar
 
@@ -31,10 +31,52 @@ class Domain(Enum):
 
 
 @dataclass(frozen=True)
+class Parameter:
+    """What a statistic must be told, and how users tell it.
+
+    Attributes:
+        name: the statistic's field.
+        flags: how it is called on the command line.
+        metavar: what stands for its value in a usage line.
+        help: what it means, in one sentence.
+        parse: its value, from what a user typed or a study file holds. What is no such value
+            is handed through: the statistic refuses it with its own words.
+    """
+
+    name: str
+    flags: tuple[str, ...]
+    metavar: str
+    help: str
+    parse: Callable[[str | int], Any]
+
+
+def told(
+    *flags: str, metavar: str, meaning: str, parse: Callable[[str | int], Any]
+) -> dict[str, Any]:
+    """How users tell a parameter; the metadata of its field. See `Parameter`."""
+    return {"flags": flags, "metavar": metavar, "help": meaning, "parse": parse}
+
+
+def whole_number(given: str | int) -> str | int:
+    """A whole number from the text of one; anything else as it came, to be refused later."""
+    try:
+        return int(given) if isinstance(given, str) else given
+    except ValueError:
+        return given
+
+
+def _parameter_of(given: Field[Any]) -> Parameter:
+    """A field that says no more is a whole number, as `Statistic.definition_arguments` has it."""
+    plain = told(f"--{given.name}", metavar="N", meaning="", parse=whole_number)
+    return Parameter(given.name, **(plain | dict(given.metadata)))
+
+
+@dataclass(frozen=True)
 class Statistic(ABC):
     """What is counted: its meaning, its sensitivity and how its differences arise.
 
-    A member is a frozen dataclass whose fields are its parameters. It lives in one file
+    A member is a frozen dataclass whose fields are its parameters; `told` says how
+    users give them. It lives in one file
     of this package, is decorated with `register`, and is then found by the command line,
     by every engine and by every check suite.
 
@@ -57,9 +99,9 @@ class Statistic(ABC):
     advice: ClassVar[str] = ""
 
     @classmethod
-    def parameters(cls) -> list[str]:
-        """The names of its parameters."""
-        return [field.name for field in fields(cls)]
+    def parameters(cls) -> tuple[Parameter, ...]:
+        """What it must be told."""
+        return tuple(_parameter_of(each) for each in fields(cls))
 
     @classmethod
     @abstractmethod
@@ -106,7 +148,7 @@ class Statistic(ABC):
         A matrix of links does not tell a directed graph whose edges all go both ways from
         an undirected one, so a statistic that differs on them learns here which it is.
         """
-        return tuple(int(getattr(self, field.name)) for field in fields(self))
+        return tuple(int(getattr(self, each.name)) for each in fields(self))
 
     def require_domain(self, *, directed: bool) -> None:
         """Refuse graphs on which this statistic is not defined."""
@@ -133,7 +175,7 @@ class Statistic(ABC):
         return bound
 
     def __str__(self) -> str:
-        given = ", ".join(f"{field.name}={getattr(self, field.name)}" for field in fields(self))
+        given = ", ".join(f"{each.name}={getattr(self, each.name)}" for each in fields(self))
         return f"{self.name} ({given})" if given else self.name
 
 
@@ -152,12 +194,20 @@ def registered() -> dict[str, type[Statistic]]:
     return _REGISTRY.members()
 
 
-def statistic(name: str, **parameters: Any) -> Statistic:
-    """The statistic called `name` with its parameters, e.g. ``statistic("stars", k=3)``."""
+def known_parameters() -> dict[str, Parameter]:
+    """Every parameter of every statistic, by name."""
+    return {each.name: each for member in registered().values() for each in member.parameters()}
+
+
+def statistic(name: str, **given: Any) -> Statistic:
+    """The statistic called `name` with its parameters, e.g. ``statistic("stars", k=3)``.
+
+    A parameter may be given as users write it: ``statistic("pattern", pattern="a-b,b-c")``.
+    """
     member = _REGISTRY.named(name)
-    expected = {field.name for field in fields(member)}
-    for parameter in expected - parameters.keys():
-        raise ParameterError(parameter, f"is needed by '{name}'")
-    for parameter in parameters.keys() - expected:
-        raise ParameterError(parameter, f"has no meaning for '{name}'", hint="Leave it out.")
-    return member(**parameters)
+    expected = {each.name: each for each in member.parameters()}
+    for missing in expected.keys() - given.keys():
+        raise ParameterError(missing, f"is needed by '{name}'")
+    for unknown in given.keys() - expected.keys():
+        raise ParameterError(unknown, f"has no meaning for '{name}'", hint="Leave it out.")
+    return member(**{each: expected[each].parse(value) for each, value in given.items()})

@@ -161,12 +161,7 @@ class SeriesPromise(_Part):
 
     def counted(self) -> Statistic:
         """The statistic with its parameters."""
-        from graphveil.statistics.pattern import Pattern
-
-        given: dict[str, Any] = dict(self.parameters)
-        if "pattern" in given:
-            given["pattern"] = Pattern.parse(str(given["pattern"]))
-        return statistic(self.statistic, **given)
+        return statistic(self.statistic, **self.parameters)
 
     def threshold(self) -> Bound | None:
         """The threshold of the projection as a bound."""

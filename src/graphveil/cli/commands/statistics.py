@@ -32,7 +32,7 @@ def statistics(as_json: Json = False) -> None:
         (
             (
                 member.name,
-                " ".join(f"--{name}" for name in member.parameters()),
+                " ".join(f"--{each.name}" for each in member.parameters()),
                 member.summary,
                 member.formulas.get("undirected"),
                 member.formulas.get("directed"),
@@ -47,7 +47,7 @@ def _as_data(member: type[Statistic]) -> dict[str, Any]:
     return {
         "name": member.name,
         "counts": member.summary,
-        "parameters": member.parameters(),
+        "parameters": [each.name for each in member.parameters()],
         "graphs": member.domain.value,
         "formulas": member.formulas,
     }

@@ -1,0 +1,49 @@
+"""What users must tell a statistic, and how a statistic comes of what they told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+
+from graphveil.errors import ParameterError
+from graphveil.statistics.patterns import PatternCount
+from graphveil.statistics.stars import Stars
+from graphveil.statistics.statistic import Statistic, known_parameters, registered, statistic
+
+
+@pytest.mark.parametrize("name", sorted(registered()))
+def test_every_statistic_comes_back_from_the_texts_of_its_parameters(name: str) -> None:
+    for example in registered()[name].examples():
+        told = {each.name: str(getattr(example, each.name)) for each in example.parameters()}
+        assert statistic(name, **told) == example
+
+
+def test_values_are_taken_as_they_are() -> None:
+    assert statistic("stars", k=3) == statistic("stars", k="3") == Stars(3)
+    wanted = next(iter(PatternCount.examples()))
+    assert isinstance(wanted, PatternCount)
+    assert statistic("pattern", pattern=wanted.pattern) == wanted
+
+
+@pytest.mark.parametrize("given", ["three", "2.5", "", True, 2.5])
+def test_what_is_no_whole_number_is_refused_by_the_statistic(given: object) -> None:
+    with pytest.raises(ParameterError, match="must be a whole number of at least 2"):
+        statistic("stars", k=given)
+
+
+def test_the_command_line_learns_every_parameter() -> None:
+    known = known_parameters()
+    flags = {name: each.flags for name, each in known.items()}
+    assert flags == {"tau": ("--tau",), "k": ("--k",), "pattern": ("--edges", "--pattern")}
+    assert {each.metavar for each in known.values()} == {"N", "EDGES"}
+    assert all(each.name == name and each.help.endswith(".") for name, each in known.items())
+
+
+def test_a_plain_field_is_a_whole_number() -> None:
+    @dataclass(frozen=True)
+    class Pairs(Statistic):
+        apart: int
+
+    (found,) = Pairs.parameters()
+    assert (found.name, found.flags, found.parse("4")) == ("apart", ("--apart",), 4)

@@ -12,15 +12,12 @@ from graphveil.cli.options import (
     Degree,
     Inward,
     Json,
-    K,
     Oriented,
     Outward,
-    PatternEdges,
-    Tau,
     chosen_bound,
-    chosen_statistic,
 )
 from graphveil.cli.output import print_json, print_table, three_digits, working
+from graphveil.cli.statistic_options import given_parameters
 from graphveil.cli.tables import UNSPENT, print_outlooks
 from graphveil.errors import ParameterError
 
@@ -34,6 +31,7 @@ UNKNOWN = "unknown"
 
 
 def plan(
+    context: typer.Context,
     name: Annotated[
         str,
         typer.Argument(
@@ -44,9 +42,6 @@ def plan(
         str | None,
         typer.Option("--epsilon", metavar="E", help="Privacy loss ε of the whole series."),
     ] = None,
-    tau: Tau = None,
-    k: K = None,
-    pattern: PatternEdges = None,
     degree: Degree = None,
     inward: Inward = None,
     outward: Outward = None,
@@ -86,10 +81,12 @@ def plan(
     Example: graphveil plan edges --bound 15 --epsilon 1 --horizon 20
     """
     from graphveil.cli.plots import require_drawable, write_chart
+    from graphveil.statistics.statistic import statistic as named_statistic
     from graphveil.steward.comparison import compared
 
+    given = given_parameters(context)
     if is_study(name):
-        about_statistics = (epsilon, tau, k, pattern, degree, inward, outward, delta, plot)
+        about_statistics = (epsilon, degree, inward, outward, delta, plot, *given.values())
         _require_untold([*about_statistics, oriented or None], horizon, mechanism)
         _plan_study(Path(name), expected or [], as_json=as_json)
         return
@@ -98,7 +95,7 @@ def plan(
     steps, size = _steps(horizon), _size(expected or [])
     if plot is not None:
         require_drawable(plot)
-    statistic = chosen_statistic(name, tau, k, pattern)
+    statistic = named_statistic(name, **given)
     bound = chosen_bound(degree, inward, outward, oriented=oriented)
     with working("Planning …"):
         found = compared(

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graphveil.cli.options import Json, K, StudyFolder, Tau
+from graphveil.cli.options import Json, StudyFolder
 from graphveil.cli.output import print_json, working
+from graphveil.cli.series_syntax import entry_value, projection_of, series_data
+from graphveil.cli.statistic_options import given_parameters
 from graphveil.cli.tables import UNSPENT, print_outlooks, print_series
 from graphveil.errors import ParameterError
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
 
 def series(
+    context: typer.Context,
     folder: StudyFolder,
     opened: Annotated[
         str | None,
@@ -33,12 +36,6 @@ def series(
     ] = None,
     name: Annotated[
         str | None, typer.Option("--name", metavar="NAME", help="What it is called.")
-    ] = None,
-    tau: Tau = None,
-    k: K = None,
-    pattern: Annotated[
-        str | None,
-        typer.Option("--pattern", metavar="EDGES", help='Edges of a pattern: "a-b,b-c".'),
     ] = None,
     mechanism: Annotated[
         str | None, typer.Option("--mechanism", metavar="NAME", help="Leave out for the best.")
@@ -73,12 +70,13 @@ def series(
         "name": name, "epsilon": epsilon, "mechanism": mechanism, "horizon": horizon,
         "delta": delta, "projection": projection, "justification": reason,
     }  # fmt: skip
-    parameters = {"tau": tau, "k": k, "pattern": pattern}
+    given = given_parameters(context)
+    parameters = {key: entry_value(key, text) for key, text in given.items()}
     if opened is None:
         _require_nothing([*flags.values(), *parameters.values(), dry_run or None])
         _list(folder, as_json=as_json)
     else:
-        wish = _wished(opened, _given(flags), _given(parameters))
+        wish = _wished(opened, _given(flags), parameters)
         _open(folder, wish, dry_run=dry_run, as_json=as_json)
 
 
@@ -104,14 +102,13 @@ def _list(folder: Path, *, as_json: bool) -> None:
 
 def _wished(text: str, flags: dict[str, Any], parameters: dict[str, Any]) -> SeriesWish:
     """The series that the line and the options describe together; refuses what is said twice."""
-    from graphveil.cli.series_syntax import projection, series_data
     from graphveil.steward.wishes import SeriesWish
 
     line = series_data(text)
     for key in (line.keys() & flags.keys()) | (line["parameters"].keys() & parameters.keys()):
         raise ParameterError(key, "is given twice", hint="Leave one out.")
     if "projection" in flags:
-        flags["projection"] = projection(flags["projection"])
+        flags["projection"] = projection_of(flags["projection"])
     wished = SeriesWish(**line | flags | {"parameters": line["parameters"] | parameters})
     if wished.epsilon is None:
         raise ParameterError("epsilon", "is needed to open a series", hint="Give --epsilon E.")

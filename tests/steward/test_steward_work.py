@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from graphveil.errors import BoundError, BudgetError, IntegrityError, ParameterError, StudyError
+from graphveil.report.public_part import PublicPart
 from graphveil.steward import adding, drafting, outlook, publishing, series, verifying
 from graphveil.steward.calendars import calendar_of_cuts
 from graphveil.steward.publishing import Asked, Progress, Stage
@@ -129,6 +130,22 @@ def test_the_latest_batch_is_taken_back(study: Path, files: tuple[Path, Path]) -
     assert status(study).batches_waiting == 0
     with pytest.raises(ParameterError, match="at least one file"):
         adding.add(study, [])
+
+
+@pytest.mark.parametrize("asked", [Asked(), Asked(report=False)])
+def test_the_public_part_is_parsed_once(
+    study: Path, files: tuple[Path, Path], asked: Asked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    adding.add(study, files)
+    read, readings = PublicPart.of.__func__, []  # type: ignore[attr-defined]
+
+    def counted(*given: Any) -> Any:
+        readings.append(given)
+        return read(*given)
+
+    monkeypatch.setattr(PublicPart, "of", classmethod(counted))
+    assert publishing.publish(study, asked).releases
+    assert len(readings) == 1
 
 
 def test_an_interrupted_run_is_finished_first(study: Path, files: tuple[Path, Path]) -> None:

@@ -57,7 +57,7 @@ def frozen(seed: str) -> Iterator[World]:
     """Let commands that are run in here live in that world."""
     world = World(random.Random(seed))
     with ExitStack() as patches:
-        for module in ("store", "study"):
+        for module in ("store", "clock"):
             patches.enter_context(mock.patch(f"graphveil.study.{module}.datetime", world))
         patches.enter_context(mock.patch("secrets.token_hex", world.salt))
         patches.enter_context(

@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,9 @@ import pytest
 
 from commands import ROOT, graphveil
 from documents import COMMANDS
+from graphveil import __version__
 from graphveil.cli.made_up_network import made_up
+from graphveil.statistics import statistic
 
 CLINIC = ["--nodes", "examples/clinic/nodes.csv", "--edges", "examples/clinic/edges.csv"]
 
@@ -156,6 +159,35 @@ def test_help_needs_no_heavy_library() -> None:
     assert subprocess.run([sys.executable, "-c", probe], check=False).returncode == 0
 
 
+@pytest.mark.parametrize("command", ["plan", "series", "new"])
+def test_help_of_a_command_needs_little_more(command: str) -> None:
+    probe = (
+        "import sys; from graphveil.cli import app\n"
+        f"app([{command!r}, '--help'], standalone_mode=False)\n"
+        "heavy = {'numba', 'polars', 'scipy', 'sqlalchemy', 'altair', 'opendp'}\n"
+        "sys.exit(sorted(heavy & sys.modules.keys()) and 1 or 0)"
+    )
+    finished = subprocess.run([sys.executable, "-c", probe], check=False, capture_output=True)
+    assert finished.returncode == 0
+
+
+def test_the_version_is_told() -> None:
+    assert graphveil("--version").out == f"graphveil {__version__}\n"
+
+
+def test_options_of_statistics_come_from_the_statistics(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A statistic that asks for something new has its option in every command that takes one."""
+    known = statistic.known_parameters()
+    depth = replace(known["k"], name="depth", flags=("--depth", "--horizon"), help="How deep.")
+    monkeypatch.setattr(statistic, "known_parameters", lambda: {**known, "depth": depth})
+    for command in ("plan", "series", "sensitivity", "count", "audit"):
+        page = graphveil(command, "--help").out
+        assert re.search(r"^  --depth(, --horizon)? N +How deep", page, re.MULTILINE), command
+        assert page.count("\n  --horizon ") + page.count("--depth, --horizon ") == 1, command
+    finished = graphveil("sensitivity", "edges", "--bound", "3", "--depth", "2")
+    assert "depth: has no meaning for 'edges'" in finished.err
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_shows_an_example(command: str) -> None:
     assert f"Example: graphveil {command}" in graphveil(command, "--help").out
@@ -179,7 +211,7 @@ def test_a_disk_that_fails_is_told_in_words(monkeypatch: pytest.MonkeyPatch) -> 
     def fail(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "study")
 
-    monkeypatch.setattr("graphveil.cli.public_folder.public_folder", fail)
+    monkeypatch.setattr("graphveil.steward.public_folder.find", fail)
     finished = graphveil("report", "study")
     assert finished.code == 10
     assert finished.err == "graphveil: study: No space left on device.\n"
@@ -189,7 +221,7 @@ def test_an_interrupt_is_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("graphveil.cli.public_folder.public_folder", interrupt)
+    monkeypatch.setattr("graphveil.steward.public_folder.find", interrupt)
     finished = graphveil("report", "study")
     assert finished.code not in (0, None)
     assert "Traceback" not in finished.err

@@ -43,7 +43,7 @@ def test_plan_of_a_study_spends_nothing_and_warns(tmp_path: Path) -> None:
 def test_a_folder_without_a_study_does_not_hide_a_statistic(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from graphveil.cli.study_plan import is_study
+    from graphveil.cli.commands.plan import is_study
 
     monkeypatch.chdir(tmp_path)
     (tmp_path / "edges").mkdir()

@@ -185,7 +185,10 @@ def test_a_writer_that_lost_its_lock_harms_nobody(root: Path, postgresql: str) -
     with pytest.raises(StorageError), slow.store.transaction() as transaction:  # noqa: PT012
         ledger = transaction.ledger()
         records = from_rows([("P9", 2001)], [])
-        found = adding.candidate(slow.folder, ledger, ledger.versions[-1], records, complete=False)
+        promise = ledger.versions[-1]
+        found = adding.candidate(
+            slow.folder, ledger, promise, records, complete=False, engine=slow.engine
+        )
         end_sessions(url)
         added = first.add(people())
         adding.keep(transaction, slow.folder, ledger, found)  # under the same number

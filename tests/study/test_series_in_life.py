@@ -11,8 +11,7 @@ import pytest
 
 from graphveil.errors import BudgetError, ParameterError, StudyError
 from graphveil.formats import from_rows
-from graphveil.study import SeriesPromise, Study
-from graphveil.study import study as at_work
+from graphveil.study import SeriesPromise, Study, clock
 from plain_rules import DEGREES, EDGES, numbered, totals
 from studies import freeze_noise, people, promise, released
 
@@ -156,8 +155,8 @@ def test_a_step_that_has_not_ended_is_refused_unless_it_is_wanted(
 ) -> None:
     study = Study.create(root, promise(series=[EDGES]))
     study.add(people())
-    monkeypatch.setattr(at_work, "datetime", Clock)
-    assert at_work.steps_ended(study.promise()) == 2
+    monkeypatch.setattr(clock, "datetime", Clock)
+    assert clock.steps_ended(study.promise()) == 2
     with pytest.raises(StudyError, match="2003 has not ended yet"):
         study.publish(2)
     assert study.ledger().sealed == ()

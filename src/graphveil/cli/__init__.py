@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+from typing import Annotated
 
 import typer
 
+from graphveil import __version__
 from graphveil.cli.commands import (
     add,
     audit,
@@ -25,6 +27,7 @@ from graphveil.cli.commands import (
     status,
     verify,
 )
+from graphveil.cli.statistic_options import taking_parameters
 from graphveil.errors import (
     BoundError,
     BudgetError,
@@ -48,6 +51,13 @@ EXIT_CODES: dict[type[GraphveilError], int] = {
     StorageError: 10,
 }
 
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        print(f"graphveil {__version__}")
+        raise typer.Exit
+
+
 app = typer.Typer(
     name="graphveil",
     help="Statistics of a growing network of people under node differential privacy.",
@@ -57,21 +67,33 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+
+@app.callback()
+def _program(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """Hold what goes with no command."""
+
+
 # First the steward's work, in its order.
 app.command()(demo.demo)
 app.command()(new.new)
-app.command()(plan.plan)
+app.command(cls=taking_parameters(before="degree"))(plan.plan)
 app.command()(add.add)
 app.command()(publish.publish)
 app.command()(status.status)
 app.command()(releases.releases)
-app.command()(series.series)
+app.command(cls=taking_parameters(before="mechanism"))(series.series)
 app.command()(report.report)
 app.command()(verify.verify)
 app.command()(statistics.statistics)
-app.command()(sensitivity.sensitivity)
-app.command()(count.count)
-app.command()(audit.audit)
+app.command(cls=taking_parameters(before="degree"))(sensitivity.sensitivity)
+app.command(cls=taking_parameters(before="directed"))(count.count)
+app.command(cls=taking_parameters(before="degree"))(audit.audit)
 app.command()(datasets.datasets)
 app.command()(generate.generate)
 app.command()(reproduce.reproduce)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,25 +12,11 @@ from graphveil.errors import ParameterError
 
 if TYPE_CHECKING:
     from graphveil.graph.bound import Bound
-    from graphveil.statistics.statistic import Statistic
 
 StudyFolder = Annotated[
     Path, typer.Argument(metavar="FOLDER", help="The study: what `graphveil new` was given.")
 ]
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A name from `graphveil statistics`.")]
-Tau = Annotated[
-    int | None, typer.Option("--tau", metavar="N", help="Threshold τ of the high-degree counts.")
-]
-K = Annotated[int | None, typer.Option("--k", metavar="N", help="Number of leaves of the stars.")]
-PatternEdges = Annotated[
-    str | None,
-    typer.Option(
-        "--edges",
-        "--pattern",
-        metavar="EDGES",
-        help='Edges of a pattern: "a-b,b-c" or, directed, "a>b,b>c".',
-    ),
-]
 Degree = Annotated[
     int | None, typer.Option("--bound", metavar="D", help="Degree bound D of an undirected graph.")
 ]
@@ -46,12 +33,11 @@ Oriented = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
 
-def chosen_statistic(name: str, tau: int | None, k: int | None, pattern: str | None) -> Statistic:
-    """The statistic that the options describe."""
-    from graphveil.statistics.statistic import statistic
+class Undated(StrEnum):
+    """What to do with nodes that have no time."""
 
-    given = {"tau": tau, "k": k, "pattern": pattern}
-    return statistic(name, **{key: value for key, value in given.items() if value is not None})
+    REFUSE = "refuse"
+    FIRST = "first"
 
 
 def chosen_bound(

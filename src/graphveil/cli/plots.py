@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import ceil, exp, floor, log, log10
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,14 +32,14 @@ def require_drawable(path: Path) -> None:
         raise ParameterError("plot", "must be in a folder that exists")
 
 
-def write_chart(path: Path, prospects: list[Prospect], chosen: Plan) -> None:
+def write_chart(path: Path, prospects: Sequence[Prospect], chosen: Plan) -> None:
     """Draw the errors into a file, whole or not at all; needs no network."""
     specification = chart(prospects, chosen).to_dict()
     content = RENDERERS[path.suffix.lower()](specification)
     write_whole(path, lambda file: file.write(content), parameter="plot")
 
 
-def chart(prospects: list[Prospect], chosen: Plan) -> altair.LayerChart:
+def chart(prospects: Sequence[Prospect], chosen: Plan) -> altair.LayerChart:
     """Error against release, one line per mechanism, each with its name at its end."""
     import altair as alt
 
@@ -124,7 +125,7 @@ def _dressed(layers: altair.LayerChart, chosen: Plan) -> altair.LayerChart:
     return dressed
 
 
-def _lines(prospects: list[Prospect], chosen: Plan) -> list[tuple[str, tuple[float, ...]]]:
+def _lines(prospects: Sequence[Prospect], chosen: Plan) -> list[tuple[str, tuple[float, ...]]]:
     """Each line with its name, the chosen one first; equal lines share one name."""
     shared: dict[tuple[float, ...], list[str]] = {}
     for each in sorted(prospects, key=lambda each: each.name != chosen.mechanism.name):

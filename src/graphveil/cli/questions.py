@@ -114,14 +114,14 @@ def _calendar(answers: Answers) -> list[Question]:
 
 
 def _require_rhythm(text: str) -> None:
-    from graphveil.cli.drafting import RHYTHMS
+    from graphveil.steward.calendars import RHYTHMS
 
     if text not in RHYTHMS and not text.isdigit():
         raise ParameterError("every", f"must be {', '.join(RHYTHMS)} or a whole number")
 
 
 def _calendar_of(every: str, first: str, last: str | None) -> None:
-    from graphveil.cli.drafting import calendar
+    from graphveil.steward.calendars import calendar
 
     calendar(every, first, last)
 

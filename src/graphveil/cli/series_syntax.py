@@ -26,19 +26,13 @@ def series_data(text: str) -> dict[str, Any]:
         raise ParameterError("series", f"'{text}' cannot be read", hint=f"Write {EXAMPLES}.")
     pairs = _NEXT_PAIR.split(found["given"]) if found["given"] else []
     given = dict(pair.split("=") for pair in pairs)
-    own = {key: _value(key, given.pop(key)) for key in OF_THE_SERIES if key in given}
-    parameters = {key: _value(key, value) for key, value in given.items()}
+    own = {key: entry_value(key, given.pop(key)) for key in OF_THE_SERIES if key in given}
+    parameters = {key: entry_value(key, value) for key, value in given.items()}
     said = {key: found[key] for key in ("name", "epsilon") if found[key]}
     return {"statistic": found["statistic"], "parameters": parameters, **said, **own}
 
 
-def named(series: dict[str, Any]) -> dict[str, Any]:
-    """The series with a name: if it has none, its statistic with its numbers: high-degree-3."""
-    numbers = [str(value) for value in series["parameters"].values() if isinstance(value, int)]
-    return {"name": "-".join([series["statistic"], *numbers]), **series}
-
-
-def projection(text: str) -> int | tuple[int, int]:
+def projection_of(text: str) -> int | tuple[int, int]:
     """The threshold of a projection: D, or IxO for in- and out-degrees."""
     found = re.fullmatch(r"([0-9]+)(?:x([0-9]+))?", text)
     if found is None:
@@ -47,7 +41,8 @@ def projection(text: str) -> int | tuple[int, int]:
     return int(found[1]) if found[2] is None else (int(found[1]), int(found[2]))
 
 
-def _value(key: str, text: str) -> Any:
+def entry_value(key: str, text: str) -> Any:
+    """The value of an entry of the study file, from its text."""
     if key == "projection":
-        return projection(text)
+        return projection_of(text)
     return int(text) if text.isascii() and text.isdigit() and key != "delta" else text

@@ -62,8 +62,13 @@ def write(public: Path) -> tuple[Path, ...]:
     """Write the report of a `public` folder into it, each file whole or not at all."""
     from graphveil.study.public_part import PublicPart
 
+    return write_part(public, PublicPart.read(public))
+
+
+def write_part(public: Path, part: PublicPart) -> tuple[Path, ...]:
+    """The same for a part that was read from it already."""
     written = []
-    for each in artefacts(PublicPart.read(public)):
+    for each in artefacts(part):
         path = public / each.path
         _make_folder(path.parent)
         write_bytes(path, each.make())

@@ -33,7 +33,7 @@ class Committed:
 
 
 @dataclass(frozen=True)
-class Publication:
+class Announced:
     """What publishing came to.
 
     Attributes:

@@ -23,7 +23,7 @@ from graphveil.study.facts import (
 )
 from graphveil.study.ledger import Ledger
 from graphveil.study.store import StoredSeries, Transaction
-from graphveil.study.study_file import SeriesPromise, StudyFile, study_file
+from graphveil.study.study_file import SeriesPromise, StudyFile
 
 if TYPE_CHECKING:
     from graphveil.mechanisms.request import Epoch
@@ -130,15 +130,10 @@ def require_room(ledger: Ledger, step: int) -> None:
             )
 
 
-def require_possible(study: StudyFile, promise: SeriesPromise) -> StudyFile:
-    """The study with one more series; refuses a name that is taken, and overspending."""
-    if any(each.name == promise.name for each in study.series):
-        problem = f"a series '{promise.name}' is open already"
-        raise ParameterError("name", problem, hint="Choose another.")
-    before = study.to_data()
-    grown = study_file(before | {"series": [*before["series"], promise.model_dump()]})
-    require_affordable(grown)
-    return grown
+def require_new_name(study: StudyFile, name: str) -> None:
+    """Refuse a series whose name is taken."""
+    if any(each.name == name for each in study.series):
+        raise ParameterError("name", f"a series '{name}' is open already", hint="Choose another.")
 
 
 def _announcement(

@@ -69,6 +69,10 @@ class PublicPart:
         head = Head(rows[-1].hash, len(rows), rows[-1].at)
         return cls(history.versions[-1], rows[0].at, history, head, history.series)
 
+    def is_announced(self, public: Path) -> bool:
+        """Whether the ledger of a `public` folder still ends where this one does."""
+        return f'"hash":"{self.head.hash}"' in _text(public / LEDGER).rsplit("\n", 2)[-2]
+
     @property
     def steps(self) -> tuple[StepSealed, ...]:
         """What is published so far."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,10 +18,12 @@ from graphveil.engines import LocalEngine
 from graphveil.errors import BoundError, ParameterError, StudyError
 from graphveil.study import adding, committed, opening, publishing, study_file
 from graphveil.study.announcing import announce, told
-from graphveil.study.committed import Committed, Publication
+from graphveil.study.clock import label_of, steps_ended
+from graphveil.study.committed import Announced, Committed
 from graphveil.study.facts import Event
 from graphveil.study.folder import Folder, make_folder
 from graphveil.study.ledger import Ledger, LedgerRow
+from graphveil.study.one_more_series import with_series
 from graphveil.study.publishing import Prepared
 from graphveil.study.store import Store, Transaction
 from graphveil.study.study_file import SeriesPromise, StudyFile
@@ -159,14 +160,14 @@ class Study:
         """Open a series from the next step on, for a share of what is left of the budget."""
         with self._writing() as (transaction, opened):
             ledger = opened.ledger
-            study, step = ledger.versions[-1], len(ledger.sealed)
-            dated = promise.model_copy(update={"opened": _label(study, step)})
-            opening.require_possible(study, dated)
-            if dated.projection is None:
+            wider = with_series(ledger, promise.model_dump())
+            if wider.series.projection is None:
                 publishing.require_kept_so_far(self.folder, ledger, self.engine)
-            opening.open_series(transaction, study, dated, first_step=step)
+            opening.open_series(
+                transaction, ledger.versions[-1], wider.series, first_step=wider.first_step
+            )
         self.announce()
-        return dated
+        return wider.series
 
     def publish(
         self,
@@ -175,7 +176,7 @@ class Study:
         early: bool = False,
         sealed: Callable[[int], object] = lambda step: None,
         since: Committed | None = None,
-    ) -> Publication:
+    ) -> Announced:
         """Seal the next step, or every step up to `through`, and tell the public.
 
         What a killed process has sealed is announced, too; then, without `through`, nothing
@@ -201,7 +202,7 @@ class Study:
                 sealed(step)
         finally:
             ledger = self.announce(run.ledger)
-        return Publication(list(range(first, last + 1)), ledger)
+        return Announced(list(range(first, last + 1)), ledger)
 
     def announce(self, known: Ledger | None = None) -> Ledger:
         """Bring the public part to what was committed, and say what that is.
@@ -244,7 +245,7 @@ class Study:
 
     def _require_due(self, study: StudyFile, step: int, *, early: bool) -> None:
         """Refuse a step that the calendar does not have, or that has not ended yet."""
-        label = _label(study, step)
+        label = label_of(study, step)
         if early or step < steps_ended(study):
             return
         raise StudyError(
@@ -298,26 +299,3 @@ class _Run:
             with self._study.store.transaction() as transaction:
                 transaction.append(Event.REFUSAL, private={"step": step, "reason": "degree bound"})
             raise
-
-
-def _label(study: StudyFile, step: int) -> str:
-    last = study.steps().last_step
-    if last is not None and step > last:
-        raise StudyError(
-            f"every step of the calendar up to {study.steps().label(last)} is sealed. To go on, "
-            "open a new study; the people in it are the same, so its ε adds to this one's."
-        )
-    return study.steps().label(step)
-
-
-def steps_ended(study: StudyFile) -> int:
-    """How many steps have ended by the clock; of a calendar without dates, all."""
-    from graphveil.calendar.calendar import MOST_STEPS
-    from graphveil.calendar.times import Unit
-
-    calendar = study.steps()
-    top = MOST_STEPS if calendar.last_step is None else calendar.last_step + 1
-    if calendar.unit == Unit.NUMBER:
-        return top
-    now = calendar.steps_of([datetime.now(UTC)])
-    return top if now.trouble is not None else int(now.steps[0])

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from graphveil.cli.options import Json, StudyFolder
-from graphveil.errors import InputError, ParameterError
+from graphveil.cli.output import print_json, working
+from graphveil.errors import ParameterError
 
 if TYPE_CHECKING:
-    from graphveil.formats import ReadFiles
-    from graphveil.study import Added, Study
-
-PRIVATE = "PRIVATE: true counts and rows of your records. For the data holder only."
+    from graphveil.steward.adding import Addition
 
 
 def add(
@@ -68,85 +66,44 @@ def add(
 
     Example: graphveil add my-study nodes.csv edges.csv --dry-run
     """
-    from graphveil.cli.output import working
-    from graphveil.formats import ReadingOptions, read_records
+    from graphveil.formats import ReadingOptions
     from graphveil.kernels.startup import load_kernels_without_blas
-    from graphveil.study import Study
+    from graphveil.steward import adding
 
-    study = Study.at(folder)
     if withdraw:
-        _withdraw(study, files, as_json=as_json)
+        _withdraw(folder, files, as_json=as_json)
         return
-    if not files:
-        raise ParameterError("files", "name at least one file of records")
     options = ReadingOptions(time=time, edge_time=edge_time, day_first=day_first)
     with working("Reading and checking …"):
         load_kernels_without_blas()
-        reading = read_records(files, format=format_, options=options)
-        _require_direction(reading, study)
-        added = study.add(reading.records, complete=complete, dry_run=dry_run)
+        added = adding.add(
+            folder, files or [], format=format_, options=options, complete=complete, dry_run=dry_run
+        )
     if details is not None:
-        _write_details(details, added)
+        added.write_details(details)
     if as_json:
-        _print_json(reading, added)
+        print_json(added.as_data())
     else:
-        _print(folder, reading, added, details)
+        _print(folder, added, details)
 
 
-def _withdraw(study: Study, files: list[Path] | None, *, as_json: bool) -> None:
-    from graphveil.cli.output import print_json
+def _withdraw(folder: Path, files: list[Path] | None, *, as_json: bool) -> None:
+    from graphveil.steward import adding
 
     if files:
         raise ParameterError("withdraw", "takes no files", hint="Leave them out.")
-    number = study.withdraw()
+    number = adding.withdraw(folder)
     if as_json:
         print_json({"withdrawn": number})
     else:
         print(f"Batch {number} is taken back: it will not be published.")
 
 
-def _require_direction(reading: ReadFiles, study: Study) -> None:
-    """Refuse files that say that their links are of another kind than the study's."""
-    directed = study.promise().directed
-    if reading.directed in (None, directed):
-        return
-    words = {True: "directed", False: "undirected"}
-    raise InputError(
-        f"the files say that links are {words[not directed]}, the study that they are "
-        f"{words[directed]}",
-        hint="Convert the files, or open a study of the other kind.",
-    )
+def _print(folder: Path, added: Addition, details: Path | None) -> None:
+    from graphveil.steward.adding import PRIVATE
 
-
-def _write_details(path: Path, added: Added) -> None:
-    from graphveil.whole_files import write_whole
-
-    content = added.findings.details.write_csv().encode()
-    write_whole(path, lambda file: file.write(content), parameter="list", mode=0o600)
-
-
-def _print_json(reading: ReadFiles, added: Added) -> None:
-    from dataclasses import asdict
-
-    from graphveil.cli.output import print_json
-
-    findings = added.findings
-    data: dict[str, Any] = {
-        "private": PRIVATE,
-        "batch": added.batch,
-        "files": [asdict(each) for each in reading.report.files],
-        "notes": [str(each) for each in reading.report.notes],
-        **asdict(findings.intake),
-        "vanished_nodes": findings.vanished_nodes,
-        "vanished_edges": findings.vanished_edges,
-        "keeps_bound": findings.keeps_bound,
-    }
-    print_json(data)
-
-
-def _print(folder: Path, reading: ReadFiles, added: Added, details: Path | None) -> None:
     print(PRIVATE, file=sys.stderr)
-    for line in [*reading.report.lines(), *added.findings.lines()]:
+    for line in added.lines():
         print(f"  {line}", file=sys.stderr)
     if details is not None:
         print(f"  listed in {details}, which only you can read", file=sys.stderr)

@@ -12,15 +12,12 @@ from graphveil.cli.options import (
     Degree,
     Inward,
     Json,
-    K,
     Name,
     Oriented,
     Outward,
-    PatternEdges,
-    Tau,
     chosen_bound,
-    chosen_statistic,
 )
+from graphveil.cli.statistic_options import given_parameters
 
 if TYPE_CHECKING:
     from graphveil.graph.bound import Bound
@@ -34,13 +31,11 @@ REMINDER = "An audit can only find faults; that it finds none does not prove pri
 
 
 def audit(
+    context: typer.Context,
     name: Name,
     epsilon: Annotated[
         str, typer.Option("--epsilon", metavar="E", help="The claim: ε of the whole series.")
     ],
-    tau: Tau = None,
-    k: K = None,
-    pattern: PatternEdges = None,
     degree: Degree = None,
     inward: Inward = None,
     outward: Outward = None,
@@ -73,10 +68,11 @@ def audit(
     Example: graphveil audit edges --bound 3 --epsilon 1 --horizon 8 --runs 20000
     """
     from graphveil.cli.output import print_json
+    from graphveil.statistics.statistic import statistic as named_statistic
     from graphveil.testing import audit as auditing
 
     effort = auditing.AuditEffort.of(runs)
-    statistic = chosen_statistic(name, tau, k, pattern)
+    statistic = named_statistic(name, **given_parameters(context))
     bound = chosen_bound(degree, inward, outward, oriented=oriented)
     with _progress() as progress:
         plan = _plan(statistic, bound, epsilon, delta, horizon, mechanism)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphveil.cli.options import Json, K, Name, Tau, chosen_statistic
+from graphveil.cli.options import Json, Name, Undated
+from graphveil.cli.statistic_options import given_parameters
 from graphveil.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -20,14 +20,8 @@ if TYPE_CHECKING:
 PRIVATE = "PRIVATE: exact counts, no noise added. For the data holder only, never for publication."
 
 
-class Undated(StrEnum):
-    """What to do with nodes that have no time."""
-
-    REFUSE = "refuse"
-    FIRST = "first"
-
-
 def count(
+    context: typer.Context,
     name: Name,
     nodes: Annotated[
         Path,
@@ -41,16 +35,6 @@ def count(
             "--edges", metavar="FILE", help="Edges: source,target[,time], in the same formats."
         ),
     ],
-    tau: Tau = None,
-    k: K = None,
-    pattern: Annotated[
-        str | None,
-        typer.Option(
-            "--pattern",
-            metavar="EDGES",
-            help='Edges of a pattern: "a-b,b-c" or, directed, "a>b,b>c".',
-        ),
-    ] = None,
     directed: Annotated[
         bool, typer.Option("--directed", help="source,target has a direction.")
     ] = False,
@@ -77,9 +61,10 @@ def count(
     """
     from graphveil.cli.output import working
     from graphveil.kernels.startup import load_kernels_without_blas
+    from graphveil.statistics.statistic import statistic as named_statistic
 
-    edges_file, pattern = _file_and_pattern(edges, pattern)
-    statistic = chosen_statistic(name, tau, k, pattern)
+    edges_file, parameters = _file_and_parameters(edges, given_parameters(context))
+    statistic = named_statistic(name, **parameters)
     statistic.require_domain(directed=directed or oriented)
     with working("Reading and counting …"):
         load_kernels_without_blas()
@@ -91,15 +76,15 @@ def count(
         _print_table(intake, statistic, counts)
 
 
-def _file_and_pattern(edges: list[str], pattern: str | None) -> tuple[Path, str | None]:
+def _file_and_parameters(edges: list[str], given: dict[str, str]) -> tuple[Path, dict[str, str]]:
     """--edges names the file and, where it is given twice, also the pattern."""
     files = [value for value in edges if Path(value).suffix]
     patterns = [value for value in edges if value not in files]
-    if len(files) != 1 or len(patterns) > 1 or (patterns and pattern):
+    if len(files) != 1 or len(patterns) > 1 or (patterns and "pattern" in given):
         raise ParameterError(
             "--edges", "name one file of edges", hint="Use --pattern for patterns."
         )
-    return Path(files[0]), pattern or (patterns[0] if patterns else None)
+    return Path(files[0]), {**given, **({"pattern": patterns[0]} if patterns else {})}
 
 
 def _read(

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graphveil.cli.commands.count import Undated
-from graphveil.cli.options import Degree, Inward, Oriented, Outward
+from graphveil.cli.options import Degree, Inward, Oriented, Outward, Undated, chosen_bound
+from graphveil.cli.output import working
+from graphveil.cli.tables import print_outlooks
 from graphveil.errors import ParameterError
 
 if TYPE_CHECKING:
     from graphveil.calendar.calendar import Calendar
     from graphveil.cli.questions import Answers
-    from graphveil.study import Study, StudyFile
+    from graphveil.steward.drafting import Draft
+    from graphveil.steward.wishes import SeriesWish, StudyWish
 
 
 def new(
@@ -115,9 +118,8 @@ def new(
     --every year --first 2021 --last 2030 --epsilon 2 --epsilon-reason "ethics board, 2020"
     --series nodes --series edges --series high-degree:tau=3@1/2
     """
-    from graphveil.cli.output import working
     from graphveil.cli.questions import completed
-    from graphveil.study import Study
+    from graphveil.steward import drafting
     from graphveil.study.folder import Folder
 
     Folder(folder.resolve()).require_free()
@@ -130,66 +132,51 @@ def new(
         "series": " ".join(each.replace(" ", "") for each in series) if series else None,
     }  # fmt: skip
     answers = completed({key: str(text) for key, text in texts.items() if text is not None})
-    rules = {
-        "person_separator": person_separator,
-        "case": "fold" if fold_case else "keep",
-        "undated": undated.value,
-    }
-    more = {"confidence": confidence, "records": rules}
+    more: dict[str, Any] = {
+        "oriented": oriented, "delta": delta, "confidence": confidence,
+        "person_separator": person_separator, "fold_case": fold_case, "undated": undated.value,
+    }  # fmt: skip
     with working("Planning …"):
-        draft = _draft(answers, oriented, delta, _reasons(series_reason or []), more)
-        study = Study.create(folder, draft, database=database)
-    _print(folder, study, draft)
+        wish = _wish(answers, _reasons(series_reason or []), more)
+        draft = drafting.create(folder, wish, database=database)
+    _print(folder, draft)
 
 
-def _draft(
-    answers: Answers,
-    oriented: bool,
-    delta: str | None,
-    reasons: dict[str, str],
-    more: dict[str, Any],
-) -> StudyFile:
-    """The study file, with shares and mechanisms settled."""
-    from graphveil.cli.drafting import checked, settled, with_risks, with_shares
-    from graphveil.cli.series_syntax import named, series_data
+def _wish(answers: Answers, reasons: dict[str, str], more: dict[str, Any]) -> StudyWish:
+    """The study that answers and options describe together."""
+    from graphveil.steward.wishes import StudyWish
 
-    series = [named(series_data(each)) for each in answers["series"].split()]
-    series = with_risks(with_shares(series, answers["epsilon"]), delta)
-    data = {
-        **{key: answers[key] for key in ("title", "population", "publisher")},
-        "directed": answers.get("directed") == "yes" or "in-bound" in answers,
-        "bound": _bound(answers, oriented),
-        "calendar": {k: v for k, v in _calendar(answers).to_dict().items() if v is not None},
-        "budget": {
-            "epsilon": answers["epsilon"],
-            "justification": answers["epsilon-reason"],
-            **({"delta": delta} if delta is not None else {}),
-        },
-        "series": _with_reasons(series, reasons),
+    return StudyWish(
+        title=answers["title"],
+        population=answers["population"],
+        publisher=answers["publisher"],
+        directed=answers.get("directed") == "yes" or "in-bound" in answers,
+        **_bound(answers, more["oriented"]),
+        bound_reason=answers["bound-reason"],
+        calendar=_calendar(answers),
+        epsilon=answers["epsilon"],
+        epsilon_reason=answers["epsilon-reason"],
+        series=_series(answers["series"], reasons),
         **more,
-    }
-    return settled(checked(data, "the new study"))
+    )
 
 
 def _bound(answers: Answers, oriented: bool) -> dict[str, Any]:
-    """The promise of the bound; refuses half of one."""
-    from graphveil.cli.options import chosen_bound
-
+    """The numbers of the bound; refuses half of one."""
     numbers = [answers.get(key) for key in ("bound", "in-bound", "out-bound")]
     degree, inward, outward = (None if text is None else int(text) for text in numbers)
     chosen_bound(degree, inward, outward, oriented=oriented)
-    given = {"degree": degree, "inward": inward, "outward": outward, "oriented": oriented}
-    return {**given, "justification": answers["bound-reason"]}
+    return {"degree": degree, "inward": inward, "outward": outward}
 
 
 def _calendar(answers: Answers) -> Calendar:
-    from graphveil.cli.drafting import calendar, calendar_of_cuts
+    from graphveil.steward.calendars import calendar, calendar_of_cuts
 
     even = {"every", "first", "last"} & {key for key, text in answers.items() if text}
     if "cuts" in answers and even:
         raise ParameterError("cuts", "give either --cuts, or --every and --first")
     if "cuts" in answers:
-        return calendar_of_cuts(answers["cuts"], answers.get("end"))
+        return calendar_of_cuts(answers["cuts"].split(","), answers.get("end"))
     if "end" in answers:
         raise ParameterError("end", "goes with --cuts", hint="Use --last.")
     return calendar(answers["every"], answers["first"], answers.get("last") or None)
@@ -202,25 +189,25 @@ def _reasons(given: list[str]) -> dict[str, str]:
     return {pair[0].strip(): pair[1].strip() for pair in pairs}
 
 
-def _with_reasons(series: list[dict[str, Any]], reasons: dict[str, str]) -> list[dict[str, Any]]:
-    names = [each["name"] for each in series]
+def _series(lines: str, reasons: dict[str, str]) -> tuple[SeriesWish, ...]:
+    """The series with their reasons; refuses a reason for one that there is not."""
+    from graphveil.cli.series_syntax import series_data
+    from graphveil.steward.wishes import SeriesWish
+
+    series = [SeriesWish(**series_data(line)) for line in lines.split()]
+    names = [each.called for each in series]
     for name in reasons.keys() - set(names):
         problem = f"there is no series '{name}'"
         raise ParameterError("series-reason", problem, hint=f"There are: {', '.join(names)}.")
-    return [
-        {**each, "justification": reasons[each["name"]]} if each["name"] in reasons else each
-        for each in series
-    ]
+    return tuple(replace(each, justification=reasons.get(each.called)) for each in series)
 
 
-def _print(folder: Path, study: Study, draft: StudyFile) -> None:
-    from graphveil.cli.predicted import Outlook, print_outlooks
+def _print(folder: Path, draft: Draft) -> None:
     from graphveil.noise.exact_numbers import as_text
 
-    outlooks = [Outlook(draft, each, 0) for each in draft.series]
     title = "Predicted standard deviation of the noise in each published number"
-    print_outlooks(title, outlooks)
-    left, _ = draft.budget_left()
-    print(f"ε = {draft.budget.epsilon} in all; {as_text(left)} is left for later series.")
-    print(f"The draft is in {study.folder.study_file}: read it, and edit it until it is right.")
+    print_outlooks(title, draft.outlooks)
+    left, _ = draft.promise.budget_left()
+    print(f"ε = {draft.promise.budget.epsilon} in all; {as_text(left)} is left for later series.")
+    print(f"The draft is in {draft.study_file}: read it, and edit it until it is right.")
     print(f"Nothing is spent yet. Next: graphveil plan {folder}, then graphveil add {folder} FILES")

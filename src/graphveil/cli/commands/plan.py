@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,26 +12,26 @@ from graphveil.cli.options import (
     Degree,
     Inward,
     Json,
-    K,
     Oriented,
     Outward,
-    PatternEdges,
-    Tau,
     chosen_bound,
-    chosen_statistic,
 )
+from graphveil.cli.output import print_json, print_table, three_digits, working
+from graphveil.cli.statistic_options import given_parameters
+from graphveil.cli.tables import UNSPENT, print_outlooks
 from graphveil.errors import ParameterError
 
 if TYPE_CHECKING:
-    from graphveil.graph.bound import Bound
     from graphveil.planning.plan import Plan
     from graphveil.planning.planner import Prospect
-    from graphveil.statistics.statistic import Statistic
+    from graphveil.steward.comparison import Comparison
+    from graphveil.steward.outlook import StudyOutlook
 
 UNKNOWN = "unknown"
 
 
 def plan(
+    context: typer.Context,
     name: Annotated[
         str,
         typer.Argument(
@@ -42,9 +42,6 @@ def plan(
         str | None,
         typer.Option("--epsilon", metavar="E", help="Privacy loss ε of the whole series."),
     ] = None,
-    tau: Tau = None,
-    k: K = None,
-    pattern: PatternEdges = None,
     degree: Degree = None,
     inward: Inward = None,
     outward: Outward = None,
@@ -83,33 +80,50 @@ def plan(
 
     Example: graphveil plan edges --bound 15 --epsilon 1 --horizon 20
     """
-    from graphveil.cli.output import print_json, working
     from graphveil.cli.plots import require_drawable, write_chart
-    from graphveil.cli.study_plan import is_study, plan_study
+    from graphveil.statistics.statistic import statistic as named_statistic
+    from graphveil.steward.comparison import compared
 
+    given = given_parameters(context)
     if is_study(name):
-        about_statistics = (epsilon, tau, k, pattern, degree, inward, outward, delta, plot)
+        about_statistics = (epsilon, degree, inward, outward, delta, plot, *given.values())
         _require_untold([*about_statistics, oriented or None], horizon, mechanism)
-        plan_study(Path(name), expected or [], as_json=as_json)
+        _plan_study(Path(name), expected or [], as_json=as_json)
         return
     if epsilon is None:
         raise ParameterError("epsilon", "is needed to plan a statistic", hint="Give --epsilon E.")
     steps, size = _steps(horizon), _size(expected or [])
     if plot is not None:
         require_drawable(plot)
-    statistic = chosen_statistic(name, tau, k, pattern)
+    statistic = named_statistic(name, **given)
     bound = chosen_bound(degree, inward, outward, oriented=oriented)
     with working("Planning …"):
-        prospects = _prospects(statistic, bound, epsilon, delta, steps)
-        chosen = _chosen(prospects, mechanism)
-        warning = None if size is None else chosen.warning(size)
+        found = compared(
+            statistic,
+            bound,
+            epsilon=epsilon,
+            delta=delta,
+            horizon=steps,
+            mechanism=mechanism,
+            expected=size,
+        )
     if plot is not None:
         with working("Drawing …"):
-            write_chart(plot, prospects, chosen)
+            write_chart(plot, found.prospects, found.chosen)
     if as_json:
-        print_json(_as_data(prospects, chosen, warning))
+        print_json(found.as_data())
     else:
-        _print(prospects, chosen, warning)
+        _print(found)
+
+
+def is_study(name: str) -> bool:
+    """Whether a name means a study; of a name that is also a statistic, if there is one."""
+    from graphveil.statistics.statistic import registered
+
+    path = Path(name)
+    return (path / "public" / "study.toml").is_file() or (
+        name not in registered() and (path.is_dir() or len(path.parts) > 1)
+    )
 
 
 def _require_untold(given: list[object], horizon: str, mechanism: str) -> None:
@@ -140,58 +154,46 @@ def _steps(horizon: str) -> int | None:
     return int(horizon)
 
 
-def _prospects(
-    statistic: Statistic, bound: Bound, epsilon: str, delta: str | None, steps: int | None
-) -> list[Prospect]:
-    from graphveil.planning.planner import compare
+def _plan_study(folder: Path, expected: list[str], *, as_json: bool) -> None:
+    """Print the predicted error of each series, with warnings for sizes that are expected."""
+    from graphveil.steward.outlook import study_outlook
 
-    return compare(statistic, bound, epsilon=epsilon, delta=delta, horizon=steps)
-
-
-def _chosen(prospects: list[Prospect], name: str) -> Plan:
-    """The best plan, or the one of the mechanism that was named."""
-    from graphveil.mechanisms.mechanism import mechanism
-    from graphveil.planning.planner import AUTO, best
-
-    if name == AUTO:
-        return best(prospects)
-    known = mechanism(name).name
-    found = next(each for each in prospects if each.name == known)
-    if found.plan is None:
-        raise ParameterError("mechanism", f"{found.name} {found.reason}")
-    return found.plan
+    with working("Planning …"):
+        found = study_outlook(folder)
+        found = found.expecting(_sizes(expected, [each.name for each in found.promise.series]))
+    if as_json:
+        print_json(found.as_data())
+    else:
+        _print_study(found)
 
 
-def _as_data(prospects: list[Prospect], chosen: Plan, warning: str | None) -> dict[str, Any]:
+def _sizes(expected: list[str], known: list[str]) -> dict[str, int]:
+    """The guesses by series."""
+    sizes = {}
+    for text in expected:
+        name, _, number = text.partition("=")
+        if name not in known or not (number.isascii() and number.isdigit()):
+            problem = f"'{text}' is not of the form SERIES=N"
+            raise ParameterError("expected", problem, hint=f"Series: {', '.join(known)}.")
+        sizes[name] = int(number)
+    return sizes
+
+
+def _print_study(found: StudyOutlook) -> None:
     from graphveil.noise.exact_numbers import as_text
 
-    request = chosen.request
-    return {
-        "statistic": chosen.subject,
-        "epsilon": as_text(request.epsilon),
-        "delta": None if request.delta is None else as_text(request.delta),
-        "horizon": request.horizon,
-        "numbers_per_release": request.width,
-        "choice": chosen.mechanism.name,
-        "warning": warning,
-        "mechanisms": [
-            {
-                "name": each.name,
-                "mean_std": each.plan.mean_std,
-                "last_std": each.plan.last_std,
-                "std": list(each.std),
-            }
-            for each in prospects
-            if each.plan
-        ],
-        "not_admissible": [
-            {"name": each.name, "reason": each.reason} for each in prospects if each.reason
-        ],
-    }
+    study = found.promise
+    print_outlooks(f"{study.title}: standard deviation of the noise, predicted", found.series)
+    left, _ = study.budget_left()
+    print(f"Calendar: {study.steps().describe()}. Bound: {study.bound.bound()}.")
+    print(f"ε = {study.budget.epsilon} in all; {as_text(left)} is left for later series.")
+    print(UNSPENT)
+    for name, warning in found.warnings.items():
+        print(f"Warning, {name}: {warning}", file=sys.stderr)
 
 
-def _print(prospects: list[Prospect], chosen: Plan, warning: str | None) -> None:
-    from graphveil.cli.output import print_table, three_digits
+def _print(found: Comparison) -> None:
+    chosen = found.chosen
 
     def row(each: Prospect) -> list[object]:
         mark = "◀" if each.name == chosen.mechanism.name else ""
@@ -205,12 +207,12 @@ def _print(prospects: list[Prospect], chosen: Plan, warning: str | None) -> None
     print_table(
         f"{chosen.subject}: standard deviation of the noise over {length} releases",
         ("mechanism", "", "what it does, or why it is not possible", "mean", "last"),
-        map(row, prospects),
+        map(row, found.prospects),
         text_columns=3,
     )
     print(f"Choice: {chosen.mechanism.name}, {_guarantee(chosen)}.")
-    if warning:
-        print(f"Warning: {warning}", file=sys.stderr)
+    if found.warning:
+        print(f"Warning: {found.warning}", file=sys.stderr)
 
 
 def _guarantee(chosen: Plan) -> str:

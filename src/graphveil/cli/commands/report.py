@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from graphveil.cli.options import Json, StudyFolder
+from graphveil.cli.output import print_json, working
 
 
 def report(folder: StudyFolder, as_json: Json = False) -> None:
@@ -13,10 +14,10 @@ def report(folder: StudyFolder, as_json: Json = False) -> None:
 
     Example: graphveil report my-study
     """
-    from graphveil.cli.output import print_json
-    from graphveil.cli.public_folder import public_folder, write_report
+    from graphveil.steward import reporting
 
-    written = write_report(public_folder(folder))
+    with working("Writing the report …"):
+        written = reporting.report(folder).paths
     if as_json:
         print_json([str(path) for path in written])
     else:

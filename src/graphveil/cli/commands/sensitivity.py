@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 from graphveil.cli.options import (
     Degree,
     Inward,
     Json,
-    K,
     Name,
     Oriented,
     Outward,
-    PatternEdges,
-    Tau,
     chosen_bound,
-    chosen_statistic,
 )
+from graphveil.cli.statistic_options import given_parameters
 
 if TYPE_CHECKING:
     from graphveil.graph.bound import Bound
@@ -25,10 +24,8 @@ if TYPE_CHECKING:
 
 
 def sensitivity(
+    context: typer.Context,
     name: Name,
-    tau: Tau = None,
-    k: K = None,
-    pattern: PatternEdges = None,
     degree: Degree = None,
     inward: Inward = None,
     outward: Outward = None,
@@ -40,8 +37,9 @@ def sensitivity(
     Example: graphveil sensitivity high-degree --tau 3 --bound 15
     """
     from graphveil.cli.output import print_json
+    from graphveil.statistics.statistic import statistic as named_statistic
 
-    statistic = chosen_statistic(name, tau, k, pattern)
+    statistic = named_statistic(name, **given_parameters(context))
     bound = chosen_bound(degree, inward, outward, oriented=oriented)
     found = statistic.sensitivity(bound)
     if as_json:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graphveil.cli.options import Json, K, StudyFolder, Tau
-from graphveil.errors import ParameterError, StudyError
+from graphveil.cli.options import Json, StudyFolder
+from graphveil.cli.output import print_json, working
+from graphveil.cli.series_syntax import entry_value, projection_of, series_data
+from graphveil.cli.statistic_options import given_parameters
+from graphveil.cli.tables import UNSPENT, print_outlooks, print_series
+from graphveil.errors import ParameterError
 
 if TYPE_CHECKING:
-    from graphveil.cli.predicted import Outlook
-    from graphveil.study import Study
+    from graphveil.steward.series import Opening
+    from graphveil.steward.wishes import SeriesWish
 
 
 def series(
+    context: typer.Context,
     folder: StudyFolder,
     opened: Annotated[
         str | None,
@@ -30,12 +36,6 @@ def series(
     ] = None,
     name: Annotated[
         str | None, typer.Option("--name", metavar="NAME", help="What it is called.")
-    ] = None,
-    tau: Tau = None,
-    k: K = None,
-    pattern: Annotated[
-        str | None,
-        typer.Option("--pattern", metavar="EDGES", help='Edges of a pattern: "a-b,b-c".'),
     ] = None,
     mechanism: Annotated[
         str | None, typer.Option("--mechanism", metavar="NAME", help="Leave out for the best.")
@@ -66,20 +66,18 @@ def series(
 
     Example: graphveil series my-study --open triangles --epsilon 1/4 --dry-run
     """
-    from graphveil.study import Study
-
-    study = Study.at(folder)
     flags = {
         "name": name, "epsilon": epsilon, "mechanism": mechanism, "horizon": horizon,
         "delta": delta, "projection": projection, "justification": reason,
     }  # fmt: skip
-    parameters = {"tau": tau, "k": k, "pattern": pattern}
+    given = given_parameters(context)
+    parameters = {key: entry_value(key, text) for key, text in given.items()}
     if opened is None:
         _require_nothing([*flags.values(), *parameters.values(), dry_run or None])
-        _list(study, as_json=as_json)
-        return
-    wished = _wished(opened, _given(flags), _given(parameters))
-    _open(study, wished, dry_run=dry_run, as_json=as_json)
+        _list(folder, as_json=as_json)
+    else:
+        wish = _wished(opened, _given(flags), parameters)
+        _open(folder, wish, dry_run=dry_run, as_json=as_json)
 
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:
@@ -91,78 +89,49 @@ def _require_nothing(options: list[object]) -> None:
         raise ParameterError("series", "these options go with --open", hint="Name a statistic.")
 
 
-def _list(study: Study, *, as_json: bool) -> None:
-    from graphveil.cli.commands.status import budget_words, found_budget, found_series, print_series
-    from graphveil.cli.output import print_json
+def _list(folder: Path, *, as_json: bool) -> None:
+    from graphveil.steward.series import series_of
 
-    promise, ledger = study.promise(), study.ledger()
-    rows, budget = found_series(promise, ledger), found_budget(promise)
+    found = series_of(folder)
     if as_json:
-        print_json({"series": rows, "budget": budget})
+        print_json(found.as_data())
         return
-    print_series(promise.title, rows)
-    print(f"Budget: {budget_words(budget)}.")
+    print_series(found.title, found.series)
+    print(f"Budget: {found.budget}.")
 
 
-def _wished(text: str, flags: dict[str, Any], parameters: dict[str, Any]) -> dict[str, Any]:
+def _wished(text: str, flags: dict[str, Any], parameters: dict[str, Any]) -> SeriesWish:
     """The series that the line and the options describe together; refuses what is said twice."""
-    from graphveil.cli.series_syntax import named, projection, series_data
+    from graphveil.steward.wishes import SeriesWish
 
     line = series_data(text)
     for key in (line.keys() & flags.keys()) | (line["parameters"].keys() & parameters.keys()):
         raise ParameterError(key, "is given twice", hint="Leave one out.")
     if "projection" in flags:
-        flags["projection"] = projection(flags["projection"])
-    wished = line | flags | {"parameters": line["parameters"] | parameters}
-    if "epsilon" not in wished:
+        flags["projection"] = projection_of(flags["projection"])
+    wished = SeriesWish(**line | flags | {"parameters": line["parameters"] | parameters})
+    if wished.epsilon is None:
         raise ParameterError("epsilon", "is needed to open a series", hint="Give --epsilon E.")
-    return named(wished)
+    return wished
 
 
-def _open(study: Study, wished: dict[str, Any], *, dry_run: bool, as_json: bool) -> None:
+def _open(folder: Path, wish: SeriesWish, *, dry_run: bool, as_json: bool) -> None:
     """Show what the series would be like, and open it unless this is a dry run."""
-    from graphveil.cli.output import working
-    from graphveil.cli.public_folder import write_report
+    from graphveil.steward.series import open_series
 
     with working("Planning …"):
-        outlook = _outlook(study, wished)
-    if not dry_run:
-        study.open_series(outlook.promise)
-        if study.ledger().sealed:  # before that, there is no report to bring up to date
-            write_report(study.folder.public)
-    _print(outlook, dry_run=dry_run, as_json=as_json)
-
-
-def _outlook(study: Study, wished: dict[str, Any]) -> Outlook:
-    """The series as it would be opened; refuses a name that is taken, and overspending."""
-    from graphveil.cli.drafting import checked, settled_series
-    from graphveil.cli.predicted import Outlook
-    from graphveil.study import opening
-
-    ledger = study.ledger()
-    if not ledger.is_open:
-        raise StudyError(
-            "this study is a draft, of which nothing is promised yet: write the series into "
-            "public/study.toml."
-        )
-    before, step = study.promise(ledger), len(ledger.sealed)
-    wish = checked(before.to_data() | {"series": [wished]}, "the new series").series[0]
-    grown = opening.require_possible(before, wish)
-    return Outlook(grown, settled_series(grown, grown.series[-1], step), step)
-
-
-def _print(outlook: Outlook, *, dry_run: bool, as_json: bool) -> None:
-    from graphveil.cli.commands.status import budget_words, found_budget
-    from graphveil.cli.output import print_json
-    from graphveil.cli.predicted import UNSPENT, print_outlooks
-
+        found = open_series(folder, wish, dry_run=dry_run)
     if as_json:
-        print_json(outlook.as_data() | {"opened": not dry_run})
-        return
-    print_outlooks("Predicted standard deviation of the noise", [outlook])
-    label = outlook.study.steps().label(outlook.first_step)
-    if dry_run:
-        print(f"It would begin with {label}. {UNSPENT}")
+        print_json(found.as_data())
     else:
-        print(f"Opened: {outlook.promise.name}, from {label} on.")
-        print(f"Budget: {budget_words(found_budget(outlook.study))}.")
+        _print(found)
+
+
+def _print(found: Opening) -> None:
+    outlook = found.outlook
+    print_outlooks("Predicted standard deviation of the noise", [outlook])
+    if found.opened:
+        print(f"Opened: {outlook.promise.name}, from {outlook.first_label} on.")
+        print(f"Budget: {found.budget}.")
+    else:
+        print(f"It would begin with {outlook.first_label}. {UNSPENT}")

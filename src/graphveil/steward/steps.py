@@ -1,4 +1,4 @@
-"""Steps by their public names, and which of them have ended."""
+"""Steps: by their public names, and which of them have ended and are due."""
 
 from __future__ import annotations
 
@@ -28,12 +28,25 @@ def step_called(calendar: Calendar, label: str, parameter: str) -> int:
 
 def last_ended(study: StudyFile) -> int:
     """The last step that has ended; refuses a calendar that the clock says nothing about."""
-    from graphveil.calendar.times import Unit
-    from graphveil.study.study import steps_ended
+    from graphveil.study.clock import steps_ended
 
-    calendar = study.steps()
-    if calendar.unit == Unit.NUMBER and calendar.last_step is None:
+    if _is_endless(study):
         raise ParameterError(
             "all", "has no end here: steps are plain numbers", hint="Use --through LABEL."
         )
     return steps_ended(study) - 1
+
+
+def steps_due(study: StudyFile, sealed: int) -> int | None:
+    """How many steps have ended and are not sealed; None if there is no clock for them."""
+    from graphveil.study.clock import steps_ended
+
+    return None if _is_endless(study) else max(0, steps_ended(study) - sealed)
+
+
+def _is_endless(study: StudyFile) -> bool:
+    """Whether nothing says which step is the last that has ended."""
+    from graphveil.calendar.times import Unit
+
+    calendar = study.steps()
+    return calendar.unit == Unit.NUMBER and calendar.last_step is None

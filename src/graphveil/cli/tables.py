@@ -1,0 +1,78 @@
+"""Tables that several commands print: predicted errors, series, releases."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from graphveil.cli.output import print_table, three_digits
+
+if TYPE_CHECKING:
+    from graphveil.report.releases import Measurement
+    from graphveil.steward.outlook import Outlook
+    from graphveil.steward.status import SeriesStatus
+
+UNSPENT = "Nothing is spent by looking: these numbers follow from the study file alone."
+
+
+def print_outlooks(title: str, outlooks: Sequence[Outlook]) -> None:
+    """One row a series: what it costs, and the standard deviation of its noise."""
+    print_table(
+        title,
+        ("series", "ε", "mechanism", "first", "mean", "last", "next best, mean"),
+        (
+            (
+                each.promise.name,
+                each.promise.epsilon,
+                each.plan.mechanism.name,
+                three_digits(each.plan.predicted[0]),
+                three_digits(each.plan.mean_std),
+                three_digits(each.plan.last_std),
+                _next_best(each),
+            )
+            for each in outlooks
+        ),
+        text_columns=3,
+    )
+
+
+def _next_best(outlook: Outlook) -> str | None:
+    if not outlook.others or outlook.others[0].plan is None:
+        return None
+    return f"{outlook.others[0].name}, {three_digits(outlook.others[0].plan.mean_std)}"
+
+
+def print_series(title: str, series: Sequence[SeriesStatus]) -> None:
+    """One row a series: where it comes from, and its price."""
+    print_table(
+        title,
+        ("series", "statistic", "mechanism", "from", "ε", "releases"),
+        (
+            (each.name, each.statistic, each.mechanism, each.first, each.epsilon, each.releases)
+            for each in series
+        ),
+        text_columns=4,
+    )
+
+
+def print_releases(title: str, rows: Sequence[Measurement]) -> None:
+    """One row a published number; there has to be one."""
+    from graphveil.noise.exact_numbers import exact
+    from graphveil.report.wording import count_range
+
+    level = float(100 * exact("level", rows[0].level))
+    print_table(
+        title,
+        ("series", "step", "raw", "processed", f"true number, with {level:.6g}% confidence"),
+        (
+            (
+                row.series if row.degree is None else f"{row.series}, degree {row.degree}",
+                row.label,
+                row.raw,
+                f"{row.processed:,.6g}" if row.processed < 1e6 else f"{row.processed:,.0f}",
+                count_range(row.low, row.high),
+            )
+            for row in rows
+        ),
+        text_columns=2,
+    )

@@ -1,0 +1,108 @@
+"""Adding: files are read and checked, and their records kept until their step; or taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from graphveil.errors import InputError, ParameterError
+
+if TYPE_CHECKING:
+    from graphveil.formats import ReadFiles, ReadingOptions
+    from graphveil.study import Added
+
+PRIVATE = "PRIVATE: true counts and rows of your records. For the data holder only."
+
+
+@dataclass(frozen=True, eq=False)
+class Addition:
+    """What became of files of records; private, all of it, so `repr` tells nothing.
+
+    Attributes:
+        reading: what the files were taken for.
+        added: the batch that was kept, if any, and what there is to say about it.
+    """
+
+    reading: ReadFiles = field(repr=False)
+    added: Added = field(repr=False)
+
+    @property
+    def batch(self) -> int | None:
+        """The number of the batch; None where it was only tried."""
+        return self.added.batch
+
+    def lines(self) -> list[str]:
+        """What the steward is told: first about the files, then about the records."""
+        return [*self.reading.report.lines(), *self.added.findings.lines()]
+
+    def write_details(self, path: Path) -> None:
+        """Write which records were re-dated or vanished, for their owner's eyes only."""
+        from graphveil.whole_files import write_whole
+
+        content = self.added.findings.details.write_csv().encode()
+        write_whole(path, lambda file: file.write(content), parameter="list", mode=0o600)
+
+    def as_data(self) -> dict[str, Any]:
+        """For programs."""
+        findings, report = self.added.findings, self.reading.report
+        return {
+            "private": PRIVATE,
+            "batch": self.batch,
+            "files": [asdict(each) for each in report.files],
+            "notes": [str(each) for each in report.notes],
+            **asdict(findings.intake),
+            "vanished_nodes": findings.vanished_nodes,
+            "vanished_edges": findings.vanished_edges,
+            "keeps_bound": findings.keeps_bound,
+        }
+
+
+def add(
+    folder: Path,
+    files: Sequence[Path],
+    *,
+    format: str | None = None,  # noqa: A002
+    options: ReadingOptions | None = None,
+    complete: bool = False,
+    dry_run: bool = False,
+) -> Addition:
+    """Read files and keep their records; the first ones open the study.
+
+    Args:
+        folder: the study.
+        files: one or many.
+        format: of all files; None recognises each by its content.
+        options: what the files do not say themselves.
+        complete: whether they hold everything, so that what has vanished is told.
+        dry_run: only read and check; change nothing.
+    """
+    from graphveil.formats import ReadingOptions, read_records
+    from graphveil.study import Study
+
+    study = Study.at(folder)
+    if not files:
+        raise ParameterError("files", "name at least one file of records")
+    reading = read_records(files, format=format, options=options or ReadingOptions())
+    _require_direction(reading, directed=study.promise().directed)
+    return Addition(reading, study.add(reading.records, complete=complete, dry_run=dry_run))
+
+
+def withdraw(folder: Path) -> int:
+    """Take the latest batch back, as far as it is not sealed; its number."""
+    from graphveil.study import Study
+
+    return Study.at(folder).withdraw()
+
+
+def _require_direction(reading: ReadFiles, *, directed: bool) -> None:
+    """Refuse files that say that their links are of another kind than the study's."""
+    if reading.directed in (None, directed):
+        return
+    words = {True: "directed", False: "undirected"}
+    raise InputError(
+        f"the files say that links are {words[not directed]}, the study that they are "
+        f"{words[directed]}",
+        hint="Convert the files, or open a study of the other kind.",
+    )

@@ -1,0 +1,90 @@
+"""Comparison: the error of every mechanism for one statistic, and which one is best."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from graphveil.errors import ParameterError
+
+if TYPE_CHECKING:
+    from graphveil.graph.bound import Bound
+    from graphveil.planning.plan import Plan
+    from graphveil.planning.planner import Prospect
+    from graphveil.statistics.statistic import Statistic
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What each mechanism would do.
+
+    Attributes:
+        prospects: all mechanisms, the best first; also those that are not possible, with why.
+        chosen: the best, or the one that was named.
+        warning: that the noise is too large for the size that is expected.
+    """
+
+    prospects: tuple[Prospect, ...]
+    chosen: Plan
+    warning: str | None
+
+    def as_data(self) -> dict[str, Any]:
+        """For programs."""
+        from graphveil.noise.exact_numbers import as_text
+
+        request = self.chosen.request
+        return {
+            "statistic": self.chosen.subject,
+            "epsilon": as_text(request.epsilon),
+            "delta": None if request.delta is None else as_text(request.delta),
+            "horizon": request.horizon,
+            "numbers_per_release": request.width,
+            "choice": self.chosen.mechanism.name,
+            "warning": self.warning,
+            "mechanisms": [
+                {
+                    "name": each.name,
+                    "mean_std": each.plan.mean_std,
+                    "last_std": each.plan.last_std,
+                    "std": list(each.std),
+                }
+                for each in self.prospects
+                if each.plan
+            ],
+            "not_admissible": [
+                {"name": each.name, "reason": each.reason} for each in self.prospects if each.reason
+            ],
+        }
+
+
+def compared(
+    statistic: Statistic,
+    bound: Bound,
+    *,
+    epsilon: str,
+    delta: str | None = None,
+    horizon: int | None = None,
+    mechanism: str = "auto",
+    expected: int | None = None,
+) -> Comparison:
+    """Compare mechanisms at equal privacy; `expected` is a guess of the number's size."""
+    from graphveil.planning.planner import compare
+
+    prospects = compare(statistic, bound, epsilon=epsilon, delta=delta, horizon=horizon)
+    chosen = _chosen(prospects, mechanism)
+    warning = None if expected is None else chosen.warning(expected)
+    return Comparison(tuple(prospects), chosen, warning)
+
+
+def _chosen(prospects: list[Prospect], name: str) -> Plan:
+    """The best plan, or the one of the mechanism that was named."""
+    from graphveil.mechanisms.mechanism import mechanism
+    from graphveil.planning.planner import AUTO, best
+
+    if name == AUTO:
+        return best(prospects)
+    known = mechanism(name).name
+    found = next(each for each in prospects if each.name == known)
+    if found.plan is None:
+        raise ParameterError("mechanism", f"{found.name} {found.reason}")
+    return found.plan

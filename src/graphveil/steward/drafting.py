@@ -1,0 +1,148 @@
+"""Drafting: from a wish to a study file with every share and mechanism settled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from graphveil.errors import BudgetError, ParameterError, StudyError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from graphveil.steward.outlook import Outlook
+    from graphveil.steward.wishes import SeriesWish, StudyWish
+    from graphveil.study import SeriesPromise, StudyFile
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A study that was created, of which nothing is promised or spent yet.
+
+    Attributes:
+        study_file: where the steward reads it, and edits it until it is right.
+        promise: what it says.
+        outlooks: the predicted error of each series.
+    """
+
+    study_file: Path
+    promise: StudyFile
+    outlooks: tuple[Outlook, ...]
+
+
+def create(folder: Path, wish: StudyWish, *, database: str | None = None) -> Draft:
+    """Create a study in a folder of its own; with a URL, its ledger is kept in PostgreSQL."""
+    from graphveil.steward.outlook import outlooks
+    from graphveil.study import Study
+
+    promise = drafted(wish)
+    study = Study.create(folder, promise, database=database)
+    return Draft(study.folder.study_file, promise, outlooks(promise))
+
+
+def drafted(wish: StudyWish) -> StudyFile:
+    """The study file that a wish comes to; writes nothing, so that it can be tried out."""
+    from graphveil.study import study_file
+
+    entries = _entries(wish)
+    with refused_as("the new study"):
+        study = study_file(entries, "the new study")
+    return settled(study)
+
+
+def _entries(wish: StudyWish) -> dict[str, Any]:
+    """The wish in the words of a study file."""
+    series = with_risks(with_shares(wish.series, wish.epsilon), wish.delta)
+    calendar = wish.calendar.to_dict()
+    return {
+        "title": wish.title,
+        "population": wish.population,
+        "publisher": wish.publisher,
+        "directed": wish.directed,
+        "confidence": wish.confidence,
+        "bound": {
+            "degree": wish.degree,
+            "inward": wish.inward,
+            "outward": wish.outward,
+            "oriented": wish.oriented,
+            "justification": wish.bound_reason,
+        },
+        "calendar": {key: value for key, value in calendar.items() if value is not None},
+        "budget": {
+            "epsilon": wish.epsilon,
+            "justification": wish.epsilon_reason,
+            **({"delta": wish.delta} if wish.delta is not None else {}),
+        },
+        "records": {
+            "person_separator": wish.person_separator,
+            "case": "fold" if wish.fold_case else "keep",
+            "undated": wish.undated,
+        },
+        "series": [each.as_entry() for each in series],
+    }
+
+
+def with_shares(series: Sequence[SeriesWish], epsilon: str) -> tuple[SeriesWish, ...]:
+    """Series that name no ε split what the others leave, equally."""
+    from graphveil.noise.exact_numbers import as_text, exact_epsilon
+    from graphveil.planning.shares import equal_shares
+
+    open_ones = [each.called for each in series if each.epsilon is None]
+    if not open_ones:
+        return tuple(series)
+    given = (exact_epsilon(each.epsilon) for each in series if each.epsilon is not None)
+    left = exact_epsilon(epsilon) - sum(given, Fraction())
+    if left <= 0:
+        raise BudgetError(
+            f"the shares that were given leave nothing of ε = {epsilon} for {', '.join(open_ones)}."
+            " Give smaller shares, or name one for each."
+        )
+    share = as_text(equal_shares(left, len(open_ones))[0])
+    return tuple(replace(each, epsilon=each.epsilon or share) for each in series)
+
+
+def with_risks(series: Sequence[SeriesWish], delta: str | None) -> tuple[SeriesWish, ...]:
+    """Series that name no δ may use an equal part of it, if their mechanism needs one."""
+    from graphveil.noise.exact_numbers import as_text, exact_delta
+
+    if delta is None or not series:
+        return tuple(series)
+    share = as_text(exact_delta(delta) / len(series))
+    return tuple(replace(each, delta=each.delta or share) for each in series)
+
+
+def settled(study: StudyFile) -> StudyFile:
+    """The same study with "auto" replaced by the mechanism that it chooses now.
+
+    A series whose mechanism is pure takes nothing of δ.
+    """
+    return study.model_copy(
+        update={"series": tuple(settled_series(study, each, 0) for each in study.series)}
+    )
+
+
+def settled_series(study: StudyFile, promise: SeriesPromise, first_step: int) -> SeriesPromise:
+    """One series with its mechanism named, as of the step at which it begins."""
+    from graphveil.noise.exact_numbers import as_text
+    from graphveil.study.opening import series_plan
+
+    chosen = series_plan(study, promise, first_step)
+    risk = chosen.request.delta
+    delta = None if risk is None else as_text(risk)
+    return promise.model_copy(update={"mechanism": chosen.mechanism.name, "delta": delta})
+
+
+@contextmanager
+def refused_as(source: str) -> Iterator[None]:
+    """What is wrong with a study that is only wished for is a parameter, not yet a file."""
+    try:
+        yield
+    except StudyError as error:
+        if not str(error).startswith(source):
+            raise
+        flaw = str(error).removeprefix(f"{source}, ").removeprefix("the file as a whole: ")
+        problem, _, hint = flaw.partition(". ")
+        raise ParameterError(source, problem.removesuffix("."), hint=hint) from error

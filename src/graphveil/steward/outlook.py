@@ -1,0 +1,124 @@
+"""Outlook: the error that the series of a study will have, before anything is spent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from graphveil.planning.plan import Plan
+    from graphveil.planning.planner import Prospect
+    from graphveil.study import SeriesPromise, StudyFile
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """A series, when it begins, and how it would be published."""
+
+    study: StudyFile
+    promise: SeriesPromise
+    first_step: int
+
+    @cached_property
+    def plan(self) -> Plan:
+        """With the mechanism that the study names."""
+        from graphveil.study.opening import series_plan
+
+        return series_plan(self.study, self.promise, self.first_step)
+
+    @cached_property
+    def others(self) -> list[Prospect]:
+        """Every other mechanism that could publish the same numbers, the best first."""
+        from graphveil.planning.planner import compare
+
+        found = compare(
+            self.promise.counted(),
+            self.study.bound.bound(),
+            epsilon=self.promise.epsilon,
+            delta=self.promise.delta,
+            horizon=self.plan.request.horizon,
+        )
+        return [each for each in found if each.plan and each.name != self.plan.mechanism.name]
+
+    @property
+    def first_label(self) -> str:
+        """The public name of the step at which it begins."""
+        return self.study.steps().label(self.first_step)
+
+    def as_data(self) -> dict[str, Any]:
+        """For programs."""
+        plan = self.plan
+        return {
+            "series": self.promise.name,
+            "statistic": str(self.promise.counted()),
+            "epsilon": self.promise.epsilon,
+            "delta": self.promise.delta,
+            "mechanism": plan.mechanism.name,
+            "from": self.first_label,
+            "horizon": plan.request.horizon,
+            "numbers_per_release": plan.request.width,
+            "first_std": plan.predicted[0],
+            "mean_std": plan.mean_std,
+            "last_std": plan.last_std,
+            "std": list(plan.predicted),
+            "others": [
+                {"name": each.name, "mean_std": each.plan.mean_std}
+                for each in self.others
+                if each.plan
+            ],
+        }
+
+
+@dataclass(frozen=True)
+class StudyOutlook:
+    """A study with the outlooks of its series.
+
+    Attributes:
+        folder: where it is, as it was asked for.
+        promise: what the study says.
+        series: each from the step at which it begins.
+        warnings: by series, where the noise is too large for the size that is expected.
+    """
+
+    folder: Path
+    promise: StudyFile
+    series: tuple[Outlook, ...]
+    warnings: Mapping[str, str] = field(default_factory=dict)
+
+    def expecting(self, sizes: Mapping[str, int]) -> StudyOutlook:
+        """The same with warnings, for series of which somebody guesses the size."""
+        found = {
+            each.promise.name: each.plan.warning(sizes[each.promise.name])
+            for each in self.series
+            if each.promise.name in sizes
+        }
+        told = {name: warning for name, warning in found.items() if warning is not None}
+        return replace(self, warnings=told)
+
+    def as_data(self) -> dict[str, Any]:
+        """For programs."""
+        series = [
+            each.as_data() | {"warning": self.warnings.get(each.promise.name)}
+            for each in self.series
+        ]
+        return {"study": str(self.folder), "spent": False, "series": series}
+
+
+def study_outlook(folder: Path) -> StudyOutlook:
+    """What the study in a folder will publish, and how noisy; reads no records."""
+    from graphveil.study import Study
+
+    study = Study.at(folder)
+    ledger = study.ledger()
+    promise = study.promise(ledger)
+    begins = {each.promise.name: each.first_step for each in ledger.series}
+    return StudyOutlook(folder, promise, outlooks(promise, begins))
+
+
+def outlooks(promise: StudyFile, begins: Mapping[str, int] | None = None) -> tuple[Outlook, ...]:
+    """Every series of a promise; those that are not in `begins` start with the first step."""
+    steps = begins or {}
+    return tuple(Outlook(promise, each, steps.get(each.name, 0)) for each in promise.series)

@@ -1,0 +1,39 @@
+"""Where the public part is: in a study's folder, or by itself, as it was published."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from graphveil.errors import StudyError
+
+if TYPE_CHECKING:
+    from graphveil.study.folder import Folder
+    from graphveil.study.ledger import Ledger
+
+
+def find(given: Path) -> Path:
+    """The public part in a folder that is a study, or is a public part itself."""
+    for folder in (given / "public", given):
+        if (folder / "study.toml").is_file():
+            return folder.resolve()
+    raise StudyError(f"there is no study in '{given}', and it is no public part of one.")
+
+
+def has_private_part(public: Path) -> bool:
+    """Whether the study is here as a whole."""
+    return (public.parent / "private").is_dir() and public.name == "public"
+
+
+def writing(public: Path) -> AbstractContextManager[object]:
+    """Keep other processes from writing into the same public part."""
+    from graphveil.study.folder import Folder
+
+    return Folder(public.parent).lock() if has_private_part(public) else nullcontext()
+
+
+def report_is_current(folder: Folder, ledger: Ledger) -> bool:
+    """Whether the page, which is written last, tells of the newest public row."""
+    page, rows = folder.public / "report.html", ledger.public_rows
+    return page.is_file() and bool(rows) and rows[-1].hash.encode() in page.read_bytes()

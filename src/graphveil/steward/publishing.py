@@ -1,0 +1,179 @@
+"""Publishing: which steps are asked for, sealing them, and bringing the public part up to date."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from graphveil.errors import BoundError, ParameterError, StudyError
+from graphveil.steward import releases
+from graphveil.steward.public_folder import report_is_current
+from graphveil.steward.reporting import Report, write_report
+from graphveil.steward.steps import last_ended, step_called
+from graphveil.study.committed import Announced
+
+if TYPE_CHECKING:
+    from graphveil.report.releases import Measurement
+    from graphveil.study import Study, StudyFile
+    from graphveil.study.committed import Committed
+    from graphveil.study.public_part import PublicPart
+
+
+class Stage(Enum):
+    """What takes its time."""
+
+    SEALING = "sealing"
+    REPORTING = "writing the report"
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a publication is: at which stage, and how many of its steps are sealed."""
+
+    stage: Stage
+    sealed: int
+    steps: int
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What to publish: nothing is the next step, else one of the first three.
+
+    Attributes:
+        step: the label of this step: the next, or one again.
+        through: the label of the last of many.
+        everything: every step that has ended by the clock.
+        early: seal also what has not ended yet.
+        report: bring page, charts, card and table up to date, too.
+    """
+
+    step: str | None = None
+    through: str | None = None
+    everything: bool = False
+    early: bool = False
+    report: bool = True
+
+    def __post_init__(self) -> None:
+        if sum((self.step is not None, self.through is not None, self.everything)) > 1:
+            raise ParameterError("publish", "give one of --step, --through and --all")
+
+
+@dataclass(frozen=True)
+class Publication:
+    """What is public now that was not before.
+
+    Attributes:
+        steps: those that were sealed.
+        labels: their names.
+        finished: whether an earlier run was finished, and nothing more sealed.
+        releases: what these steps say.
+        page: the report, if it was written.
+    """
+
+    steps: tuple[int, ...]
+    labels: tuple[str, ...]
+    finished: bool
+    releases: tuple[Measurement, ...]
+    page: Path | None
+
+    @property
+    def newest(self) -> tuple[Measurement, ...]:
+        """What the last of its steps says."""
+        return tuple(row for row in self.releases if row.step == self.steps[-1])
+
+    def as_data(self) -> dict[str, Any]:
+        """For programs."""
+        return {
+            "sealed": list(self.labels),
+            "finished_an_earlier_run": self.finished,
+            "releases": [asdict(row) for row in self.releases],
+        }
+
+
+def publish(
+    folder: Path, asked: Asked, progress: Callable[[Progress], object] = lambda _: None
+) -> Publication:
+    """Seal what is asked for and announce it; a plain wish first finishes an interrupted run."""
+    from graphveil.study import Study
+
+    study = Study.at(folder)
+    found = study.committed()
+    promise, made = study.promise(found.ledger), len(found.ledger.sealed)
+    last = _last(promise, made, asked)
+    finished = last is None and _is_behind(study, found, reported=asked.report)
+    work = _Work(study, asked, found, 1 if last is None else max(0, last + 1 - made), progress)
+    announced = work.finish() if finished else work.seal(last)
+    part = announced.public_part
+    page = work.report(part).page if asked.report else None
+    return Publication(
+        steps=tuple(announced.steps),
+        labels=tuple(promise.steps().label(step) for step in announced.steps),
+        finished=finished,
+        releases=releases.of_steps(part, announced.steps),
+        page=page,
+    )
+
+
+@dataclass(frozen=True)
+class _Work:
+    """The parts of a publication, each of which tells how far it is."""
+
+    study: Study
+    asked: Asked
+    found: Committed
+    steps: int
+    progress: Callable[[Progress], object]
+
+    def finish(self) -> Announced:
+        """Announce what an earlier run has sealed."""
+        return Announced([], self.study.announce(self.found.ledger))
+
+    def seal(self, last: int | None) -> Announced:
+        """Seal step after step; a refusal leaves the public part whole."""
+        sealed: list[int] = []
+
+        def tell(step: int) -> None:
+            sealed.append(step)
+            self.progress(Progress(Stage.SEALING, len(sealed), self.steps))
+
+        self.progress(Progress(Stage.SEALING, 0, self.steps))
+        try:
+            return self.study.publish(last, early=self.asked.early, sealed=tell, since=self.found)
+        except BoundError:
+            if self.asked.report and sealed:
+                self.report()
+            raise
+
+    def report(self, part: PublicPart | None = None) -> Report:
+        """Write the report of what is announced."""
+        self.progress(Progress(Stage.REPORTING, self.steps, self.steps))
+        return write_report(self.study.folder.public, part)
+
+
+def _is_behind(study: Study, found: Committed, *, reported: bool) -> bool:
+    """Whether something was sealed that the public part does not show yet."""
+    ledger = found.ledger
+    stale = reported and bool(ledger.sealed) and not report_is_current(study.folder, ledger)
+    return found.is_behind or stale
+
+
+def _last(promise: StudyFile, made: int, asked: Asked) -> int | None:
+    """The last step to seal; None for just the next one."""
+    calendar = promise.steps()
+    if asked.everything:
+        return last_ended(promise)
+    if asked.through is not None:
+        return step_called(calendar, asked.through, "through")
+    if asked.step is None:
+        return None
+    number = step_called(calendar, asked.step, "step")
+    if number > made:
+        raise StudyError(
+            f"{asked.step} is out of order: the next step is {calendar.label(made)}. Steps are "
+            f"sealed one after the other; to seal all up to {asked.step}, use --through "
+            f"{asked.step}."
+        )
+    return number

@@ -1,0 +1,51 @@
+"""Reporting: page, charts, card and table are written from the public part alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from graphveil.steward import public_folder
+
+if TYPE_CHECKING:
+    from graphveil.study.public_part import PublicPart
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was written.
+
+    Attributes:
+        part: what it tells, as it was read for it.
+        paths: its files, the page last.
+    """
+
+    part: PublicPart
+    paths: tuple[Path, ...]
+
+    @property
+    def page(self) -> Path:
+        """What readers open."""
+        return self.paths[-1]
+
+
+def report(folder: Path) -> Report:
+    """Write the report of a study, or of a public part by itself."""
+    return write_report(public_folder.find(folder))
+
+
+def write_report(public: Path, known: PublicPart | None = None) -> Report:
+    """Write the report of a public part into it; one process at a time.
+
+    Args:
+        public: where it lies.
+        known: what it says, if the caller knows; it is read where that is no longer so, by
+            whoever holds the lock, so that no report replaces a newer one.
+    """
+    from graphveil.report.artefacts import write_part
+    from graphveil.study.public_part import PublicPart
+
+    with public_folder.writing(public):
+        part = known if known and known.is_announced(public) else PublicPart.read(public)
+        return Report(part, write_part(public, part))

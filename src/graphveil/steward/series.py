@@ -1,0 +1,76 @@
+"""Series: those that a study has, and one more, charged to what is left of the budget."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from graphveil.errors import StudyError
+from graphveil.steward.drafting import refused_as, settled_series
+from graphveil.steward.outlook import Outlook
+from graphveil.steward.reporting import write_report
+from graphveil.steward.status import Budget, SeriesList
+
+if TYPE_CHECKING:
+    from graphveil.steward.wishes import SeriesWish
+    from graphveil.study.ledger import Ledger
+
+
+@dataclass(frozen=True)
+class Opening:
+    """A series as it was opened, or would be.
+
+    Attributes:
+        outlook: how it is published, and from when on.
+        opened: whether this was more than a try.
+    """
+
+    outlook: Outlook
+    opened: bool
+
+    @property
+    def budget(self) -> Budget:
+        """What is left after it."""
+        return Budget.of(self.outlook.study)
+
+    def as_data(self) -> dict[str, Any]:
+        """For programs."""
+        return self.outlook.as_data() | {"opened": self.opened}
+
+
+def series_of(folder: Path) -> SeriesList:
+    """The series of the study in a folder."""
+    from graphveil.study import Study
+
+    study = Study.at(folder)
+    ledger = study.ledger()
+    return SeriesList.of(study.promise(ledger), ledger)
+
+
+def open_series(folder: Path, wish: SeriesWish, *, dry_run: bool = False) -> Opening:
+    """Open a series from the next step on; a dry run tells what it would be like."""
+    from graphveil.study import Study
+
+    study = Study.at(folder)
+    outlook = _outlook(study.ledger(), wish)
+    if not dry_run:
+        opened = study.open_series(outlook.promise)
+        if opened.opened != outlook.study.steps().label(0):  # before, there is no report
+            write_report(study.folder.public)
+    return Opening(outlook, opened=not dry_run)
+
+
+def _outlook(ledger: Ledger, wish: SeriesWish) -> Outlook:
+    """The series as it would be opened now."""
+    from graphveil.study.one_more_series import with_series
+
+    if not ledger.is_open:
+        raise StudyError(
+            "this study is a draft, of which nothing is promised yet: write the series into "
+            "public/study.toml."
+        )
+    with refused_as("the new series"):
+        wider = with_series(ledger, wish.as_entry(), "the new series")
+    promise = settled_series(wider.study, wider.series, wider.first_step)
+    return Outlook(wider.study, promise, wider.first_step)

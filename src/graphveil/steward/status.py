@@ -1,0 +1,179 @@
+"""Status: where a study stands, what is due, what is spent and left; nothing of it is private."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from graphveil.steward.public_folder import report_is_current
+from graphveil.steward.steps import steps_due
+
+if TYPE_CHECKING:
+    from graphveil.study import Study, StudyFile
+    from graphveil.study.committed import Committed
+    from graphveil.study.ledger import Ledger
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What may be spent, and what is left of it; exact numbers, as text."""
+
+    epsilon: str
+    epsilon_left: str
+    delta: str | None
+    delta_left: str | None
+
+    @classmethod
+    def of(cls, promise: StudyFile) -> Budget:
+        """The budget of a study with these series."""
+        from graphveil.noise.exact_numbers import as_text
+
+        (epsilon, delta), total = promise.budget_left(), promise.budget
+        left = None if total.delta is None else as_text(delta)
+        return cls(total.epsilon, as_text(epsilon), total.delta, left)
+
+    def __str__(self) -> str:
+        words = f"ε = {self.epsilon}, of which {self.epsilon_left} is left"
+        if self.delta is None:
+            return words
+        return f"{words}; δ = {self.delta}, of which {self.delta_left} is left"
+
+
+@dataclass(frozen=True)
+class SeriesStatus:
+    """What a series costs, from which step on, and how often it was published."""
+
+    name: str
+    statistic: str
+    epsilon: str
+    delta: str | None
+    mechanism: str
+    first: str
+    releases: int
+
+    def as_data(self) -> dict[str, Any]:
+        """For programs."""
+        return {"from" if key == "first" else key: said for key, said in asdict(self).items()}
+
+
+@dataclass(frozen=True)
+class SeriesList:
+    """The series of a study, and what is left for more."""
+
+    title: str
+    series: tuple[SeriesStatus, ...]
+    budget: Budget
+
+    @classmethod
+    def of(cls, promise: StudyFile, ledger: Ledger) -> SeriesList:
+        """The series of a promise; those of a draft begin with the first step."""
+        begins = {each.series: each.first_step for each in ledger.series}
+        made = {each.series: len(each.releases) for each in ledger.series}
+        series = tuple(
+            SeriesStatus(
+                name=each.name,
+                statistic=str(each.counted()),
+                epsilon=each.epsilon,
+                delta=each.delta,
+                mechanism=each.mechanism,
+                first=promise.steps().label(begins.get(each.name, 0)),
+                releases=made.get(each.name, 0),
+            )
+            for each in promise.series
+        )
+        return cls(promise.title, series, Budget.of(promise))
+
+    def as_data(self) -> dict[str, Any]:
+        """For programs."""
+        return {"series": [each.as_data() for each in self.series], "budget": asdict(self.budget)}
+
+
+@dataclass(frozen=True)
+class Steps:
+    """What is sealed, what comes next, and how many have ended and are due."""
+
+    steps_sealed: int
+    last_sealed: str | None
+    next_step: str | None
+    steps_due: int | None
+
+    @classmethod
+    def of(cls, promise: StudyFile, sealed: int) -> Steps:
+        """The steps of a study of which some are sealed."""
+        calendar = promise.steps()
+        over = calendar.last_step is not None and sealed > calendar.last_step
+        return cls(
+            steps_sealed=sealed,
+            last_sealed=calendar.label(sealed - 1) if sealed else None,
+            next_step=None if over else calendar.label(sealed),
+            steps_due=steps_due(promise, sealed),
+        )
+
+
+@dataclass(frozen=True)
+class Status:
+    """Where a study stands.
+
+    Attributes:
+        is_open: whether it is more than a draft.
+        calendar: in words.
+        steps: sealed, next and due.
+        batches_waiting: batches with records of steps that are not sealed.
+        listed: series and budget.
+        is_current: whether the public part shows all that was sealed.
+        page: the report, if there is one.
+    """
+
+    is_open: bool
+    calendar: str
+    steps: Steps
+    batches_waiting: int
+    listed: SeriesList
+    is_current: bool
+    page: Path | None
+
+    @property
+    def state(self) -> str:
+        """In one word."""
+        return "open" if self.is_open else "draft"
+
+    def as_data(self) -> dict[str, Any]:
+        """For programs."""
+        listed = self.listed.as_data()
+        return {
+            "title": self.listed.title,
+            "state": self.state,
+            "calendar": self.calendar,
+            **asdict(self.steps),
+            "batches_waiting": self.batches_waiting,
+            "budget": listed["budget"],
+            "series": listed["series"],
+            "public_part_is_current": self.is_current,
+            "report": None if self.page is None else str(self.page),
+        }
+
+
+def status(folder: Path) -> Status:
+    """Where the study in a folder stands."""
+    from graphveil.study import Study
+
+    study = Study.at(folder)
+    found = study.committed()
+    ledger = found.ledger
+    promise, sealed = study.promise(ledger), len(ledger.sealed)
+    page = study.folder.public / "report.html"
+    return Status(
+        is_open=ledger.is_open,
+        calendar=promise.steps().describe(),
+        steps=Steps.of(promise, sealed),
+        batches_waiting=sum(each.last_step >= sealed for each in ledger.batches),
+        listed=SeriesList.of(promise, ledger),
+        is_current=_is_current(study, found),
+        page=page if page.is_file() else None,
+    )
+
+
+def _is_current(study: Study, found: Committed) -> bool:
+    ledger = found.ledger
+    return not found.is_behind and (not ledger.sealed or report_is_current(study.folder, ledger))

@@ -1,0 +1,94 @@
+"""Wishes: what a steward wants of a study, in plain values, before anything is promised."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from graphveil.calendar.calendar import Calendar
+
+
+@dataclass(frozen=True)
+class SeriesWish:
+    """One series; what is None is left to the study, or to graphveil.
+
+    Attributes:
+        statistic: what is counted.
+        parameters: of the statistic, as a study file has them.
+        name: what it is called; None makes one of the statistic and its numbers.
+        epsilon: its share of the budget; None takes part in what the others leave.
+        delta: its share of the study's δ.
+        mechanism: its name; None takes the best.
+        horizon: how many releases there will be; None if the calendar says it, or nobody knows.
+        projection: the threshold of a projecting mechanism.
+        justification: why it is published; the card states it.
+    """
+
+    statistic: str
+    parameters: Mapping[str, int | str] = field(default_factory=dict)
+    name: str | None = None
+    epsilon: str | None = None
+    delta: str | None = None
+    mechanism: str | None = None
+    horizon: int | None = None
+    projection: int | tuple[int, int] | None = None
+    justification: str | None = None
+
+    @property
+    def called(self) -> str:
+        """Its name; if it has none, its statistic with its numbers: high-degree-3."""
+        numbers = [str(value) for value in self.parameters.values() if isinstance(value, int)]
+        return self.name or "-".join([self.statistic, *numbers])
+
+    def as_entry(self) -> dict[str, Any]:
+        """The series as a study file has it, without what is left open."""
+        said = {each.name: getattr(self, each.name) for each in fields(self)}
+        told = {key: value for key, value in said.items() if value is not None}
+        return told | {"name": self.called, "parameters": dict(self.parameters)}
+
+
+@dataclass(frozen=True)
+class StudyWish:
+    """A study; see `StudyFile`, which it becomes.
+
+    Attributes:
+        title: of the public report.
+        population: whose network it is, in public words.
+        publisher: who stands behind it.
+        calendar: the public steps.
+        epsilon: what all series may cost together, for ever.
+        epsilon_reason: why this much.
+        series: what is published.
+        bound_reason: why the public may believe the bound.
+        degree: the bound of an undirected network.
+        inward: the bound of links to a person, in a directed one.
+        outward: the bound of links from a person, in a directed one.
+        oriented: whether two people are never linked both ways.
+        directed: whether links have a direction.
+        delta: the probability of a loss over ε, if there may be one.
+        confidence: the level of published intervals.
+        person_separator: what ends the person in an id; "" if an id is a person.
+        fold_case: whether Ann and ann are one person.
+        undated: what becomes of nodes without a time.
+    """
+
+    title: str
+    population: str
+    publisher: str
+    calendar: Calendar
+    epsilon: str
+    epsilon_reason: str
+    series: tuple[SeriesWish, ...]
+    bound_reason: str
+    degree: int | None = None
+    inward: int | None = None
+    outward: int | None = None
+    oriented: bool = False
+    directed: bool = False
+    delta: str | None = None
+    confidence: str = "0.95"
+    person_separator: str = ""
+    fold_case: bool = False
+    undated: Literal["refuse", "first"] = "refuse"

@@ -1,0 +1,50 @@
+"""The steward's functions belong to no face: they know no terminal, and print nothing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from graphveil.steward import adding, drafting, outlook, publishing, reporting, series, verifying
+from graphveil.steward.publishing import Asked
+from graphveil.steward.releases import published
+from graphveil.steward.status import status
+from graphveil.steward.wishes import SeriesWish
+from steward import people
+from wished import WISH
+
+PROBE = """
+import sys
+from importlib import import_module
+from pkgutil import iter_modules
+import graphveil.steward
+for module in iter_modules(graphveil.steward.__path__):
+    import_module(f"graphveil.steward.{module.name}")
+faces = {"typer", "click", "rich", "graphveil.cli"}
+sys.exit(", ".join(sorted(faces & sys.modules.keys())) or 0)
+"""
+
+
+def test_no_module_imports_a_terminal() -> None:
+    finished = subprocess.run(
+        [sys.executable, "-c", PROBE], check=False, capture_output=True, text=True
+    )
+    assert finished.returncode == 0, finished.stderr
+
+
+def test_nothing_is_printed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    root, files = tmp_path / "study", people(tmp_path / "files")
+    drafting.create(root, WISH)
+    outlook.study_outlook(root).as_data()
+    adding.add(root, files, dry_run=True).lines()
+    adding.add(root, files).as_data()
+    publishing.publish(root, Asked()).as_data()
+    series.open_series(root, SeriesWish("stars", {"k": 2}, epsilon="1/8"))
+    status(root).as_data()
+    reporting.report(root)
+    published(root)
+    verifying.verify(root).as_data()
+    assert capfd.readouterr() == ("", "")

@@ -1,0 +1,19 @@
+"""A small study as a steward would wish for it, in plain values."""
+
+from __future__ import annotations
+
+from graphveil.steward.calendars import calendar
+from graphveil.steward.wishes import SeriesWish, StudyWish
+
+EDGES = SeriesWish("edges", epsilon="1/4")
+WISH = StudyWish(
+    title="A study for tests",
+    population="made-up people",
+    publisher="the tests",
+    calendar=calendar("year", "2001", "2004"),
+    epsilon="1",
+    epsilon_reason="an example",
+    series=(EDGES, SeriesWish("nodes", epsilon="1/4")),
+    bound_reason="nobody made up more",
+    degree=4,
+)

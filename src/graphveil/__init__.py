@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from graphveil.statistics.pattern_shape import Pattern
     from graphveil.statistics.sensitivity import Sensitivity
     from graphveil.statistics.statistic import Statistic, registered, statistic
+    from graphveil.study.promise import Promise, SeriesPromise
     from graphveil.study.study import Study
-    from graphveil.study.study_file import SeriesPromise, StudyFile, study_file
 
 _HOMES = {
     "graphveil.engines": ("ExactCounts", "LocalEngine"),
@@ -67,7 +67,7 @@ _HOMES = {
     "graphveil.statistics.sensitivity": ("Sensitivity",),
     "graphveil.statistics.statistic": ("Statistic", "registered", "statistic"),
     "graphveil.study.study": ("Study",),
-    "graphveil.study.study_file": ("SeriesPromise", "StudyFile", "study_file"),
+    "graphveil.study.promise": ("Promise", "SeriesPromise"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -82,6 +82,7 @@ __all__ = [
     "LocalEngine",
     "Pattern",
     "Plan",
+    "Promise",
     "ReadingOptions",
     "Release",
     "Sensitivity",
@@ -89,7 +90,6 @@ __all__ = [
     "SeriesPromise",
     "Statistic",
     "Study",
-    "StudyFile",
     "change_interval",
     "compare",
     "from_arrays",
@@ -104,7 +104,6 @@ __all__ = [
     "registered",
     "require_bound",
     "statistic",
-    "study_file",
     "time_aware_projection",
 ]
 

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from graphveil.study.chain import PublicRow, as_text
-from graphveil.study.study_file import StudyFile, study_file, written
+from graphveil.study.promise import Promise
 
 DEGREE = 12
 SOFTWARE = {"software": "graphveil 0.1.0", "noise": "OpenDP 0.13.0"}
 
 
-def promise(**changes: Any) -> StudyFile:
+def promise(**changes: Any) -> Promise:
     """A study of a made-up clinic."""
     data: dict[str, Any] = {
         "title": "Transmission network of the Rivermouth clinic",
@@ -33,7 +33,7 @@ def promise(**changes: Any) -> StudyFile:
         },
         "series": SERIES,
     }
-    return study_file(data | changes)
+    return Promise.from_data(data | changes)
 
 
 SERIES: list[dict[str, Any]] = [
@@ -69,7 +69,7 @@ class Chain:
         )
 
 
-def opened(study: StudyFile) -> Chain:
+def opened(study: Promise) -> Chain:
     """The ledger of a study of which nothing is published."""
     made = Chain()
     made.add(
@@ -81,11 +81,11 @@ def opened(study: StudyFile) -> Chain:
     return made
 
 
-def series_fact(study: StudyFile, name: str) -> dict[str, Any]:
+def series_fact(study: Promise, name: str) -> dict[str, Any]:
     """How a series was opened."""
     each = next(series for series in study.series if series.name == name)
     counted = each.counted()
-    found = counted.sensitivity(each.threshold() or study.bound.bound())
+    found = counted.sensitivity(each.threshold() or study.degree_bound)
     noise = {"law": "discrete Laplace", "scale": "62/3"}
     if each.delta is not None:
         noise = {"law": "discrete Gaussian", "variance": "841/2"}
@@ -102,7 +102,7 @@ def series_fact(study: StudyFile, name: str) -> dict[str, Any]:
         "projection": each.projection,
         "horizon": each.horizon,
         "first_step": 0,
-        "first_label": study.steps().label(0),
+        "first_label": study.calendar.label(0),
         "numbers": DEGREE + 1 if counted.vector else 1,
         "sensitivity": {
             "l1": found.l1,
@@ -116,11 +116,11 @@ def series_fact(study: StudyFile, name: str) -> dict[str, Any]:
     }
 
 
-def published(study: StudyFile, steps: int) -> Chain:
+def published(study: Promise, steps: int) -> Chain:
     """The ledger after some steps."""
     made, chance = opened(study), random.Random(7)
     for step in range(steps):
-        label = study.steps().label(step)
+        label = study.calendar.label(step)
         made.add("step sealed", {"step": step, "label": label, **SOFTWARE})
         for row in made.rows[1 : 1 + len(study.series)]:
             made.add("release made", _release(row.fact, step, label, chance))
@@ -153,9 +153,9 @@ def _falling(values: Sequence[float]) -> list[float]:
     return [min(values[: place + 1]) for place in range(len(values))]
 
 
-def write_part(public: Path, study: StudyFile, made: Chain) -> Path:
+def write_part(public: Path, study: Promise, made: Chain) -> Path:
     """Put both files into a folder."""
     public.mkdir(parents=True, exist_ok=True)
-    (public / "study.toml").write_text(written(study), encoding="utf-8")
+    (public / "study.toml").write_text(study.to_toml(), encoding="utf-8")
     (public / "ledger.jsonl").write_bytes(as_text(made.rows).encode())
     return public

@@ -11,14 +11,13 @@ import pytest
 from graphveil.errors import GraphveilError, IntegrityError, StudyError
 from graphveil.study.chain import as_text
 from graphveil.study.public_part import PublicPart
-from graphveil.study.study_file import written
 from public_parts import Chain, opened, promise, published, series_fact, write_part
 
 
 def test_what_was_written_is_read_back(tmp_path: Path) -> None:
     study, made = promise(), published(promise(), 3)
     part = PublicPart.read(write_part(tmp_path, study, made))
-    assert part.study == study
+    assert part.promise == study
     assert [each.series for each in part.series] == [each.name for each in study.series]
     assert [step.label for step in part.steps] == ["2005", "2006", "2007"]
     assert [len(each.releases) for each in part.series] == [3, 3, 3, 3]
@@ -35,7 +34,7 @@ def test_budgets_add_up_exactly(tmp_path: Path) -> None:
 
 def test_a_title_may_hold_any_kind_of_line_break(tmp_path: Path) -> None:
     study = promise(title="one\u2028two\u0085three")
-    assert PublicPart.read(write_part(tmp_path, study, opened(study))).study.title == study.title
+    assert PublicPart.read(write_part(tmp_path, study, opened(study))).promise.title == study.title
 
 
 def test_a_series_opened_later_belongs_to_the_study(tmp_path: Path) -> None:
@@ -74,7 +73,7 @@ def test_a_study_file_that_contradicts_the_ledger_is_refused(
     tmp_path: Path, change: dict[str, Any], named: str
 ) -> None:
     public = write_part(tmp_path, promise(), published(promise(), 1))
-    (public / "study.toml").write_text(written(promise(**change)), encoding="utf-8")
+    (public / "study.toml").write_text(promise(**change).to_toml(), encoding="utf-8")
     with pytest.raises(StudyError, match=f"about: {named}"):
         PublicPart.read(public)
 

@@ -211,7 +211,7 @@ def test_the_page_tells_the_numbers_and_the_head(public: Path, files: tuple[Path
         for made in series.releases:
             for number in (*made.raw, *made.processed):
                 assert f"<td>{figure(number)}</td>" in text
-    for told in (part.study.budget.justification, part.study.bound.justification):
+    for told in (part.promise.budget.justification, part.promise.bound.justification):
         assert told.replace("'", "&#39;") in text
 
 

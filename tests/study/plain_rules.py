@@ -11,7 +11,7 @@ import numpy as np
 
 from graphveil.graph.arrivals import steps_of_labels
 from graphveil.graph.sequence import BACKWARD, FORWARD, GraphSequence
-from graphveil.study import Study, StudyFile, segments
+from graphveil.study import Promise, Study, segments
 from studies import promise
 
 Node = tuple[str, int | None]  # a person, and the step that the record states
@@ -23,7 +23,7 @@ EDGES = {"name": "edges", "statistic": "edges", "epsilon": "1/4", "mechanism": "
 DEGREES = EDGES | {"name": "degrees", "statistic": "degree-ccdf"}
 
 
-def numbered(steps: int = 4, **changed: Any) -> StudyFile:
+def numbered(steps: int = 4, **changed: Any) -> Promise:
     """A study whose times are the numbers of its steps, with a bound that nobody reaches."""
     plain = {
         "bound": {"degree": 12, "justification": "more than there are people"},

@@ -13,12 +13,12 @@ from graphveil.formats import from_rows
 from graphveil.graph.records import Records
 from graphveil.noise.laws import Law
 from graphveil.noise.release_noise import ReleaseNoise
-from graphveil.study import Study, StudyFile, study_file
+from graphveil.study import Promise, Study
 
 YEARS = ("2001", "2002", "2003", "2004")
 
 
-def promise(**changed: Any) -> StudyFile:
+def promise(**changed: Any) -> Promise:
     """A yearly study of four steps with two series, and half of its budget left."""
     plain: dict[str, Any] = {
         "title": "A study for tests",
@@ -32,7 +32,7 @@ def promise(**changed: Any) -> StudyFile:
             {"name": "degrees", "statistic": "degree-ccdf", "epsilon": "1/4"},
         ],
     }
-    return study_file(plain | changed)
+    return Promise.from_data(plain | changed)
 
 
 def people() -> Records:

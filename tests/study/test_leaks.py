@@ -218,7 +218,7 @@ def things(study: Study) -> Iterator[Any]:
     prepared = publishing.prepare(study.folder, ledger, kept, 2, study.engine)
     yield from (study, study.folder, study.store, ledger, *ledger.rows, *ledger.public_rows)
     yield from (*ledger.batches, *ledger.sealed, *ledger.series, promise, kept)
-    yield from (records, records.nodes, resolve(records, promise.steps(), promise.records), sealed)
+    yield from (records, records.nodes, resolve(records, promise.calendar, promise.records), sealed)
     yield from (found, found.findings, found.pending, segments.segment(sealed, 0))
     yield from (prepared, prepared.graph, study.add(records))
     yield batches.load(study.folder.batches, study.ledger().batches, sealed)

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from commands import graphveil
 from graphveil.formats import from_rows
 from graphveil.graph.bound import DegreeBound
-from graphveil.study import Study, StudyFile
+from graphveil.study import Promise, Study
 from graphveil.study.chain import PublicRow
 from plain_rules import DEGREES, EDGES, Link, Node, numbered
 from studies import freeze_noise
@@ -38,7 +38,7 @@ SERIES: list[dict[str, Any]] = [
         EDGES | {"name": "projected", "mechanism": "sensseq-projection", "projection": THRESHOLD},
     )
 ]
-STUDY: StudyFile = numbered(STEPS, bound=BOUND, series=SERIES)
+STUDY: Promise = numbered(STEPS, bound=BOUND, series=SERIES)
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ def require_close(one: Seen, other: Seen) -> None:
             assert np.abs(apart).sum(axis=1).max() <= most
             continue
         steps = np.diff(apart, axis=0, prepend=np.zeros_like(apart[:1]))
-        gamma = series.counted().sensitivity(STUDY.bound.bound()).l1
+        gamma = series.counted().sensitivity(STUDY.degree_bound).l1
         assert np.abs(steps).sum() <= gamma, series.name
 
 

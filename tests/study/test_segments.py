@@ -17,7 +17,7 @@ from graphveil.errors import InputError, IntegrityError
 from graphveil.formats import from_rows
 from graphveil.graph.sequence import GraphSequence, LateEdges
 from graphveil.noise.release_noise import ReleaseNoise
-from graphveil.study import Study, StudyFile, batches, segments
+from graphveil.study import Promise, Study, batches, segments
 from graphveil.study.ledger import BatchEntry, SealedTables
 from graphveil.study.private_tables import write_table
 from plain_rules import EDGES, numbered
@@ -37,10 +37,10 @@ ANYBODY = st.lists(NUMBERS | NUMBERS.map(str) | st.text("añ7", min_size=1), uni
 
 
 @st.composite
-def graphs(draw: st.DrawFn, study: StudyFile) -> GraphSequence:
+def graphs(draw: st.DrawFn, study: Promise) -> GraphSequence:
     """A random sequence as intake makes it, with late edges and empty steps."""
     bound = study.bound
-    sequence = GraphSequence.begin(study.steps(), directed=study.directed, oriented=bound.oriented)
+    sequence = GraphSequence.begin(study.calendar, directed=study.directed, oriented=bound.oriented)
     people = draw(st.lists(NUMBERS, unique=True, max_size=7) | ANYBODY)
     times = st.integers(0, STEPS - 1)
     nodes = [(person, draw(times)) for person in people]
@@ -98,7 +98,7 @@ def test_what_is_written_is_read_back(kind: str, data: st.DataObject) -> None:
 def test_what_is_read_back_grows_like_the_original(tmp_path: Path, kind: str) -> None:
     study = KINDS[kind]
     empty = GraphSequence.begin(
-        study.steps(), directed=study.directed, oriented=study.bound.oriented
+        study.calendar, directed=study.directed, oriented=study.bound.oriented
     )
     nodes, edges = [("a", 0), ("b", 0), ("c", 2)], [("a", "b", 1), ("a", "c")]
     first = empty.extend(from_rows(nodes, edges), upto=STEPS - 1).sequence

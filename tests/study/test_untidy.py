@@ -109,7 +109,7 @@ def test_every_row_gets_its_person_and_step(
     rules = {"person_separator": separator, "case": case, "undated": "first"}
     study = numbered(records=rules)
     records = from_rows(rows, [(text, text) for text, _ in rows])
-    nodes = resolve(records, study.steps(), study.records).nodes.frame
+    nodes = resolve(records, study.calendar, study.records).nodes.frame
     assert [str(each) for each in nodes["node"]] == [person(text, rules) for text, _ in rows]
     steps: dict[str, list[int]] = {}
     for text, time in rows:

@@ -22,8 +22,8 @@ def print_outlooks(title: str, outlooks: Sequence[Outlook]) -> None:
         ("series", "ε", "mechanism", "first", "mean", "last", "next best, mean"),
         (
             (
-                each.promise.name,
-                each.promise.epsilon,
+                each.series.name,
+                each.series.epsilon,
                 each.plan.mechanism.name,
                 three_digits(each.plan.predicted[0]),
                 three_digits(each.plan.mean_std),

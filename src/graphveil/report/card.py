@@ -50,11 +50,11 @@ def as_json(part: PublicPart) -> bytes:
 
 def _deployment(part: PublicPart) -> dict[str, Any]:
     return {
-        "title": part.study.title,
-        "population": part.study.population,
-        "publisher": part.study.publisher,
-        "directed": part.study.directed,
-        "calendar": part.study.steps().describe(),
+        "title": part.promise.title,
+        "population": part.promise.population,
+        "publisher": part.promise.publisher,
+        "directed": part.promise.directed,
+        "calendar": part.promise.calendar.describe(),
         "steps_published": len(part.steps),
         "first_step": part.steps[0].label if part.steps else None,
         "last_step": part.steps[-1].label if part.steps else None,
@@ -65,7 +65,7 @@ def _deployment(part: PublicPart) -> dict[str, Any]:
 
 def _unit(part: PublicPart) -> dict[str, Any]:
     return {
-        "unit": part.study.unit,
+        "unit": part.promise.unit,
         "neighbours": statement.NEIGHBOURS,
         "neighbours_formally": statement.NEIGHBOURS_FORMALLY,
         "assumption": statement.assumption(part),
@@ -96,12 +96,12 @@ def _rounded(probability: float) -> float:
 
 
 def _choices(part: PublicPart) -> dict[str, Any]:
-    study = part.study
+    promise = part.promise
     return {
-        "epsilon": study.budget.justification,
+        "epsilon": promise.budget.justification,
         "degree_bound": {
-            "value": str(study.bound.bound()),
-            "justification": study.bound.justification,
+            "value": str(promise.degree_bound),
+            "justification": promise.bound.justification,
         },
         "series": [
             {
@@ -162,7 +162,7 @@ def _processing(part: PublicPart) -> dict[str, Any]:
             if each.releases
         ],
         "raw_values": "published beside the processed ones, in releases.csv and in the ledger",
-        "confidence": part.study.confidence,
+        "confidence": part.promise.confidence,
     }
 
 

@@ -68,16 +68,16 @@ def _context(part: PublicPart) -> dict[str, Any]:
     guess = statement.certainties(epsilon)[0]
     return {
         "part": part,
-        "study": part.study,
+        "promise": part.promise,
         "statement": statement,
         "words": wording,
         "span": wording.span(part),
         "budget": wording.budget(epsilon, delta),
         "even_guess": statement.chance(guess.at_most),
         "certainties": statement.certainties(epsilon),
-        "calendar": part.study.steps(),
+        "calendar": part.promise.calendar,
         "next_step": _next_step(part),
-        "level": wording.percent(part.study.confidence),
+        "level": wording.percent(part.promise.confidence),
         "shares": _shares(part),
         "spent_share": f"{float(part.spent[0] / epsilon):.1%}",
         "no_reason": NO_REASON,
@@ -86,7 +86,7 @@ def _context(part: PublicPart) -> dict[str, Any]:
 
 
 def _next_step(part: PublicPart) -> str | None:
-    calendar, step = part.study.steps(), len(part.steps)
+    calendar, step = part.promise.calendar, len(part.steps)
     last = calendar.last_step
     return calendar.label(step) if last is None or step <= last else None
 

@@ -162,7 +162,7 @@ def meaning(part: PublicPart) -> str:
 
 def assumption(part: PublicPart) -> str:
     """On what the guarantee rests."""
-    promised = part.study.bound.bound().in_words
+    promised = part.promise.degree_bound.in_words
     cut = [each.series for each in part.series if each.projection is not None]
     rest = (
         f"It rests on the public promise that everybody has {promised}, at every step. Before each "
@@ -176,10 +176,10 @@ def assumption(part: PublicPart) -> str:
 
 def not_protected(part: PublicPart) -> tuple[tuple[str, str], ...]:
     """Every quantity that is public as it is, with its value."""
-    study = part.study
+    promised = part.promise
     found = [
-        ("degree bound", f"{study.bound.bound().in_words} a person"),
-        ("calendar of steps", study.steps().describe()),
+        ("degree bound", f"{promised.degree_bound.in_words} a person"),
+        ("calendar of steps", promised.calendar.describe()),
         ("choice of statistics", "; ".join(_choice(part))),
         (
             "parameters of statistics, such as τ",
@@ -233,7 +233,7 @@ def trust(part: PublicPart) -> tuple[tuple[str, str], ...]:
     """Who is trusted with what."""
     return (
         (
-            part.study.publisher,
+            part.promise.publisher,
             (
                 "holds the exact records, the exact counts and the noise; is trusted to keep them, "
                 "to enter every person once, to promise a bound that is not read off the data, "

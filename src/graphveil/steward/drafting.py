@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from graphveil.steward.outlook import Outlook
     from graphveil.steward.wishes import SeriesWish, StudyWish
-    from graphveil.study import SeriesPromise, StudyFile
+    from graphveil.study import Promise, SeriesPromise
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Draft:
     """
 
     study_file: Path
-    promise: StudyFile
+    promise: Promise
     outlooks: tuple[Outlook, ...]
 
 
@@ -43,14 +43,14 @@ def create(folder: Path, wish: StudyWish, *, database: str | None = None) -> Dra
     return Draft(study.folder.study_file, promise, outlooks(promise))
 
 
-def drafted(wish: StudyWish) -> StudyFile:
+def drafted(wish: StudyWish) -> Promise:
     """The study file that a wish comes to; writes nothing, so that it can be tried out."""
-    from graphveil.study import study_file
+    from graphveil.study import Promise
 
     entries = _entries(wish)
     with refused_as("the new study"):
-        study = study_file(entries, "the new study")
-    return settled(study)
+        promise = Promise.from_data(entries, "the new study")
+    return settled(promise)
 
 
 def _entries(wish: StudyWish) -> dict[str, Any]:
@@ -114,25 +114,25 @@ def with_risks(series: Sequence[SeriesWish], delta: str | None) -> tuple[SeriesW
     return tuple(replace(each, delta=each.delta or share) for each in series)
 
 
-def settled(study: StudyFile) -> StudyFile:
+def settled(promise: Promise) -> Promise:
     """The same study with "auto" replaced by the mechanism that it chooses now.
 
     A series whose mechanism is pure takes nothing of δ.
     """
-    return study.model_copy(
-        update={"series": tuple(settled_series(study, each, 0) for each in study.series)}
+    return promise.model_copy(
+        update={"series": tuple(settled_series(promise, each, 0) for each in promise.series)}
     )
 
 
-def settled_series(study: StudyFile, promise: SeriesPromise, first_step: int) -> SeriesPromise:
+def settled_series(promise: Promise, series: SeriesPromise, first_step: int) -> SeriesPromise:
     """One series with its mechanism named, as of the step at which it begins."""
     from graphveil.noise.exact_numbers import as_text
     from graphveil.study.opening import series_plan
 
-    chosen = series_plan(study, promise, first_step)
+    chosen = series_plan(promise, series, first_step)
     risk = chosen.request.delta
     delta = None if risk is None else as_text(risk)
-    return promise.model_copy(update={"mechanism": chosen.mechanism.name, "delta": delta})
+    return series.model_copy(update={"mechanism": chosen.mechanism.name, "delta": delta})
 
 
 @contextmanager

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from graphveil.planning.plan import Plan
     from graphveil.planning.planner import Prospect
-    from graphveil.study import SeriesPromise, StudyFile
+    from graphveil.study import Promise, SeriesPromise
 
 
 @dataclass(frozen=True)
 class Outlook:
     """A series, when it begins, and how it would be published."""
 
-    study: StudyFile
-    promise: SeriesPromise
+    promise: Promise
+    series: SeriesPromise
     first_step: int
 
     @cached_property
@@ -27,7 +27,7 @@ class Outlook:
         """With the mechanism that the study names."""
         from graphveil.study.opening import series_plan
 
-        return series_plan(self.study, self.promise, self.first_step)
+        return series_plan(self.promise, self.series, self.first_step)
 
     @cached_property
     def others(self) -> list[Prospect]:
@@ -35,10 +35,10 @@ class Outlook:
         from graphveil.planning.planner import compare
 
         found = compare(
-            self.promise.counted(),
-            self.study.bound.bound(),
-            epsilon=self.promise.epsilon,
-            delta=self.promise.delta,
+            self.series.counted(),
+            self.promise.degree_bound,
+            epsilon=self.series.epsilon,
+            delta=self.series.delta,
             horizon=self.plan.request.horizon,
         )
         return [each for each in found if each.plan and each.name != self.plan.mechanism.name]
@@ -46,16 +46,16 @@ class Outlook:
     @property
     def first_label(self) -> str:
         """The public name of the step at which it begins."""
-        return self.study.steps().label(self.first_step)
+        return self.promise.calendar.label(self.first_step)
 
     def as_data(self) -> dict[str, Any]:
         """For programs."""
         plan = self.plan
         return {
-            "series": self.promise.name,
-            "statistic": str(self.promise.counted()),
-            "epsilon": self.promise.epsilon,
-            "delta": self.promise.delta,
+            "series": self.series.name,
+            "statistic": str(self.series.counted()),
+            "epsilon": self.series.epsilon,
+            "delta": self.series.delta,
             "mechanism": plan.mechanism.name,
             "from": self.first_label,
             "horizon": plan.request.horizon,
@@ -84,16 +84,16 @@ class StudyOutlook:
     """
 
     folder: Path
-    promise: StudyFile
+    promise: Promise
     series: tuple[Outlook, ...]
     warnings: Mapping[str, str] = field(default_factory=dict)
 
     def expecting(self, sizes: Mapping[str, int]) -> StudyOutlook:
         """The same with warnings, for series of which somebody guesses the size."""
         found = {
-            each.promise.name: each.plan.warning(sizes[each.promise.name])
+            each.series.name: each.plan.warning(sizes[each.series.name])
             for each in self.series
-            if each.promise.name in sizes
+            if each.series.name in sizes
         }
         told = {name: warning for name, warning in found.items() if warning is not None}
         return replace(self, warnings=told)
@@ -101,7 +101,7 @@ class StudyOutlook:
     def as_data(self) -> dict[str, Any]:
         """For programs."""
         series = [
-            each.as_data() | {"warning": self.warnings.get(each.promise.name)}
+            each.as_data() | {"warning": self.warnings.get(each.series.name)}
             for each in self.series
         ]
         return {"study": str(self.folder), "spent": False, "series": series}
@@ -114,11 +114,11 @@ def study_outlook(folder: Path) -> StudyOutlook:
     study = Study.at(folder)
     ledger = study.ledger()
     promise = study.promise(ledger)
-    begins = {each.promise.name: each.first_step for each in ledger.series}
+    begins = {each.series: each.first_step for each in ledger.series}
     return StudyOutlook(folder, promise, outlooks(promise, begins))
 
 
-def outlooks(promise: StudyFile, begins: Mapping[str, int] | None = None) -> tuple[Outlook, ...]:
+def outlooks(promise: Promise, begins: Mapping[str, int] | None = None) -> tuple[Outlook, ...]:
     """Every series of a promise; those that are not in `begins` start with the first step."""
     steps = begins or {}
     return tuple(Outlook(promise, each, steps.get(each.name, 0)) for each in promise.series)

@@ -17,7 +17,7 @@ from graphveil.study.committed import Announced
 
 if TYPE_CHECKING:
     from graphveil.report.releases import Measurement
-    from graphveil.study import Study, StudyFile
+    from graphveil.study import Promise, Study
     from graphveil.study.committed import Committed
     from graphveil.study.public_part import PublicPart
 
@@ -110,7 +110,7 @@ def publish(
     page = work.report(part).page if asked.report else None
     return Publication(
         steps=tuple(announced.steps),
-        labels=tuple(promise.steps().label(step) for step in announced.steps),
+        labels=tuple(promise.calendar.label(step) for step in announced.steps),
         finished=finished,
         releases=releases.of_steps(part, announced.steps),
         page=page,
@@ -160,9 +160,9 @@ def _is_behind(study: Study, found: Committed, *, reported: bool) -> bool:
     return found.is_behind or stale
 
 
-def _last(promise: StudyFile, made: int, asked: Asked) -> int | None:
+def _last(promise: Promise, made: int, asked: Asked) -> int | None:
     """The last step to seal; None for just the next one."""
-    calendar = promise.steps()
+    calendar = promise.calendar
     if asked.everything:
         return last_ended(promise)
     if asked.through is not None:

@@ -32,7 +32,7 @@ class Opening:
     @property
     def budget(self) -> Budget:
         """What is left after it."""
-        return Budget.of(self.outlook.study)
+        return Budget.of(self.outlook.promise)
 
     def as_data(self) -> dict[str, Any]:
         """For programs."""
@@ -55,8 +55,8 @@ def open_series(folder: Path, wish: SeriesWish, *, dry_run: bool = False) -> Ope
     study = Study.at(folder)
     outlook = _outlook(study.ledger(), wish)
     if not dry_run:
-        opened = study.open_series(outlook.promise)
-        if opened.opened != outlook.study.steps().label(0):  # before, there is no report
+        opened = study.open_series(outlook.series)
+        if opened.opened != outlook.promise.calendar.label(0):  # before, there is no report
             write_report(study.folder.public)
     return Opening(outlook, opened=not dry_run)
 
@@ -72,5 +72,5 @@ def _outlook(ledger: Ledger, wish: SeriesWish) -> Outlook:
         )
     with refused_as("the new series"):
         wider = with_series(ledger, wish.as_entry(), "the new series")
-    promise = settled_series(wider.study, wider.series, wider.first_step)
-    return Outlook(wider.study, promise, wider.first_step)
+    series = settled_series(wider.promise, wider.series, wider.first_step)
+    return Outlook(wider.promise, series, wider.first_step)

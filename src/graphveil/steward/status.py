@@ -10,7 +10,7 @@ from graphveil.steward.public_folder import report_is_current
 from graphveil.steward.steps import steps_due
 
 if TYPE_CHECKING:
-    from graphveil.study import Study, StudyFile
+    from graphveil.study import Promise, Study
     from graphveil.study.committed import Committed
     from graphveil.study.ledger import Ledger
 
@@ -25,7 +25,7 @@ class Budget:
     delta_left: str | None
 
     @classmethod
-    def of(cls, promise: StudyFile) -> Budget:
+    def of(cls, promise: Promise) -> Budget:
         """The budget of a study with these series."""
         from graphveil.noise.exact_numbers import as_text
 
@@ -66,7 +66,7 @@ class SeriesList:
     budget: Budget
 
     @classmethod
-    def of(cls, promise: StudyFile, ledger: Ledger) -> SeriesList:
+    def of(cls, promise: Promise, ledger: Ledger) -> SeriesList:
         """The series of a promise; those of a draft begin with the first step."""
         begins = {each.series: each.first_step for each in ledger.series}
         made = {each.series: len(each.releases) for each in ledger.series}
@@ -77,7 +77,7 @@ class SeriesList:
                 epsilon=each.epsilon,
                 delta=each.delta,
                 mechanism=each.mechanism,
-                first=promise.steps().label(begins.get(each.name, 0)),
+                first=promise.calendar.label(begins.get(each.name, 0)),
                 releases=made.get(each.name, 0),
             )
             for each in promise.series
@@ -99,9 +99,9 @@ class Steps:
     steps_due: int | None
 
     @classmethod
-    def of(cls, promise: StudyFile, sealed: int) -> Steps:
+    def of(cls, promise: Promise, sealed: int) -> Steps:
         """The steps of a study of which some are sealed."""
-        calendar = promise.steps()
+        calendar = promise.calendar
         over = calendar.last_step is not None and sealed > calendar.last_step
         return cls(
             steps_sealed=sealed,
@@ -165,7 +165,7 @@ def status(folder: Path) -> Status:
     page = study.folder.public / "report.html"
     return Status(
         is_open=ledger.is_open,
-        calendar=promise.steps().describe(),
+        calendar=promise.calendar.describe(),
         steps=Steps.of(promise, sealed),
         batches_waiting=sum(each.last_step >= sealed for each in ledger.batches),
         listed=SeriesList.of(promise, ledger),

@@ -8,7 +8,7 @@ from graphveil.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
     from graphveil.calendar.calendar import Calendar
-    from graphveil.study import StudyFile
+    from graphveil.study import Promise
 
 
 def step_called(calendar: Calendar, label: str, parameter: str) -> int:
@@ -26,27 +26,27 @@ def step_called(calendar: Calendar, label: str, parameter: str) -> int:
     return number
 
 
-def last_ended(study: StudyFile) -> int:
+def last_ended(promise: Promise) -> int:
     """The last step that has ended; refuses a calendar that the clock says nothing about."""
     from graphveil.study.clock import steps_ended
 
-    if _is_endless(study):
+    if _is_endless(promise):
         raise ParameterError(
             "all", "has no end here: steps are plain numbers", hint="Use --through LABEL."
         )
-    return steps_ended(study) - 1
+    return steps_ended(promise) - 1
 
 
-def steps_due(study: StudyFile, sealed: int) -> int | None:
+def steps_due(promise: Promise, sealed: int) -> int | None:
     """How many steps have ended and are not sealed; None if there is no clock for them."""
     from graphveil.study.clock import steps_ended
 
-    return None if _is_endless(study) else max(0, steps_ended(study) - sealed)
+    return None if _is_endless(promise) else max(0, steps_ended(promise) - sealed)
 
 
-def _is_endless(study: StudyFile) -> bool:
+def _is_endless(promise: Promise) -> bool:
     """Whether nothing says which step is the last that has ended."""
     from graphveil.calendar.times import Unit
 
-    calendar = study.steps()
+    calendar = promise.calendar
     return calendar.unit == Unit.NUMBER and calendar.last_step is None

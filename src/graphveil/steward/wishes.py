@@ -51,7 +51,7 @@ class SeriesWish:
 
 @dataclass(frozen=True)
 class StudyWish:
-    """A study; see `StudyFile`, which it becomes.
+    """A study; see `Promise`, which it becomes.
 
     Attributes:
         title: of the public report.

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from graphveil.engines import Engine
     from graphveil.graph.records import Records
     from graphveil.study.folder import Folder
-    from graphveil.study.study_file import StudyFile
+    from graphveil.study.promise import Promise
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +74,7 @@ class Candidate:
 def candidate(
     folder: Folder,
     ledger: Ledger,
-    study: StudyFile,
+    promise: Promise,
     records: Records,
     *,
     complete: bool,
@@ -85,17 +85,17 @@ def candidate(
     Args:
         folder: where sealed and waiting records lie.
         ledger: which of them count.
-        study: the rules.
+        promise: the rules.
         records: as a reader found them.
         complete: whether they are all there is to know, so that what they lack has vanished.
         engine: where degrees are checked.
     """
     import polars as pl
 
-    sealed, pending = sealed_and_waiting(folder, ledger, study)
-    waiting, given = pending.resolved(), resolve(records, study.steps(), study.records)
+    sealed, pending = sealed_and_waiting(folder, ledger, promise)
+    waiting, given = pending.resolved(), resolve(records, promise.calendar, promise.records)
     # A person's later sequence, in a file without the first, has a date of its own.
-    growing = study.records.merges_ids and not complete
+    growing = promise.records.merges_ids and not complete
     grown, report = append(sealed, given, late="join", waiting=waiting, only_earlier=growing)
     mentioned = grown.index.labels(given.nodes.frame["node"])
     details = [_no_details()]
@@ -107,7 +107,7 @@ def candidate(
         intake=report,
         vanished_nodes=grown.nodes - report.nodes_added - report.known_nodes if complete else 0,
         vanished_edges=grown.edges - report.edges_added - report.known_edges if complete else 0,
-        keeps_bound=engine.keeps_bound(grown, study.bound.bound()),
+        keeps_bound=engine.keeps_bound(grown, promise.degree_bound),
         details=pl.concat(details).sort("finding", "node"),
     )
     last_step = max(_last_step(grown, given, mentioned), sealed.steps)

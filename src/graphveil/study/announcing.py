@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from graphveil.errors import IntegrityError
-from graphveil.study import study_file
 from graphveil.study.chain import PublicRow, as_text, read_rows
 from graphveil.study.facts import Event
 from graphveil.study.folder import Folder
 from graphveil.study.ledger import Ledger
+from graphveil.study.promise import Promise
 from graphveil.study.public_part import require_agreement
 from graphveil.whole_files import write_bytes
 
@@ -46,7 +46,7 @@ def _announced(folder: Folder) -> tuple[PublicRow, ...]:
 def announce(folder: Folder, ledger: Ledger) -> None:
     """Write the study file and the public chain, where they are not yet as committed."""
     texts = {
-        folder.study_file: study_file.written(ledger.versions[-1]),
+        folder.study_file: ledger.versions[-1].to_toml(),
         folder.public_ledger: as_text(ledger.public_rows),
     }
     for path, text in texts.items():
@@ -56,9 +56,9 @@ def announce(folder: Folder, ledger: Ledger) -> None:
 
 def require_agreeing_file(public: Told, ledger: Ledger) -> None:
     """Refuse a study file that says something else than the ledger does."""
-    if not ledger.is_open or public.study_file == study_file.written(ledger.versions[-1]):
+    if not ledger.is_open or public.study_file == ledger.versions[-1].to_toml():
         return
-    found = study_file.parse(public.study_file, "public/study.toml")
+    found = Promise.from_toml(public.study_file, "public/study.toml")
     # A version from before the newest series is fine: a process was killed before it wrote.
     require_agreement(found, ledger.versions, "public/study.toml", "the ledger")
 

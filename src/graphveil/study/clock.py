@@ -8,26 +8,26 @@ from typing import TYPE_CHECKING
 from graphveil.errors import StudyError
 
 if TYPE_CHECKING:
-    from graphveil.study.study_file import StudyFile
+    from graphveil.study.promise import Promise
 
 
-def label_of(study: StudyFile, step: int) -> str:
+def label_of(promise: Promise, step: int) -> str:
     """The public name of a step; refuses one after the end of the calendar."""
-    last = study.steps().last_step
+    last = promise.calendar.last_step
     if last is not None and step > last:
         raise StudyError(
-            f"every step of the calendar up to {study.steps().label(last)} is sealed. To go on, "
-            "open a new study; the people in it are the same, so its ε adds to this one's."
+            f"every step of the calendar up to {promise.calendar.label(last)} is sealed. To go on, "
+            "open a new promise; the people in it are the same, so its ε adds to this one's."
         )
-    return study.steps().label(step)
+    return promise.calendar.label(step)
 
 
-def steps_ended(study: StudyFile) -> int:
+def steps_ended(promise: Promise) -> int:
     """How many steps have ended by the clock; of a calendar without dates, all."""
     from graphveil.calendar.calendar import MOST_STEPS
     from graphveil.calendar.times import Unit
 
-    calendar = study.steps()
+    calendar = promise.calendar
     top = MOST_STEPS if calendar.last_step is None else calendar.last_step + 1
     if calendar.unit == Unit.NUMBER:
         return top

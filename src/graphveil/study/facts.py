@@ -12,7 +12,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, PlainSerializer
 from graphveil import __version__
 from graphveil.errors import IntegrityError
 from graphveil.noise.exact_numbers import as_text
-from graphveil.study.study_file import SeriesPromise
+from graphveil.study.promise import SeriesPromise
 
 DIGITS = 6  # of processed values and standard deviations, which are not whole numbers
 
@@ -139,8 +139,8 @@ def _told_noise(noise: tuple[NoiseFact, ...]) -> list[dict[str, Any]]:
     return [each.model_dump(exclude_none=True) for each in noise]
 
 
-def _told_promise(promise: SeriesPromise) -> dict[str, Any]:
-    return promise.model_dump(mode="json", exclude_none=True)
+def _told_promise(series: SeriesPromise) -> dict[str, Any]:
+    return series.model_dump(mode="json", exclude_none=True)
 
 
 class SeriesOpened(Fact):

@@ -12,18 +12,18 @@ from graphveil.study.ledger import Ledger
 
 if TYPE_CHECKING:
     from graphveil.graph.sequence import GraphSequence
-    from graphveil.study.study_file import StudyFile
+    from graphveil.study.promise import Promise
 
 
 def sealed_and_waiting(
-    folder: Folder, ledger: Ledger, promise: StudyFile
+    folder: Folder, ledger: Ledger, promise: Promise
 ) -> tuple[GraphSequence, Pending]:
     """Everything up to the last sealed step, and what was added but is not sealed."""
     sealed = segments.load(folder.segments, ledger.sealed, promise)
     return sealed, batches.load(folder.batches, ledger.batches, sealed)
 
 
-def grown(folder: Folder, ledger: Ledger, promise: StudyFile, through: int) -> GraphSequence:
+def grown(folder: Folder, ledger: Ledger, promise: Promise, through: int) -> GraphSequence:
     """The sealed graph with the next steps, up to the step `through`."""
     sealed, waiting = sealed_and_waiting(folder, ledger, promise)
     due = waiting.until(through, sealed)

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from graphveil.errors import IntegrityError, StudyError
-from graphveil.study import study_file
 from graphveil.study.facts import (
     Announcement,
     Event,
@@ -21,7 +20,7 @@ from graphveil.study.facts import (
     StepSealed,
     StudyOpened,
 )
-from graphveil.study.study_file import StudyFile
+from graphveil.study.promise import Promise
 
 
 class PublishedSeries(SeriesOpened):
@@ -41,7 +40,7 @@ class History:
         software: the versions that were at work, in the order in which they are named.
     """
 
-    opened: StudyFile
+    opened: Promise
     series: tuple[PublishedSeries, ...]
     steps: tuple[StepSealed, ...]
     software: tuple[str, ...]
@@ -64,7 +63,7 @@ class History:
         return cls(opened, series, steps, _software(rows))
 
     @property
-    def versions(self) -> tuple[StudyFile, ...]:
+    def versions(self) -> tuple[Promise, ...]:
         """What the study file said: when the study was opened, and after each later series."""
         found = [self.opened]
         for each in self.series:
@@ -78,9 +77,9 @@ class History:
         return _sum(each.price for each in self.series)
 
 
-def _opened(row: Announcement) -> StudyFile:
+def _opened(row: Announcement) -> Promise:
     try:
-        return study_file.study_file(StudyOpened.read(row).study, row.place)
+        return Promise.from_data(StudyOpened.read(row).study, row.place)
     except StudyError as error:
         raise IntegrityError(str(error)) from error
 
@@ -101,7 +100,7 @@ def _sum(prices: Iterable[tuple[Fraction, Fraction]]) -> tuple[Fraction, Fractio
 class _Reader:
     """Takes one row after the other, and refuses the first that cannot stand where it does."""
 
-    def __init__(self, opened: StudyFile) -> None:
+    def __init__(self, opened: Promise) -> None:
         self._total = opened.budget_total()
         self._series: dict[str, SeriesOpened] = {}
         self._releases: dict[str, list[ReleaseMade]] = {}

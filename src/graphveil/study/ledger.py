@@ -16,7 +16,7 @@ from graphveil.errors import IntegrityError
 from graphveil.study.chain import GENESIS, PublicRow, canonical, digest
 from graphveil.study.facts import Announcement, Event, Fact, FactType
 from graphveil.study.history import History, PublishedSeries
-from graphveil.study.study_file import StudyFile
+from graphveil.study.promise import Promise
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ class Ledger:
         return History.of(told, "the ledger")
 
     @cached_property
-    def versions(self) -> tuple[StudyFile, ...]:
+    def versions(self) -> tuple[Promise, ...]:
         """What the study file said, at first and after each later series; none of a draft."""
         return self.history.versions if self.rows else ()
 

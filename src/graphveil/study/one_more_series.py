@@ -8,7 +8,7 @@ from typing import Any
 from graphveil.study import opening
 from graphveil.study.clock import label_of
 from graphveil.study.ledger import Ledger
-from graphveil.study.study_file import SeriesPromise, StudyFile, study_file
+from graphveil.study.promise import Promise, SeriesPromise
 
 
 @dataclass(frozen=True)
@@ -16,17 +16,17 @@ class WiderStudy:
     """A study with a series more.
 
     Attributes:
-        study: its promise, the new series last.
+        promise: what it says, the new series last.
         first_step: the step with which the series begins.
     """
 
-    study: StudyFile
+    promise: Promise
     first_step: int
 
     @property
     def series(self) -> SeriesPromise:
         """The new one."""
-        return self.study.series[-1]
+        return self.promise.series[-1]
 
 
 def with_series(ledger: Ledger, entry: dict[str, Any], source: str = "study.toml") -> WiderStudy:
@@ -42,6 +42,6 @@ def with_series(ledger: Ledger, entry: dict[str, Any], source: str = "study.toml
     before, step = ledger.versions[-1], len(ledger.sealed)
     opening.require_new_name(before, entry["name"])
     data, opened = before.to_data(), {"opened": label_of(before, step)}
-    after = study_file(data | {"series": [*data["series"], entry | opened]}, source)
+    after = Promise.from_data(data | {"series": [*data["series"], entry | opened]}, source)
     opening.require_affordable(after)
     return WiderStudy(after, step)

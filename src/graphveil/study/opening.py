@@ -22,54 +22,54 @@ from graphveil.study.facts import (
     StudyOpened,
 )
 from graphveil.study.ledger import Ledger
+from graphveil.study.promise import Promise, SeriesPromise
 from graphveil.study.store import StoredSeries, Transaction
-from graphveil.study.study_file import SeriesPromise, StudyFile
 
 if TYPE_CHECKING:
     from graphveil.mechanisms.request import Epoch
 
 
-def open_study(transaction: Transaction, study: StudyFile) -> None:
+def open_study(transaction: Transaction, promise: Promise) -> None:
     """Enter the study and its series, each with its price."""
-    require_draft(study)
-    require_affordable(study)
-    transaction.append(StudyOpened(study=study.to_data(), **Software.now()), private={})
-    for promise in study.series:
-        open_series(transaction, study, promise, first_step=0)
+    require_draft(promise)
+    require_affordable(promise)
+    transaction.append(StudyOpened(study=promise.to_data(), **Software.now()), private={})
+    for series in promise.series:
+        open_series(transaction, promise, series, first_step=0)
 
 
 def open_series(
-    transaction: Transaction, study: StudyFile, promise: SeriesPromise, *, first_step: int
+    transaction: Transaction, promise: Promise, series: SeriesPromise, *, first_step: int
 ) -> None:
     """Enter a series; its plan is kept as it is now, whatever later versions would choose."""
-    chosen = series_plan(study, promise, first_step)
+    chosen = series_plan(promise, series, first_step)
     stored = canonical(chosen.to_dict())
-    fact = _announcement(study, promise, chosen, first_step)
+    fact = _announcement(promise, series, chosen, first_step)
     transaction.append(fact, private={"plan": digest(stored)})
     state = canonical(states.start(chosen).to_dict())
-    transaction.open_series(promise.name, StoredSeries(stored, state))
+    transaction.open_series(series.name, StoredSeries(stored, state))
 
 
-def series_plan(study: StudyFile, promise: SeriesPromise, first_step: int) -> Plan:
+def series_plan(promise: Promise, series: SeriesPromise, first_step: int) -> Plan:
     """How a series will be published; from public parameters only.
 
     Refuses noise that could not be drawn, now rather than when the first step is published.
     """
-    left = _steps_left(study, first_step)
-    if left is not None and (promise.horizon or left) < left:
+    left = _steps_left(promise, first_step)
+    if left is not None and (series.horizon or left) < left:
         raise ParameterError(
             "horizon",
-            f"series '{promise.name}' is published at each of the {left} steps of the calendar",
+            f"series '{series.name}' is published at each of the {left} steps of the calendar",
             hint="Leave the horizon out.",
         )
     chosen = plan(
-        promise.counted(),
-        study.bound.bound(),
-        epsilon=promise.epsilon,
-        delta=promise.delta,
-        horizon=promise.horizon or left,
-        mechanism=promise.mechanism,
-        projection=promise.threshold(),
+        series.counted(),
+        promise.degree_bound,
+        epsilon=series.epsilon,
+        delta=series.delta,
+        horizon=series.horizon or left,
+        mechanism=series.mechanism,
+        projection=series.threshold(),
     )
     for law in {epoch.law for epoch in _known_epochs(chosen)}:
         measurement(law)
@@ -81,8 +81,8 @@ def _known_epochs(chosen: Plan) -> tuple[Epoch, ...]:
     return chosen.epochs or (chosen.epoch(0),)
 
 
-def _steps_left(study: StudyFile, first_step: int) -> int | None:
-    last = study.steps().last_step
+def _steps_left(promise: Promise, first_step: int) -> int | None:
+    last = promise.calendar.last_step
     if last is None:
         return None
     if first_step > last:
@@ -90,16 +90,16 @@ def _steps_left(study: StudyFile, first_step: int) -> int | None:
     return last + 1 - first_step
 
 
-def require_affordable(study: StudyFile) -> None:
+def require_affordable(promise: Promise) -> None:
     """Refuse series that cost more than the budget, and say what is left without the last."""
-    epsilon, delta = study.budget_left()
+    epsilon, delta = promise.budget_left()
     if epsilon >= 0 and delta >= 0:
         return
-    newest = study.series[-1]
+    newest = promise.series[-1]
     what, over, total, price = (
-        ("ε", epsilon, study.budget.epsilon, newest.epsilon)
+        ("ε", epsilon, promise.budget.epsilon, newest.epsilon)
         if epsilon < 0
-        else ("δ", delta, study.budget.delta or "0", newest.delta or "0")
+        else ("δ", delta, promise.budget.delta or "0", newest.delta or "0")
     )
     left = max(over + Fraction(price), Fraction())
     raise BudgetError(
@@ -108,9 +108,9 @@ def require_affordable(study: StudyFile) -> None:
     )
 
 
-def require_draft(study: StudyFile) -> None:
+def require_draft(promise: Promise) -> None:
     """Refuse a draft with a series that claims to have been opened."""
-    for each in study.series:
+    for each in promise.series:
         if each.opened is not None:
             raise StudyError(
                 f"series '{each.name}': 'opened' is set when a series is opened later. Leave it "
@@ -130,33 +130,33 @@ def require_room(ledger: Ledger, step: int) -> None:
             )
 
 
-def require_new_name(study: StudyFile, name: str) -> None:
+def require_new_name(promise: Promise, name: str) -> None:
     """Refuse a series whose name is taken."""
-    if any(each.name == name for each in study.series):
+    if any(each.name == name for each in promise.series):
         raise ParameterError("name", f"a series '{name}' is open already", hint="Choose another.")
 
 
 def _announcement(
-    study: StudyFile, promise: SeriesPromise, chosen: Plan, first_step: int
+    promise: Promise, series: SeriesPromise, chosen: Plan, first_step: int
 ) -> SeriesOpened:
     """What the public is told about a series before its first release."""
-    counted, request = promise.counted(), chosen.request
+    counted, request = series.counted(), chosen.request
     sensitivity = request.sensitivity
     return SeriesOpened(
-        promise=promise,
-        series=promise.name,
-        statistic=promise.statistic,
-        parameters=promise.parameters,
+        promise=series,
+        series=series.name,
+        statistic=series.statistic,
+        parameters=series.parameters,
         summary=counted.summary,
         monotone=counted.monotone,
         epsilon=request.epsilon,
         delta=request.delta,
         mechanism=chosen.mechanism.name,
         mechanism_summary=chosen.mechanism.summary,
-        projection=promise.projection,
+        projection=series.projection,
         horizon=request.horizon,
         first_step=first_step,
-        first_label=study.steps().label(first_step),
+        first_label=promise.calendar.label(first_step),
         width=request.width,
         sensitivity=SensitivityFact(
             l1=sensitivity.l1,

@@ -17,7 +17,7 @@ from graphveil.study import chain
 from graphveil.study.chain import PublicRow
 from graphveil.study.facts import StepSealed
 from graphveil.study.history import History, PublishedSeries
-from graphveil.study.study_file import StudyFile, parse
+from graphveil.study.promise import Promise
 
 STUDY = "study.toml"
 LEDGER = "ledger.jsonl"
@@ -41,14 +41,14 @@ class PublicPart:
     """A study as the public sees it.
 
     Attributes:
-        study: what is promised.
+        promise: what is promised.
         opened_at: when the promise was entered into the ledger, in UTC.
         history: what was announced since.
         head: the end of the chain.
         series: those that are looked at, in the order in which they were opened.
     """
 
-    study: StudyFile
+    promise: Promise
     opened_at: str
     history: History
     head: Head
@@ -57,9 +57,9 @@ class PublicPart:
     @classmethod
     def read(cls, public: Path) -> PublicPart:
         """The study in a `public` folder, checked."""
-        study = parse(_text(public / STUDY), STUDY)
+        found = Promise.from_toml(_text(public / STUDY), STUDY)
         part = cls.of(chain.read_rows(_text(public / LEDGER), LEDGER))
-        require_agreement(study, [part.study], STUDY, LEDGER)
+        require_agreement(found, [part.promise], STUDY, LEDGER)
         return part
 
     @classmethod
@@ -86,7 +86,7 @@ class PublicPart:
     @property
     def total(self) -> tuple[Fraction, Fraction]:
         """ε and δ that the study will never exceed."""
-        return self.study.budget_total()
+        return self.promise.budget_total()
 
     @property
     def spent(self) -> tuple[Fraction, Fraction]:
@@ -96,12 +96,10 @@ class PublicPart:
     @property
     def left(self) -> tuple[Fraction, Fraction]:
         """ε and δ for series that may still be opened."""
-        return self.study.budget_left()
+        return self.promise.budget_left()
 
 
-def require_agreement(
-    found: StudyFile, versions: Sequence[StudyFile], file: str, ledger: str
-) -> None:
+def require_agreement(found: Promise, versions: Sequence[Promise], file: str, ledger: str) -> None:
     """Refuse a study file that says something else than the ledger does.
 
     Args:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from graphveil.engines import Engine
     from graphveil.graph.sequence import GraphSequence
     from graphveil.study.folder import Folder
-    from graphveil.study.study_file import StudyFile
+    from graphveil.study.promise import Promise
 
 RawHistory = tuple[tuple[int, ...], ...]
 
@@ -49,7 +49,7 @@ class Prepared:
     """
 
     last_hash: str
-    promise: StudyFile
+    promise: Promise
     terms: Mapping[str, SeriesTerms]
     graph: GraphSequence = field(repr=False)
     counts: SeriesCounts = field(repr=False)
@@ -70,7 +70,7 @@ def prepare(
     terms = terms_of(ledger, kept)
     breaks_at = None
     if not all(each.projects for each in terms.values()):
-        breaks_at = first_break(engine, graph, promise.bound.bound(), since=made)
+        breaks_at = first_break(engine, graph, promise.degree_bound, since=made)
     # What breaks the promise has no sensitivity, so it is not even counted.
     intact = graph if breaks_at is None else graph.until(breaks_at)
     counted = terms.values() if intact.steps > made else ()
@@ -89,7 +89,7 @@ def prepare(
 
 def terms_of(ledger: Ledger, kept: Mapping[str, StoredSeries]) -> dict[str, SeriesTerms]:
     """The terms of every series; their plans are those that they were opened with."""
-    bound = ledger.versions[-1].bound.bound()
+    bound = ledger.versions[-1].degree_bound
     return {
         each.series: SeriesTerms(
             statistic=each.promise.counted(),
@@ -112,8 +112,8 @@ def require_kept_so_far(folder: Folder, ledger: Ledger, engine: Engine) -> None:
     promise = ledger.versions[-1]
     if all(each.projection is not None for each in promise.series):
         sealed = segments.load(folder.segments, ledger.sealed, promise)
-        if not engine.keeps_bound(sealed, promise.bound.bound()):
-            raise broken_promise(promise.bound.bound())
+        if not engine.keeps_bound(sealed, promise.degree_bound):
+            raise broken_promise(promise.degree_bound)
 
 
 def require_kept(prepared: Prepared, step: int) -> None:
@@ -122,8 +122,8 @@ def require_kept(prepared: Prepared, step: int) -> None:
         return
     promise = prepared.promise
     raise BoundError(
-        f"{promise.steps().label(step)} cannot be sealed: somebody has more links than the study "
-        f"promises ({promise.bound.bound()}). Nothing was published and nothing was spent. For "
+        f"{promise.calendar.label(step)} cannot be sealed: somebody has more links than the study "
+        f"promises ({promise.degree_bound}). Nothing was published and nothing was spent. For "
         "the operator only: do not publish this message or the fact that it appeared, since it "
         "depends on the data. What can be done: correct the records (`graphveil add --withdraw` "
         "takes the latest batch back) if they are wrong; or open a new study with a larger "
@@ -149,7 +149,7 @@ def seal(transaction: Transaction, folder: Folder, prepared: Prepared, step: int
 
     Noise is drawn here and nowhere else, inside the transaction that keeps it.
     """
-    label = prepared.promise.steps().label(step)
+    label = prepared.promise.calendar.label(step)
     part = segments.segment(prepared.graph, step)
     files = {
         "nodes": vars(write_table(folder.segments, f"{step:04}-nodes", part.nodes)),
@@ -175,7 +175,7 @@ def _release(prepared: Prepared, name: str, kept: StoredSeries, step: int) -> Ma
             f"series '{name}': the state in the ledger database does not belong to the sealed "
             "steps. Run `graphveil verify`, and restore the newest backup of the private folder."
         )
-    label = prepared.promise.steps().label(step)
+    label = prepared.promise.calendar.label(step)
     return make_release(terms, state, differences, prepared.history[name], label, ReleaseNoise())
 
 

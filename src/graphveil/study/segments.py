@@ -24,7 +24,7 @@ from graphveil.study.private_tables import read_table
 if TYPE_CHECKING:
     import polars as pl
 
-    from graphveil.study.study_file import StudyFile
+    from graphveil.study.promise import Promise
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,10 +65,10 @@ def _edges(newer: NDArray[np.int32], entries: NDArray[np.int32], *, late: bool) 
     ).with_columns(late=pl.lit(late))
 
 
-def load(folder: Path, sealed: Sequence[SealedTables], study: StudyFile) -> GraphSequence:
+def load(folder: Path, sealed: Sequence[SealedTables], promise: Promise) -> GraphSequence:
     """The sealed graph, once every file is found to be as it was written."""
     empty = GraphSequence.begin(
-        study.steps(), directed=study.directed, oriented=study.bound.oriented
+        promise.calendar, directed=promise.directed, oriented=promise.bound.oriented
     )
     if not sealed:
         return empty

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from graphveil.engines import LocalEngine
 from graphveil.errors import BoundError, ParameterError, StudyError
-from graphveil.study import adding, committed, opening, publishing, study_file
+from graphveil.study import adding, committed, opening, publishing
 from graphveil.study.announcing import announce, told
 from graphveil.study.clock import label_of, steps_ended
 from graphveil.study.committed import Announced, Committed
@@ -24,9 +24,9 @@ from graphveil.study.facts import Event
 from graphveil.study.folder import Folder, make_folder
 from graphveil.study.ledger import Ledger, LedgerRow
 from graphveil.study.one_more_series import with_series
+from graphveil.study.promise import Promise, SeriesPromise
 from graphveil.study.publishing import Prepared
 from graphveil.study.store import Store, Transaction
-from graphveil.study.study_file import SeriesPromise, StudyFile
 from graphveil.whole_files import write_bytes
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Study:
     def create(
         cls,
         root: Path,
-        promise: StudyFile,
+        promise: Promise,
         *,
         database: str | None = None,
         engine: Engine | None = None,
@@ -90,7 +90,7 @@ class Study:
         if database is None:
             Store.create(folder.database_url)
         # The study file comes last: without it, a half-made study is none.
-        write_bytes(folder.study_file, study_file.written(promise).encode())
+        write_bytes(folder.study_file, promise.to_toml().encode())
         return cls(folder, engine or LocalEngine())
 
     @classmethod
@@ -113,7 +113,7 @@ class Study:
         """All that happened."""
         return self.committed().ledger
 
-    def promise(self, ledger: Ledger | None = None) -> StudyFile:
+    def promise(self, ledger: Ledger | None = None) -> Promise:
         """What the study says of itself: its file while it is a draft, then its ledger."""
         ledger = self.ledger() if ledger is None else ledger
         return ledger.versions[-1] if ledger.is_open else self._draft()
@@ -156,11 +156,11 @@ class Study:
             transaction.append(Event.RECORDS_WITHDRAWN, private={"batch": latest.number})
         return latest.number
 
-    def open_series(self, promise: SeriesPromise) -> SeriesPromise:
+    def open_series(self, series: SeriesPromise) -> SeriesPromise:
         """Open a series from the next step on, for a share of what is left of the budget."""
         with self._writing() as (transaction, opened):
             ledger = opened.ledger
-            wider = with_series(ledger, promise.model_dump())
+            wider = with_series(ledger, series.model_dump())
             if wider.series.projection is None:
                 publishing.require_kept_so_far(self.folder, ledger, self.engine)
             opening.open_series(
@@ -239,14 +239,14 @@ class Study:
                 found = committed.checked(transaction, public)
             yield transaction, found
 
-    def _draft(self) -> StudyFile:
+    def _draft(self) -> Promise:
         text = self.folder.study_file.read_text(encoding="utf-8")
-        return study_file.parse(text, "public/study.toml")
+        return Promise.from_toml(text, "public/study.toml")
 
-    def _require_due(self, study: StudyFile, step: int, *, early: bool) -> None:
+    def _require_due(self, promise: Promise, step: int, *, early: bool) -> None:
         """Refuse a step that the calendar does not have, or that has not ended yet."""
-        label = label_of(study, step)
-        if early or step < steps_ended(study):
+        label = label_of(promise, step)
+        if early or step < steps_ended(promise):
             return
         raise StudyError(
             f"{label} has not ended yet, so records of it may still come; once a step is sealed, "

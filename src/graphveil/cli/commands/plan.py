@@ -185,7 +185,7 @@ def _print_study(found: StudyOutlook) -> None:
     study = found.promise
     print_outlooks(f"{study.title}: standard deviation of the noise, predicted", found.series)
     left, _ = study.budget_left()
-    print(f"Calendar: {study.steps().describe()}. Bound: {study.bound.bound()}.")
+    print(f"Calendar: {study.calendar.describe()}. Bound: {study.degree_bound}.")
     print(f"ε = {study.budget.epsilon} in all; {as_text(left)} is left for later series.")
     print(UNSPENT)
     for name, warning in found.warnings.items():

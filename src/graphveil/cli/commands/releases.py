@@ -57,5 +57,5 @@ def _print(part: PublicPart) -> None:
     if not rows:
         print("Nothing is published yet.")
         return
-    print_releases(f"{part.study.title}: published so far", rows)
+    print_releases(f"{part.promise.title}: published so far", rows)
     print("The raw value is unbiased; the processed one is the same made plausible, and biased.")

@@ -131,7 +131,7 @@ def _print(found: Opening) -> None:
     outlook = found.outlook
     print_outlooks("Predicted standard deviation of the noise", [outlook])
     if found.opened:
-        print(f"Opened: {outlook.promise.name}, from {outlook.first_label} on.")
+        print(f"Opened: {outlook.series.name}, from {outlook.first_label} on.")
         print(f"Budget: {found.budget}.")
     else:
         print(f"It would begin with {outlook.first_label}. {UNSPENT}")

@@ -1,4 +1,4 @@
-"""The study file: what is promised to the public, as people can read and check it.
+"""The promise of a study, in its public file `study.toml`, as people can read and check it.
 
 Everything in it is public. It may be edited by hand as long as the study is a draft; once the
 study is open, the ledger holds what it said, and the file has to agree.
@@ -18,6 +18,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    PlainSerializer,
     StringConstraints,
     ValidationError,
     ValidatorFunctionWrapHandler,
@@ -98,7 +99,7 @@ class PromisedBound(_Part):
             raise ValueError("give either 'degree', or 'inward' and 'outward'")
         return self
 
-    def bound(self) -> Bound:
+    def limits(self) -> Bound:
         """The bound as the statistics take it."""
         if self.degree is not None:
             return DegreeBound(self.degree)
@@ -156,22 +157,30 @@ class SeriesPromise(_Part):
         return InOutBound(*self.projection)
 
 
-def _plain(calendar: dict[str, Any]) -> dict[str, Any]:
-    """One way to write a calendar: also dates that TOML knows as such become text."""
-    plain = _calendar(json.dumps(calendar, default=str)).to_dict()
-    return {key: value for key, value in plain.items() if value is not None}
+def _calendar(given: object) -> Calendar:
+    """A calendar as the file writes it; also dates that TOML knows as such."""
+    if isinstance(given, Calendar):
+        return given
+    if not isinstance(given, dict):
+        raise ValueError("must be a table of entries")
+    return _calendar_of(json.dumps(given, default=str))
 
 
 @lru_cache
-def _calendar(text: str) -> Calendar:
-    """Reading dates takes 20 ms, and a study asks for its calendar at every turn."""
+def _calendar_of(text: str) -> Calendar:
+    """Reading dates takes 20 ms, and the same calendar comes again and again."""
     given = json.loads(text)
     open_end = {"end" if "cuts" in given else "last": None}  # TOML has no null
     return Calendar.from_dict(open_end | given)
 
 
-class StudyFile(_Part):
-    """A study as its public file tells it."""
+def _told_calendar(calendar: Calendar) -> dict[str, Any]:
+    """The one way to write a calendar."""
+    return {key: value for key, value in calendar.to_dict().items() if value is not None}
+
+
+class Promise(_Part):
+    """What a study promises the public, as its file tells it."""
 
     format: Literal[1] = FORMAT
     title: Text
@@ -181,13 +190,18 @@ class StudyFile(_Part):
     directed: bool = False
     confidence: Annotated[str, BeforeValidator(_level), WrapValidator(_located)] = "0.95"
     bound: PromisedBound
-    calendar: Annotated[dict[str, Any], AfterValidator(_plain), WrapValidator(_located)]
+    calendar: Annotated[
+        Calendar,
+        BeforeValidator(_calendar),
+        PlainSerializer(_told_calendar),
+        WrapValidator(_located),
+    ]
     budget: Annotated[Budget, WrapValidator(_located)]
     records: RecordRules = RecordRules()
     series: tuple[Annotated[SeriesPromise, WrapValidator(_located)], ...]
 
     @model_validator(mode="after")
-    def _agrees_with_itself(self) -> StudyFile:
+    def _agrees_with_itself(self) -> Promise:
         if not self.series:
             raise ValueError("'series' must have at least one")
         names = [each.name for each in self.series]
@@ -206,7 +220,7 @@ class StudyFile(_Part):
     def _admits(self, series: SeriesPromise) -> None:
         counted = series.counted()
         counted.require_domain(directed=self.directed)
-        counted.sensitivity(series.threshold() or self.bound.bound())
+        counted.sensitivity(series.threshold() or self.degree_bound)
         self._require_threshold(series)
         if series.delta is not None and self.budget.delta is None:
             raise ValueError(f"series '{series.name}' has a δ, but the budget has none")
@@ -220,9 +234,10 @@ class StudyFile(_Part):
                 "by no others"
             )
 
-    def steps(self) -> Calendar:
-        """The public calendar."""
-        return _calendar(json.dumps(self.calendar))
+    @property
+    def degree_bound(self) -> Bound:
+        """The promised bound, as the statistics take it."""
+        return self.bound.limits()
 
     def budget_total(self) -> tuple[Fraction, Fraction]:
         """ε and δ that all series together may cost."""
@@ -235,11 +250,11 @@ class StudyFile(_Part):
             epsilon, delta = epsilon - Fraction(each.epsilon), delta - Fraction(each.delta or 0)
         return epsilon, delta
 
-    def with_series(self, promise: SeriesPromise) -> StudyFile:
+    def with_series(self, series: SeriesPromise) -> Promise:
         """The study with one more series."""
-        return self.model_copy(update={"series": (*self.series, promise)})
+        return self.model_copy(update={"series": (*self.series, series)})
 
-    def clashes(self, promised: StudyFile) -> list[str]:
+    def clashes(self, promised: Promise) -> list[str]:
         """The entries in which this study differs from what was promised."""
         found = [
             name
@@ -251,6 +266,37 @@ class StudyFile(_Part):
         differing = [name for name in {**held, **said} if said.get(name) != held.get(name)]
         return found + [f"series '{name}'" for name in differing]
 
+    @classmethod
+    def from_data(cls, data: dict[str, Any], source: str = "study.toml") -> Promise:
+        """The promise that plain data describe; says which entry is wrong, and why."""
+        if data.get("format", FORMAT) != FORMAT:
+            raise StudyError(
+                f"{source} is of format {data['format']}, this graphveil reads format {FORMAT}. "
+                "Install the version of graphveil that wrote it."
+            )
+        try:
+            return cls.model_validate(data)
+        except ParameterError as error:
+            raise StudyError(f"{source}: {error}") from error
+        except ValidationError as error:
+            raise StudyError("\n".join(_complaints(error, source))) from error
+
+    @classmethod
+    def from_toml(cls, text: str, source: str = "study.toml") -> Promise:
+        """The promise in the text of a study file."""
+        import tomllib
+
+        try:
+            return cls.from_data(tomllib.loads(text), source)
+        except tomllib.TOMLDecodeError as error:
+            raise StudyError(f"{source} is not readable as TOML: {error}.") from error
+
+    def to_toml(self) -> str:
+        """The text of a study file; the same promise is always the same text."""
+        import tomli_w
+
+        return HEADING + "\n" + tomli_w.dumps(self.to_data(), multiline_strings=False)
+
     def to_data(self) -> dict[str, Any]:
         """Plain data, without what is not set."""
         data = self.model_dump(mode="json", exclude_none=True)
@@ -258,21 +304,6 @@ class StudyFile(_Part):
             {key: value for key, value in each.items() if value != {}} for each in data["series"]
         ]
         return data
-
-
-def study_file(data: dict[str, Any], source: str = "study.toml") -> StudyFile:
-    """The study that plain data describe; says which entry is wrong, and why."""
-    if data.get("format", FORMAT) != FORMAT:
-        raise StudyError(
-            f"{source} is of format {data['format']}, this graphveil reads format {FORMAT}. "
-            "Install the version of graphveil that wrote it."
-        )
-    try:
-        return StudyFile.model_validate(data)
-    except ParameterError as error:
-        raise StudyError(f"{source}: {error}") from error
-    except ValidationError as error:
-        raise StudyError("\n".join(_complaints(error, source))) from error
 
 
 # The rules for records are a plain dataclass, of which pydantic speaks in other words.
@@ -287,20 +318,3 @@ def _complaints(error: ValidationError, source: str) -> list[str]:
         what = _TOLD_AS.get(flaw["type"], flaw["msg"]).removeprefix("Value error, ")
         lines.append(f"{source}, {where}: {what}{'' if what[-1] in '.?' else '.'}")
     return lines
-
-
-def parse(text: str, source: str = "study.toml") -> StudyFile:
-    """Read the text of a study file."""
-    import tomllib
-
-    try:
-        return study_file(tomllib.loads(text), source)
-    except tomllib.TOMLDecodeError as error:
-        raise StudyError(f"{source} is not readable as TOML: {error}.") from error
-
-
-def written(study: StudyFile) -> str:
-    """The text of a study file; the same study is always the same text."""
-    import tomli_w
-
-    return HEADING + "\n" + tomli_w.dumps(study.to_data(), multiline_strings=False)

@@ -48,7 +48,7 @@ COMMANDS = {
     "lock": [["tools/environments.py", "lock"]],
     "floors": [["tools/environments.py", "floors"]],
 }
-FRESH = ("lock", "floors")  # these make environments of their own, with the Python that runs this
+FRESH = ("lock", "floors")  # these have environments of their own, with the Python that runs this
 QUIET = {"NO_MKDOCS_2_WARNING": "1"}  # or the site's theme advertises its successor
 
 

@@ -1,4 +1,4 @@
-"""Fresh virtual environments: what the gate is run with is written down, and floors are tried.
+"""Versions of libraries: what the gate is run with is written down, and floors are tried.
 
     python3 tasks.py lock      write requirements/gate-<this Python>.lock
     python3 tasks.py floors    run the quick tests with the oldest versions allowed
@@ -8,6 +8,7 @@ Both work with the Python that runs them: repeat them with each Python that is s
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -47,15 +48,24 @@ def floors() -> list[str]:
     return [f"{each[1]}=={each[2]}" for each in found if each]
 
 
+def resolved(extra: str) -> list[str]:
+    """The newest versions that fit together, as pip would install them into an empty environment."""
+    with TemporaryDirectory() as folder:
+        report = Path(folder) / "report.json"
+        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        dry = ["--dry-run", "--ignore-installed", "--report", str(report)]
+        subprocess.run([*pip, *dry, f".[{extra}]"], cwd=ROOT, check=True)
+        found = json.loads(report.read_text(encoding="utf-8"))["install"]
+    named = [each["metadata"] for each in found if each["metadata"]["name"] != "graphveil"]
+    return sorted(f"{each['name'].lower().replace('_', '-')}=={each['version']}" for each in named)
+
+
 def write_lock() -> None:
-    """Write down the newest versions that fit together, which the gate is then run with."""
-    with fresh("--editable", ".[test]") as python:
-        freeze = [python, "-m", "pip", "freeze", "--exclude-editable"]
-        listed = subprocess.run(freeze, check=True, capture_output=True, text=True).stdout
+    """Write down the versions that the gate is to be run with."""
     version = sys.version.split()[0]
     head = f"# What the gate is run with on Python {version}. Written by `python3 tasks.py lock`.\n"
     LOCK.parent.mkdir(exist_ok=True)
-    LOCK.write_text(head + listed, encoding="utf-8")
+    LOCK.write_text(head + "".join(f"{pin}\n" for pin in resolved("test")), encoding="utf-8")
 
 
 def try_floors() -> None:

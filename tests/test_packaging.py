@@ -15,6 +15,7 @@ from environments import floors
 
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 WORKFLOW = (ROOT / ".github" / "workflows" / "gate.yml").read_text(encoding="utf-8")
+CHORES = runpy.run_path(str(ROOT / "tasks.py"))
 PYTHONS = re.findall(r'"(3\.\d+)"', WORKFLOW)
 
 
@@ -38,11 +39,16 @@ def test_the_reference_has_every_public_name() -> None:
     assert sorted(named) == sorted(graphveil.__all__)
 
 
+def test_the_gate_builds_the_site_so_that_a_dead_link_stops_it() -> None:
+    build = next(each for each in CHORES["COMMANDS"]["test"] if "mkdocs" in each)
+    assert "--strict" in build
+    assert "--quiet" not in build, "mkdocs counts the warnings that it shows, and no others"
+
+
 def test_every_chore_is_explained() -> None:
-    chores = runpy.run_path(str(ROOT / "tasks.py"))
     page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    for chore in chores["COMMANDS"]:
-        assert f"python3 tasks.py {chore} " in chores["__doc__"]
+    for chore in CHORES["COMMANDS"]:
+        assert f"python3 tasks.py {chore} " in CHORES["__doc__"]
         assert f"`{chore}`" in page
 
 

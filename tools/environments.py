@@ -49,7 +49,7 @@ def floors() -> list[str]:
 
 
 def resolved(extra: str) -> list[str]:
-    """The newest versions that fit together, as pip would install them into an empty environment."""
+    """The newest versions that fit together, as pip would install them on its own."""
     with TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
         pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]

@@ -1,11 +1,17 @@
 """The project's chores, each one command, from nothing but Python 3.11 or newer.
 
     python3 tasks.py demo        show graphveil at work
-    python3 tasks.py test        run every check: style, types, import order, tests
+    python3 tasks.py test        run every check: style, types, import order, site, tests
     python3 tasks.py audit       run the long attacks as well (minutes)
     python3 tasks.py benchmark   measure speed against peers (minutes)
+    python3 tasks.py docs        build the documentation's site into site/
+    python3 tasks.py documents   write what commands print into README and docs
+    python3 tasks.py pictures    photograph the published page (needs Chromium)
+    python3 tasks.py lock        write down the versions that the gate is run with
+    python3 tasks.py floors      run the quick tests with the oldest libraries allowed
 
-The first use makes a virtual environment in .venv and installs what is needed into it.
+The first use makes a virtual environment in .venv and installs what is needed into it, in the
+versions of requirements/ where these can be had.
 """
 
 from __future__ import annotations
@@ -20,8 +26,10 @@ ROOT = Path(__file__).resolve().parent
 HOME = ROOT / ".venv"
 BIN = HOME / ("Scripts" if os.name == "nt" else "bin")
 PYTHON = str(BIN / "python")
+LOCK = ROOT / "requirements" / f"gate-{sys.version_info.major}.{sys.version_info.minor}.lock"
 
-EXTRAS = {"demo": "", "test": "[test]", "audit": "[test]", "benchmark": "[benchmark]"}
+EXTRAS = {"demo": "", "benchmark": "[benchmark]", "docs": "[docs]"}  # others need all: [test]
+SITE = ["-m", "mkdocs", "build", "--strict"]  # --quiet would silence what --strict counts
 COMMANDS = {
     "demo": [["-m", "graphveil", "demo"]],
     "test": [
@@ -29,11 +37,19 @@ COMMANDS = {
         ["-m", "ruff", "format", "--check"],
         ["-m", "mypy"],
         ["-c", "from importlinter.cli import lint_imports_command as lint; lint()"],
+        SITE,
         ["-m", "pytest", "-n", "2", "--dist", "worksteal"],
     ],
     "audit": [["-m", "pytest", "-m", "slow"]],
     "benchmark": [["benchmarks/study_step.py"], ["benchmarks/run.py"]],
+    "docs": [SITE],
+    "documents": [["tools/documents.py"]],
+    "pictures": [["tools/pictures.py"]],
+    "lock": [["tools/environments.py", "lock"]],
+    "floors": [["tools/environments.py", "floors"]],
 }
+FRESH = ("lock", "floors")  # these have environments of their own, with the Python that runs this
+QUIET = {"NO_MKDOCS_2_WARNING": "1"}  # or the site's theme advertises its successor
 
 
 def install(extra: str) -> None:
@@ -41,16 +57,25 @@ def install(extra: str) -> None:
     if sys.version_info < (3, 11):  # noqa: UP036 - this is where an old Python is told
         sys.exit("graphveil needs Python 3.11 or newer.")
     stamp = HOME / f"installed{extra or '[]'}"
-    wanted = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    sources = [path for path in (ROOT / "pyproject.toml", LOCK) if path.exists()]
+    wanted = "".join(path.read_text(encoding="utf-8") for path in sources)
     if stamp.exists() and stamp.read_text(encoding="utf-8") == wanted:
         return
     if not Path(PYTHON).exists():
         print("Making a virtual environment in .venv …", flush=True)
         venv.create(HOME, with_pip=True)
     print("Installing; this takes a minute the first time …", flush=True)
-    pip = [PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    subprocess.run([*pip, "--editable", f".{extra}"], cwd=ROOT, check=True)
+    if not (LOCK.exists() and pip_installs(extra, "--constraint", str(LOCK))):
+        print("The tested versions cannot be had here: taking the newest instead …", flush=True)
+        if not pip_installs(extra):
+            sys.exit("The libraries cannot be installed: see what pip says above.")
     stamp.write_text(wanted, encoding="utf-8")
+
+
+def pip_installs(extra: str, *options: str) -> bool:
+    """Whether pip could install the project, with an extra, under these options."""
+    pip = [PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *options]
+    return not subprocess.run([*pip, "--editable", f".{extra}"], cwd=ROOT, check=False).returncode
 
 
 def main() -> None:
@@ -58,10 +83,13 @@ def main() -> None:
     if len(sys.argv) < 2 or sys.argv[1] not in COMMANDS:
         sys.exit(__doc__)
     chore, more = sys.argv[1], sys.argv[2:]
-    install(EXTRAS[chore])
+    python = sys.executable if chore in FRESH else PYTHON
+    if chore not in FRESH:
+        install(EXTRAS.get(chore, "[test]"))
     *before, last = COMMANDS[chore]
     for command in [*before, [*last, *more]]:
-        finished = subprocess.run([PYTHON, *command], cwd=ROOT, check=False)
+        environment = {**os.environ, **QUIET}
+        finished = subprocess.run([python, *command], cwd=ROOT, env=environment, check=False)
         if finished.returncode:
             sys.exit(finished.returncode)
 

@@ -30,7 +30,7 @@ WITH_PYTHON = [path for path in DOCUMENTS if blocks(path, "python")]
 def test_commands_print_what_the_document_shows(path: Path) -> None:
     for each in play(path):
         shown = settled(each.shown)
-        assert settled(each.printed) == shown, f"{each.command}: run `python tests/documents.py`"
+        assert settled(each.printed) == shown, f"{each.command}: run `python3 tasks.py documents`"
 
 
 @pytest.mark.parametrize("path", WITH_PYTHON, ids=lambda path: path.name)
@@ -66,7 +66,7 @@ def test_the_county_is_what_its_program_makes(tmp_path: Path) -> None:
 
 
 def test_the_reference_is_what_the_commands_say() -> None:
-    assert words(REFERENCE.read_text()) == words(reference()), "run `python tests/documents.py`"
+    assert words(REFERENCE.read_text()) == words(reference()), "run `python3 tasks.py documents`"
 
 
 def test_the_readme_names_the_two_commands() -> None:

@@ -24,7 +24,7 @@ from graphveil.series.postprocessing import (
     refitted,
 )
 from graphveil.statistics.statistic import registered, statistic
-from postprocessing_errors import PROCESSES, ROOT, SHAPES, increments_clipped, ratios, table
+from postprocessing_errors import PAGE, PROCESSES, SHAPES, increments_clipped, ratios, table
 
 Floats = NDArray[np.float64]
 numbers = st.integers(-1000, 1000)
@@ -199,7 +199,7 @@ def test_the_dangers_are_real() -> None:
 
 
 def test_the_document_shows_these_figures() -> None:
-    page = (ROOT / "docs" / "postprocessing.md").read_text()
+    page = PAGE.read_text(encoding="utf-8")
     for line in table():
         name, *figures = [cell.strip() for cell in line.strip("|").split("|")]
         shown = next(row for row in page.splitlines() if row.startswith(f"| {name} |"))

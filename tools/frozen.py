@@ -1,6 +1,6 @@
 """A world in which chance and time stand still, so that a study can be shown in a document.
 
-Only a test can do this, from outside: the release path has no seed and no clock to be given.
+Only from outside can this be done: the release path has no seed and no clock to be given.
 """
 
 from __future__ import annotations

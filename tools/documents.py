@@ -1,6 +1,7 @@
 """README and docs as programs: the commands they show, with what those commands print.
 
-``python tests/documents.py`` runs every command and writes its output into the documents.
+``python3 tasks.py documents`` runs every command and writes its output into the documents.
+The tables of figures that are simulated are written by the same task.
 
 The commands of one document are one session: they share a folder, which holds the examples, and
 run in the order in which they stand there. Chance stands still, and so does the clock, which a
@@ -17,10 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import postprocessing_errors
 from commands import ROOT, graphveil, run_line
 from frozen import World, frozen
 
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 REFERENCE = ROOT / "docs" / "command-line.md"
 COMMANDS = (
     "demo", "new", "plan", "add", "publish", "status", "releases", "series", "report", "verify",
@@ -148,6 +150,7 @@ def refresh() -> None:
     for path in filter(has_session, DOCUMENTS):
         with session(path) as running:
             path.write_text(refreshed(path, running))
+    postprocessing_errors.refresh()
 
 
 if __name__ == "__main__":

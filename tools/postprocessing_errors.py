@@ -1,11 +1,11 @@
 """Error of processed values against raw ones, by simulation.
 
-``PYTHONPATH=src python tests/postprocessing_errors.py`` prints the table of
-docs/postprocessing.md.
+``python3 tasks.py documents`` writes the table into docs/postprocessing.md.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from graphveil.series.postprocessing import clipped, online_isotonic, refitted
 
-ROOT = Path(__file__).resolve().parents[1]
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "postprocessing.md"
 Floats = NDArray[np.float64]
 SCALE = 5  # of the noise: Γ/ε
 
@@ -85,7 +85,10 @@ def table() -> list[str]:
     ]
 
 
-if __name__ == "__main__":
-    heads = [f"{shape}, {noise}, T={steps}" for shape, noise, steps in COLUMNS]
-    print("| | " + " | ".join(heads) + " |", "|---" * (len(heads) + 1) + "|", sep="\n")
-    print("\n".join(table()))
+def refresh() -> None:
+    """Write a fresh run into the document, row by row."""
+    page = PAGE.read_text(encoding="utf-8")
+    for row in table():
+        start = re.escape(row[: row.index("|", 1)])
+        page = re.sub(rf"^{start}\|.*$", row, page, flags=re.MULTILINE)
+    PAGE.write_text(page, encoding="utf-8")

@@ -1,0 +1,81 @@
+"""What a newcomer finds at the root agrees with the package: versions, chores, public names."""
+
+from __future__ import annotations
+
+import re
+import runpy
+import tomllib
+from typing import Any
+
+import pytest
+
+import graphveil
+from commands import ROOT
+from environments import floors
+
+PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+WORKFLOW = (ROOT / ".github" / "workflows" / "gate.yml").read_text(encoding="utf-8")
+CHORES = runpy.run_path(str(ROOT / "tasks.py"))
+PYTHONS = re.findall(r'"(3\.\d+)"', WORKFLOW)
+
+
+def test_the_version_stands_in_one_place_of_the_package() -> None:
+    assert "version" not in PROJECT["project"]
+    source = (ROOT / PROJECT["tool"]["hatch"]["version"]["path"]).read_text(encoding="utf-8")
+    assert re.findall(r'^__version__ = "(.+)"$', source, re.MULTILINE) == [graphveil.__version__]
+
+
+def test_the_citation_and_the_changes_name_the_version() -> None:
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {graphveil.__version__}\n" in citation
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    first, newest, *_ = re.findall(r"^## (\S+)", changes, re.MULTILINE)
+    assert (first, newest) == ("Unreleased", graphveil.__version__)
+
+
+def test_the_reference_has_every_public_name() -> None:
+    page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    named = re.findall(r"^::: graphveil\.(\w+)$", page, re.MULTILINE)
+    assert sorted(named) == sorted(graphveil.__all__)
+
+
+def test_the_gate_builds_the_site_so_that_a_dead_link_stops_it() -> None:
+    build = next(each for each in CHORES["COMMANDS"]["test"] if "mkdocs" in each)
+    assert "--strict" in build
+    assert "--quiet" not in build, "mkdocs counts the warnings that it shows, and no others"
+
+
+def test_every_chore_is_explained() -> None:
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    for chore in CHORES["COMMANDS"]:
+        assert f"python3 tasks.py {chore} " in CHORES["__doc__"]
+        assert f"`{chore}`" in page
+
+
+def test_the_gate_is_run_on_every_python_that_is_supported() -> None:
+    said = [each for each in PROJECT["project"]["classifiers"] if "Python :: 3." in each]
+    assert [each.rsplit(" ", 1)[1] for each in said] == PYTHONS
+    assert PROJECT["project"]["requires-python"] == f">={PYTHONS[0]}"
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+def test_locks_hold_versions_and_nothing_else(python: str) -> None:
+    lock = ROOT / "requirements" / f"gate-{python}.lock"
+    head, *lines = lock.read_text(encoding="utf-8").splitlines()
+    assert head.startswith(f"# What the gate is run with on Python {python}.")
+    assert all(re.fullmatch(r"[\w.-]+==[\w.+]+", line) for line in lines)
+    locked = {line.split("==")[0].lower().replace("_", "-") for line in lines}
+    assert {each.split("==")[0] for each in floors()} <= locked
+
+
+def test_every_dependency_of_users_has_a_floor_to_try() -> None:
+    optional = PROJECT["project"]["optional-dependencies"]
+    wanted = [
+        *PROJECT["project"]["dependencies"], *optional["interchange"], *optional["postgresql"],
+    ]  # fmt: skip
+    assert len(floors()) == len(wanted)
+
+
+def test_the_source_archive_names_only_what_is_there() -> None:
+    for each in PROJECT["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]:
+        assert (ROOT / each.removeprefix("/")).exists(), each

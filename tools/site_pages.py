@@ -1,0 +1,37 @@
+"""Puts pages that stand outside docs/ on the site: those of the root and of the benchmarks.
+
+A hook of mkdocs. On the site, the root of the repository and docs/ are one folder.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = (
+    "CHANGELOG.md",
+    "CODE_OF_CONDUCT.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    "benchmarks/ERRORS.md",
+    "benchmarks/README.md",
+    "benchmarks/RESULTS.md",
+    "benchmarks/STUDY.md",
+    "benchmarks/graphs.py",
+)
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the pages."""
+    for page in PAGES:
+        files.append(File.generated(config, page, abs_src_path=str(ROOT / page)))
+    return files
+
+
+def on_page_markdown(markdown: str, **_: object) -> str:
+    """Let links between docs/ and the root lead to the one folder that the site has."""
+    return re.sub(r"\]\((?:\.\./|docs/)", "](", markdown)

@@ -24,9 +24,9 @@ from graphveil.experiments.protocol.contenders import (
     outcomes,
 )
 from graphveil.experiments.protocol.protocol import release_steps
-from graphveil.experiments.protocol.subjects import Asked, DatasetVersion, true_values
+from graphveil.experiments.protocol.subjects import AskedStatistic, DatasetVersion, true_values
 from graphveil.graph.bound import DegreeBound
-from graphveil.graph.projection import projection_of_step
+from graphveil.graph.projection import greedy_projection
 from graphveil.mechanisms.sensdiff import SensDiff
 from graphveil.statistics.statistic import registered
 
@@ -38,7 +38,7 @@ def trial(
     asked: str, *, directed: bool, epsilon: str = "1", every: int = 1, runs: int = 40
 ) -> Trial:
     version = VERSIONS[directed]
-    subject = version.subject(Asked(asked))
+    subject = version.subject(AskedStatistic(asked))
     (truth,) = true_values(version, [subject], LocalEngine())
     steps = release_steps(subject.steps, every)
     return Trial(subject, truth.at(steps), Fraction(epsilon), runs, (7, 1))
@@ -86,16 +86,16 @@ def test_the_tuned_threshold_has_the_least_error_of_all() -> None:
 
 def test_projected_totals_are_those_of_each_graph_projected_by_itself() -> None:
     version = VERSIONS[False]
-    (truth,) = true_values(version, [version.subject(Asked("edges"))], LocalEngine())
+    (truth,) = true_values(version, [version.subject(AskedStatistic("edges"))], LocalEngine())
     threshold, totals = truth.projected[1]
     for step in (0, 5, 11):
-        alone = projection_of_step(version.sequence, step, threshold)
+        alone = greedy_projection(version.sequence.until(step + 1), threshold)
         assert totals[step] == len(alone.entries) + len(alone.late)
 
 
 def test_a_threshold_at_the_bound_drops_nothing() -> None:
     for directed, version in VERSIONS.items():
-        (truth,) = true_values(version, [version.subject(Asked("edges"))], LocalEngine())
+        (truth,) = true_values(version, [version.subject(AskedStatistic("edges"))], LocalEngine())
         threshold, totals = truth.projected[-1]
         assert threshold == version.bound, directed
         assert np.array_equal(totals, truth.totals)
@@ -141,7 +141,7 @@ def test_publishing_nothing_has_one_unit_of_error_per_release() -> None:
 @pytest.mark.parametrize("name", sorted(registered()))
 def test_every_statistic_of_ours_can_be_measured(name: str) -> None:
     text = {"pattern": "pattern:a-b,b-c,c-d"}.get(name, name)
-    versions = [d for d in (True, False) if Asked(text).defined(directed=d)]
+    versions = [d for d in (True, False) if AskedStatistic(text).defined(directed=d)]
     assert versions
     for directed in versions:
         given = trial(text, directed=directed, epsilon="5", every=6, runs=5)
@@ -169,14 +169,14 @@ def test_vectors_get_noise_in_every_number_and_run() -> None:
 )
 def test_what_a_version_does_not_have_is_refused(text: str, directed: bool, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
-        Asked(text).statistic(None, directed=directed)
+        AskedStatistic(text).statistic(None, directed=directed)
 
 
 def test_an_unknown_statistic_is_refused_with_the_nearest() -> None:
     with pytest.raises(ParameterError, match="Did you mean 'high-degree'"):
-        Asked("high-degre")
+        AskedStatistic("high-degre")
 
 
 def test_what_can_never_change_is_refused_before_anything_is_counted() -> None:
     with pytest.raises(ParameterError, match="nothing to publish"):
-        DatasetVersion.of(small_dataset(), directed=False).subject(Asked("stars:60"))
+        DatasetVersion.of(small_dataset(), directed=False).subject(AskedStatistic("stars:60"))

@@ -15,7 +15,6 @@ from graphveil.graph.bound import Bound, DegreeBound, InOutBound
 from graphveil.graph.degrees import degrees, require_bound
 from graphveil.graph.projection import (
     greedy_projection,
-    projection_of_step,
     time_aware_projection,
 )
 from graphveil.graph.sequence import GraphSequence
@@ -116,7 +115,9 @@ def test_the_projection_of_one_step_is_a_prefix_of_the_projected_sequence() -> N
     bound = DegreeBound(2)
     whole = greedy_projection(sequence, bound)
     for step in range(4):
-        assert content(projection_of_step(sequence, step, bound)) == content(whole.until(step + 1))
+        assert content(greedy_projection(sequence.until(step + 1), bound)) == content(
+            whole.until(step + 1)
+        )
 
 
 def test_a_cascade_shows_why_greedy_projection_is_unstable() -> None:

@@ -18,7 +18,7 @@ from graphveil.graph.bound import Bound, DegreeBound, InOutBound
 from graphveil.mechanisms.mechanism import mechanism
 from graphveil.mechanisms.request import Request
 from graphveil.noise.laws import DiscreteGaussian
-from graphveil.noise.zcdp import epsilon_of, rho_of
+from graphveil.noise.zcdp import rho_of
 from graphveil.planning.plan import Plan
 from graphveil.statistics.sensitivity import Sensitivity
 from graphveil.statistics.statistic import Statistic, registered, statistic
@@ -92,9 +92,8 @@ def test_rho_is_safe_and_tight(epsilon: Fraction, exponent: float) -> None:
     delta = Fraction(str(10**exponent))
     rho = rho_of(epsilon, delta)
     assert rho > 0
-    assert epsilon_of(rho, delta) <= epsilon * (1 + Fraction(1, 10**12))
-    assert epsilon_of(rho * Fraction(1001, 1000), delta) > epsilon
-    assert claimed_delta(float(rho), float(epsilon)) == pytest.approx(float(delta), rel=1e-4)
+    assert claimed_delta(float(rho), float(epsilon)) <= float(delta) * (1 + 1e-4)
+    assert claimed_delta(float(rho) * 1.001, float(epsilon)) > float(delta)
 
 
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "3", "10"])
@@ -120,12 +119,12 @@ def normal(x: float) -> float:
 
 
 @pytest.mark.parametrize(
-    ("given_rho", "given_delta", "names"),
-    [(Fraction(0), MILLIONTH, "rho"), (Fraction(1), Fraction(1), "delta")],
+    ("epsilon", "delta", "names"),
+    [(Fraction(0), MILLIONTH, "epsilon"), (Fraction(1), Fraction(1), "delta")],
 )
-def test_bad_arguments_are_named(given_rho: Fraction, given_delta: Fraction, names: str) -> None:
+def test_bad_arguments_are_named(epsilon: Fraction, delta: Fraction, names: str) -> None:
     with pytest.raises(ParameterError, match=names):
-        epsilon_of(given_rho, given_delta)
+        rho_of(epsilon, delta)
 
 
 def variation(chosen: Statistic, pair: Pair) -> tuple[int, NDArray[np.int64]]:

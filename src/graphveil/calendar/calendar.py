@@ -21,7 +21,7 @@ from graphveil.calendar.times import (
     LAST_DAY,
     LAST_YEAR,
     Flaw,
-    Reading,
+    TimeReading,
     Unit,
     read_as_written,
     read_blocks,
@@ -322,7 +322,7 @@ class Calendar:
         flaw = Flaw(int(flaws[row]))
         return Trouble(start + row, flaw, *self.explain(flaw))
 
-    def _placed(self, reading: Reading) -> Reading:
+    def _placed(self, reading: TimeReading) -> TimeReading:
         """Steps instead of counts; the calendar adds its own flaws to those of the reading."""
         counts, flaws = reading.counts, reading.flaws
         steps = self._places(counts)
@@ -333,7 +333,7 @@ class Calendar:
         if flaws.any():
             steps[flaws != Flaw.NONE] = BAD_STEP
             steps[flaws == Flaw.MISSING] = NO_STEP
-        return Reading(steps, flaws)
+        return TimeReading(steps, flaws)
 
     def _places(self, counts: Integers) -> Integers:
         if self.width is None:

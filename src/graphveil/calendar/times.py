@@ -59,24 +59,24 @@ class Flaw(IntEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class TimeReading:
     """What a column says: a count per row, meaningful where the row has no flaw."""
 
     counts: Integers
     flaws: NDArray[np.uint8]
 
-    def taken(self, rows: Integers) -> Reading:
+    def taken(self, rows: Integers) -> TimeReading:
         """The reading of the given rows, in their order."""
-        return Reading(self.counts[rows], self.flaws[rows])
+        return TimeReading(self.counts[rows], self.flaws[rows])
 
 
-def read_blocks(times: pl.Series, unit: Unit) -> Iterator[tuple[int, Reading]]:
+def read_blocks(times: pl.Series, unit: Unit) -> Iterator[tuple[int, TimeReading]]:
     """Read a long column piece by piece; yields the first row of each piece with it."""
     for start in range(0, len(times), BLOCK):
         yield start, read(times.slice(start, BLOCK), unit)
 
 
-def read(times: pl.Series, unit: Unit) -> Reading:
+def read(times: pl.Series, unit: Unit) -> TimeReading:
     """Read a column of any type as counts of `unit`."""
     import polars as pl
 
@@ -140,18 +140,18 @@ def written(count: int, unit: Unit) -> str:
     return str(count)
 
 
-def _flawed(rows: int, flaw: Flaw) -> Reading:
-    return Reading(np.zeros(rows, np.int64), np.full(rows, flaw, np.uint8))
+def _flawed(rows: int, flaw: Flaw) -> TimeReading:
+    return TimeReading(np.zeros(rows, np.int64), np.full(rows, flaw, np.uint8))
 
 
-def _marked(reading: Reading, times: pl.Series) -> Reading:
+def _marked(reading: TimeReading, times: pl.Series) -> TimeReading:
     """The reading, with every null row marked as missing."""
     if times.null_count():
         reading.flaws[times.is_null().to_numpy()] = Flaw.MISSING
     return reading
 
 
-def _read_integers(times: pl.Series, unit: Unit) -> Reading:
+def _read_integers(times: pl.Series, unit: Unit) -> TimeReading:
     """Whole numbers, also as text of digits."""
     import polars as pl
 
@@ -163,7 +163,7 @@ def _read_integers(times: pl.Series, unit: Unit) -> Reading:
     return _marked(reading, times)
 
 
-def _read_floats(times: pl.Series, unit: Unit) -> Reading:
+def _read_floats(times: pl.Series, unit: Unit) -> TimeReading:
     """Whole numbers that a missing neighbour turned into floats."""
     import polars as pl
 
@@ -177,18 +177,18 @@ def _read_floats(times: pl.Series, unit: Unit) -> Reading:
     return reading
 
 
-def _as_numbers(values: Integers, unit: Unit) -> Reading:
+def _as_numbers(values: Integers, unit: Unit) -> TimeReading:
     """Plain numbers; a yearly calendar reads them as years, a finer one cannot."""
     if unit == Unit.NUMBER:
-        return Reading(values, np.zeros(len(values), np.uint8))
+        return TimeReading(values, np.zeros(len(values), np.uint8))
     no_year = values.view(np.uint64) > LAST_YEAR  # negative numbers wrap far beyond it
     if unit == Unit.YEAR:
-        return Reading(values, no_year.view(np.uint8) * np.uint8(Flaw.OUT_OF_RANGE))
+        return TimeReading(values, no_year.view(np.uint8) * np.uint8(Flaw.OUT_OF_RANGE))
     flaws = np.where(no_year, Flaw.WRONG_KIND, Flaw.TOO_COARSE).astype(np.uint8)
-    return Reading(values, flaws)
+    return TimeReading(values, flaws)
 
 
-def _read_dates(times: pl.Series, unit: Unit) -> Reading:
+def _read_dates(times: pl.Series, unit: Unit) -> TimeReading:
     import polars as pl
 
     ticks = times.to_physical().fill_null(0).to_numpy().astype(np.int64)
@@ -204,22 +204,22 @@ def _read_dates(times: pl.Series, unit: Unit) -> Reading:
 
 def _as_dates(
     days: Integers, inside: Integers | int, precision: NDArray[np.uint8] | np.uint8, unit: Unit
-) -> Reading:
+) -> TimeReading:
     """Days since 1970 and microseconds inside the day, as counts of `unit`."""
     flaws = np.zeros(len(days), np.uint8)
     if unit == Unit.NUMBER:
         flaws[:] = Flaw.WRONG_KIND
-        return Reading(days, flaws)
+        return TimeReading(days, flaws)
     flaws[precision < unit] = Flaw.TOO_COARSE
     outside = (days < FIRST_DAY) | (days > LAST_DAY)
     if outside.any():
         flaws[outside] = Flaw.OUT_OF_RANGE
         days = np.where(outside, 0, days)
     if unit == Unit.DAY:
-        return Reading(days, flaws)
+        return TimeReading(days, flaws)
     if unit == Unit.TIME:
-        return Reading(days * DAY + inside, flaws)
-    return Reading(_months_of(days) if unit == Unit.MONTH else _months_of(days) // 12, flaws)
+        return TimeReading(days * DAY + inside, flaws)
+    return TimeReading(_months_of(days) if unit == Unit.MONTH else _months_of(days) // 12, flaws)
 
 
 def _months_of(days: Integers) -> Integers:
@@ -234,7 +234,7 @@ def _months_of_few(days: Integers) -> Integers:
     return days.view("M8[D]").astype("M8[M]").astype(np.int64) + 1970 * 12
 
 
-def _read_text(times: pl.Series, unit: Unit) -> Reading:
+def _read_text(times: pl.Series, unit: Unit) -> TimeReading:
     """Times repeat a lot, so each distinct text is read once."""
     different = times.unique()
     if len(different) > len(times) // 2:
@@ -243,7 +243,7 @@ def _read_text(times: pl.Series, unit: Unit) -> Reading:
     return _read_different(different, unit).taken(rows.to_numpy())
 
 
-def _read_different(texts: pl.Series, unit: Unit) -> Reading:
+def _read_different(texts: pl.Series, unit: Unit) -> TimeReading:
     """Read text that means a number as that number, and other text as a date."""
     texts = texts.str.strip_chars().replace("", None)
     reading = _read_date_text(texts, unit)
@@ -256,7 +256,7 @@ def _read_different(texts: pl.Series, unit: Unit) -> Reading:
     return _marked(reading, texts)
 
 
-def _read_date_text(texts: pl.Series, unit: Unit) -> Reading:
+def _read_date_text(texts: pl.Series, unit: Unit) -> TimeReading:
     dates = parse_dates(texts)
     precision = np.full(len(texts), Unit.DAY, np.uint8)
     precision[dates.only_month] = Unit.MONTH

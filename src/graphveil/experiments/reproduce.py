@@ -16,7 +16,7 @@ from graphveil.experiments.findings.figures import write_figure
 from graphveil.experiments.protocol.protocol import Protocol, stride_for, strides
 from graphveil.experiments.protocol.results import Row, in_order, write_content, write_rows
 from graphveil.experiments.protocol.runs import Cell, SharedCells, compute, stored_rows
-from graphveil.experiments.protocol.subjects import PAPER, Asked, DatasetVersion, Subject
+from graphveil.experiments.protocol.subjects import PAPER, AskedStatistic, DatasetVersion, Subject
 from graphveil.kernels.threads import available_threads
 
 EPSILON_FIGURE, TIME_FIGURE = "epsilon", "time"
@@ -53,10 +53,10 @@ class Wish:
                 "releases", "has no meaning for the figure of ε, which publishes every step"
             )
 
-    def asked(self) -> list[tuple[Asked, bool]]:
+    def asked(self) -> list[tuple[AskedStatistic, bool]]:
         """Each statistic in each version that is wanted, directed first; refuses what is not."""
         found = [
-            (Asked(text), directed)
+            (AskedStatistic(text), directed)
             for text in dict.fromkeys(self.statistics)
             for directed in (True, False)
             if self.directed in (None, directed)

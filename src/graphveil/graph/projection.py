@@ -49,11 +49,6 @@ def time_aware_projection(sequence: GraphSequence, bound: Bound) -> GraphSequenc
     return _project(sequence, bound, Counted.ORIGINAL)
 
 
-def projection_of_step(sequence: GraphSequence, step: int, bound: Bound) -> GraphSequence:
-    """The greedy projection of the one graph at `step`, as a sequence that ends there."""
-    return greedy_projection(sequence.until(step + 1), bound)
-
-
 def _project(sequence: GraphSequence, bound: Bound, counted: Counted) -> GraphSequence:
     from graphveil.graph.degree_kernels import project_directed, project_undirected
 

@@ -35,7 +35,7 @@ print(previous)
 
 
 @dataclass(frozen=True)
-class Table:
+class PageTable:
     """Cells as readers see them; the first column names the rows."""
 
     header: tuple[str, ...]
@@ -91,7 +91,7 @@ def _next_step(part: PublicPart) -> str | None:
     return calendar.label(step) if last is None or step <= last else None
 
 
-def _shares(part: PublicPart) -> Table:
+def _shares(part: PublicPart) -> PageTable:
     """What each series costs, and what is left."""
     with_delta = bool(part.total[1])
 
@@ -101,7 +101,7 @@ def _shares(part: PublicPart) -> Table:
 
     rows = [row(each.series, each.epsilon, each.delta) for each in part.series]
     rows += [row("spent", *part.spent), row("left", *part.left), row("total", *part.total)]
-    return Table(("", "ε", "δ")[: 3 if with_delta else 2], tuple(rows))
+    return PageTable(("", "ε", "δ")[: 3 if with_delta else 2], tuple(rows))
 
 
 def _section(series: PublishedSeries, drawing: Callable[[str], bytes]) -> dict[str, Any]:
@@ -166,9 +166,9 @@ def _tables(series: PublishedSeries, last: ReleaseMade) -> list[dict[str, Any]]:
     ]
 
 
-def _scalar_table(series: PublishedSeries) -> Table:
+def _scalar_table(series: PublishedSeries) -> PageTable:
     level = wording.percent(series.releases[-1].level)
-    return Table(
+    return PageTable(
         ("step", "processed", "raw", f"{level} interval", "noise (std)"),
         tuple(
             (made.label, *_cells(made, 0), wording.figure(made.noise_std))
@@ -177,9 +177,9 @@ def _scalar_table(series: PublishedSeries) -> Table:
     )
 
 
-def _degree_table(made: ReleaseMade) -> Table:
+def _degree_table(made: ReleaseMade) -> PageTable:
     header = ("links", "processed", "raw", f"{wording.percent(made.level)} interval")
-    return Table(header, tuple((str(d), *_cells(made, d)) for d in range(len(made.raw))))
+    return PageTable(header, tuple((str(d), *_cells(made, d)) for d in range(len(made.raw))))
 
 
 def _cells(made: ReleaseMade, place: int) -> tuple[str, str, str]:
@@ -190,7 +190,7 @@ def _cells(made: ReleaseMade, place: int) -> tuple[str, str, str]:
     )
 
 
-def _vector_table(series: PublishedSeries) -> Table:
+def _vector_table(series: PublishedSeries) -> PageTable:
     """Step by degree; raw values stand in the rows below the processed ones."""
     rows: list[tuple[str, ...]] = []
     for made in series.releases:
@@ -198,4 +198,4 @@ def _vector_table(series: PublishedSeries) -> Table:
         rows.append((made.label, *map(wording.figure, made.processed), noise))
         rows.append((f"{made.label}, raw", *map(wording.figure, made.raw), noise))
     header = ("step", *(str(degree) for degree in range(series.width)), "noise (std)")
-    return Table(header, tuple(rows))
+    return PageTable(header, tuple(rows))

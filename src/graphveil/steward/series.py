@@ -10,7 +10,7 @@ from graphveil.errors import StudyError
 from graphveil.steward.drafting import refused_as, settled_series
 from graphveil.steward.outlook import Outlook
 from graphveil.steward.reporting import write_report
-from graphveil.steward.status import Budget, SeriesList
+from graphveil.steward.status import BudgetStatus, SeriesList
 
 if TYPE_CHECKING:
     from graphveil.steward.wishes import SeriesWish
@@ -30,9 +30,9 @@ class Opening:
     opened: bool
 
     @property
-    def budget(self) -> Budget:
+    def budget(self) -> BudgetStatus:
         """What is left after it."""
-        return Budget.of(self.outlook.promise)
+        return BudgetStatus.of(self.outlook.promise)
 
     def as_data(self) -> dict[str, Any]:
         """For programs."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Budget:
+class BudgetStatus:
     """What may be spent, and what is left of it; exact numbers, as text."""
 
     epsilon: str
@@ -25,7 +25,7 @@ class Budget:
     delta_left: str | None
 
     @classmethod
-    def of(cls, promise: Promise) -> Budget:
+    def of(cls, promise: Promise) -> BudgetStatus:
         """The budget of a study with these series."""
         from graphveil.noise.exact_numbers import as_text
 
@@ -63,7 +63,7 @@ class SeriesList:
 
     title: str
     series: tuple[SeriesStatus, ...]
-    budget: Budget
+    budget: BudgetStatus
 
     @classmethod
     def of(cls, promise: Promise, ledger: Ledger) -> SeriesList:
@@ -82,7 +82,7 @@ class SeriesList:
             )
             for each in promise.series
         )
-        return cls(promise.title, series, Budget.of(promise))
+        return cls(promise.title, series, BudgetStatus.of(promise))
 
     def as_data(self) -> dict[str, Any]:
         """For programs."""

@@ -95,7 +95,20 @@ class Reading:
 
 
 class Transaction(Reading):
-    """The one writer's view; all of it is committed together, or none."""
+    """The one writer's view; all of it is committed together, or none.
+
+    Nobody else writes meanwhile, so the ledger is read once, and grows by what is entered.
+    """
+
+    def __init__(self, connection: sa.Connection) -> None:
+        super().__init__(connection)
+        self._ledger: Ledger | None = None
+
+    def ledger(self) -> Ledger:
+        """All rows, those included that this transaction has entered."""
+        if self._ledger is None:
+            self._ledger = super().ledger()
+        return self._ledger
 
     def append(self, what: Fact | Event, *, private: dict[str, Any]) -> LedgerRow:
         """Enter an event behind the last one: a fact for the public, or its mere kind.
@@ -105,10 +118,8 @@ class Transaction(Reading):
             private: what it is not told.
         """
         event, fact = (what.event, what) if isinstance(what, Fact) else (what, None)
-        newest = sa.select(_LEDGER).order_by(_LEDGER.c.number.desc()).limit(1)
-        found = self._connection.execute(newest).first()
         row = LedgerRow.after(
-            None if found is None else LedgerRow(*found),
+            self._last(),
             event,
             at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
             public=fact,
@@ -116,7 +127,16 @@ class Transaction(Reading):
             salt=secrets.token_hex(32),
         )
         self._connection.execute(sa.insert(_LEDGER).values(**asdict(row)))
+        if self._ledger is not None:
+            self._ledger = Ledger((*self._ledger.rows, row))
         return row
+
+    def _last(self) -> LedgerRow | None:
+        if self._ledger is not None:
+            return self._ledger.last
+        newest = sa.select(_LEDGER).order_by(_LEDGER.c.number.desc()).limit(1)
+        found = self._connection.execute(newest).first()
+        return None if found is None else LedgerRow(*found)
 
     def open_series(self, name: str, stored: StoredSeries) -> None:
         """Keep a new series."""

@@ -133,7 +133,7 @@ class Study:
             ledger = opened.ledger
             found = self._candidate(ledger, records, complete)
             number = adding.keep(transaction, self.folder, ledger, found)
-        self.announce()
+        self.announce(transaction.ledger())
         return Added(number, found.findings)
 
     def _candidate(self, ledger: Ledger, records: Records, complete: bool) -> adding.Candidate:
@@ -166,7 +166,7 @@ class Study:
             opening.open_series(
                 transaction, ledger.versions[-1], wider.series, first_step=wider.first_step
             )
-        self.announce()
+        self.announce(transaction.ledger())
         return wider.series
 
     def publish(

@@ -40,7 +40,7 @@ LEAVES = 2  # of stars, unless others are asked for
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedStatistic:
     """A statistic as it is asked for: ``high-degree``, ``stars:3``, ``pattern:a-b,b-c``.
 
     A high-degree count takes τ from the data unless it is given; stars have two leaves.
@@ -129,7 +129,7 @@ class DatasetVersion:
         """Whether u→v differs from v→u."""
         return self.sequence.directed
 
-    def subject(self, asked: Asked) -> Subject:
+    def subject(self, asked: AskedStatistic) -> Subject:
         """A statistic of this version; refuses what has no meaning under its bound."""
         statistic = asked.statistic(self.found, directed=self.directed)
         Request(statistic.sensitivity(self.bound), epsilon=Fraction(1))

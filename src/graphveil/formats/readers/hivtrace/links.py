@@ -1,4 +1,4 @@
-"""Links in HIV-TRACE results: which of them count, whom they join, and their direction."""
+"""ListedLinks in HIV-TRACE results: which of them count, whom they join, and their direction."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Links:
+class ListedLinks:
     """The links of one file.
 
     Attributes:
@@ -37,12 +37,12 @@ class Links:
     notes: list[Note]
 
 
-def read_links(links: Section, ids: list[str], options: ReadingOptions) -> Links:
+def read_links(links: Section, ids: list[str], options: ReadingOptions) -> ListedLinks:
     """The links that count; `ids` are those of the nodes, which links name by position."""
     kept, removed = _kept(links)
     table, refusal, changed = _edges(links, ids, kept, options)
     directed, mixed = _direction(links, kept)
-    return Links(table, directed, refusal, [*removed, *mixed, *changed])
+    return ListedLinks(table, directed, refusal, [*removed, *mixed, *changed])
 
 
 def _kept(links: Section) -> tuple[list[int], list[Note]]:
@@ -90,7 +90,7 @@ def _ends(links: Section, end: str, ids: list[str], kept: list[int]) -> pl.Serie
 
 
 def _direction(links: Section, kept: list[int]) -> tuple[bool, list[Note]]:
-    """Links are undirected, unless all say otherwise; a mixture must not depend on direction.
+    """ListedLinks are undirected, unless all say otherwise; a mixture must not depend on direction.
 
     The program marks single links as directed. Where such a link is listed in both directions,
     it is as good as undirected; where it does not, reading it as undirected would lose what

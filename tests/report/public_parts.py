@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from graphveil.study.chain import PublicRow, as_text
 from graphveil.study.promise import Promise
+from graphveil.study.public.chain import PublicRow, as_text
 
 DEGREE = 12
 SOFTWARE = {"software": "graphveil 0.1.0", "noise": "OpenDP 0.13.0"}

@@ -24,8 +24,8 @@ from graphveil.report.releases import as_csv, as_frame, as_json, as_parquet, mea
 from graphveil.report.statement import certainties, chance, factor
 from graphveil.report.wording import COUNTED, counted_things, figure, reading
 from graphveil.statistics.statistic import registered
-from graphveil.study.history import PublishedSeries
-from graphveil.study.public_part import PublicPart
+from graphveil.study.public.history import PublishedSeries
+from graphveil.study.public.public_part import PublicPart
 from public_parts import opened, promise, published, write_part
 
 HOSTILE = '<script>alert("1")</script> & <img src=x onerror=y> {{ 7 * 7 }} {% raw %}'

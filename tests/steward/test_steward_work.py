@@ -17,7 +17,7 @@ from graphveil.steward.releases import published
 from graphveil.steward.reporting import report
 from graphveil.steward.status import status
 from graphveil.steward.wishes import SeriesWish
-from graphveil.study.public_part import PublicPart
+from graphveil.study.public.public_part import PublicPart
 from steward import contents, people
 from wished import EDGES, WISH
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from graphveil.graph.arrivals import steps_of_labels
 from graphveil.graph.sequence import BACKWARD, FORWARD, GraphSequence
-from graphveil.study import Promise, Study, segments
+from graphveil.study import Promise, Study
+from graphveil.study.records import segments
 from studies import promise
 
 Node = tuple[str, int | None]  # a person, and the step that the record states

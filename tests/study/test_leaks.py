@@ -22,7 +22,8 @@ from graphveil.formats import from_rows
 from graphveil.graph.records import Records
 from graphveil.graph.resolving import resolve
 from graphveil.noise.release_noise import ReleaseNoise
-from graphveil.study import Study, adding, batches, publishing, segments
+from graphveil.study import Study, publishing
+from graphveil.study.records import adding, batches, segments
 from plain_rules import DEGREES, EDGES, numbered, totals
 
 CANARY = "Kanarienvogel-xq"

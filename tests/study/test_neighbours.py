@@ -20,7 +20,7 @@ from commands import graphveil
 from graphveil.formats import from_rows
 from graphveil.graph.bound import DegreeBound
 from graphveil.study import Promise, Study
-from graphveil.study.chain import PublicRow
+from graphveil.study.public.chain import PublicRow
 from plain_rules import DEGREES, EDGES, Link, Node, numbered
 from studies import freeze_noise
 

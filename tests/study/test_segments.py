@@ -17,9 +17,10 @@ from graphveil.errors import InputError, IntegrityError
 from graphveil.formats import from_rows
 from graphveil.graph.sequence import GraphSequence, LateEdges
 from graphveil.noise.release_noise import ReleaseNoise
-from graphveil.study import Promise, Study, batches, segments
+from graphveil.study import Promise, Study
 from graphveil.study.ledger import BatchEntry, SealedTables
-from graphveil.study.private_tables import write_table
+from graphveil.study.records import batches, segments
+from graphveil.study.records.private_tables import write_table
 from plain_rules import EDGES, numbered
 
 STEPS = 3  # that are sealed, of five

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from graphveil.errors import IntegrityError, ParameterError, StorageError, StudyError
 from graphveil.study import Study
-from graphveil.study.facts import Event
+from graphveil.study.public.facts import Event
 from graphveil.study.store import Store, StoredSeries
 from studies import opened, promise
 from study_databases import new_database

@@ -12,7 +12,7 @@ from graphveil.errors import StorageError
 from graphveil.whole_files import write_bytes
 
 if TYPE_CHECKING:
-    from graphveil.study.public_part import PublicPart
+    from graphveil.study.public.public_part import PublicPart
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def _picture(drawing: Callable[[str], bytes], name: str) -> bytes:
 
 def write(public: Path) -> tuple[Path, ...]:
     """Write the report of a `public` folder into it, each file whole or not at all."""
-    from graphveil.study.public_part import PublicPart
+    from graphveil.study.public.public_part import PublicPart
 
     return write_part(public, PublicPart.read(public))
 

@@ -9,7 +9,7 @@ from graphveil.report.wording import budget, cut, heading
 if TYPE_CHECKING:
     import altair
 
-    from graphveil.study.history import PublishedSeries
+    from graphveil.study.public.history import PublishedSeries
 
 WIDTH, HEIGHT = 640, 260
 # Blue and vermilion are told apart by colour-blind readers, and by their shapes anyway. The

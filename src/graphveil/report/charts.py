@@ -15,7 +15,7 @@ from graphveil.report.wording import counted_things, figure, percent, reading
 if TYPE_CHECKING:
     import altair
 
-    from graphveil.study.history import PublishedSeries
+    from graphveil.study.public.history import PublishedSeries
 
 _ID = re.compile(r'(?<=\bid=")[^"]+(?=")|(?<=url\(#)[^)]+(?=\))|(?<=href="#)[^"]+(?=")')
 

@@ -13,9 +13,9 @@ from graphveil.report.card import NO_REASON
 from graphveil.report.releases import counted
 
 if TYPE_CHECKING:
-    from graphveil.study.facts import ReleaseMade
-    from graphveil.study.history import PublishedSeries
-    from graphveil.study.public_part import PublicPart
+    from graphveil.study.public.facts import ReleaseMade
+    from graphveil.study.public.history import PublishedSeries
+    from graphveil.study.public.public_part import PublicPart
 
 SHORT = 12  # tables of so many steps are open from the start
 TEMPLATE = "page.html.jinja"

@@ -14,9 +14,9 @@ from graphveil.noise.exact_numbers import as_text
 if TYPE_CHECKING:
     import polars as pl
 
-    from graphveil.study.facts import ReleaseMade
-    from graphveil.study.history import PublishedSeries
-    from graphveil.study.public_part import PublicPart
+    from graphveil.study.public.facts import ReleaseMade
+    from graphveil.study.public.history import PublishedSeries
+    from graphveil.study.public.public_part import PublicPart
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from graphveil.report.wording import percent
 if TYPE_CHECKING:
     import altair
 
-    from graphveil.study.history import PublishedSeries
+    from graphveil.study.public.history import PublishedSeries
 
 MANY = 40  # releases from which on points are drawn smaller
 

@@ -14,7 +14,7 @@ from graphveil.noise.exact_numbers import as_text
 from graphveil.report.wording import budget, counted_things
 
 if TYPE_CHECKING:
-    from graphveil.study.public_part import PublicPart
+    from graphveil.study.public.public_part import PublicPart
 
 PRIORS = (0.5, 0.1, 0.01)
 ODDS_SHOWN = 1_000_000  # a larger factor says no more to a reader than this one

@@ -21,8 +21,8 @@ from graphveil.report.wording import degrees, percent
 if TYPE_CHECKING:
     import altair
 
-    from graphveil.study.facts import ReleaseMade
-    from graphveil.study.history import PublishedSeries
+    from graphveil.study.public.facts import ReleaseMade
+    from graphveil.study.public.history import PublishedSeries
 
 
 def vector_chart(series: PublishedSeries) -> altair.LayerChart:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from graphveil.noise.exact_numbers import as_text
 
 if TYPE_CHECKING:
-    from graphveil.study.facts import ReleaseMade
-    from graphveil.study.history import PublishedSeries
-    from graphveil.study.public_part import PublicPart
+    from graphveil.study.public.facts import ReleaseMade
+    from graphveil.study.public.history import PublishedSeries
+    from graphveil.study.public.public_part import PublicPart
 
 # Nodes are people here, and edges links: a study's unit of privacy is a person.
 COUNTED = {

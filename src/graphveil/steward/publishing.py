@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from graphveil.report.releases import Measurement
     from graphveil.study import Promise, Study
     from graphveil.study.committed import Committed
-    from graphveil.study.public_part import PublicPart
+    from graphveil.study.public.public_part import PublicPart
 
 
 class Stage(Enum):

@@ -12,12 +12,12 @@ from graphveil.steward import public_folder
 
 if TYPE_CHECKING:
     from graphveil.report.releases import Measurement
-    from graphveil.study.public_part import PublicPart
+    from graphveil.study.public.public_part import PublicPart
 
 
 def published(folder: Path, series: str | None = None) -> PublicPart:
     """The public part of a study, or by itself; of one series, if it is named."""
-    from graphveil.study.public_part import PublicPart
+    from graphveil.study.public.public_part import PublicPart
 
     part = PublicPart.read(public_folder.find(folder))
     if series is None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from graphveil.steward import public_folder
 
 if TYPE_CHECKING:
-    from graphveil.study.public_part import PublicPart
+    from graphveil.study.public.public_part import PublicPart
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def write_report(public: Path, known: PublicPart | None = None) -> Report:
             whoever holds the lock, so that no report replaces a newer one.
     """
     from graphveil.report.artefacts import write_part
-    from graphveil.study.public_part import PublicPart
+    from graphveil.study.public.public_part import PublicPart
 
     with public_folder.writing(public):
         part = known if known and known.is_announced(public) else PublicPart.read(public)

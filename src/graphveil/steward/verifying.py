@@ -11,7 +11,7 @@ from graphveil.errors import GraphveilError, IntegrityError
 from graphveil.steward import public_folder
 
 if TYPE_CHECKING:
-    from graphveil.study.public_part import PublicPart
+    from graphveil.study.public.public_part import PublicPart
     from graphveil.study.verification import Check
 
 
@@ -47,7 +47,7 @@ def verify(folder: Path) -> Verification:
 def checks(folder: Path) -> Iterator[Check]:
     """Every check that holds, one after the other; raises at the first that does not."""
     from graphveil.study import Study, verification
-    from graphveil.study.public_part import PublicPart
+    from graphveil.study.public.public_part import PublicPart
     from graphveil.study.verification import Check
 
     public = public_folder.find(folder)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from graphveil.study.announcing import Told, require_agreeing_file, require_newest, told
 from graphveil.study.folder import Folder
 from graphveil.study.ledger import Ledger
-from graphveil.study.public_part import PublicPart
+from graphveil.study.public.announcing import Told, require_agreeing_file, require_newest, told
+from graphveil.study.public.public_part import PublicPart
 from graphveil.study.store import Reading, Store, StoredSeries
 
 

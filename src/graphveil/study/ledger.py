@@ -13,10 +13,10 @@ from functools import cached_property
 from typing import Any
 
 from graphveil.errors import IntegrityError
-from graphveil.study.chain import GENESIS, PublicRow, canonical, digest
-from graphveil.study.facts import Announcement, Event, Fact, FactType
-from graphveil.study.history import History, PublishedSeries
 from graphveil.study.promise import Promise
+from graphveil.study.public.chain import GENESIS, PublicRow, canonical, digest
+from graphveil.study.public.facts import Announcement, Event, Fact, FactType
+from graphveil.study.public.history import History, PublishedSeries
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,10 @@ from graphveil.noise.release_noise import measurement
 from graphveil.planning.plan import Plan
 from graphveil.planning.planner import plan
 from graphveil.series import state as states
-from graphveil.study.chain import canonical, digest
-from graphveil.study.facts import (
+from graphveil.study.ledger import Ledger
+from graphveil.study.promise import Promise, SeriesPromise
+from graphveil.study.public.chain import canonical, digest
+from graphveil.study.public.facts import (
     DIGITS,
     NoiseFact,
     SensitivityFact,
@@ -21,8 +23,6 @@ from graphveil.study.facts import (
     Software,
     StudyOpened,
 )
-from graphveil.study.ledger import Ledger
-from graphveil.study.promise import Promise, SeriesPromise
 from graphveil.study.store import StoredSeries, Transaction
 
 if TYPE_CHECKING:

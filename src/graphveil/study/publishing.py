@@ -17,12 +17,12 @@ from graphveil.series.counting import SeriesCounts, count_series, first_break
 from graphveil.series.release import MadeRelease, has_same_past, make_release
 from graphveil.series.state import SeriesState
 from graphveil.series.terms import SeriesTerms
-from graphveil.study import segments
-from graphveil.study.chain import canonical, digest
-from graphveil.study.facts import DIGITS, ReleaseMade, Software, StepSealed
-from graphveil.study.growing import grown
 from graphveil.study.ledger import Ledger, LedgerRow
-from graphveil.study.private_tables import write_table
+from graphveil.study.public.chain import canonical, digest
+from graphveil.study.public.facts import DIGITS, ReleaseMade, Software, StepSealed
+from graphveil.study.records import segments
+from graphveil.study.records.growing import grown
+from graphveil.study.records.private_tables import write_table
 from graphveil.study.store import StoredSeries, Transaction
 
 if TYPE_CHECKING:

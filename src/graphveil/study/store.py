@@ -20,9 +20,9 @@ import sqlalchemy as sa
 from sqlalchemy import exc
 
 from graphveil.errors import ParameterError, StorageError, StudyError
-from graphveil.study.facts import Event, Fact
 from graphveil.study.folder import OWNER_ONLY_FILE
 from graphveil.study.ledger import Ledger, LedgerRow, require_chain
+from graphveil.study.public.facts import Event, Fact
 
 VERSION = 1  # of the tables below
 PATIENCE = 120  # seconds to wait for another writer

@@ -16,16 +16,17 @@ from typing import TYPE_CHECKING
 
 from graphveil.engines import LocalEngine
 from graphveil.errors import BoundError, ParameterError, StudyError
-from graphveil.study import adding, committed, opening, publishing
-from graphveil.study.announcing import announce, told
+from graphveil.study import committed, opening, publishing
 from graphveil.study.clock import label_of, steps_ended
 from graphveil.study.committed import Announced, Committed
-from graphveil.study.facts import Event
 from graphveil.study.folder import Folder, make_folder
 from graphveil.study.ledger import Ledger, LedgerRow
 from graphveil.study.one_more_series import with_series
 from graphveil.study.promise import Promise, SeriesPromise
+from graphveil.study.public.announcing import announce, told
+from graphveil.study.public.facts import Event
 from graphveil.study.publishing import Prepared
+from graphveil.study.records import adding
 from graphveil.study.store import Store, Transaction
 from graphveil.whole_files import write_bytes
 

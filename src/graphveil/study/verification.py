@@ -16,12 +16,13 @@ from graphveil.errors import IntegrityError
 from graphveil.noise.exact_numbers import as_text
 from graphveil.series.counting import count_series, difference_at
 from graphveil.series.state import SeriesState
-from graphveil.study import publishing, segments
-from graphveil.study.announcing import Told, require_agreeing_file, require_newest, told
-from graphveil.study.chain import digest
-from graphveil.study.facts import Event, ReleaseMade, SeriesOpened
+from graphveil.study import publishing
 from graphveil.study.ledger import Ledger, LedgerRow, StoredFile
-from graphveil.study.private_tables import checked
+from graphveil.study.public.announcing import Told, require_agreeing_file, require_newest, told
+from graphveil.study.public.chain import digest
+from graphveil.study.public.facts import Event, ReleaseMade, SeriesOpened
+from graphveil.study.records import segments
+from graphveil.study.records.private_tables import checked
 from graphveil.study.store import StoredSeries
 from graphveil.study.study import Study
 

@@ -12,7 +12,7 @@ from graphveil.cli.tables import print_releases
 from graphveil.errors import ParameterError
 
 if TYPE_CHECKING:
-    from graphveil.study.public_part import PublicPart
+    from graphveil.study.public.public_part import PublicPart
 
 
 def releases(

@@ -12,7 +12,7 @@ from graphveil.graph.links import already_linked
 from graphveil.graph.records import Table
 from graphveil.graph.resolving import Resolved, nothing
 from graphveil.study.ledger import BatchEntry, StoredFile
-from graphveil.study.private_tables import read_table
+from graphveil.study.records.private_tables import read_table
 
 if TYPE_CHECKING:
     import polars as pl

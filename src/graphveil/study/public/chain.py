@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphveil.errors import IntegrityError
-from graphveil.study.facts import Announcement
+from graphveil.study.public.facts import Announcement
 
 GENESIS = "0" * 64
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from graphveil.errors import IntegrityError
-from graphveil.study.chain import PublicRow, as_text, read_rows
-from graphveil.study.facts import Event
 from graphveil.study.folder import Folder
 from graphveil.study.ledger import Ledger
 from graphveil.study.promise import Promise
-from graphveil.study.public_part import require_agreement
+from graphveil.study.public.chain import PublicRow, as_text, read_rows
+from graphveil.study.public.facts import Event
+from graphveil.study.public.public_part import require_agreement
 from graphveil.whole_files import write_bytes
 
 

@@ -13,11 +13,11 @@ from graphveil.graph.intake import append
 from graphveil.graph.report import IntakeReport, counted
 from graphveil.graph.resolving import Resolved, resolve, stated_steps
 from graphveil.graph.sequence import UNSTATED, GraphSequence
-from graphveil.study.batches import Pending
-from graphveil.study.facts import Event
-from graphveil.study.growing import sealed_and_waiting
 from graphveil.study.ledger import Ledger
-from graphveil.study.private_tables import write_table
+from graphveil.study.public.facts import Event
+from graphveil.study.records.batches import Pending
+from graphveil.study.records.growing import sealed_and_waiting
+from graphveil.study.records.private_tables import write_table
 from graphveil.study.store import Transaction
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from graphveil.graph.columns import Column
 from graphveil.graph.identity import IdIndex, same_form
 from graphveil.graph.sequence import BOTH, GraphSequence, Growth, LateEdges
 from graphveil.study.ledger import SealedTables
-from graphveil.study.private_tables import read_table
+from graphveil.study.records.private_tables import read_table
 
 if TYPE_CHECKING:
     import polars as pl

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from graphveil.graph.intake import append
-from graphveil.study import batches, segments
-from graphveil.study.batches import Pending
 from graphveil.study.folder import Folder
 from graphveil.study.ledger import Ledger
+from graphveil.study.records import batches, segments
+from graphveil.study.records.batches import Pending
 
 if TYPE_CHECKING:
     from graphveil.graph.sequence import GraphSequence

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from graphveil.errors import IntegrityError, StudyError
-from graphveil.study.facts import (
+from graphveil.study.promise import Promise
+from graphveil.study.public.facts import (
     Announcement,
     Event,
     ReleaseMade,
@@ -20,7 +21,6 @@ from graphveil.study.facts import (
     StepSealed,
     StudyOpened,
 )
-from graphveil.study.promise import Promise
 
 
 class PublishedSeries(SeriesOpened):

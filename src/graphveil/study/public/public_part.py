@@ -13,11 +13,11 @@ from fractions import Fraction
 from pathlib import Path
 
 from graphveil.errors import IntegrityError, StorageError, StudyError
-from graphveil.study import chain
-from graphveil.study.chain import PublicRow
-from graphveil.study.facts import StepSealed
-from graphveil.study.history import History, PublishedSeries
 from graphveil.study.promise import Promise
+from graphveil.study.public import chain
+from graphveil.study.public.chain import PublicRow
+from graphveil.study.public.facts import StepSealed
+from graphveil.study.public.history import History, PublishedSeries
 
 STUDY = "study.toml"
 LEDGER = "ledger.jsonl"

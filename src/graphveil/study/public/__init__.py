@@ -1,0 +1,1 @@
+"""What the public is told: typed facts in a chain, read back by anybody."""

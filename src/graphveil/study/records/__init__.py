@@ -1,0 +1,1 @@
+"""The records of a study: added, waiting, and sealed in private tables."""

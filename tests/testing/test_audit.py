@@ -66,7 +66,7 @@ def loss(plan: Plan, case: Case) -> float:
         if isinstance(epoch.law, DiscreteLaplace):
             spent += float(np.abs(measured).sum() / epoch.law.scale)
         else:
-            spent += float((measured**2).sum() / (2 * epoch.law.size))
+            spent += float(int((measured**2).sum()) / (2 * epoch.law.size))
         begin += epoch.steps
     return spent
 

@@ -21,7 +21,8 @@ from graphveil.kernels.threads import in_threads
 if TYPE_CHECKING:
     import polars as pl
 
-_PLAIN_NUMBER = r"^(0|-?[1-9][0-9]{0,17})$"
+_PLAIN_NUMBER = r"^(0|-?[1-9][0-9]{0,17})$"  # that surely fits into 64 bits
+_WHOLE_NUMBER = r"^(0|-?[1-9][0-9]*)$"
 UNKNOWN = -1
 _PIECE = 1 << 20  # ids that one thread looks up at a time
 
@@ -114,7 +115,7 @@ def same_form(*columns: pl.Series) -> list[pl.Series]:
 
 
 def identity_order(ids: pl.Series, steps: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Rows by step, then by identity: plain numbers by value, then other text.
+    """Rows by step, then by identity: whole numbers of any length by value, then other text.
 
     The order of two ids depends on nothing but themselves, not even on the form of their
     column, so that a sequence gets the same labels whatever other ids it holds.
@@ -122,14 +123,27 @@ def identity_order(ids: pl.Series, steps: NDArray[np.int32]) -> NDArray[np.int64
     import polars as pl
 
     frame = pl.DataFrame({"step": steps, "id": ids})
-    if ids.dtype == pl.String:
-        number = pl.when(pl.col("id").str.contains(_PLAIN_NUMBER)).then(pl.col("id"))
-        frame = frame.with_columns(number.cast(pl.Int64, strict=False).alias("number"))
-        keys = ["step", "number", "id"]
-    else:
-        keys = ["step", "id"]
-    order = frame.select(pl.arg_sort_by(keys, nulls_last=True)).to_series()
+    keys = [pl.col("id")] if ids.dtype == pl.Int64 else _keys_of_text()
+    order = frame.select(pl.arg_sort_by(["step", *keys])).to_series()
     return order.to_numpy().astype(np.int64)
+
+
+def _keys_of_text() -> list[pl.Expr]:
+    """What text is sorted by: its kind; then, of whole numbers, the length and the digits.
+
+    Of negative numbers the longest comes first, and large digits before small ones.
+    """
+    import polars as pl
+
+    text, length = pl.col("id"), pl.col("id").str.len_bytes().cast(pl.Int64)
+    whole = text.str.contains(_WHOLE_NUMBER)
+    negative = whole & text.str.starts_with("-")
+    turned = text.str.replace_many(list("0123456789"), list("9876543210"))
+    return [
+        pl.when(negative).then(0).when(whole).then(1).otherwise(2),
+        pl.when(negative).then(-length).when(whole).then(length).otherwise(0),
+        pl.when(negative).then(turned).otherwise(text),
+    ]
 
 
 class _LookUp:

@@ -1,10 +1,12 @@
 """Projection: keep a part of the edges so that no node exceeds a degree bound.
 
-Edges are taken in order of step, newer endpoint and older endpoint (of a pair linked both
-ways at one step, older → newer first). Labels follow step and identity, so two sequences
-that differ in one node take their common edges in the same order, whatever the order of
-rows in their files. Whether an edge is kept depends on earlier edges only: the projection
-of the graph at step t is what the projected sequence holds at step t.
+Edges are taken step by step; of a step first the prompt ones, which appear with their newer
+endpoint, then the late ones; each of these by newer endpoint and older endpoint (of a pair
+linked both ways at one step, older → newer first). Labels follow step and identity, and
+whether an edge is prompt depends on nobody but its two ends, so two sequences that differ in
+one node take their common edges in the same order, whatever the order of rows in their files.
+Whether an edge is kept depends on earlier edges only: the projection of the graph at step t
+is what the projected sequence holds at step t.
 
 What one person can change in a greedily projected graph is proved in
 docs/sensitivities.md#after-projection, from this order and from nothing else.

@@ -8,6 +8,7 @@ import pickle
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
@@ -77,8 +78,8 @@ def dry(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_with_a_huge_epsilon_the_truth_is_published(name: str) -> None:
     """So the right steps of the right counts are released, batch after batch."""
     release = opened(name=name, epsilon=HUGE)
-    first, release = release.publish(grown(2))
-    later, release = release.publish(grown(5))
+    first, release = release.publish(grown(2), through=1)
+    later, release = release.publish(grown(5), through=4)
     assert [each.value for each in first + later] == [3, 6, 9, 12, 15]
     assert [each.step for each in later] == [2, 3, 4]
     assert [each.label for each in first] == ["2020", "2021"]
@@ -94,7 +95,9 @@ def test_every_registered_mechanism_releases_within_its_error(
     plans = [prospect.plan for prospect in prospects if prospect.plan is not None]
     assert len(plans) >= (2 if horizon is None else 8)
     for each in plans:
-        published, release = Series.open(each, chosen, bound).publish(sequence)
+        published, release = Series.open(each, chosen, bound).publish(
+            sequence, through=sequence.steps - 1
+        )
         assert release.state.totals == (36,)
         for step, said in enumerate(published):
             assert said.noise_std == pytest.approx(each.standard_deviations(12)[step])
@@ -103,7 +106,7 @@ def test_every_registered_mechanism_releases_within_its_error(
 
 def test_vectors_have_one_number_per_degree() -> None:
     release = opened(statistic("degree-ccdf"), DegreeBound(3), epsilon=HUGE)
-    (first, second), _ = release.publish(grown(2))
+    (first, second), _ = release.publish(grown(2), through=1)
     assert (first.raw, second.raw) == ((4, 4, 2, 0), (8, 8, 4, 0))
     assert len(first.intervals()) == 4
     with pytest.raises(ParameterError, match="one per degree"):
@@ -112,7 +115,9 @@ def test_vectors_have_one_number_per_degree() -> None:
 
 def test_directed_statistics_are_published() -> None:
     chosen, bound = statistic("high-out-degree", tau=1), InOutBound(1, 1)
-    (published,), _ = opened(chosen, bound, epsilon=HUGE).publish(grown(1, directed=True))
+    (published,), _ = opened(chosen, bound, epsilon=HUGE).publish(
+        grown(1, directed=True), through=0
+    )
     assert published.value == 3
 
 
@@ -120,16 +125,16 @@ def test_a_projecting_mechanism_counts_the_projected_graph_and_needs_no_promise(
     star = from_rows([(i, 2020) for i in range(9)], [(0, i) for i in range(1, 9)])
     sequence, _ = GraphSequence.begin(Calendar.yearly(2020)).extend(star)
     release = opened(bound=DegreeBound(3), name="compose-projection", epsilon=HUGE)
-    (first,), release = release.publish(sequence)
+    (first,), release = release.publish(sequence, through=sequence.steps - 1)
     assert first.value == 3
     more, _ = sequence.extend(from_rows([(9, 2021), (10, 2021)], [(9, 0), (9, 10)]))
-    (second,), _ = release.publish(more)
+    (second,), _ = release.publish(more, through=more.steps - 1)
     assert second.value == 4
 
 
 def test_what_is_published_is_noisy_and_says_how_much() -> None:
     release = opened(epsilon="1/1000", horizon=5)
-    (published,), _ = release.publish(grown(1))
+    (published,), _ = release.publish(grown(1), through=0)
     assert published.noise_std == pytest.approx(2000 * 2**0.5, rel=1e-3)
     assert published.value != 3  # with probability 0.9997
     low, high = published.interval("0.95")
@@ -144,7 +149,7 @@ def test_a_broken_promise_is_refused_and_nothing_changes(name: str, dry: None) -
     release = opened(bound=DegreeBound(3), name=name)
     for _ in range(2):
         with pytest.raises(BoundError, match="do not publish"):
-            release.publish(sequence)
+            release.publish(sequence, through=sequence.steps - 1)
     assert (
         release.state
         == Series.open(release.terms.plan, release.terms.statistic, release.terms.bound).state
@@ -154,73 +159,86 @@ def test_a_broken_promise_is_refused_and_nothing_changes(name: str, dry: None) -
 def test_after_a_refusal_the_same_release_goes_on() -> None:
     release = opened(epsilon=HUGE)
     with pytest.raises(ParameterError, match="horizon"):
-        release.publish(grown(6))
-    (published,), _ = release.publish(grown(1))
+        release.publish(grown(6), through=5)
+    (published,), _ = release.publish(grown(1), through=0)
     assert published.value == 3
 
 
 @pytest.mark.parametrize("name", BASELINES + PROJECTING)
 def test_past_the_horizon_nothing_is_counted_or_drawn(name: str, dry: None) -> None:
     with pytest.raises(ParameterError, match="all 3 releases of this series were made"):
-        opened(name=name, horizon=3).publish(grown(4))
+        opened(name=name, horizon=3).publish(grown(4), through=3)
 
 
 def test_a_longer_plan_goes_on_where_the_series_stands() -> None:
     chosen, bound = statistic("edges"), DegreeBound(2)
-    _, release = opened(epsilon=HUGE, horizon=2).publish(grown(2))
+    _, release = opened(epsilon=HUGE, horizon=2).publish(grown(2), through=1)
     longer = Series.resume(
         continued(release.terms.plan, 3), chosen, bound, release.state, release.history
     )
-    published, _ = longer.publish(grown(5))
+    published, _ = longer.publish(grown(5), through=4)
     assert [each.value for each in published] == [9, 12, 15]
 
 
 def test_noise_is_never_drawn_twice_for_a_step() -> None:
     release = opened()
-    _, following = release.publish(grown(1))
+    _, following = release.publish(grown(1), through=0)
     with pytest.raises(ParameterError, match="has already published"):
-        release.publish(grown(2))
-    following.publish(grown(2))
+        release.publish(grown(2), through=1)
+    following.publish(grown(2), through=1)
     with pytest.raises(TypeError):
         pickle.dumps(release)
     with pytest.raises(TypeError):
         copy.deepcopy(release)
     with pytest.raises(ParameterError, match="has already published"):
-        copy.copy(release).publish(grown(2))
+        copy.copy(release).publish(grown(2), through=1)
 
 
-def test_no_new_step_is_no_release(dry: None) -> None:
-    release = opened()
-    assert release.publish(grown(0)) == ((), release)
+@pytest.mark.parametrize("latecomer", [False, True])
+def test_how_many_releases_there_are_is_public(latecomer: bool) -> None:
+    """Not how far the records reach: that would tell, with certainty, of whoever came last."""
+    people = [("a", 2020), ("b", 2020)] + [("last", 2023)] * latecomer
+    sequence, _ = GraphSequence.begin(Calendar.yearly(2020)).extend(from_rows(people, [("a", "b")]))
+    published, series = opened(epsilon=HUGE).publish(sequence, through=1)
+    assert [each.label for each in published] == ["2020", "2021"]
+    published, _ = series.publish(sequence, through=4)
+    assert [each.label for each in published] == ["2022", "2023", "2024"]
+    assert {each.value for each in published} == {1}
+
+
+@pytest.mark.parametrize("through", [-1, True, None, "2020"])
+def test_a_last_step_that_is_none_is_refused(through: Any, dry: None) -> None:
+    with pytest.raises(ParameterError, match="through"):
+        opened().publish(grown(1), through=through)
 
 
 def test_publishing_the_same_steps_again_publishes_nothing() -> None:
-    _, release = opened().publish(grown(2))
-    assert release.publish(grown(2)) == ((), release)
-    published, _ = release.publish(grown(3))
+    _, release = opened().publish(grown(2), through=1)
+    assert release.publish(grown(2), through=1) == ((), release)
+    published, _ = release.publish(grown(3), through=2)
     assert len(published) == 1
 
 
 def test_a_stored_series_is_resumed_with_its_own_noise() -> None:
     chosen, bound = statistic("edges"), DegreeBound(2)
-    _, release = opened(name="sensdiff", epsilon="1/100").publish(grown(2))
+    _, release = opened(name="sensdiff", epsilon="1/100").publish(grown(2), through=1)
     text = json.dumps(release.state.to_dict())
     state = SeriesState.from_dict(json.loads(text))
     resumed = Series.resume(release.terms.plan, chosen, bound, state, release.history)
     assert resumed.state == release.state
-    published, _ = resumed.publish(grown(3))
+    published, _ = resumed.publish(grown(3), through=2)
     assert [each.step for each in published] == [2]
 
 
 def test_another_past_is_refused() -> None:
     chosen, bound = statistic("edges"), DegreeBound(2)
-    _, release = opened().publish(grown(2))
+    _, release = opened().publish(grown(2), through=1)
     resumed = Series.resume(release.terms.plan, chosen, bound, release.state, release.history)
     for each in (release, resumed):
         with pytest.raises(InputError, match="no longer what they were"):
-            each.publish(grown(3, people=5))
-        with pytest.raises(ParameterError, match="fewer steps"):
-            each.publish(grown(1))
+            each.publish(grown(3, people=5), through=2)
+        with pytest.raises(InputError, match="no longer what they were"):
+            each.publish(grown(1), through=2)
 
 
 @pytest.mark.parametrize(
@@ -236,7 +254,7 @@ def test_sequences_of_another_kind_are_refused(
     chosen: Statistic, bound: Bound, directed: bool, dry: None
 ) -> None:
     with pytest.raises(ParameterError):
-        opened(chosen, bound).publish(grown(1, directed=directed))
+        opened(chosen, bound).publish(grown(1, directed=directed), through=0)
 
 
 @pytest.mark.parametrize(
@@ -271,7 +289,7 @@ def texts(release: Series, published: tuple[Release, ...]) -> Iterator[str]:
 def test_nothing_shows_a_true_count(name: str) -> None:
     """A path of 7,919 people has 7,918 links; noise of scale 10^8 hides both."""
     release = opened(name=name, epsilon="1/100000000", horizon=2)
-    published, release = release.publish(grown(1, people=CANARY))
+    published, release = release.publish(grown(1, people=CANARY), through=0)
     assert release.state.totals == (CANARY - 1,)  # there is something to hide
     for text in texts(release, published):
         assert str(CANARY) not in text
@@ -279,10 +297,10 @@ def test_nothing_shows_a_true_count(name: str) -> None:
 
 
 def test_errors_do_not_show_a_true_count() -> None:
-    _, release = opened(horizon=2).publish(grown(1, people=CANARY))
+    _, release = opened(horizon=2).publish(grown(1, people=CANARY), through=0)
     for sequence in (grown(2, people=CANARY + 3), grown(3), grown(0)):
         with pytest.raises(GraphveilError) as caught:
-            release.publish(sequence)
+            release.publish(sequence, through=max(1, sequence.steps - 1))
         assert "79" not in str(caught.value)
 
 

@@ -182,6 +182,15 @@ class GraphSequence:
             growth=None,
         )
 
+    def closed(self, through: int) -> GraphSequence:
+        """The sequence up to the step `through`; steps that no record names are empty."""
+        from graphveil.graph.intake import append
+        from graphveil.graph.resolving import nothing
+
+        if through < self.steps:
+            return self.until(through + 1) if through + 1 < self.steps else self
+        return append(self, nothing(), late="refuse", upto=through).sequence
+
     def undirected(self) -> GraphSequence:
         """The same sequence without directions; a pair linked both ways is one edge."""
         if not self.directed:

@@ -1,7 +1,7 @@
 """A series in memory: from a growing graph to releases, in a few lines.
 
     series = Series.open(plan, statistic("edges"), DegreeBound(15))
-    releases, series = series.publish(sequence)
+    releases, series = series.publish(sequence, through=4)
 
 A `Series` holds true counts and the noise of the future, so it is a secret; what it
 publishes is not. It takes no source of noise: the only one it knows is `ReleaseNoise`.
@@ -102,18 +102,26 @@ class Series:
         terms, raw = SeriesTerms(statistic, bound, plan), tuple(tuple(each) for each in history)
         return cls(terms, state, raw, engine=engine or LocalEngine())
 
-    def publish(self, sequence: GraphSequence) -> tuple[tuple[Release, ...], Series]:
-        """A release of every step that is new in the sequence, and the series that goes on.
+    def publish(
+        self, sequence: GraphSequence, *, through: int
+    ) -> tuple[tuple[Release, ...], Series]:
+        """A release of every step up to `through` that is new, and the series that goes on.
 
         All or nothing: where anything is refused, nothing was published, and this value can
         be used again. It can, too, where no step was new.
 
         Args:
             sequence: the growing graph; its earlier steps are as they were.
+            through: the last step to publish, from 0 on. It is public, so it comes from the
+                calendar and never from the data: how far the records reach would tell of
+                whoever came last. Steps without records are published, too.
         """
-        self._require_admissible(sequence)
-        if sequence.steps == self.state.step:
+        if isinstance(through, bool) or not isinstance(through, int) or through < 0:
+            raise ParameterError("through", "must be the number of a step, from 0 on")
+        if through < self.state.step:
             return (), self
+        sequence = sequence.closed(through)
+        self._require_admissible(sequence)
         if not self._once.acquire(blocking=False):
             raise ParameterError(
                 "series",
@@ -148,8 +156,6 @@ class Series:
 
         terms = self.terms
         terms.statistic.require_domain(directed=sequence.directed)
-        if sequence.steps < self.state.step:
-            raise ParameterError("sequence", "has fewer steps than were published")
         states.require_room(terms.plan, self.state, sequence.steps)
         require_fit(sequence, terms.bound)
         if not terms.projects and not self.engine.keeps_bound(sequence, terms.bound):

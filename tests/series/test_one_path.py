@@ -23,6 +23,7 @@ from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.planning.planner import plan
 from graphveil.series import counting
 from graphveil.series.counting import count_series, difference_at, first_break
+from graphveil.series.postprocessing import processed
 from graphveil.series.release import MadeRelease, Release, has_same_past, make_release
 from graphveil.series.series import Series
 from graphveil.series.state import SeriesState, start
@@ -200,6 +201,24 @@ def added(terms: SeriesTerms, source: Frozen) -> list[tuple[int, ...]]:
         found += [tuple(round(error) for error in step) for step in zip(*errors, strict=True)]
         carried = [part[-1] for part in errors] if terms.plan.mechanism.adds_up else None
     return found
+
+
+@pytest.mark.parametrize("first_step", [0, 2])
+@pytest.mark.parametrize("series", SERIES, ids=lambda series: str(series["name"]))
+def test_what_stands_beside_the_raw_values_follows_from_all_of_them_and_the_plan(
+    series: dict[str, Any], first_step: int
+) -> None:
+    made = promise(series=SERIES, budget=BUDGET)
+    graph, terms = graph_of(made), terms_of(made, SeriesPromise(**series), first_step)
+    releases = [each.release for each in made_releases(terms, graph, Frozen())]
+    raw = np.array([release.raw for release in releases])
+    wanted = processed(terms.statistic, raw if terms.statistic.vector else raw[:, 0])
+    assert [release.noise_std for release in releases] == terms.plan.standard_deviations()
+    assert [release.place for release in releases] == list(range(len(releases)))
+    assert [release.step for release in releases] == list(range(first_step, 4))
+    for release, values in zip(releases, wanted.values.reshape(raw.shape), strict=True):
+        assert release.processed == tuple(values.tolist())
+        assert release.processing == wanted.done
 
 
 def test_every_mechanism_that_measures_differently_is_among_the_series() -> None:

@@ -1,0 +1,381 @@
+"""Every mechanism, on every request it admits, has noise enough for what one person can change.
+
+What is enough is computed here from the dense strategy matrices and the sensitivity, not by
+the functions that the mechanisms themselves use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from itertools import count, product
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from graphveil.errors import ParameterError
+from graphveil.factorisations.bordered import Bordered
+from graphveil.factorisations.toeplitz import ScaledToeplitz
+from graphveil.graph.bound import Bound, DegreeBound, InOutBound
+from graphveil.mechanisms import compose, gaussian, sensseq
+from graphveil.mechanisms import mechanism as mechanism_module
+from graphveil.mechanisms.mechanism import Measured, Mechanism, mechanism, registered
+from graphveil.mechanisms.request import Epoch, Request
+from graphveil.noise.calibration import gaussian_for, laplace_for
+from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace
+from graphveil.noise.zcdp import rho_of
+from graphveil.planning.plan import Plan, continued
+from graphveil.statistics.sensitivity import Sensitivity
+from graphveil.statistics.statistic import Statistic, statistic
+from graphveil.statistics.statistic import registered as statistics
+
+Integers = NDArray[np.int64]
+
+NAMES = sorted(registered())
+BOUNDS: list[Bound] = [DegreeBound(1), DegreeBound(4), InOutBound(2, 3), InOutBound(1, 5)]
+EPSILONS = [Fraction(1, 7), Fraction(3)]
+HORIZONS = [None, 1, 2, 7, 20]
+DELTA = Fraction(1, 10**6)
+CCDF = statistic("degree-ccdf").sensitivity(DegreeBound(4))
+FIRST_EPOCHS = 2  # that are looked at where the horizon is unknown
+
+
+def changing(bound: Bound) -> Iterator[tuple[Statistic, Sensitivity]]:
+    """Every example of every statistic that can change under a bound."""
+    for member in statistics().values():
+        for example in member.examples():
+            try:
+                example.require_domain(directed=bound.directed)
+                stated = example.sensitivity(bound)
+            except ParameterError:
+                continue
+            if stated.l1:
+                yield example, stated
+
+
+def requests() -> Iterator[Request]:
+    for bound in BOUNDS:
+        distinct = {
+            (stated.l1, stated.static_l1, stated.variation, after): (stated, width, after)
+            for chosen, stated in changing(bound)
+            for width, after in [(chosen.width(bound), chosen.projected_l1(bound))]
+        }
+        for stated, width, after in distinct.values():
+            for epsilon, horizon in product(EPSILONS, HORIZONS):
+                yield Request(stated, epsilon, None, horizon, width, after)
+
+
+def admitted(member: Mechanism) -> list[Request]:
+    asked = [each if member.pure else replace(each, delta=DELTA) for each in requests()]
+    return [each for each in asked if member.refusal(each) is None]
+
+
+def epochs_of(member: Mechanism, request: Request) -> list[Epoch]:
+    plan = Plan.of(member, request)
+    if request.horizon is None:
+        return [plan.epoch(number) for number in range(FIRST_EPOCHS)]
+    return list(plan.epochs)
+
+
+def columns(epoch: Epoch) -> list[list[int]]:
+    """The columns of C: what one unit of difference at each step does to the measurements."""
+    return [[int(entry) for entry in column] for column in epoch.factorisation.strategy().T]
+
+
+def longest_column(epoch: Epoch) -> int:
+    return max(sum(map(abs, column)) for column in columns(epoch))
+
+
+def longest_column_squared(epoch: Epoch) -> int:
+    return max(sum(entry * entry for entry in column) for column in columns(epoch))
+
+
+def scale_of(epoch: Epoch) -> Fraction:
+    assert isinstance(epoch.law, DiscreteLaplace)
+    return epoch.law.scale
+
+
+def variance_of(epoch: Epoch) -> Fraction:
+    assert isinstance(epoch.law, DiscreteGaussian)
+    return epoch.law.sigma_squared
+
+
+def needed_variation(stated: Sensitivity) -> int:
+    """V²: what the statistic states, or Γ², which is never less."""
+    return stated.l1**2 if stated.variation is None else stated.variation
+
+
+def require_enough_on_differences(request: Request, epochs: list[Epoch]) -> None:
+    """The changes of one person split over epochs, so each may cost the whole ε or ρ."""
+    for epoch in epochs:
+        if request.delta is None:
+            assert longest_column(epoch) * request.sensitivity.l1 / scale_of(epoch) <= (
+                request.epsilon
+            )
+        else:
+            moved = needed_variation(request.sensitivity) * longest_column_squared(epoch)
+            rho = rho_of(request.epsilon, request.delta)
+            assert Fraction(moved) / (2 * variance_of(epoch)) <= rho
+
+
+def require_enough_on_totals(request: Request, epochs: list[Epoch], static: int) -> None:
+    """Every release moves by `static` at most, and the costs of all of them add up to ε."""
+    spent = sum(longest_column(epoch) * static / scale_of(epoch) for epoch in epochs)
+    assert spent == request.epsilon
+    assert len(epochs) == request.horizon
+
+
+def require_enough(member: Mechanism, request: Request) -> None:
+    epochs = epochs_of(member, request)
+    if member.measured is Measured.DIFFERENCES:
+        require_enough_on_differences(request, epochs)
+    elif member.measured is Measured.TOTALS:
+        require_enough_on_totals(request, epochs, request.sensitivity.static_l1)
+    else:
+        assert request.projected_l1 is not None
+        require_enough_on_totals(request, epochs, request.projected_l1)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_mechanism_has_noise_enough(name: str) -> None:
+    asked = admitted(mechanism(name))
+    assert len(asked) >= 20
+    for request in asked:
+        require_enough(mechanism(name), request)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_mechanism_wastes_noise(name: str) -> None:
+    """The inequality is an equation for Laplace, and nearly one for Gaussian noise."""
+    member = mechanism(name)
+    for request in admitted(member)[::7]:
+        if member.measured is not Measured.DIFFERENCES:
+            continue  # there the sum is ε exactly, which is checked above
+        for epoch in epochs_of(member, request):
+            if request.delta is None:
+                stretched = longest_column(epoch) * request.sensitivity.l1
+                assert stretched / scale_of(epoch) == request.epsilon
+            else:
+                moved = needed_variation(request.sensitivity) * longest_column_squared(epoch)
+                needed = moved / (2 * rho_of(request.epsilon, request.delta))
+                assert variance_of(epoch) - needed < Fraction(1, 2**20)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_epochs_cover_the_horizon_and_end_with_it(name: str) -> None:
+    member = mechanism(name)
+    for request in admitted(member)[::5]:
+        if request.horizon is None:
+            continue
+        epochs = epochs_of(member, request)
+        assert sum(epoch.steps for epoch in epochs[:-1]) < request.horizon
+        assert sum(epoch.steps for epoch in epochs) >= request.horizon
+        with pytest.raises(ParameterError, match="horizon"):
+            Plan.of(member, request).epoch(len(epochs))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_planning_twice_gives_the_same_epochs_and_they_survive_storage(name: str) -> None:
+    member = mechanism(name)
+    for request in admitted(member)[::11]:
+        epochs = epochs_of(member, request)
+        assert epochs_of(member, request) == epochs
+        assert [Epoch.from_dict(epoch.to_dict()) for epoch in epochs] == epochs
+        assert Request.from_dict(request.to_dict()) == request
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_a_mechanism_cannot_promise_is_refused(name: str) -> None:
+    """Pure ε with a δ, a δ left out, a horizon or a projection that is not known."""
+    member = mechanism(name)
+    asked = Request(statistic("triangles").sensitivity(DegreeBound(4)), Fraction(1))
+    wrong = replace(asked, delta=DELTA if member.pure else None, horizon=9, projected_l1=5)
+    assert member.refusal(wrong) is not None
+    fitting = replace(asked, delta=None if member.pure else DELTA, horizon=9, projected_l1=5)
+    assert member.refusal(fitting) is None
+    assert (member.refusal(replace(fitting, horizon=None)) is not None) == member.needs_horizon
+    assert (member.refusal(replace(fitting, projected_l1=None)) is not None) == member.projects
+
+
+def test_the_statistics_of_the_sweep_tell_v_squared_from_l2_squared() -> None:
+    """Else the sweep could not notice that the one is taken for the other."""
+    assert CCDF.l2_squared < needed_variation(CCDF) < CCDF.l1**2
+    assert any(
+        each.sensitivity.l2_squared < needed_variation(each.sensitivity)
+        for each in admitted(mechanism("gaussian"))
+    )
+
+
+def test_the_statistics_of_the_sweep_tell_both_static_sensitivities_apart() -> None:
+    both = [(each.sensitivity.static_l1, each.projected_l1) for each in requests()]
+    assert any(after is not None and after > static for static, after in both)
+
+
+def caught(name: str) -> bool:
+    """Whether the sweep notices what was planted in a mechanism."""
+    try:
+        for request in admitted(mechanism(name)):
+            require_enough(mechanism(name), request)
+    except AssertionError:
+        return True
+    return False
+
+
+def test_gaussian_noise_for_the_l2_distance_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    def planted(request: Request, factorisation: ScaledToeplitz, rho: Fraction) -> Epoch:
+        change = request.sensitivity.l2_squared * factorisation.column_l2_squared()
+        return Epoch(factorisation, gaussian_for(change, rho))
+
+    assert not caught("gaussian")
+    monkeypatch.setattr(gaussian, "gaussian_epoch", planted)
+    assert caught("gaussian")
+
+
+def test_a_variation_that_is_the_l2_distance_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        Sensitivity, "variation_squared", property(lambda stated: stated.l2_squared)
+    )
+    assert caught("gaussian")
+
+
+def test_gaussian_noise_without_the_stretch_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ScaledToeplitz, "column_l2_squared", lambda self: self.coefficients[0] ** 2)
+    assert caught("gaussian")
+
+
+@pytest.mark.parametrize("name", ["sensdiff", "bridged", "tree", "epochs", "optimised"])
+def test_laplace_noise_for_one_less_is_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def planted(change: int, epsilon: Fraction) -> DiscreteLaplace:
+        return laplace_for(change - 1 or 1, epsilon)
+
+    monkeypatch.setattr(mechanism_module, "laplace_for", planted)
+    assert caught(name)
+
+
+@pytest.mark.parametrize("name", ["bridged", "epochs", "optimised"])
+def test_laplace_noise_without_the_stretch_is_caught(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Bordered, "column_l1", lambda self: max(self.diagonal))
+    assert caught(name)
+
+
+@pytest.mark.parametrize(
+    ("module", "function", "names"),
+    [
+        (compose, "composed", ["compose-d-bounded", "compose-projection"]),
+        (sensseq, "entry", ["sensseq-d-bounded", "sensseq-projection"]),
+    ],
+)
+def test_a_release_too_many_for_the_budget_is_caught(
+    module: Any, function: str, names: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The noise of T − 1 releases, on T of them."""
+    honest = getattr(module, function)
+
+    def planted(request: Request, static: int, number: int) -> Epoch | None:
+        fewer = max(request.known_horizon() - 1, 1)
+        epoch = honest(replace(request, horizon=fewer), static, min(number, fewer - 1))
+        return None if number >= request.known_horizon() else epoch
+
+    monkeypatch.setattr(module, function, planted)
+    assert all(caught(name) for name in names)
+
+
+def test_the_projected_sensitivity_is_not_the_bounded_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    def planted(self: Mechanism, request: Request, number: int) -> Epoch | None:
+        return compose.composed(request, request.sensitivity.static_l1, number)
+
+    monkeypatch.setattr(compose.ComposeProjection, "epoch", planted)
+    assert caught("compose-projection")
+
+
+def split(differences: Integers, epochs: list[Epoch]) -> Iterator[tuple[Epoch, Integers]]:
+    """What each epoch measures; steps beyond the series do not change."""
+    first = 0
+    for epoch in epochs:
+        own = differences[first : first + epoch.steps]
+        yield epoch, np.pad(own, ((0, epoch.steps - len(own)), (0, 0)))
+        first += epoch.steps
+
+
+apart = st.integers(1, 24).flatmap(
+    lambda steps: st.integers(1, 3).flatmap(
+        lambda width: st.lists(
+            st.lists(st.integers(-4, 4), min_size=width, max_size=width),
+            min_size=steps,
+            max_size=steps,
+        )
+    )
+)
+
+
+def sensitivity_of(distance: Integers) -> Sensitivity:
+    """The sensitivity of a statistic whose only neighbours are this far apart."""
+    rises, falls = distance.clip(min=0).sum(axis=0), distance.clip(max=0).sum(axis=0)
+    static = int(np.abs(np.cumsum(distance, axis=0)).sum(axis=1).max())
+    return Sensitivity(
+        l1=int(np.abs(distance).sum()),
+        static_l1=max(static, 1),
+        l2_squared=int((distance**2).sum()),
+        edge_l1=0,
+        exact_for=frozenset(),
+        assumption="these neighbours and no others",
+        proof="none",
+        variation=int((rises**2 + falls**2).sum()),
+    )
+
+
+@given(rows=apart.filter(lambda rows: any(map(any, rows))), known=st.booleans())
+def test_the_cost_of_any_two_neighbours_is_within_the_budget(
+    rows: list[list[int]], known: bool
+) -> None:
+    """The whole theorem: the measurements of two sequences, over all epochs, cost ε or ρ."""
+    distance = np.array(rows, dtype=np.int64)
+    asked = Request(
+        sensitivity_of(distance), Fraction(2), None, 24 if known else None, len(rows[0])
+    )
+    for member in registered().values():
+        request = asked if member.pure else replace(asked, delta=DELTA)
+        if member.refusal(request) is None and member.measured is Measured.DIFFERENCES:
+            epochs = list(_until(Plan.of(member, request), len(rows)))
+            moved = [
+                (epoch, epoch.factorisation.strategy() @ x) for epoch, x in split(distance, epochs)
+            ]
+            if member.pure:
+                cost = sum(int(np.abs(by).sum()) / scale_of(epoch) for epoch, by in moved)
+                assert cost <= request.epsilon
+            else:
+                cost = sum(Fraction(int((by**2).sum())) / (2 * variance_of(e)) for e, by in moved)
+                assert cost <= rho_of(request.epsilon, DELTA)
+
+
+def _until(plan: Plan, steps: int) -> Iterator[Epoch]:
+    done = 0
+    for number in count():
+        if done >= steps:
+            return
+        epoch = plan.epoch(number)
+        done += epoch.steps
+        yield epoch
+
+
+@given(
+    rows=apart.filter(lambda rows: any(map(any, rows))),
+    name=st.sampled_from(["sensdiff", "bridged", "tree", "optimised", "epochs"]),
+    horizon=st.integers(1, 12),
+)
+def test_a_continued_plan_costs_no_more(rows: list[list[int]], name: str, horizon: int) -> None:
+    distance = np.array(rows, dtype=np.int64)
+    request = Request(sensitivity_of(distance), Fraction(1, 3), None, horizon, len(rows[0]))
+    plan = continued(Plan.of(mechanism(name), request), len(rows))
+    cost = sum(
+        int(np.abs(epoch.factorisation.strategy() @ x).sum()) / scale_of(epoch)
+        for epoch, x in split(distance, list(plan.epochs))
+    )
+    assert cost <= request.epsilon

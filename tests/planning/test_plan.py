@@ -1,0 +1,169 @@
+"""Plans: what is predicted is what the exact matrices and laws give, for every mechanism."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from itertools import count, islice
+from math import sqrt
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphveil.errors import ParameterError
+from graphveil.factorisations.bordered import Bordered
+from graphveil.factorisations.factorisation import Factorisation
+from graphveil.graph.bound import DegreeBound
+from graphveil.mechanisms.mechanism import Mechanism, mechanism, registered
+from graphveil.mechanisms.request import Request
+from graphveil.planning.plan import Plan, continued
+from graphveil.planning.planner import best, compare, plan
+from graphveil.planning.shares import equal_shares, weighted_shares
+from graphveil.statistics.statistic import statistic
+
+NAMES = sorted(registered())
+CONTINUABLE = [name for name in NAMES if name not in ("gaussian",) and "-" not in name]
+EDGES = statistic("edges").sensitivity(DegreeBound(6))
+horizons = st.integers(1, 14)
+epsilons = st.fractions(min_value=Fraction(1, 20), max_value=2, max_denominator=40)
+
+
+def asked(member: Mechanism, horizon: int | None, epsilon: Fraction = Fraction(1, 2)) -> Request:
+    delta = None if member.pure else Fraction(1, 10**6)
+    return Request(EDGES, epsilon, delta, horizon, projected_l1=6)
+
+
+def planned(name: str, horizon: int | None, epsilon: Fraction = Fraction(1, 2)) -> Plan:
+    return Plan.of(mechanism(name), asked(mechanism(name), horizon, epsilon))
+
+
+def exact_rows(factorisation: Factorisation) -> list[list[Fraction]]:
+    size = factorisation.measurements
+    units = [[int(i == place) for i in range(size)] for place in range(size)]
+    return [list(row) for row in zip(*map(factorisation.decode, units), strict=True)]
+
+
+def variances(made: Plan) -> Iterator[float]:
+    """The variance of each release: noise of all epochs so far, and 1/12 where it is rounded."""
+    before, whole = 0.0, True
+    for number in count():
+        epoch = made.epoch(number)
+        for row in exact_rows(epoch.factorisation):
+            spread = before + epoch.law.variance() * float(sum(entry**2 for entry in row))
+            integral = whole and all(entry.denominator == 1 for entry in row)
+            yield spread if integral else spread + 1 / 12
+        if made.mechanism.adds_up:
+            before, whole = (spread, integral)
+
+
+def require_predicted(made: Plan, steps: int) -> None:
+    wanted = [sqrt(variance) for variance in islice(variances(made), steps)]
+    assert made.standard_deviations(steps) == pytest.approx(wanted, rel=2e-3)
+    assert min(wanted) > 2  # wide enough for rounding to add just 1/12
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(horizon=horizons)
+@settings(max_examples=8)
+def test_predictions_follow_from_the_exact_decoder(name: str, horizon: int) -> None:
+    require_predicted(planned(name, horizon), horizon)
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if not mechanism(n).needs_horizon])
+def test_predictions_hold_over_epochs_of_unknown_length(name: str) -> None:
+    require_predicted(planned(name, None), 40)
+
+
+def test_a_prediction_without_the_stretch_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = planned("bridged", 12)
+    require_predicted(made, 12)
+    monkeypatch.setattr(Bordered, "decoder_squares", lambda self: self._floats()[0].cumsum())
+    with pytest.raises(AssertionError):
+        require_predicted(planned("bridged", 12), 12)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(horizon=horizons, epsilon=epsilons)
+@settings(max_examples=8)
+def test_plans_of_every_mechanism_survive_storage(
+    name: str, horizon: int, epsilon: Fraction
+) -> None:
+    made = planned(name, horizon, epsilon)
+    again = Plan.from_dict(json.loads(json.dumps(made.to_dict())))
+    assert again == made
+    assert again.epochs == made.epochs
+    assert again.predicted == made.predicted
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_release_is_predicted_as_all_of_them_are(name: str) -> None:
+    made = planned(name, 9)
+    whole = made.standard_deviations()
+    assert len(whole) == 9
+    assert [made.standard_deviation(place) for place in range(9)] == whole
+    assert made.standard_deviations(4) == whole[:4]
+    assert made.mean_std == pytest.approx(sum(whole) / 9)
+    assert made.last_std == whole[-1]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(horizon=horizons, epsilon=epsilons)
+@settings(max_examples=8)
+def test_half_the_budget_is_never_better(name: str, horizon: int, epsilon: Fraction) -> None:
+    full, half = planned(name, horizon, epsilon), planned(name, horizon, epsilon / 2)
+    assert all(a < b for a, b in zip(full.predicted, half.predicted, strict=True))
+
+
+@given(name=st.sampled_from(CONTINUABLE), horizon=horizons, more=st.integers(1, 20))
+def test_going_on_changes_nothing_that_was_planned(name: str, horizon: int, more: int) -> None:
+    made = planned(name, horizon)
+    longer = continued(made, more)
+    assert longer.epochs[: len(made.epochs)] == made.epochs
+    assert sum(epoch.steps for epoch in longer.epochs) >= horizon + more
+    assert longer.request == replace(made.request, horizon=horizon + more)
+    assert longer.standard_deviations(horizon) == made.standard_deviations(horizon)
+    require_predicted(longer, horizon + more)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_plan_goes_on_where_it_says_that_it_can(name: str) -> None:
+    made = planned(name, 5)
+    assert made.continuable == (name in CONTINUABLE)
+    if not made.continuable:
+        with pytest.raises(ParameterError, match="horizon"):
+            continued(made, 1)
+
+
+@given(horizon=st.none() | horizons, epsilon=epsilons, private=st.booleans())
+@settings(max_examples=15)
+def test_auto_is_as_good_as_the_best_that_admits_the_request(
+    horizon: int | None, epsilon: Fraction, private: bool
+) -> None:
+    chosen, bound = statistic("degree-ccdf"), DegreeBound(3)
+    delta = "1e-6" if private else None
+    prospects = compare(chosen, bound, epsilon=epsilon, delta=delta, horizon=horizon)
+    found = best(prospects)
+    assert found == plan(chosen, bound, epsilon=epsilon, delta=delta, horizon=horizon)
+    means = [each.plan.mean_std for each in prospects if each.plan is not None]
+    assert min(means) <= found.mean_std <= 1.001 * min(means)
+    assert {each.name for each in prospects} == set(NAMES)
+    assert all((each.plan is None) == (each.reason is not None) for each in prospects)
+
+
+@given(total=epsilons, series=st.integers(1, 30))
+def test_equal_shares_are_equal_and_use_up_the_total(total: Fraction, series: int) -> None:
+    shares = equal_shares(total, series)
+    assert len(set(shares)) == 1
+    assert sum(shares) == total
+
+
+@given(total=epsilons, weights=st.lists(epsilons, min_size=1, max_size=6), by=epsilons)
+def test_only_the_proportion_of_weights_matters(
+    total: Fraction, weights: list[Fraction], by: Fraction
+) -> None:
+    shares = weighted_shares(total, weights)
+    assert shares == weighted_shares(total, [weight * by for weight in weights])
+    assert all(a * weights[0] == shares[0] * w for a, w in zip(shares, weights, strict=True))

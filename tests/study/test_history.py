@@ -1,0 +1,256 @@
+"""The public history: the orders that can have happened are read, and every other is refused."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import combinations
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphveil.errors import GraphveilError, IntegrityError
+from graphveil.study import Study
+from graphveil.study.chain import PublicRow
+from graphveil.study.facts import Event
+from graphveil.study.history import History
+from graphveil.study.promise import SeriesPromise
+from graphveil.study.public_part import PublicPart
+from public_parts import Chain, promise, series_fact
+from public_parts import opened as opened_chain
+from studies import opened
+
+Told = tuple[str, dict[str, Any]]  # a row as it was announced, without its place in a chain
+SERIES, SEALED, RELEASE = Event.SERIES_OPENED, Event.STEP_SEALED, Event.RELEASE_MADE
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    """Two series from the start, a third from the third step on, three steps published."""
+    made = opened(tmp_path_factory.mktemp("study") / "county")
+    made.publish(1)
+    made.open_series(SeriesPromise(name="late", statistic="nodes", epsilon="1/8"))
+    made.publish(2)
+    return made
+
+
+@pytest.fixture(scope="module")
+def told(study: Study) -> list[Told]:
+    return [(row.event, row.fact) for row in study.ledger().public_rows]
+
+
+def rechained(told: Sequence[Told]) -> tuple[PublicRow, ...]:
+    """The rows in another order, with hashes as someone who knows how would make them."""
+    chain = Chain()
+    for event, fact in told:
+        chain.add(event, fact)
+    return tuple(chain.rows)
+
+
+def history(told: Sequence[Told]) -> History:
+    return History.of([row.announcement("the chain") for row in rechained(told)], "the chain")
+
+
+def refused_at(told: Sequence[Told]) -> int | None:
+    """The row that a refusal names; None where nothing is refused."""
+    try:
+        history(told)
+    except GraphveilError as error:
+        return int(re.findall(r"^the chain, row (\d+)", str(error))[0])
+    return None
+
+
+def blocks(told: Sequence[Told]) -> list[int]:
+    """Rows of one block happened at once, so that their order means nothing."""
+    found, last = [], None
+    for number, (event, _) in enumerate(told):
+        found.append(found[-1] if event == last and event in (SERIES, RELEASE) else number)
+        last = event
+    return found
+
+
+def test_the_chain_of_the_tests_has_every_public_event(told: list[Told]) -> None:
+    counted = [sum(event == kind for event, _ in told) for kind in (SERIES, SEALED, RELEASE)]
+    assert counted == [3, 3, 7]
+    assert refused_at(told) is None
+
+
+def test_swapped_rows_are_refused_unless_they_happened_at_once(told: list[Told]) -> None:
+    block, refused = blocks(told), 0
+    for i, j in combinations(range(len(told)), 2):
+        swapped = list(told)
+        swapped[i], swapped[j] = swapped[j], swapped[i]
+        found = refused_at(swapped)
+        if block[i] == block[j]:
+            assert found is None, (i, j)
+        else:
+            assert found is not None, (i, j)
+            assert found >= i
+            refused += 1
+    assert refused > 70
+
+
+def test_a_dropped_row_is_refused(told: list[Told]) -> None:
+    for number in range(len(told)):
+        found = refused_at([*told[:number], *told[number + 1 :]])
+        assert found is not None, number
+        assert number - 1 <= found < len(told)
+
+
+def test_a_row_that_is_told_twice_is_refused_wherever_it_stands(told: list[Told]) -> None:
+    for number, row in enumerate(told):
+        for place in range(len(told) + 1):
+            found = refused_at([*told[:place], row, *told[place:]])
+            assert found is not None, (number, place)
+            assert found >= min(number, place)
+
+
+def test_a_beginning_is_read_wherever_all_series_have_spoken(told: list[Told]) -> None:
+    """What a reader holds may be old, but never half of a step."""
+    due: set[str] = set()
+    named: set[str] = set()
+    for length, (event, fact) in enumerate(told, 1):
+        if event == SERIES:
+            named.add(fact["series"])
+        if event == SEALED:
+            due = set(named)
+        due -= {fact["series"]} if event == RELEASE else set()
+        assert (refused_at(told[:length]) is None) == (not due), length
+    assert refused_at([]) == 0
+
+
+def relabelled(event: str, fact: dict[str, Any]) -> Iterator[Told]:
+    """The same row with another event, series, step or label."""
+    yield from ((other.value, fact) for other in Event if other != event)
+    yield "an event of tomorrow", fact
+    for key, others in {
+        "series": ["edges", "degrees", "late", "unknown"],
+        "step": [*range(-1, 5), True],
+        "label": ["2000", "2001", "2002", "2003", ""],
+        "first_step": range(-1, 5),
+    }.items():
+        if key in fact:
+            yield from ((event, fact | {key: other}) for other in others if other != fact[key])
+
+
+def test_a_row_with_another_label_is_refused(told: list[Told]) -> None:
+    tried = 0
+    for number, row in enumerate(told):
+        for other in relabelled(*row):
+            if other[1].get("step") is True and row[1]["step"] == 1:
+                continue  # JSON's true is read as 1, which is then no other label
+            found = refused_at([*told[:number], other, *told[number + 1 :]])
+            assert found is not None, (number, other[0], other[1].get("step"))
+            assert found >= number
+            tried += 1
+    assert tried > 150
+
+
+@pytest.mark.parametrize("part", ["raw", "processed", "low", "high"])
+def test_a_release_with_another_number_of_values_is_refused(told: list[Told], part: str) -> None:
+    for number, (event, fact) in enumerate(told):
+        if event == RELEASE:
+            for values in (fact[part] * 2, fact[part][1:]):
+                changed = event, fact | {part: values}
+                assert refused_at([*told[:number], changed, *told[number + 1 :]]) == number
+
+
+def test_a_file_says_what_the_ledger_says(study: Study) -> None:
+    read = PublicPart.read(study.folder.public)
+    assert read == PublicPart.of(study.ledger().public_rows)
+    assert read.history.series == study.ledger().series
+    assert read.history.versions == study.ledger().versions
+    assert read.promise == study.promise()
+
+
+def test_a_later_series_makes_a_version_of_the_promise(study: Study) -> None:
+    first, second = study.ledger().versions
+    assert [each.name for each in second.series] == ["edges", "degrees", "late"]
+    assert second.series[:2] == first.series
+    assert [each.opened for each in second.series] == [None, None, "2003"]
+
+
+def test_what_is_spent_and_what_is_left_are_the_budget(study: Study) -> None:
+    part = PublicPart.read(study.folder.public)
+    assert part.spent == (Fraction(5, 8), Fraction(0))
+    assert _added(part.spent, part.left) == part.total
+
+
+def _added(
+    one: tuple[Fraction, Fraction], other: tuple[Fraction, Fraction]
+) -> tuple[Fraction, Fraction]:
+    return one[0] + other[0], one[1] + other[1]
+
+
+share = st.fractions(min_value=Fraction(1, 60), max_value=1, max_denominator=60)
+prices = st.lists(st.tuples(share, st.none() | st.integers(1, 5)), min_size=1, max_size=6)
+
+
+def priced(prices: list[tuple[Fraction, int | None]]) -> Any:
+    """A study of ε = 2 and δ = 1e-5, with series of these prices; δ in units of 1e-6."""
+    budget = {"epsilon": "2", "delta": "1e-5", "justification": "an example"}
+    series = [
+        {"name": f"s{number}", "statistic": "nodes", "epsilon": str(epsilon), "horizon": 9}
+        | ({} if delta is None else {"delta": f"{delta}e-6"})
+        for number, (epsilon, delta) in enumerate(prices)
+    ]
+    return promise(budget=budget, series=series)
+
+
+def first_overspent(prices: list[tuple[Fraction, int | None]]) -> int | None:
+    for number in range(len(prices)):
+        epsilon = sum(price for price, _ in prices[: number + 1])
+        if epsilon > 2 or sum(delta or 0 for _, delta in prices[: number + 1]) > 10:
+            return number
+    return None
+
+
+def told_of(chain: Chain) -> list[Told]:
+    return [(row.event, row.fact) for row in chain.rows]
+
+
+@given(prices)
+def test_the_first_series_beyond_the_budget_is_refused(
+    prices: list[tuple[Fraction, int | None]],
+) -> None:
+    made, over = priced(prices), first_overspent(prices)
+    found = refused_at(told_of(opened_chain(made)))
+    assert found == (None if over is None else over + 1)  # row 0 opens the study
+    assert (min(made.budget_left()) < 0) == (over is not None)
+
+
+@given(prices.filter(lambda prices: first_overspent(prices) is None))
+def test_the_history_and_the_promise_add_up_the_same_prices(
+    prices: list[tuple[Fraction, int | None]],
+) -> None:
+    made = priced(prices)
+    spent = history(told_of(opened_chain(made))).spent
+    assert _added(spent, made.budget_left()) == made.budget_total()
+    deltas = sum(delta or 0 for _, delta in prices)
+    assert spent == (sum(price for price, _ in prices), Fraction(deltas, 10**6))
+
+
+def test_the_whole_budget_may_be_spent_and_nothing_more() -> None:
+    exact: list[tuple[Fraction, int | None]] = [(Fraction(2, 3), None)] * 3
+    assert refused_at(told_of(opened_chain(priced(exact)))) is None
+    assert refused_at(told_of(opened_chain(priced([*exact, (Fraction(1, 10**9), None)])))) == 4
+
+
+def test_a_later_series_is_paid_from_what_is_left() -> None:
+    """Also after steps were published: the sum runs over all that was ever opened."""
+    made = priced([(Fraction(1), None)])
+    chain = opened_chain(made)
+    for name, epsilon in (("t0", "1"), ("t1", "1/1000")):
+        data = made.to_data()
+        data["series"].append({"name": name, "statistic": "nodes", "epsilon": epsilon})
+        chain.add(SERIES, series_fact(promise(**data), name))
+    assert refused_at(told_of(chain)) == 3
+    assert refused_at(told_of(chain)[:-1]) is None
+
+
+def test_a_study_of_nothing_is_refused() -> None:
+    with pytest.raises(IntegrityError, match="row 0"):
+        History.of([], "the chain")

@@ -30,8 +30,8 @@ from graphveil.series.state import SeriesState, start
 from graphveil.series.terms import SeriesTerms
 from graphveil.statistics.statistic import statistic
 from graphveil.study import Study
-from graphveil.study.facts import DIGITS, ReleaseMade
 from graphveil.study.promise import Promise, SeriesPromise
+from graphveil.study.public.facts import DIGITS, ReleaseMade
 from small_sequences import growths
 from studies import people, promise
 
@@ -128,7 +128,7 @@ def test_a_study_and_a_series_in_memory_publish_the_same(both: tuple[Promise, St
     for series in made.series:
         terms = terms_of(made, series)
         opened = Series.open(terms.plan, terms.statistic, terms.bound, engine=ENGINE)
-        published, _ = opened.publish(graph_of(made))
+        published, _ = opened.publish(graph_of(made), through=3)
         require_same(published, told(study, series.name))
 
 
@@ -137,11 +137,11 @@ def test_in_memory_it_does_not_matter_how_often_one_publishes(without_chance: No
     for series in made.series:
         terms = terms_of(made, series)
         opened = Series.open(terms.plan, terms.statistic, terms.bound, engine=ENGINE)
-        at_once, _ = opened.publish(graph_of(made))
+        at_once, _ = opened.publish(graph_of(made), through=3)
         again = Series.open(terms.plan, terms.statistic, terms.bound, engine=ENGINE)
         one_by_one: list[Release] = []
         for steps in range(1, 5):
-            more, again = again.publish(graph_of(made).until(steps))
+            more, again = again.publish(graph_of(made).until(steps), through=steps - 1)
             one_by_one += more
         assert tuple(one_by_one) == at_once
 

@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphveil.errors import IntegrityError
-from graphveil.study.chain import canonical
-from graphveil.study.facts import (
+from graphveil.study.promise import SeriesPromise
+from graphveil.study.public.chain import canonical
+from graphveil.study.public.facts import (
     Announcement,
     Event,
     Fact,
@@ -24,7 +25,6 @@ from graphveil.study.facts import (
     StepSealed,
     StudyOpened,
 )
-from graphveil.study.promise import SeriesPromise
 
 PLACE = "a ledger, row 7 (an event)"
 texts = st.text(max_size=12)

@@ -76,7 +76,7 @@ def require_newest(public: Told, ledger: Ledger) -> None:
     )
     raise IntegrityError(
         f"the ledger database lacks row {number} of public/ledger.jsonl ({rows[number].event}, "
-        f"{rows[number].at}); most likely an older copy was restored. Nothing was published: new "
-        "noise for published steps would break the promise. Restore the newest private folder; "
-        "if it is lost, open a new study, whose ε adds to this one's."
+        f"{rows[number].at}); most likely an older copy was restored. Nothing was published: "
+        "published steps must not get new noise. Restore the newest private folder; if it is "
+        "lost, open a new study, whose ε adds to this one's."
     )

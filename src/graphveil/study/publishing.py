@@ -123,10 +123,9 @@ def require_kept(prepared: Prepared, step: int) -> None:
     promise = prepared.promise
     raise BoundError(
         f"{promise.calendar.label(step)} cannot be sealed: somebody has more links than promised "
-        f"({promise.degree_bound}). Nothing was published or spent. For the operator only: do not "
-        "publish this message or that it appeared. If records are wrong, correct them (see "
-        "`graphveil add --withdraw`); else open a new study with a larger bound, chosen without "
-        "the data."
+        f"({promise.degree_bound}). Nothing was published or spent. For the operator only: keep "
+        "secret that this appeared. If records are wrong, correct them (see `graphveil add "
+        "--withdraw`); else open a new study with a larger bound, chosen without the data."
     )
 
 

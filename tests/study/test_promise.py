@@ -220,7 +220,7 @@ def test_an_open_study_refuses_an_edited_file_and_names_the_entry(root: Path) ->
         edit(study, old, new)
         edited = study.folder.study_file.read_text()
         for act in ACTIONS:
-            with pytest.raises(StudyError, match=f"says something else.* about: {entry}"):
+            with pytest.raises(StudyError, match=f"disagrees with.* about: {entry}"):
                 act(study)
         assert study.folder.study_file.read_text() == edited
         study.folder.study_file.write_text(promised)

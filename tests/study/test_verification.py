@@ -200,7 +200,7 @@ def test_an_older_database_is_not_gone_on_from(root: Path, database: str | None)
     before = released(study)
     restore(study, tables)
     for attempt in (study.publish, study.ledger, study.announce):
-        with pytest.raises(IntegrityError, match="restore the newest private folder"):
+        with pytest.raises(IntegrityError, match="Restore the newest private folder"):
             attempt()
     public = study.folder.public_ledger.read_text()
     assert all(f'"raw":{canonical(raw)}' in public for raw in before.values())

@@ -8,9 +8,9 @@
     ├── ParameterError        an argument outside its allowed range
     ├── BoundError            a sequence that breaks its promised degree bound (private!)
     ├── CountOverflowError    an exact count beyond 64 bits
-    ├── StudyError            a study that cannot do what was asked, as it is
+    ├── StudyError            a study that cannot do what was asked in its present state
     ├── BudgetError           a series that would overspend its study's budget
-    ├── IntegrityError        a ledger, checksum or artefact that is not what was committed
+    ├── IntegrityError        a ledger, checksum or artefact that differs from what was committed
     └── StorageError          a disk or database that cannot be written or read
 
 No message carries a node id, a degree or a true count: rows and columns point at the
@@ -96,7 +96,7 @@ class CountOverflowError(GraphveilError):
 
 
 class StudyError(GraphveilError):
-    """A study that cannot do what was asked, as it is; nothing was changed."""
+    """A study that cannot do what was asked in its present state; nothing was changed."""
 
 
 class BudgetError(GraphveilError):
@@ -104,8 +104,8 @@ class BudgetError(GraphveilError):
 
 
 class IntegrityError(GraphveilError):
-    """A ledger, a checksum or an artefact that is not what was committed."""
+    """A ledger, a checksum or an artefact that differs from what was committed."""
 
 
 class StorageError(GraphveilError):
-    """A disk or database that cannot be written or read; what was committed stands."""
+    """A disk or database that cannot be written or read; what was committed is safe."""

@@ -101,7 +101,7 @@ def test_generate_does_not_overwrite(tmp_path: Path) -> None:
     [
         (("synthetic-1", "there"), 2, "--seed"),
         (("synthetic1", "there", "--seed", "1"), 2, "Did you mean 'synthetic-1'?"),
-        (("hiv-trace", "there", "--seed", "1"), 2, "no model to draw from"),
+        (("hiv-trace", "there", "--seed", "1"), 2, "not a model to draw from"),
         (("synthetic-1", "there", "--seed", "-1"), 2, "seed: must be a whole number"),
         (("synthetic-1:m0=0", "there", "--seed", "1"), 2, "m0: must be a whole number"),
     ],

@@ -24,7 +24,7 @@ def test_the_demo_shows_every_verb(shown: tuple[Path, str]) -> None:
         assert f"$ graphveil {verb} {folder}" in out
     assert "joined the first open step" in out
     assert "no longer listed: kept" in out
-    assert "Everything holds." in out
+    assert "All checks passed." in out
     assert out.rstrip().endswith(str(folder / "public" / "report.html"))
 
 

@@ -113,7 +113,7 @@ def test_what_is_missing_is_listed_without_a_terminal(
     [
         (("--series", "edgs"), 2, "Did you mean 'edges'?"),
         (("--series", "high-degree"), 2, "tau: is needed"),
-        (("--series", "edges@1=A B"), 2, "small letters"),
+        (("--series", "edges@1=A B"), 2, "lower-case letters"),
         (("--series", "edges@@1"), 2, "cannot be read. Write edges"),
         (("--series", "edges", "--series", "edges"), 2, "same name"),
         (("--series", "edges:mechanism=magic"), 2, "there is none called 'magic'"),
@@ -121,7 +121,7 @@ def test_what_is_missing_is_listed_without_a_terminal(
         (("--series", "edges@1", "--series", "nodes"), 8, "leave nothing of ε = 1 for nodes"),
         (("--series", "edges", "--series-reason", "nodes=x"), 2, "no series 'nodes'"),
         (("--series", "edges", "--cuts", "2001,2002"), 2, "either --cuts"),
-        (("--series", "edges", "--end", "2002"), 2, "goes with --cuts"),
+        (("--series", "edges", "--end", "2002"), 2, "can only be used with --cuts"),
         (("--series", "edges", "--in-bound", "3"), 2, "give either --bound D"),
         (("--series", "edges", "--directed"), 2, "inward"),
         (("--series", "edges", "--epsilon", "0"), 2, "greater than 0"),
@@ -144,7 +144,7 @@ def test_a_second_study_in_the_same_folder_is_refused(tmp_path: Path) -> None:
     before = contents(root)
     finished = graphveil("new", str(root), *PROMISE, *SERIES)
     assert finished.code == 7
-    assert "holds a study already" in finished.err
+    assert "already holds a study" in finished.err
     assert contents(root) == before
 
 

@@ -50,7 +50,7 @@ def test_a_page_is_filled_in(tmp_path: Path) -> None:
         (("--runs", "1"), "runs: must be a whole number of at least 2"),
         (("--workers", "0"), "workers: must be at least 1"),
         (("--page", "nowhere.md"), "page: there is no such file"),
-        (("--dataset", "synthetic-1@1990-05"), "are not such as '1990-05'"),
+        (("--dataset", "synthetic-1@1990-05"), "are not written like '1990-05'"),
     ],
 )
 def test_refusals_come_at_once_and_say_what_to_do(

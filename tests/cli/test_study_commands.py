@@ -55,8 +55,8 @@ def test_a_folder_without_a_study_does_not_hide_a_statistic(
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (("--epsilon", "1"), "takes --expected and --json only"),
-        (("--oriented",), "takes --expected and --json only"),
+        (("--epsilon", "1"), "takes only --expected and --json"),
+        (("--oriented",), "takes only --expected and --json"),
         (("--expected", "5"), "not of the form SERIES=N"),
         (("--expected", "nodes=5"), "Series: edges, degrees"),
     ],
@@ -108,7 +108,7 @@ def test_vanished_and_redated_records_are_told_and_listed(tmp_path: Path) -> Non
 
 def test_the_latest_batch_can_be_taken_back(tmp_path: Path) -> None:
     root = opened(tmp_path / "study")
-    assert "Batch 1 is taken back" in run("add", root, "--withdraw").out
+    assert "Batch 1 was withdrawn" in run("add", root, "--withdraw").out
     assert run_json("status", root)["batches_waiting"] == 0
     finished = graphveil("add", str(root), "--withdraw")
     assert (finished.code, "no batch" in finished.err) == (7, True)
@@ -275,7 +275,7 @@ def test_the_report_is_written_again(published: Path) -> None:
 
 
 def test_everything_is_verified(published: Path) -> None:
-    assert "Everything holds." in run("verify", published).out
+    assert "All checks passed." in run("verify", published).out
     names = [each["name"] for each in run_json("verify", published)["checks"]]
     assert {"the budget", "the public files"} <= set(names)
 
@@ -300,7 +300,7 @@ def test_what_was_tampered_with_is_named(
     finished = graphveil("verify", str(copy))
     assert finished.code == 9, finished.err
     assert message in finished.err
-    assert "Everything holds" not in finished.out
+    assert "All checks passed" not in finished.out
     failed = graphveil("verify", str(copy), "--json")
     assert (failed.code, json.loads(failed.out)["verified"]) == (9, False)
 

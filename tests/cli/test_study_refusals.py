@@ -81,7 +81,7 @@ def test_directed_records_in_an_undirected_study(study: Path, tmp_path: Path) ->
     path = tmp_path / "directed.graphml"
     path.write_text(GRAPHML)
     finished = refused(3, "add", study, path)
-    assert "links are directed, the study that they are undirected" in finished.err
+    assert "links are directed, but the study says that they are undirected" in finished.err
 
 
 @pytest.mark.usefixtures("unchanged")
@@ -106,13 +106,13 @@ def test_directed_and_undirected_files_together(study: Path, tmp_path: Path) -> 
         (2, ("publish", "*", "--all", "--step", "2002"), "give one of"),
         (8, ("series", "*", "--open", "nodes", "--epsilon", "0.6"), "0.5 is left"),
         (8, ("series", "*", "--open", "nodes@0.6", "--dry-run"), "0.5 is left"),
-        (2, ("series", "*", "--open", "edges@1/4"), "is open already"),
+        (2, ("series", "*", "--open", "edges@1/4"), "is already open"),
         (2, ("series", "*", "--open", "nodes"), "Give --epsilon E"),
         (2, ("series", "*", "--open", "stars:k=2@1", "--k", "3"), "k: is given twice"),
         (2, ("series", "*", "--open", "nodes@1", "--epsilon", "1"), "epsilon: is given twice"),
         (2, ("series", "*", "--open", "node@1/4"), "Did you mean 'nodes'?"),
         (2, ("series", "*", "--open", "out-stars:k=2@1/4"), "directed graphs only"),
-        (2, ("series", "*", "--epsilon", "1"), "go with --open"),
+        (2, ("series", "*", "--epsilon", "1"), "only be used with --open"),
         (2, ("series", "*", "--open", "nodes@1/4", "--projection", "x"), "projection"),
         (2, ("releases", "*", "--series", "edge"), "There are: edges, degrees"),
         (2, ("releases", "*", "--csv", "--json"), "give one of"),
@@ -144,7 +144,7 @@ def test_a_hand_edited_study_file_that_contradicts_the_ledger(copy: Path) -> Non
     before = contents(copy)
     for arguments in (("publish", copy), ("status", copy), ("add", copy, "--withdraw")):
         finished = refused(7, *arguments)
-        assert "says something else than the ledger about: budget" in finished.err
+        assert "disagrees with the ledger about: budget" in finished.err
     assert contents(copy) == before
 
 

@@ -101,12 +101,12 @@ def test_a_missing_patent_file_is_described(nber: Path, name: str, columns: str)
         (
             "cite75_99.txt",
             '"CITING","CITED"\n4500001,3858241\n4600002,unknown\n',
-            "cite75_99.txt, row 3, column 'CITED': there is no whole number",
+            "cite75_99.txt, row 3, column 'CITED': a whole number is missing",
         ),
         (
             "apat63_99.txt",
             '"PATENT","GYEAR","SUBCAT"\n,1990,22\n',
-            "apat63_99.txt, row 2, column 'PATENT': there is no whole number",
+            "apat63_99.txt, row 2, column 'PATENT': a whole number is missing",
         ),
         ("apat63_99.txt", '"PATENT","GYEAR","SUBCAT"\n1,1990,31\n', "no patent of subcategory 22"),
         ("apat63_99.txt", "", "cannot be read as text"),

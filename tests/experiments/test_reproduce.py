@@ -169,7 +169,7 @@ def test_releases_can_begin_later_and_hold_what_came_before(data: Path) -> None:
         (Wish(("synthetic-1",), ("edge",)), "Did you mean 'edges'"),
         (Wish(("synthetic-1",), ("triangles",), directed=True), "undirected graphs only"),
         (Wish(("synthetic-1",), releases=(21,)), "21 cannot be made of 20 steps"),
-        (Wish(("synthetic-1",), releases=(11,)), "Possible near it: 10, 20"),
+        (Wish(("synthetic-1",), releases=(11,)), "Possible instead: 10, 20"),
         (Wish(()), "name at least one"),
     ],
 )

@@ -140,7 +140,7 @@ def test_a_late_record_that_comes_again_unchanged_is_known_and_not_redated() -> 
 def test_a_date_for_an_undated_node_is_welcome_where_it_changes_nothing() -> None:
     grown = TRUNK.extend(from_rows([("b", None)]), undated="first").sequence
     assert grown.extend(from_rows([("b", 2)])).report.known_nodes == 1
-    with pytest.raises(InputError, match="another step"):
+    with pytest.raises(InputError, match="different step"):
         grown.extend(from_rows([("b", 3)]))
 
 
@@ -169,5 +169,5 @@ def test_a_row_without_a_time_gives_way_to_one_with_a_time(rows: list[Any]) -> N
 
 def test_late_rows_that_disagree_are_refused_by_their_place() -> None:
     rows = from_rows([("b", 0), ("c", 2), ("b", 1)])
-    with pytest.raises(InputError, match=r"the nodes, row 2, column 'time'.*another time"):
+    with pytest.raises(InputError, match=r"the nodes, row 2, column 'time'.*different time"):
         TRUNK.extend(rows, late="join")

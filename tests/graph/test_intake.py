@@ -261,7 +261,7 @@ def test_closed_steps_are_closed() -> None:
         trunk.extend(from_rows([("d", 2)]))
     with pytest.raises(PastStepError, match="the edges, row 0"):
         trunk.extend(from_rows([("d", 4)], [("a", "c")]))
-    with pytest.raises(InputError, match="another step"):
+    with pytest.raises(InputError, match="different step"):
         trunk.extend(from_rows([("a", 4)]))
     assert content(trunk) == before
 

@@ -129,8 +129,11 @@ def test_pure_and_approximate_guarantees_are_told_apart() -> None:
 
 
 def test_a_projected_series_needs_no_promise() -> None:
-    assert "Only the series cut need" in card(part_of(**DIRECTED))["unit_of_privacy"]["assumption"]
-    assert "need no such" not in card(part_of())["unit_of_privacy"]["assumption"]
+    assert (
+        "Only the series cut do not need this"
+        in card(part_of(**DIRECTED))["unit_of_privacy"]["assumption"]
+    )
+    assert "do not need this" not in card(part_of())["unit_of_privacy"]["assumption"]
 
 
 def test_a_card_is_there_before_the_first_release() -> None:

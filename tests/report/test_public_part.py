@@ -106,7 +106,7 @@ def _forged(event: str, **changes: Any) -> Chain:
     [
         ("release made", {"series": "other"}, "was not opened"),
         ("release made", {"step": 0}, "out of order"),
-        ("release made", {"raw": [1]}, "too few or many numbers"),
+        ("release made", {"raw": [1]}, "too few or too many numbers"),
         ("release made", {"raw": ["x"] * 13}, "'raw.0' cannot be read"),
         ("release made", {"label": "1999"}, "never sealed"),
         ("step sealed", {"step": 7}, "out of order"),
@@ -134,7 +134,7 @@ def test_a_ledger_that_is_none_is_refused(tmp_path: Path, content: bytes) -> Non
 def test_an_event_of_a_newer_version_is_refused(tmp_path: Path) -> None:
     made = opened(promise())
     made.add("study closed", {})
-    with pytest.raises(StudyError, match="does not know such an event"):
+    with pytest.raises(StudyError, match="does not know this event"):
         PublicPart.read(write_part(tmp_path, promise(), made))
 
 

@@ -1,4 +1,4 @@
-"""What users must tell a statistic, and how a statistic comes of what they told."""
+"""What users must specify, and the statistic that results from it."""
 
 from __future__ import annotations
 

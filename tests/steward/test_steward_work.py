@@ -185,9 +185,9 @@ def test_a_series_too_many(study: Path, files: tuple[Path, Path]) -> None:
     for dry_run in (True, False):
         with pytest.raises(BudgetError, match=r"0\.5 is left"):
             series.open_series(study, SeriesWish("components", epsilon="0.6"), dry_run=dry_run)
-        with pytest.raises(ParameterError, match="is open already"):
+        with pytest.raises(ParameterError, match="is already open"):
             series.open_series(study, EDGES, dry_run=dry_run)
-        with pytest.raises(ParameterError, match=r"the new series: .*small letters"):
+        with pytest.raises(ParameterError, match=r"the new series: .*lower-case letters"):
             series.open_series(study, replace(EDGES, name="A B"), dry_run=dry_run)
     publishing.publish(study, Asked(everything=True, report=False))
     for dry_run in (True, False):

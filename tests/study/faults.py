@@ -126,7 +126,7 @@ class WatchedFile(io.BufferedWriter):
 
 
 def install(watch: Watch, put: Put = setattr) -> None:
-    """Watch this process from now on; `put` replaces an attribute, perhaps not for ever."""
+    """Watch this process from now on; `put` replaces an attribute, perhaps not forever."""
     _watch_paths(watch, put)
     _watch_descriptors(watch, put)
     _watch_database(watch, put)

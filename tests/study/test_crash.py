@@ -175,7 +175,7 @@ def killed_command_line(bench: Bench, fault: Fault) -> str | None:
 
 
 def _shows_everything(root: Path) -> bool:
-    """Whether the page, which is written last, tells of the newest row: then nothing is left."""
+    """Whether the page, which is written last, covers the newest row: then nothing is left."""
     page, rows = root / "public" / "report.html", root / "public" / "ledger.jsonl"
     if not page.exists():
         return False

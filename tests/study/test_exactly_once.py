@@ -1,4 +1,4 @@
-"""A step of a series has one value for ever, on every kind of store."""
+"""A step of a series has one value forever, on every kind of store."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_overspending_says_what_is_left(root: Path, database: str | None) -> Non
 
 def test_a_second_study_is_refused(root: Path, database: str | None) -> None:
     opened(root, database)
-    with pytest.raises(StudyError, match="holds a study already"):
+    with pytest.raises(StudyError, match="already holds a study"):
         Study.create(root, promise(), database=database)
 
 

@@ -70,7 +70,10 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "a rule that is none": (part("records", dates="guess"), "records.dates: Extra inputs are not"),
     "another case": (part("records", case="upper"), "records.case: .*'keep'"),
     "no series": (data(series=[]), "'series' must have at least one"),
-    "a name with blanks": (series(name="My Series"), "series.1.name: must be of small letters"),
+    "a name with blanks": (
+        series(name="My Series"),
+        "series.1.name: .*lower-case letters",
+    ),
     "a name that leaves the folder": (series(name="../x"), "series.1.name"),
     "two of one name": (series(name="edges"), "two series have the same name"),
     "an unknown statistic": (series(statistic="egdes"), "series 'degrees': .*mean 'edges'"),
@@ -82,8 +85,11 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         "series 'degrees': tau: 99 is above",
     ),
     "an unknown mechanism": (series(mechanism="magic"), "series 'degrees': mechanism: there is"),
-    "a threshold for nobody": (series(projection=2), "series 'degrees': 'projection' is needed by"),
-    "no threshold": (series(mechanism="compose-projection"), "'projection' is needed"),
+    "a threshold for nobody": (
+        series(projection=2),
+        "series 'degrees': 'projection' is required for",
+    ),
+    "no threshold": (series(mechanism="compose-projection"), "'projection' is required"),
     "a threshold of nothing": (
         series(mechanism="compose-projection", projection=0),
         "series 'degrees': bound: must be",
@@ -97,7 +103,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "an unknown key": (data(colour="red"), "colour: Extra inputs are not permitted"),
     "an unknown key of a part": (part("bound", why="so"), "bound.why: Extra inputs"),
     "an unknown key of a series": (series(shape="round"), "series.1.shape: Extra inputs"),
-    "a newer format": (data(format=2), "is of format 2, this graphveil reads format 1"),
+    "a newer format": (data(format=2), "has format 2, but this graphveil reads format 1"),
 }
 
 
@@ -214,7 +220,7 @@ def test_an_open_study_refuses_an_edited_file_and_names_the_entry(root: Path) ->
         edit(study, old, new)
         edited = study.folder.study_file.read_text()
         for act in ACTIONS:
-            with pytest.raises(StudyError, match=f"says something else.* about: {entry}"):
+            with pytest.raises(StudyError, match=f"disagrees with.* about: {entry}"):
                 act(study)
         assert study.folder.study_file.read_text() == edited
         study.folder.study_file.write_text(promised)

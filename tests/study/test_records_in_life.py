@@ -372,7 +372,7 @@ def test_a_new_node_with_two_times_is_refused_also_where_it_is_late(
 ) -> None:
     study = begun(root)
     study.publish(1)
-    with pytest.raises(InputError, match=r"the nodes, row 2, column 'time'.*another time"):
+    with pytest.raises(InputError, match=r"the nodes, row 2, column 'time'.*different time"):
         study.add(from_rows([("a", times[0]), ("b", 0), ("a", times[1])]))
 
 

@@ -41,7 +41,7 @@ def test_two_series_opened_later_are_both_versions_of_the_study_file(root: Path)
         study.open_series(SeriesPromise.model_validate(EDGES | {"name": name}))
     assert [len(version.series) for version in study.ledger().versions] == [1, 2, 3]
     assert study.promise().budget_left() == (Fraction(1, 4), Fraction())
-    with pytest.raises(ParameterError, match="'one' is open already"):
+    with pytest.raises(ParameterError, match="'one' is already open"):
         study.open_series(SeriesPromise.model_validate(EDGES | {"name": "one"}))
 
 

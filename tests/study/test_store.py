@@ -165,7 +165,7 @@ def test_a_file_that_is_no_ledger(root: Path, content: bytes) -> None:
 def test_one_database_is_one_study(root: Path, postgresql: str) -> None:
     url = new_database(postgresql)
     opened(root / "first", url)
-    with pytest.raises(StudyError, match="holds a study already"):
+    with pytest.raises(StudyError, match="already holds a study"):
         Study.create(root / "second", promise(), database=url)
     assert not (root / "second" / "public" / "study.toml").exists()
 

@@ -35,7 +35,7 @@ REFUSED: dict[str, tuple[Records, str]] = {
     ),
     "a node with two times": (
         from_rows([("a", 2001), ("a", 2002)]),
-        "the nodes, row 1, column 'time': .*another time",
+        "the nodes, row 1, column 'time': .*different time",
     ),
     "a node without an id": (
         from_rows([("a", 2001), (" ", 2001)]),

@@ -118,7 +118,7 @@ def test_a_removed_last_row_is_noticed(study: Study) -> None:
     last = len(rows_of(study)) - 1
     execute(study, "DELETE FROM releases WHERE row = :number", number=last)
     execute(study, "DELETE FROM ledger WHERE number = :number", number=last)
-    assert "older copy of the database" in problem(study)
+    assert "older copy was restored" in problem(study)
 
 
 def test_a_price_that_was_lowered_afterwards(study: Study) -> None:
@@ -138,7 +138,7 @@ def test_a_count_that_was_changed(study: Study) -> None:
     number = number_of(study, Event.RELEASE_MADE, last=False)
     forge(study, number, kept(differences=[99]))
     assert f"row {number} (release made" in problem(study)
-    assert "counts otherwise" in problem(study)
+    assert "gives a different count" in problem(study)
 
 
 def test_a_step_that_was_renumbered(study: Study) -> None:
@@ -200,7 +200,7 @@ def test_an_older_database_is_not_gone_on_from(root: Path, database: str | None)
     before = released(study)
     restore(study, tables)
     for attempt in (study.publish, study.ledger, study.announce):
-        with pytest.raises(IntegrityError, match="restore the newest private folder"):
+        with pytest.raises(IntegrityError, match="Restore the newest private folder"):
             attempt()
     public = study.folder.public_ledger.read_text()
     assert all(f'"raw":{canonical(raw)}' in public for raw in before.values())

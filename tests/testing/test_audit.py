@@ -21,7 +21,7 @@ from graphveil.planning.planner import compare
 from graphveil.statistics.statistic import Statistic, statistic
 from graphveil.testing.audit import LONG, NORMAL, SMALL, AuditEffort, audit
 from graphveil.testing.audit.cases import LARGEST_BOUND, Case, worst_cases
-from graphveil.testing.audit.evidence import TellingEvent, best_event, epsilon_bounds, judge
+from graphveil.testing.audit.evidence import DistinguishingEvent, best_event, epsilon_bounds, judge
 from graphveil.testing.audit.publishers import released, simulated
 from graphveil.testing.pairs import replay
 from planted_audits import EDGES, PLANTED, Half, plan_of, redrawn
@@ -227,9 +227,9 @@ def test_events_speak_for_either_side() -> None:
     larger, smaller = np.array([0.0, 2.0, 2.0, 3.0] * 100), np.array([0.0, 0.0, 0.0, 2.0] * 100)
     _, event = best_event(larger, smaller, 0.0, 0.01)
     assert event.happens(np.array([event.threshold])) == 1
-    for_larger = judge(TellingEvent(2.0, True), larger, smaller, 0.0, 0.01)
+    for_larger = judge(DistinguishingEvent(2.0, True), larger, smaller, 0.0, 0.01)
     assert (for_larger.likely, for_larger.unlikely) == (300, 100)
-    for_smaller = judge(TellingEvent(0.0, False), larger, smaller, 0.0, 0.01)
+    for_smaller = judge(DistinguishingEvent(0.0, False), larger, smaller, 0.0, 0.01)
     assert (for_smaller.likely, for_smaller.unlikely) == (300, 100)
     assert for_smaller.lower_bound == for_larger.lower_bound > 0.5
 

@@ -76,7 +76,7 @@ def _program(
         typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
-    """Hold what goes with no command."""
+    """Hold the options that need no command."""
 
 
 # First the steward's work, in its order.

@@ -13,9 +13,7 @@ from graphveil.errors import ParameterError
 if TYPE_CHECKING:
     from graphveil.graph.bound import Bound
 
-StudyFolder = Annotated[
-    Path, typer.Argument(metavar="FOLDER", help="The study: what `graphveil new` was given.")
-]
+StudyFolder = Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the study.")]
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A name from `graphveil statistics`.")]
 Degree = Annotated[
     int | None, typer.Option("--bound", metavar="D", help="Degree bound D of an undirected graph.")
@@ -53,5 +51,5 @@ def chosen_bound(
     raise ParameterError(
         "bound",
         "give either --bound D (undirected), or --in-bound I and --out-bound O (directed)",
-        hint="--oriented goes with the second.",
+        hint="--oriented can only be used with the second.",
     )

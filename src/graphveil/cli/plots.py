@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 WIDTH, HEIGHT = 560, 340
 LABEL_GAP = 15  # pixels between the names of two lines
-# Dark enough to be read as text on white, and told apart by colour-blind readers together
+# Dark enough to be read as text on white, and distinct for colour-blind readers together
 # with the names at the lines' ends; the choice has the first.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#B5508A", "#A67C00", "#6A51A3", "#5B5B5B", "#8C2D04")
 

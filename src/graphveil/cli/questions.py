@@ -90,22 +90,21 @@ def _calendar(answers: Answers) -> list[Question]:
         Question(
             "every",
             "How long is a step?",
-            "A step is a stretch of time that is published in one go: year, month, week, or a "
-            "number.\nSteps are public; choose them without looking at the data.",
+            "A step is a period that is published at once: a year, a month, a week, or a number "
+            "of units.\nSteps are public; choose them without looking at the data.",
             _require_rhythm,
             default="year",
         ),
         Question(
             "first",
             "When does the first step begin?",
-            "Everything earlier counts into the first step. Write 2005, 2005-03 or 2005-03-17.",
+            "Everything earlier is counted in the first step. Write 2005, 2005-03 or 2005-03-17.",
             lambda text: _calendar_of(every, text, None),
         ),
         Question(
             "last",
             "Which is the last step?",
-            "If it is known how many releases there will be, the noise is smaller. "
-            "Leave empty if it is not.",
+            "The noise is smaller if the number of releases is known. Leave empty if it is not.",
             lambda text: _calendar_of(every, first, text),
             default="",
             optional=True,
@@ -166,19 +165,19 @@ _WHO = (
         "the county since 2005.",
         _anything,
     ),
-    Question("publisher", "Who publishes it?", "The name that stands behind it.", _anything),
+    Question("publisher", "Who publishes it?", "The name of those responsible.", _anything),
 )
 _DIRECTED = Question(
     "directed",
     "Do links have a direction (yes or no)?",
-    "A link from A to B and one from B to A can be two things, or one.",
+    "If so, a link from A to B and a link from B to A are two different links.",
     _yes_or_no,
     default="no",
     optional=True,
 )
 _BOUND = Question(
     "bound",
-    "At most how many links has a person?",
+    "At most how many links does a person have?",
     "The bound is a public promise; the noise grows with it, and a step that breaks it is "
     "refused.\nTake it from public knowledge, never from the data.",
     _whole,
@@ -188,27 +187,27 @@ _OUTWARD = Question("out-bound", "At most how many links from a person?", _BOUND
 _WHY_BOUND = Question(
     "bound-reason",
     "Why may the public believe this bound?",
-    "The privacy card states it. Name a source that is not this network.",
+    "The privacy card shows it. Name a source other than this network.",
     _anything,
 )
 _BUDGET = (
     Question(
         "epsilon",
         "How much privacy loss ε may all releases together cost?",
-        "Smaller is more private and noisier. There is no default: it is a decision of people "
-        "who answer for it.",
+        "Smaller is more private and noisier. There is no default: the people who are "
+        "responsible for it must decide.",
         _epsilon,
     ),
     Question(
         "epsilon-reason",
         "Why this much?",
-        "The privacy card states it, such as who decided and what was weighed.",
+        "The privacy card shows it, such as who decided and what was considered.",
         _anything,
     ),
     Question(
         "series",
         "Which series will be published?",
-        "Names from `graphveil statistics`, with blanks between, such as: edges "
+        "Names from `graphveil statistics`, separated by blanks, such as: edges "
         "high-degree:tau=3 triangles@1/4\n(@1/4 is the ε of a series; those without one share "
         "the rest).",
         _series,

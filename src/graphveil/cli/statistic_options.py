@@ -40,7 +40,7 @@ class _StatisticCommand(TyperCommand):
         return [*own[:place], *self._options, *own[place:]]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Keep what statistics are told apart from what the command is told."""
+        """Separate the statistic's options from the command's own."""
         rest = super().parse_args(ctx, args)
         told = {each.name: ctx.params.pop(each.name) for each in self._options}
         ctx.meta[_GIVEN] = {name: text for name, text in told.items() if text is not None}

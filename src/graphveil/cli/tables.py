@@ -16,7 +16,7 @@ UNSPENT = "Nothing is spent by looking: these numbers follow from the study file
 
 
 def print_outlooks(title: str, outlooks: Sequence[Outlook]) -> None:
-    """One row a series: what it costs, and the standard deviation of its noise."""
+    """One row per series: what it costs, and the standard deviation of its noise."""
     print_table(
         title,
         ("series", "ε", "mechanism", "first", "mean", "last", "next best, mean"),
@@ -43,7 +43,7 @@ def _next_best(outlook: Outlook) -> str | None:
 
 
 def print_series(title: str, series: Sequence[SeriesStatus]) -> None:
-    """One row a series: where it comes from, and its price."""
+    """One row per series: where it comes from, and its price."""
     print_table(
         title,
         ("series", "statistic", "mechanism", "from", "ε", "releases"),
@@ -56,7 +56,7 @@ def print_series(title: str, series: Sequence[SeriesStatus]) -> None:
 
 
 def print_releases(title: str, rows: Sequence[Measurement]) -> None:
-    """One row a published number; there has to be one."""
+    """One row per published number; there must be one."""
     from graphveil.noise.exact_numbers import exact
     from graphveil.report.wording import count_range
 

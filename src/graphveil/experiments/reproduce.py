@@ -212,5 +212,7 @@ def _dataset(text: str, seed: int) -> Dataset:
     numbered = found.calendar.unit == Unit.NUMBER and since.isdigit()
     calendar = Calendar.every(1, int(since) if numbered else since)
     if (calendar.unit, calendar.width) != (found.calendar.unit, found.calendar.width):
-        raise ParameterError("dataset", f"the steps of '{found.name}' are not such as '{since}'")
+        raise ParameterError(
+            "dataset", f"the steps of '{found.name}' are not written like '{since}'"
+        )
     return replace(found, calendar=calendar)

@@ -25,7 +25,7 @@ class Factorisation(ABC):
     """One epoch's pair of matrices, in a form that need not be dense.
 
     Attributes:
-        kind: how this form is called where it is stored.
+        kind: what this form is called where it is stored.
     """
 
     kind: ClassVar[str]

@@ -54,5 +54,5 @@ def best_block(steps: int) -> int:
 
 
 def _even(left: int, block: int) -> int:
-    """The length of a block where so many steps are left; even, for odd denominators."""
+    """The length of a block where this many steps are left; even, for odd denominators."""
     return min(left - left % 2, block)

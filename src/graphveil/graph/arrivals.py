@@ -99,7 +99,7 @@ def arrivals(
 
 
 def known_nodes(sequence: GraphSequence, waiting: Table, ids: pl.Series) -> Known:
-    """What the sequence, or those who wait, tell about the nodes with these ids."""
+    """What the sequence, or those who wait, say about the nodes with these ids."""
     labels = sequence.index.labels(ids)
     known, stated = labels >= 0, np.full(len(ids), UNSTATED, np.int32)
     steps = stated.copy()
@@ -159,7 +159,7 @@ class _Coming:
 def _refuse_other_step(given: Table, other: Mask) -> None:
     if other.any():
         raise InputError(
-            "a node that is already in the sequence comes with another step",
+            "a node that is already in the sequence appears with a different step",
             place=given.place(int(other.argmax()), "time"),
             hint="What has arrived stays as it was: remove the row or restore its time.",
         )
@@ -241,7 +241,7 @@ def _first_of_each(coming: _Coming, given: Table) -> Rows:
     )
     if len(differing):
         raise InputError(
-            "a node that stands in an earlier row comes again with another time",
+            "a node from an earlier row appears again with a different time",
             place=given.place(int(coming.rows[differing["row"][0]]), "time"),
             hint="Give each node one arrival time.",
         )

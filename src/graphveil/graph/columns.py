@@ -2,7 +2,7 @@
 
 A column is a length and a buffer that may be longer. Extending the newest column of a buffer
 writes behind its end, where no older column looks; extending an older one copies. Both ways
-every column keeps its contents for ever.
+every column keeps its contents forever.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Scalar = TypeVar("Scalar", bound=np.generic)
-ROOM = 8  # one part in so many is kept free for what comes later
+ROOM = 8  # one part in this many is kept free for what comes later
 
 
 @dataclass(eq=False)

@@ -74,7 +74,7 @@ def project_undirected(
                     prefetch(used, entries[i + np.uint64(AHEAD)] >> 2)
                 older = np.uint32(entries[i] >> 2)
                 others = used[older]
-                # Not `and`: which edges are kept is hard to foretell, and a wrong guess
+                # Not `and`: which edges are kept is hard to predict, and a wrong guess
                 # costs the processor more than the second comparison.
                 admitted = np.int32((own < bound) & (others < bound))
                 own += admitted | always

@@ -40,7 +40,7 @@ def require_fit(sequence: GraphSequence, bound: Bound) -> None:
     if bound.kind == "oriented" and not sequence.oriented:
         raise ParameterError(
             "oriented",
-            "the bound counts on the absence of reciprocal edges, but the sequence was not "
+            "the bound assumes that there are no reciprocal edges, but the sequence was not "
             "declared oriented and would admit them",
             hint="Declare the sequence oriented, or use the bound without it.",
         )

@@ -39,7 +39,7 @@ def append(
     """The sequence with one more batch; the given sequence stays as it was.
 
     A node that is in the sequence, or waits, keeps the step that it stated first. The report
-    tells about `resolved` alone: what waits was told about when it came.
+    covers `resolved` alone: what waits was reported when it came.
 
     Args:
         sequence: what has arrived so far.

@@ -28,7 +28,7 @@ Mask = NDArray[np.bool_]
 
 _ALL = np.empty(0, dtype=np.bool_)  # every edge is prompt
 _NONE = np.empty(0, dtype=np.bool_)  # no edge is raised
-_RECIPROCAL = "the edge runs against one that is already there, in a sequence declared oriented"
+_RECIPROCAL = "the edge is the reverse of an existing one, in a sequence declared oriented"
 _RECIPROCAL_HINT = "Remove one of the two, or declare the sequence directed but not oriented."
 
 
@@ -165,7 +165,7 @@ def _first_and_repeated(
 
 
 def _endpoints(table: Table, index: IdIndex) -> Endpoints:
-    """The label of each end of each edge; refuses an end that is no node."""
+    """The label of each end of each edge; refuses an end that is not a node."""
     labels = []
     for column in ("source", "target"):
         found = index.labels(table.frame[column])
@@ -310,7 +310,7 @@ def _linked_before(sequence: GraphSequence, late: LateRows, lists: Lists) -> Int
 
 
 def already_linked(sequence: GraphSequence, source: Int32s, target: Int32s) -> Mask:
-    """Which pairs of labels have this edge already; a label below 0 is no node yet."""
+    """Which pairs of labels have this edge already; a label below 0 is not a node yet."""
     found = np.zeros(len(source), dtype=np.bool_)
     rows = np.flatnonzero((source >= 0) & (target >= 0) & (source != target))
     ends = Endpoints(source[rows], target[rows])

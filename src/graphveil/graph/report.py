@@ -12,17 +12,17 @@ from dataclasses import asdict, dataclass, fields
 _RULES = {
     "nodes_added": "nodes added",
     "edges_added": "edges added",
-    "known_nodes": "nodes known already",
-    "known_edges": "edges known already",
+    "known_nodes": "nodes already known",
+    "known_edges": "edges already known",
     "trimmed_ids": "ids with surrounding blanks: blanks removed",
     "repeated_nodes": "nodes listed more than once with the same step: merged",
     "redated_nodes": "known nodes with another step: kept as they were",
-    "folded_nodes": "nodes from before the first step: counted into the first step",
+    "folded_nodes": "nodes from before the first step: counted in the first step",
     "undated_nodes": "nodes without a time: put into the first open step",
     "late_nodes": "nodes of a closed step: joined the first open step",
     "repeated_edges": "edges listed more than once: merged, the earliest time counts",
     "self_links": "edges from a node to itself: left out",
-    "raised_edges": "edge times before an endpoint arrives: raised to that step",
+    "raised_edges": "edge times before an endpoint arrives: moved to that step",
     "late_edges": "edges of a closed step: joined the first open step",
 }
 _TOTALS = ("nodes_added", "edges_added")
@@ -30,7 +30,7 @@ _KNOWN = ("known_nodes", "known_edges")
 
 
 def counted(number: int, things: str) -> str:
-    """So many things; one is told in the singular."""
+    """A number of things; one is in the singular."""
     if number == 1:
         things = re.sub(r"\b(node|edge|id|time)s\b", r"\1", things, count=1)
     return f"{number:,} {things}"

@@ -1,7 +1,7 @@
-"""Resolving: what a source says becomes persons and steps, row by row.
+"""Resolving: what a source says becomes people and steps, row by row.
 
 The one place where ids are cleaned and times are dated. Every row stays where it was, so that
-whoever refuses one later can still say where it stands. The rules are told in
+whoever refuses one later can still say where it stands. The rules are described in
 `docs/records.md`.
 """
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
     from graphveil.calendar.calendar import Calendar
 
-LONGEST_SHOWN = 40  # signs of a time that a message repeats
+LONGEST_SHOWN = 40  # characters of a time that a message repeats
 
 
 @dataclass(frozen=True, eq=False)
 class Resolved:
-    """Records with persons for ids and steps for times; a secret.
+    """Records with people for ids and steps for times; a secret.
 
     Attributes:
         nodes: columns `node` and `step`, which is null where nobody states a time.
@@ -45,7 +45,7 @@ class Resolved:
 
 
 def resolve(records: Records, calendar: Calendar, rules: RecordRules) -> Resolved:
-    """The same rows, each in its place, with persons and steps.
+    """The same rows, each in its place, with people and steps.
 
     Refuses a row without an id, with a time that the calendar cannot place, or (unless a rule
     says otherwise) of a node that nobody dates.

@@ -1,4 +1,4 @@
-"""The rules of a study for records that life makes untidy: public, and fixed before any data."""
+"""The rules of a study for imperfect records: public, and fixed before any data."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ Undated: TypeAlias = Literal["refuse", "first"]
 
 @dataclass(frozen=True)
 class RecordRules:
-    """How ids become persons, and what becomes of those without a time.
+    """How ids become people, and what happens to those without a time.
 
     Attributes:
         person_separator: what stands between a person and a sequence in an id; "" if ids are
-            persons already.
-        case: "keep" tells Ann from ann; "fold" does not.
+            people already.
+        case: "keep" distinguishes Ann from ann; "fold" does not.
         undated: nodes without a time are refused, or put into the first open step.
     """
 

@@ -5,7 +5,7 @@ never depend on the order of rows in a file. Every edge joins an *older* node (s
 label) to a *newer* one. An edge that appears together with its newer endpoint is
 *prompt*: it stands in that node's list of older neighbours, and since lists follow labels,
 appending a step appends lists. An edge with a later step of its own is *late* and is kept
-in order of its step, apart from the lists.
+in order of its step, separate from the lists.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class Growth:
 class GraphSequence:
     """All batches so far of one growing graph; a value that is never changed in place.
 
-    It is a secret: `repr` tells its calendar and kind, but nobody in it.
+    It is a secret: `repr` shows its calendar and kind, but nobody in it.
 
     Attributes:
         calendar: how times become steps.

@@ -1,1 +1,1 @@
-"""Mechanisms: integer noise, correlated over time, with its error known beforehand."""
+"""Mechanisms: integer noise, correlated over time, with its error known in advance."""

@@ -1,4 +1,4 @@
-"""Parallel epochs: for a series whose number of releases nobody knows beforehand."""
+"""Parallel epochs: for a series whose number of releases is not known in advance."""
 
 from __future__ import annotations
 

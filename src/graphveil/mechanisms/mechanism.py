@@ -26,11 +26,11 @@ class Mechanism(ABC):
     """A way to publish a series: a value with pure functions.
 
     Attributes:
-        name: how users call it.
+        name: what users call it.
         summary: one line that says what it does.
         measured: what the noise is added to.
         pure: whether it gives pure ε; otherwise it needs a δ.
-        needs_horizon: whether the number of releases must be known beforehand.
+        needs_horizon: whether the number of releases must be known in advance.
         proof: where its privacy proof stands.
     """
 

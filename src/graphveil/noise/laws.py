@@ -20,9 +20,9 @@ class Law(ABC):
     """A symmetric law on the integers.
 
     Attributes:
-        name: how people call it.
+        name: what people call it.
         size_name: what the number that fixes it is called: its scale or its variance.
-        kind: how it is called where it is stored.
+        kind: what it is called where it is stored.
     """
 
     name: ClassVar[str]

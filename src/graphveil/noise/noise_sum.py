@@ -32,11 +32,11 @@ from graphveil.noise.laws import Law
 Floats: TypeAlias = NDArray[np.float64]
 
 MARGIN = 1e-9  # added to every probability of being outside
-VANISHING = 1e-300  # of a variance: so large an ε that no noise is ever seen
+VANISHING = 1e-300  # of a variance: an ε so large that no noise is ever seen
 LOG_OUTSIDE = log(2e12)  # what lies out of reach has a probability of at most 1e-12
 FINEST_MESH = 64  # weights that are multiples of 1/N, N up to this, are computed on a lattice
 LARGEST_LATTICE = 2**20
-MOST_WIDTHS = 2**13  # beyond this, and off the lattice, widths are told apart in larger units
+MOST_WIDTHS = 2**13  # beyond this, and off the lattice, widths are distinguished in larger units
 ANGLES = 2**17
 LEAST_SMOOTHING = 2e-4  # s, in units of a width
 SHORTENING = 6.5  # a normal error is beyond 6.5·s with a probability of 8e-11

@@ -47,7 +47,7 @@ def measurement(law: Law) -> Measurement:
     if law.size > sampler.largest:
         raise ParameterError(
             "noise scale",
-            f"must be at most {LARGEST_SCALE}, to be far from the end of 64 bits",
+            f"must be at most {LARGEST_SCALE}, to stay far from the limit of 64 bits",
             hint="Choose a larger epsilon, a smaller bound or fewer releases.",
         )
     return _vouched(sampler.make, sampler.scale(law.size), loss=law.privacy_loss)

@@ -1,1 +1,1 @@
-"""Planning: errors known beforehand, shares of a budget, and the choice of a mechanism."""
+"""Planning: errors known in advance, shares of a budget, and the choice of a mechanism."""

@@ -139,7 +139,7 @@ class Plan:
 
     @property
     def budget(self) -> str:
-        """What the whole series costs, in signs."""
+        """What the whole series costs, in symbols."""
         spent = f"ε = {as_text(self.request.epsilon)}"
         return (
             spent if self.request.delta is None else f"{spent}, δ = {as_text(self.request.delta)}"
@@ -198,7 +198,7 @@ def continued(plan: Plan, more_steps: int) -> Plan:
         raise ParameterError("more_steps", "must be a whole number of at least 1")
     horizon = plan.request.horizon
     if horizon is None:
-        raise ParameterError("horizon", "is unknown, so this plan goes on by itself")
+        raise ParameterError("horizon", "is unknown, so this plan continues by itself")
     if not plan.continuable:
         raise ParameterError(
             "horizon",

@@ -1,4 +1,4 @@
-"""The planner: every mechanism's error beforehand, from public parameters only, and the best."""
+"""The planner: every mechanism's error in advance, from public parameters only, and the best."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def _wish(
     horizon: int | None,
     projection: Bound | None,
 ) -> _Wish:
-    """Refuses every parameter that is out of its range."""
+    """Refuses every parameter outside its range."""
     if isinstance(horizon, bool) or not (horizon is None or isinstance(horizon, int)):
         raise ParameterError("horizon", "must be a whole number of at least 1, or unknown")
     exactly = exact_epsilon(epsilon), None if delta is None else exact_delta(delta)

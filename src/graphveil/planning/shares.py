@@ -68,7 +68,7 @@ def _error(plan: Plan, epsilon: Fraction, size: Fraction) -> float:
 
 
 def _in_grains(parts: list[float], total: Fraction) -> list[Fraction]:
-    """Parts of 1 in whole grains, at least one each; the largest part takes what is over."""
+    """Parts of 1 in whole grains, at least one each; the largest part takes the remainder."""
     grains = [max(1, round(part * GRAIN)) for part in parts]
     grains[grains.index(max(grains))] += GRAIN - sum(grains)
     return [total * grain / GRAIN for grain in grains]

@@ -1,4 +1,4 @@
-"""The files of a report: which there are, what is in them, and how they come to the disk."""
+"""The files of a report: which ones exist, what they contain, and how they are written."""
 
 from __future__ import annotations
 
@@ -80,4 +80,4 @@ def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(exist_ok=True)
     except OSError as error:
-        raise StorageError(f"'{folder.name}' cannot be made: {error.strerror}.") from error
+        raise StorageError(f"'{folder.name}' cannot be created: {error.strerror}.") from error

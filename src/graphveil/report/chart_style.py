@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from graphveil.study.public.history import PublishedSeries
 
 WIDTH, HEIGHT = 640, 260
-# Blue and vermilion are told apart by colour-blind readers, and by their shapes anyway. The
+# Colour-blind readers can distinguish blue and vermilion, and the shapes differ anyway. The
 # page's style sheet names these colours to exchange them in the dark.
 INK, MUTED, GRID, PAPER = "#1f2937", "#5b6472", "#e5e7eb", "#ffffff"
 PROCESSED, RAW, BAND = "#1d5fa8", "#c2410c", "#cfe0f3"

@@ -42,9 +42,9 @@ def description(series: PublishedSeries) -> str:
     first, last = series.releases[0], series.releases[-1]
     if series.vector:
         return (
-            f"Chart of {counted_things(series)}, from 0 to {series.width - 1}. In {last.label} "
-            f"the processed values go from {figure(last.processed[0])} at 0 to "
-            f"{figure(last.processed[-1])} at {series.width - 1}. The table has all numbers."
+            f"Chart of {counted_things(series)}, for d from 0 to {series.width - 1}. In "
+            f"{last.label} the processed values go from {figure(last.processed[0])} at d = 0 to "
+            f"{figure(last.processed[-1])} at d = {series.width - 1}. The table has all numbers."
         )
     return (
         f"Chart of {counted_things(series)}, {first.label} to {last.label}, with "

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from graphveil.study.public.history import PublishedSeries
     from graphveil.study.public.public_part import PublicPart
 
-SHORT = 12  # tables of so many steps are open from the start
+SHORT = 12  # tables of up to this many steps are open from the start
 TEMPLATE = "page.html.jinja"
 CHECK = """\
 import hashlib, json
@@ -122,15 +122,16 @@ def _section(series: PublishedSeries, drawing: Callable[[str], bytes]) -> dict[s
 
 def _facts(series: PublishedSeries) -> list[tuple[str, str]]:
     found = series.sensitivity
-    reached = "some person could reach it" if found.exact else "perhaps nobody can reach it"
+    reached = "this bound is tight" if found.exact else "this bound may not be tight"
     return [
-        ("Counted", f"{series.summary}; in graphveil's words: {counted(series)}"),
-        ("Price", f"{wording.budget(series.epsilon, series.delta)} for all releases together"),
+        ("Counted", f"{series.summary}; in graphveil's notation: {counted(series)}"),
+        ("Privacy loss", f"{wording.budget(series.epsilon, series.delta)} for all its releases"),
         (
-            "One person's reach",
+            "Sensitivity",
             (
-                f"changes all releases of the series together by at most {found.l1:,} ({reached}), "
-                f"if {found.assumption}; proof: {found.proof} of graphveil"
+                "one person can change all releases of the series together by at most "
+                f"{found.l1:,} ({reached}), if {found.assumption}; proof: {found.proof} of "
+                "graphveil"
             ),
         ),
         ("Mechanism", f"{series.mechanism}: {series.mechanism_summary}"),
@@ -147,7 +148,7 @@ def _noise(series: PublishedSeries) -> str:
         for each in series.noise
     ]
     shown = [*laws[:3], f"and {len(laws) - 3} more, see card.json"] if len(laws) > 4 else laws
-    return f"{'; '.join(shown)}; what of it is in each number is told in the table"
+    return f"{'; '.join(shown)}; the table states how much of it is in each number"
 
 
 def _length(series: PublishedSeries) -> str:
@@ -178,7 +179,7 @@ def _scalar_table(series: PublishedSeries) -> PageTable:
 
 
 def _degree_table(made: ReleaseMade) -> PageTable:
-    header = ("links", "processed", "raw", f"{wording.percent(made.level)} interval")
+    header = ("d", "processed", "raw", f"{wording.percent(made.level)} interval")
     return PageTable(header, tuple((str(d), *_cells(made, d)) for d in range(len(made.raw))))
 
 

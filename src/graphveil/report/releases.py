@@ -1,4 +1,4 @@
-"""Releases as tidy rows: one measurement a row, as CSV, JSON and Parquet."""
+"""Releases as tidy rows: one measurement per row, as CSV, JSON and Parquet."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Measurement:
         label: the public name of the step.
         degree: which degree the number is about; None for a statistic that is one number.
         raw: the count with its noise, unbiased.
-        processed: the same, made plausible by public facts alone.
+        processed: the same, post-processed with public facts alone.
         noise_std: the standard deviation of the noise in `raw`.
         level: the probability with which `low` and `high` enclose the truth.
         low: the lower end of the interval.

@@ -1,4 +1,4 @@
-"""The privacy statement: what is promised to a person, what is not, and to whom it is trusted.
+"""The privacy statement: what is promised to a person, what is not, and who is trusted with what.
 
 The page prints these sentences and the card carries them, so that both say the same.
 """
@@ -22,9 +22,9 @@ ODDS_SHOWN = 1_000_000  # a larger factor says no more to a reader than this one
 WEAK = 5  # an even guess can then become 99% sure
 
 NEIGHBOURS = (
-    "Two records of the whole history are neighbours if one has one person more than the other, "
-    "with all links of that person at all steps; everything else is the same and appears at the "
-    "same step in both."
+    "Two records of the whole history are neighbours if one of them contains one additional "
+    "person, with all links of that person at all steps; everything else is the same and appears "
+    "at the same step in both."
 )
 NEIGHBOURS_FORMALLY = (
     "Growing graphs G and G' are neighbours if G' has one more node v* and edges at v*, all other "
@@ -38,7 +38,7 @@ SETTING = {
         "published"
     ),
     "releases": "many: one release of every series at every step of the calendar",
-    "data": "dynamic: the network grows from step to step, and nothing is ever taken back",
+    "data": "dynamic: the network grows from step to step, and nothing is ever removed",
     "access": (
         "non-interactive: the publisher fixes what is counted before it is counted, everybody "
         "gets the same answers, and nobody can query the records"
@@ -50,8 +50,8 @@ COMPOSITION = {
         "budget, and a series that would exceed it cannot be opened."
     ),
     "over_time": (
-        "The ε of a series is the price of its whole life: of all its releases together, not of "
-        "each. Publishing another step costs nothing more."
+        "The ε of a series covers all its releases together, not each one. Publishing another "
+        "step costs nothing more."
     ),
     "within_a_release": (
         "Where a release has one number per degree, the ε covers all of these numbers together."
@@ -67,22 +67,23 @@ IMPLEMENTATION = {
     ),
     "floating_point": (
         "Counts, noise and raw values are whole numbers, and the noise follows an exact discrete "
-        "law. Where noise of several steps is mixed, this is done in exact fractions and rounded "
-        "once. Floating point occurs only in processed values and in error figures, after the "
-        "noise."
+        "law. Where noise of several steps is combined, this is done in exact fractions and "
+        "rounded once. Floating point occurs only in processed values and in error figures, "
+        "after the noise."
     ),
     "timing": (
         "Releases are made offline, so nobody outside can measure how long counting or drawing "
-        "took. The ledger tells when each step was committed, to the second."
+        "took. The ledger states when each step was committed, to the second."
     ),
     "failures": (
-        "A step is committed before it is published, and is published as committed however often "
-        "it is asked for. A refused step is not published, and neither is that it was refused."
+        "A step is committed before it is published, and the committed numbers are published "
+        "however often they are requested. A refused step is not published, and neither is the "
+        "fact that it was refused."
     ),
 }
 POST_PROCESSING = (
     "Processed values are computed from the raw values of the same series and public facts alone "
-    "(a count is not negative; some counts never fall), so they cost no privacy. They may be "
+    "(a count is not negative; some counts never decrease), so they cost no privacy. They may be "
     "biased; raw values are not, and are always published beside them."
 )
 
@@ -131,18 +132,18 @@ def factor(epsilon: Fraction) -> str:
 def variant(part: PublicPart) -> str:
     """The kind of guarantee."""
     kind = "(ε, δ)-" if part.total[1] else "pure ε-"
-    return f"{kind}differential privacy for nodes (persons), under continual release"
+    return f"{kind}differential privacy for nodes (people), under continual release"
 
 
 def promise(part: PublicPart) -> str:
     """The guarantee as one sentence for everybody; says so where it is weak."""
     sentence = (
-        "Whoever reads this, now or in any later year, and whatever else they know, learns only "
-        "so much about whether any one person is in the records, and about their links. How "
-        "much at most is stated below."
+        "Anyone who reads this, now or in any later year, and whatever else they know, learns "
+        "only a limited amount about whether any one person is in the records, and about their "
+        "links. The limit is stated below."
     )
     if part.total[0] > WEAK:
-        sentence += " With an ε this large it can be much: read the numbers with care."
+        sentence += " With an ε this large, that can be a lot: read the limits below with care."
     return sentence
 
 
@@ -152,11 +153,11 @@ def meaning(part: PublicPart) -> str:
     times = factor(epsilon)
     sentence = (
         "Take everything that this study will ever publish, and any one person. It is at most "
-        f"{times} as likely with that person in the records as without, and at most {times} as "
-        "likely without as with. This factor is e^ε."
+        f"{times} as likely to come out this way with that person in the records as without, and "
+        f"at most {times} as likely without as with. This factor is e^ε."
     )
     if delta:
-        sentence += f" Only with a probability of at most δ = {as_text(delta)} may this fail."
+        sentence += f" This may fail with a probability of at most δ = {as_text(delta)}."
     return sentence
 
 
@@ -165,25 +166,25 @@ def assumption(part: PublicPart) -> str:
     promised = part.promise.degree_bound.in_words
     cut = [each.series for each in part.series if each.projection is not None]
     rest = (
-        f"It rests on the public promise that everybody has {promised}, at every step. Before each "
-        "step the records are checked, and if anybody had more, the step would not be published; "
-        "what such a gap would tell is not covered."
+        f"The guarantee rests on the public promise that everybody has {promised}, at every step. "
+        "Before each step the records are checked, and if anybody had more, the step would not "
+        "be published; what readers could infer from such a gap is not covered."
     )
     if cut:
-        rest += f" Only the series {', '.join(cut)} need no such promise."
+        rest += f" Only the series {', '.join(cut)} do not need this promise."
     return rest
 
 
 def not_protected(part: PublicPart) -> tuple[tuple[str, str], ...]:
-    """Every quantity that is public as it is, with its value."""
+    """Every quantity that is published exactly, with its value."""
     promised = part.promise
     found = [
-        ("degree bound", f"{promised.degree_bound.in_words} a person"),
+        ("degree bound", f"{promised.degree_bound.in_words} per person"),
         ("calendar of steps", promised.calendar.describe()),
         ("choice of statistics", "; ".join(_choice(part))),
         (
             "parameters of statistics, such as τ",
-            "; ".join(_parameters(part)) or "none of them has any",
+            "; ".join(_parameters(part)) or "none",
         ),
         ("mechanisms, horizons and shares of the budget", "; ".join(_shares(part))),
         ("times of publication", "the time in every row of the public ledger, to the second"),
@@ -201,7 +202,7 @@ def _parameters(part: PublicPart) -> list[str]:
     for each in part.series:
         given = {**each.parameters}
         if each.projection is not None:
-            given["cut down to"] = str(each.projection)
+            given["projection"] = str(each.projection)
         told += [f"{each.series}: {name} = {value}" for name, value in given.items()]
     return told
 
@@ -222,10 +223,10 @@ def limits() -> tuple[str, ...]:
             "risk, a reader learns this whether or not you are in the records."
         ),
         (
-            "It protects one person. A group that acts as one, such as a household of four, is "
-            "protected four times less: its ε is four times as large."
+            "It protects individuals. A group, such as a household of four, is protected less: "
+            "for the four together, ε is four times as large."
         ),
-        "It covers this study only. Whoever publishes about the same people elsewhere adds to it.",
+        "It covers this study only. Other publications about the same people add to the ε.",
     )
 
 
@@ -235,9 +236,9 @@ def trust(part: PublicPart) -> tuple[tuple[str, str], ...]:
         (
             part.promise.publisher,
             (
-                "holds the exact records, the exact counts and the noise; is trusted to keep them, "
-                "to enter every person once, to promise a bound that is not read off the data, "
-                "and to publish nothing else about them"
+                "holds the exact records, the exact counts and the noise; is trusted to keep "
+                "them secret, to enter every person once, to promise a bound that is not derived "
+                "from the data, and to publish nothing else about these people"
             ),
         ),
         (
@@ -247,5 +248,5 @@ def trust(part: PublicPart) -> tuple[tuple[str, str], ...]:
                 "ledger as described"
             ),
         ),
-        ("readers of this publication", "are trusted with nothing, together or alone"),
+        ("readers of this publication", "are not trusted, alone or together"),
     )

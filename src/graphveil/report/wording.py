@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 COUNTED = {
     "nodes": "people",
     "edges": "links between people",
-    "triangles": "triangles: three people who are all linked with each other",
+    "triangles": "triangles: three people who are all linked to each other",
     "cyclic-triangles": "triangles of links that go round in one direction",
     "transitive-triangles": "triangles in which one person links to both others",
     "components": "separate groups of linked people",
@@ -28,12 +28,12 @@ COUNTED = {
     "out-stars": "stars: a person with {k} of their outgoing links",
     "in-stars": "stars: a person with {k} of their incoming links",
     "pattern": "copies of the pattern {pattern}",
-    "degree-ccdf": "people with at least so many links",
-    "out-degree-ccdf": "people with at least so many outgoing links",
-    "in-degree-ccdf": "people with at least so many incoming links",
-    "degree-histogram": "people with exactly so many links",
-    "out-degree-histogram": "people with exactly so many outgoing links",
-    "in-degree-histogram": "people with exactly so many incoming links",
+    "degree-ccdf": "people with at least d links",
+    "out-degree-ccdf": "people with at least d outgoing links",
+    "in-degree-ccdf": "people with at least d incoming links",
+    "degree-histogram": "people with exactly d links",
+    "out-degree-histogram": "people with exactly d outgoing links",
+    "in-degree-histogram": "people with exactly d incoming links",
 }
 
 
@@ -49,13 +49,13 @@ def _plain(series: PublishedSeries) -> str:
 
 
 def heading(series: PublishedSeries) -> str:
-    """The same as a title; what was cut is told below it."""
+    """The same as a title; a projection is stated below it."""
     words = _plain(series)
     return words[0].upper() + words[1:]
 
 
 def degrees(series: PublishedSeries) -> str:
-    """What the numbers of a vector are counted by, such as "at least so many links"."""
+    """What the numbers of a vector are counted by, such as "at least d links"."""
     return _plain(series).removeprefix("people with ")
 
 
@@ -66,11 +66,11 @@ def budget(epsilon: Fraction, delta: Fraction | None) -> str:
 
 
 def cut(series: PublishedSeries) -> str:
-    """To what a projecting mechanism cuts the network before it counts."""
+    """How a projecting mechanism limits the network before it counts."""
     limits = series.projection if isinstance(series.projection, tuple) else (series.projection,)
     kinds = ("incoming links", "outgoing links") if len(limits) == 2 else ("links",)
     told = " and ".join(f"{limit} {kind}" for limit, kind in zip(limits, kinds, strict=True))
-    return f"counted after cutting the network down to at most {told} a person"
+    return f"counted after projecting the network to at most {told} per person"
 
 
 def percent(level: str) -> str:
@@ -99,8 +99,8 @@ def reading(series: PublishedSeries, made: ReleaseMade) -> str:
     sure = percent(made.level)
     if series.vector:
         return (
-            f"In {made.label}, each of the {series.width} numbers lies, by itself, in its "
-            f"interval with {sure} confidence."
+            f"In {made.label}, each of the {series.width} true numbers, taken separately, lies in "
+            f"its interval with {sure} confidence."
         )
     low, high = made.low[0], made.high[0]
     where = f"between {figure(low)} and {figure(high)}" if low > 0 else count_range(low, high)

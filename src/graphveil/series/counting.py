@@ -44,7 +44,7 @@ def count_series(
     series: Iterable[SeriesTerms],
     after: SeriesCounts | None = None,
 ) -> SeriesCounts:
-    """Count all series that look at the same graph in one go.
+    """Count all series that look at the same graph together.
 
     Args:
         engine: where counting runs.

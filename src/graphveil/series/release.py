@@ -27,7 +27,7 @@ class Release:
         raw: the exact counts with their noise: one, or one per degree.
         processed: the same, post-processed by public knowledge alone; not unbiased.
         processing: what was done to them, in words.
-        noise_std: the standard deviation of the noise in each raw value, known beforehand.
+        noise_std: the standard deviation of the noise in each raw value, known in advance.
         place: which release of its series it is, from 0 on.
         plan: how it was made.
     """
@@ -87,7 +87,7 @@ class MadeRelease:
 
 
 def has_same_past(terms: SeriesTerms, state: SeriesState, differences: Differences) -> bool:
-    """Whether the graph still counts to what was counted when its releases were made."""
+    """Whether counting the graph again gives what was counted when its releases were made."""
     made = terms.first_step + state.step
     if state.step == 0:
         return True

@@ -89,7 +89,7 @@ class Series:
         *,
         engine: Engine | None = None,
     ) -> Series:
-        """The series that was stored; its past is counted anew and compared.
+        """The series that was stored; its past is counted again and compared.
 
         Args:
             plan: the plan it was opened with, or one that continues it.
@@ -125,8 +125,8 @@ class Series:
         if not self._once.acquire(blocking=False):
             raise ParameterError(
                 "series",
-                "has already published, and would now draw other noise for the same steps",
-                hint="Go on with the series that `publish` returned.",
+                "has already published, and would now draw different noise for the same steps",
+                hint="Continue with the series that `publish` returned.",
             )
         try:
             return self._publish(sequence)
@@ -172,6 +172,6 @@ class Series:
 
 def _another_past() -> InputError:
     return InputError(
-        "the steps that were published are no longer what they were in this sequence",
+        "the published steps have changed in this sequence",
         hint="Give the sequence from which the earlier releases were made, with its new steps.",
     )

@@ -21,7 +21,7 @@ LARGEST_COUNT = 2**62  # far enough from the end of 64 bits for any noise that i
 
 @dataclass(frozen=True)
 class SeriesState:
-    """Everything a series must remember; a secret, which `repr` does not tell.
+    """Everything a series must remember; a secret, which `repr` does not show.
 
     An epoch's noise is decoded once, when it is drawn. What its steps add to the true value
     is kept as whole numbers; what the next epoch begins with is kept exactly.
@@ -89,7 +89,7 @@ def advance(
         raise ParameterError("difference", f"must have {plan.request.width} numbers")
     totals = tuple(a + int(b) for a, b in zip(state.totals, difference, strict=True))
     if any(abs(total) > LARGEST_COUNT for total in totals):
-        raise CountOverflowError("a count is too near to the end of 64 bits to add noise safely")
+        raise CountOverflowError("a count is too close to the limit of 64 bits to add noise safely")
     ready = state if state.step < state.epoch_end else _next_epoch(plan, state, source)
     place = ready.step - ready.epoch_start
     raw = tuple(total + noise[place] for total, noise in zip(totals, ready.noise, strict=True))
@@ -125,10 +125,10 @@ def _next_epoch(plan: Plan, state: SeriesState, source: NoiseSource) -> SeriesSt
 
 
 def _rounded(error: Fraction) -> int:
-    """The nearest whole number; there is just one, as denominators of decoders are odd.
+    """The nearest whole number; there is exactly one, as denominators of decoders are odd.
 
-    A tie would be broken by the noise alone: then equal measurements could be rounded apart,
-    and tell which true value was in them.
+    A tie would be broken by the noise alone: then equal measurements could be rounded differently,
+    and reveal which true value was in them.
     """
     if error.denominator % 2 == 0:
         raise ValueError("a factorisation needs odd denominators, so that rounding has no ties")

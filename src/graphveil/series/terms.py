@@ -1,4 +1,4 @@
-"""The terms of a series: what is fixed for ever when it is opened, all of it public."""
+"""The terms of a series: what is fixed permanently when it is opened, all of it public."""
 
 from __future__ import annotations
 

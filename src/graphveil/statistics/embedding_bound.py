@@ -2,7 +2,7 @@
 
 A copy is an embedding up to the pattern's symmetries. Embeddings that send a given vertex
 to a given node are bounded by placing the other vertices one by one, each beside a vertex
-already placed: that vertex has only so many links in the direction needed, and some of
+already placed: that vertex has a limited number of links in the direction needed, and some of
 them already lead to placed vertices. Every order of placing gives a valid bound, so the
 smallest is taken.
 """

@@ -11,15 +11,15 @@ from graphveil.errors import ParameterError
 
 @dataclass(frozen=True)
 class Parameter:
-    """What a statistic must be told, and how users tell it.
+    """What a statistic needs to know, and how users specify it.
 
     Attributes:
         name: the statistic's field.
-        flags: how it is called on the command line.
+        flags: what it is called on the command line.
         metavar: what stands for its value in a usage line.
         help: what it means, in one sentence.
-        parse: its value, from what a user typed or a study file holds. What is no such value
-            is handed through: the statistic refuses it with its own words.
+        parse: its value, from what a user typed or a study file holds. What is not such a value
+            is handed through: the statistic refuses it in its own words.
     """
 
     name: str
@@ -32,7 +32,7 @@ class Parameter:
 def told(
     *flags: str, metavar: str, meaning: str, parse: Callable[[str | int], Any]
 ) -> dict[str, Any]:
-    """How users tell a parameter; the metadata of its field. See `Parameter`."""
+    """How users specify a parameter; the metadata of its field. See `Parameter`."""
     return {"flags": flags, "metavar": metavar, "help": meaning, "parse": parse}
 
 

@@ -50,13 +50,13 @@ class Statistic(ABC):
     then found by the command line, by every engine and by every check suite.
 
     Attributes:
-        name: how users call it.
+        name: what users call it.
         summary: one line that says what is counted.
         formulas: Γ in words of the bound, by kind of graph, for listings.
         domain: the graphs on which it is defined.
         monotone: whether its totals can never fall.
         vector: whether a release has one number per degree instead of one number.
-        cumulative: whether each number of a vector counts "at least so many links", and so
+        cumulative: whether each number of a vector counts "at least d links", and so
             can never exceed the one before it.
         advice: what to use instead, on graphs outside the domain.
     """
@@ -72,7 +72,7 @@ class Statistic(ABC):
 
     @classmethod
     def parameters(cls) -> tuple[Parameter, ...]:
-        """What users must tell it."""
+        """What users must specify."""
         return tuple(parameter_of(each) for each in fields(cls))
 
     @classmethod
@@ -105,7 +105,7 @@ class Statistic(ABC):
     def projected_l1(self, threshold: Bound) -> int | None:
         """What one person can change in one release after greedy projection to `threshold`.
 
-        None where nobody knows. It holds for every two neighbouring graphs, whatever their
+        None where it is not known. It holds for every two neighbouring graphs, whatever their
         degrees: a projection needs no promise. Where it is known, a threshold that does not
         fit is refused as a bound would be.
         """

@@ -1,4 +1,4 @@
-"""What a steward does, one module a task, as functions that take and return plain values.
+"""What a steward does, one module per task, as functions that take and return plain values.
 
 Nothing in here prints, asks or knows a terminal: the command line and the local web page are
 two faces of it. The order of the work: `drafting` a promise with its predicted errors

@@ -1,4 +1,4 @@
-"""Adding: files are read and checked, and their records kept until their step; or taken back."""
+"""Adding: files are read and checked, and their records kept until their step; or withdrawn."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PRIVATE = "PRIVATE: true counts and rows of your records. For the data holder on
 
 @dataclass(frozen=True, eq=False)
 class Addition:
-    """What became of files of records; private, all of it, so `repr` tells nothing.
+    """What became of files of records; private, all of it, so `repr` shows nothing.
 
     Attributes:
         reading: what the files were taken for.
@@ -34,7 +34,7 @@ class Addition:
         return self.added.batch
 
     def lines(self) -> list[str]:
-        """What the steward is told: first about the files, then about the records."""
+        """What the steward sees: first about the files, then about the records."""
         return [*self.reading.report.lines(), *self.added.findings.lines()]
 
     def write_details(self, path: Path) -> None:
@@ -75,7 +75,7 @@ def add(
         files: one or many.
         format: of all files; None recognises each by its content.
         options: what the files do not say themselves.
-        complete: whether they hold everything, so that what has vanished is told.
+        complete: whether they hold everything, so that what has vanished is reported.
         dry_run: only read and check; change nothing.
     """
     from graphveil.formats import ReadingOptions, read_records
@@ -90,7 +90,7 @@ def add(
 
 
 def withdraw(folder: Path) -> int:
-    """Take the latest batch back, as far as it is not sealed; its number."""
+    """Withdraw the latest batch if it is not sealed; its number."""
     from graphveil.study import Study
 
     return Study.at(folder).withdraw()
@@ -102,7 +102,7 @@ def _require_direction(reading: ReadFiles, *, directed: bool) -> None:
         return
     words = {True: "directed", False: "undirected"}
     raise InputError(
-        f"the files say that links are {words[not directed]}, the study that they are "
+        f"the files say that links are {words[not directed]}, but the study says that they are "
         f"{words[directed]}",
         hint="Convert the files, or open a study of the other kind.",
     )

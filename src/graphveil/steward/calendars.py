@@ -14,7 +14,7 @@ RHYTHMS = ("year", "month", "week")
 
 
 def calendar(every: str, first: str, last: str | None = None) -> Calendar:
-    """Even steps; of `every` as a number, the way in which `first` is written tells the unit."""
+    """Even steps; where `every` is a number, how `first` is written decides the unit."""
     from graphveil.calendar.calendar import Calendar
 
     named = {"year": Calendar.yearly, "month": Calendar.monthly, "week": Calendar.weekly}

@@ -98,7 +98,7 @@ def with_shares(series: Sequence[SeriesWish], epsilon: str) -> tuple[SeriesWish,
     if left <= 0:
         raise BudgetError(
             f"the shares that were given leave nothing of ε = {epsilon} for {', '.join(open_ones)}."
-            " Give smaller shares, or name one for each."
+            " Give smaller shares, or one for each series."
         )
     share = as_text(equal_shares(left, len(open_ones))[0])
     return tuple(replace(each, epsilon=each.epsilon or share) for each in series)
@@ -137,7 +137,7 @@ def settled_series(promise: Promise, series: SeriesPromise, first_step: int) -> 
 
 @contextmanager
 def refused_as(source: str) -> Iterator[None]:
-    """What is wrong with a study that is only wished for is a parameter, not yet a file."""
+    """An error in a study that is not written yet names a parameter, not a file."""
     try:
         yield
     except StudyError as error:

@@ -18,7 +18,7 @@ def find(given: Path) -> Path:
     for folder in (given / "public", given):
         if (folder / "study.toml").is_file():
             return folder.resolve()
-    raise StudyError(f"there is no study in '{given}', and it is no public part of one.")
+    raise StudyError(f"there is no study in '{given}', and it is not a public part.")
 
 
 def has_private_part(public: Path) -> bool:
@@ -34,6 +34,6 @@ def writing(public: Path) -> AbstractContextManager[object]:
 
 
 def report_is_current(folder: Folder, ledger: Ledger) -> bool:
-    """Whether the page, which is written last, tells of the newest public row."""
+    """Whether the page, which is written last, covers the newest public row."""
     page, rows = folder.public / "report.html", ledger.public_rows
     return page.is_file() and bool(rows) and rows[-1].hash.encode() in page.read_bytes()

@@ -119,7 +119,7 @@ def publish(
 
 @dataclass(frozen=True)
 class _Work:
-    """The parts of a publication, each of which tells how far it is."""
+    """The parts of a publication, each of which reports its progress."""
 
     study: Study
     asked: Asked

@@ -17,7 +17,7 @@ class Report:
     """What was written.
 
     Attributes:
-        part: what it tells, as it was read for it.
+        part: what it shows, as it was read for it.
         paths: its files, the page last.
     """
 

@@ -49,7 +49,7 @@ def series_of(folder: Path) -> SeriesList:
 
 
 def open_series(folder: Path, wish: SeriesWish, *, dry_run: bool = False) -> Opening:
-    """Open a series from the next step on; a dry run tells what it would be like."""
+    """Open a series from the next step on; a dry run shows what it would be like."""
     from graphveil.study import Study
 
     study = Study.at(folder)
@@ -67,7 +67,7 @@ def _outlook(ledger: Ledger, wish: SeriesWish) -> Outlook:
 
     if not ledger.is_open:
         raise StudyError(
-            "this study is a draft, of which nothing is promised yet: write the series into "
+            "this study is a draft, and nothing is promised yet: add the series to "
             "public/study.toml."
         )
     with refused_as("the new series"):

@@ -32,7 +32,7 @@ def last_ended(promise: Promise) -> int:
 
     if _is_endless(promise):
         raise ParameterError(
-            "all", "has no end here: steps are plain numbers", hint="Use --through LABEL."
+            "all", "cannot be used: steps are plain numbers, not dates", hint="Use --through LABEL."
         )
     return steps_ended(promise) - 1
 

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Verification:
-    """What was found to be as it should be, and the first thing that was not.
+    """Which checks passed, and the first that failed.
 
     Attributes:
-        checks: those that hold.
-        failure: why there are no more; None if everything holds.
+        checks: those that passed.
+        failure: why there are no more; None if all passed.
     """
 
     checks: tuple[Check, ...]
@@ -34,18 +34,18 @@ class Verification:
 
 
 def verify(folder: Path) -> Verification:
-    """Check a study, or a public part by itself, as far as everything holds; changes nothing."""
+    """Check a study, or a public part by itself, up to the first failure; changes nothing."""
     held: list[Check] = []
     try:
         for check in checks(folder):
-            held.append(check)  # noqa: PERF402 - what held before a failure is told, too
+            held.append(check)  # noqa: PERF402 - what passed before a failure is shown, too
     except GraphveilError as failure:
         return Verification(tuple(held), failure)
     return Verification(tuple(held), None)
 
 
 def checks(folder: Path) -> Iterator[Check]:
-    """Every check that holds, one after the other; raises at the first that does not."""
+    """Every check that passes, one after the other; raises at the first that fails."""
     from graphveil.study import Study, verification
     from graphveil.study.public.public_part import PublicPart
     from graphveil.study.verification import Check
@@ -57,7 +57,7 @@ def checks(folder: Path) -> Iterator[Check]:
             yield Check("the public part", "a draft: nothing is announced yet")
             return
     part = PublicPart.read(public)
-    yield Check("the public part by itself", f"{part.head.rows} rows, which tell one story")
+    yield Check("the public part by itself", f"{part.head.rows} rows, consistent with each other")
     yield Check("the public files", _require_artefacts(public, part))
 
 
@@ -76,14 +76,14 @@ def _require_artefacts(public: Path, part: PublicPart) -> str:
         if found != made:
             raise IntegrityError(
                 f"{each.path}{_first_difference(each.path, found, made)} is not what graphveil "
-                "makes of the ledger: it was changed, or written by another version. `graphveil "
-                "report` writes it again."
+                "makes from the ledger: it was changed, or written by another version. "
+                "`graphveil report` writes it again."
             )
-    return f"{len(expected)} files, as they follow from the ledger"
+    return f"{len(expected)} files, consistent with the ledger"
 
 
 def _first_difference(path: str, found: bytes, made: bytes) -> str:
-    """The first row of a table that is not as it should be."""
+    """The first row of a table that differs."""
     if not path.endswith(".csv"):
         return ""
     rows, wanted = found.split(b"\n"), made.split(b"\n")

@@ -21,7 +21,7 @@ class SeriesWish:
         epsilon: its share of the budget; None takes part in what the others leave.
         delta: its share of the study's δ.
         mechanism: its name; None takes the best.
-        horizon: how many releases there will be; None if the calendar says it, or nobody knows.
+        horizon: how many releases there will be; None if the calendar says it, or it is unknown.
         projection: the threshold of a projecting mechanism.
         justification: why it is published; the card states it.
     """
@@ -58,7 +58,7 @@ class StudyWish:
         population: whose network it is, in public words.
         publisher: who stands behind it.
         calendar: the public steps.
-        epsilon: what all series may cost together, for ever.
+        epsilon: what all series may cost together, permanently.
         epsilon_reason: why this much.
         series: what is published.
         bound_reason: why the public may believe the bound.
@@ -67,7 +67,7 @@ class StudyWish:
         outward: the bound of links from a person, in a directed one.
         oriented: whether two people are never linked both ways.
         directed: whether links have a direction.
-        delta: the probability of a loss over ε, if there may be one.
+        delta: the probability of a loss above ε, if there may be one.
         confidence: the level of published intervals.
         person_separator: what ends the person in an id; "" if an id is a person.
         fold_case: whether Ann and ann are one person.

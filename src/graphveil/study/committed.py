@@ -28,7 +28,7 @@ class Committed:
 
     @property
     def is_behind(self) -> bool:
-        """Whether a step was sealed that the public part does not tell yet."""
+        """Whether a step was sealed that the public part does not show yet."""
         return self.public.steps < len(self.ledger.sealed)
 
 

@@ -21,10 +21,10 @@ The other files are made from these two, by graphveil.
 """
 PRIVATE_NOTE = """\
 Nothing in this folder may leave the building: it holds the people, their links, the exact
-counts and the noise of the future. Whoever has it can undo the privacy of every release.
+counts and the noise of future releases. Whoever has it can undo the privacy of every release.
 
 Back it up together with ../public, and never restore an older copy of it alone: steps that
-were published would be drawn again, with other noise. `graphveil publish` refuses that.
+were published would be drawn again, with different noise. `graphveil publish` refuses that.
 """
 OWNER_ONLY_FOLDER, OWNER_ONLY_FILE = 0o700, 0o600
 
@@ -90,10 +90,10 @@ class Folder:
             )
 
     def require_free(self) -> None:
-        """Refuse a folder that holds a study already."""
+        """Refuse a folder that already holds a study."""
         if self.study_file.exists():
             raise StudyError(
-                f"'{self.root}' holds a study already. One folder is one study: choose another "
+                f"'{self.root}' already holds a study. One folder is one study: choose another "
                 "folder."
             )
 
@@ -124,7 +124,9 @@ def make_folder(folder: Folder, url: str | None) -> None:
         if url is None:  # a killed process may have left the way to another database
             (folder.private / "store.toml").unlink(missing_ok=True)
     except OSError as error:
-        raise StorageError(f"'{root}' cannot be made: {os.strerror(error.errno or 0)}.") from error
+        raise StorageError(
+            f"'{root}' cannot be created: {os.strerror(error.errno or 0)}."
+        ) from error
     write_private(folder.private / "README.txt", PRIVATE_NOTE.encode())
     if url is not None:
         import tomli_w

@@ -102,7 +102,7 @@ class StoredFile:
 
 @dataclass(frozen=True)
 class BatchEntry:
-    """Records that were added in one go; the last of them arrives at `last_step`."""
+    """Records that were added together; the last of them arrives at `last_step`."""
 
     number: int
     last_step: int = field(repr=False)
@@ -112,7 +112,7 @@ class BatchEntry:
 
 @dataclass(frozen=True)
 class SealedTables:
-    """The private tables of a step that is closed for ever."""
+    """The private tables of a step that is closed permanently."""
 
     nodes: StoredFile
     edges: StoredFile
@@ -139,7 +139,7 @@ class Ledger:
         return [row for row in self.rows if row.event == event]
 
     def told(self, kind: type[FactType]) -> list[tuple[LedgerRow, FactType]]:
-        """The rows that tell one kind of fact, each with the fact."""
+        """The rows that state one kind of fact, each with the fact."""
         return [(row, kind.read(row.announcement)) for row in self.of(kind.event)]
 
     @cached_property
@@ -205,7 +205,7 @@ def require_chain(rows: Sequence[LedgerRow]) -> None:
     for number, row in enumerate(rows):
         if row.number != number or row.hash != row.computed_hash(previous):
             raise IntegrityError(
-                f"the ledger, row {number} ({row.event}, {row.at}): the hash does not fit; this "
-                "row, or one before it, is not as it was written."
+                f"the ledger, row {number} ({row.event}, {row.at}): the hash does not match; this "
+                "row, or one before it, was changed."
             )
         previous = row.hash

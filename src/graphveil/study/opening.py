@@ -1,4 +1,4 @@
-"""Opening: a draft becomes a promise, and a series gets its share of the budget for ever."""
+"""Opening: a draft becomes a promise, and a series gets its share of the budget permanently."""
 
 from __future__ import annotations
 
@@ -124,8 +124,8 @@ def require_room(ledger: Ledger, step: int) -> None:
         horizon = each.promise.horizon
         if horizon is not None and step >= each.first_step + horizon:
             raise StudyError(
-                f"series '{each.series}' was planned for {horizon} releases, so the study "
-                "ends with the last of them. To go on, open a new study; the people in it are the "
+                f"series '{each.series}' was planned for {horizon} releases, so the study ends "
+                "with the last of them. To continue, open a new study; the people in it are the "
                 "same, so its ε adds to this one's."
             )
 
@@ -133,7 +133,7 @@ def require_room(ledger: Ledger, step: int) -> None:
 def require_new_name(promise: Promise, name: str) -> None:
     """Refuse a series whose name is taken."""
     if any(each.name == name for each in promise.series):
-        raise ParameterError("name", f"a series '{name}' is open already", hint="Choose another.")
+        raise ParameterError("name", f"a series '{name}' is already open", hint="Choose another.")
 
 
 def _announcement(
@@ -170,7 +170,7 @@ def _announcement(
 
 
 def _noise(chosen: Plan) -> tuple[NoiseFact, ...]:
-    """The law of each epoch that is known beforehand; equal ones are told once."""
+    """The law of each epoch that is known in advance; equal ones are listed once."""
     told = []
     for law, equal in groupby(_known_epochs(chosen), key=lambda epoch: epoch.law):
         size = {law.size_name: str(law.size)}

@@ -63,7 +63,7 @@ def _level(value: object) -> str:
 
 
 def _located(value: object, validated: ValidatorFunctionWrapHandler) -> Any:
-    """Let a refused parameter be told with the entry that it stands in."""
+    """Report a refused parameter with the entry in which it stands."""
     try:
         return validated(value)
     except ParameterError as error:
@@ -116,7 +116,7 @@ class Budget(_Part):
 
 def _name(value: str) -> str:
     if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", value):
-        raise ValueError("must be of small letters, digits and single hyphens")
+        raise ValueError("must consist of lower-case letters, digits and single hyphens")
     return value
 
 
@@ -124,12 +124,12 @@ class SeriesPromise(_Part):
     """One statistic, published at every step from `opened` on, for its share of the budget.
 
     Attributes:
-        name: how the series is called in files and commands.
+        name: what the series is called in files and commands.
         statistic: what is counted.
         parameters: of the statistic.
         epsilon: the share of the budget, for the whole life of the series.
         mechanism: its name, or "auto".
-        horizon: how many releases there will be; None if nobody knows.
+        horizon: how many releases there will be; None if unknown.
         projection: the threshold of a projecting mechanism.
         opened: the label of its first step; None is the first of the study.
         justification: why this statistic, with these parameters; the card states it.
@@ -180,7 +180,7 @@ def _told_calendar(calendar: Calendar) -> dict[str, Any]:
 
 
 class Promise(_Part):
-    """What a study promises the public, as its file tells it."""
+    """What a study promises the public, as its file states it."""
 
     format: Literal[1] = FORMAT
     title: Text
@@ -230,8 +230,8 @@ class Promise(_Part):
         projects = series.mechanism != AUTO and (mechanism(series.mechanism).projects)
         if projects != (series.projection is not None):
             raise ValueError(
-                f"series '{series.name}': 'projection' is needed by projecting mechanisms, and "
-                "by no others"
+                f"series '{series.name}': 'projection' is required for projecting mechanisms, and "
+                "not allowed for others"
             )
 
     @property
@@ -271,7 +271,7 @@ class Promise(_Part):
         """The promise that plain data describe; says which entry is wrong, and why."""
         if data.get("format", FORMAT) != FORMAT:
             raise StudyError(
-                f"{source} is of format {data['format']}, this graphveil reads format {FORMAT}. "
+                f"{source} has format {data['format']}, but this graphveil reads format {FORMAT}. "
                 "Install the version of graphveil that wrote it."
             )
         try:

@@ -102,10 +102,10 @@ def terms_of(ledger: Ledger, kept: Mapping[str, StoredSeries]) -> dict[str, Seri
 
 
 def require_kept_so_far(folder: Folder, ledger: Ledger, engine: Engine) -> None:
-    """Refuse a series that would count on a promise which sealed steps have broken already.
+    """Refuse a series that would count on a promise which sealed steps have already broken.
 
     Series that project do not count on it, so it may be. The new one could never be published,
-    and would hold up the others for ever.
+    and would hold up the others forever.
     """
     from graphveil.graph.degrees import broken_promise
 
@@ -122,12 +122,10 @@ def require_kept(prepared: Prepared, step: int) -> None:
         return
     promise = prepared.promise
     raise BoundError(
-        f"{promise.calendar.label(step)} cannot be sealed: somebody has more links than the study "
-        f"promises ({promise.degree_bound}). Nothing was published and nothing was spent. For "
-        "the operator only: do not publish this message or the fact that it appeared, since it "
-        "depends on the data. What can be done: correct the records (`graphveil add --withdraw` "
-        "takes the latest batch back) if they are wrong; or open a new study with a larger "
-        "bound that is justified without looking at the data."
+        f"{promise.calendar.label(step)} cannot be sealed: somebody has more links than promised "
+        f"({promise.degree_bound}). Nothing was published or spent. For the operator only: keep "
+        "secret that this appeared. If records are wrong, correct them (see `graphveil add "
+        "--withdraw`); else open a new study with a larger bound, chosen without the data."
     )
 
 

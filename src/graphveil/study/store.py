@@ -172,8 +172,8 @@ class Store:
         if url.startswith("sqlite:///") and not Path(url.removeprefix("sqlite:///")).exists():
             raise StorageError(
                 "the ledger database is missing from the private folder. Restore the newest "
-                "backup of the private folder; do not begin anew, since what was published "
-                "counts."
+                "backup of the private folder; do not start again without it, since what was "
+                "published still counts."
             )
         with _in_words():
             store = cls(_engine(url))
@@ -189,7 +189,7 @@ class Store:
 
     @contextmanager
     def reading(self) -> Iterator[Reading]:
-        """A consistent look at what was committed; hinders nobody."""
+        """A consistent look at what was committed; blocks nobody."""
         with _in_words(), self._connected() as connection:
             yield Reading(connection)
 
@@ -210,7 +210,7 @@ def _make_tables(connection: sa.Connection) -> None:
     if sa.inspect(connection).has_table("ledger"):
         if connection.execute(sa.select(sa.func.count()).select_from(_LEDGER)).scalar_one():
             raise StudyError(
-                "the database holds a study already. One database (or one schema of it) is one "
+                "the database already holds a study. One database (or one schema of it) is one "
                 "study: choose another."
             )
         return
@@ -224,12 +224,12 @@ def _in_words() -> Iterator[None]:
     try:
         yield
     except exc.NoSuchModuleError as error:
-        raise StorageError("this kind of database is not known; use PostgreSQL.") from error
+        raise StorageError("this kind of database is not supported; use PostgreSQL.") from error
     except (exc.SQLAlchemyError, ModuleNotFoundError) as error:
         cause = str(getattr(error, "orig", None) or error).splitlines()[0]
         raise StorageError(
-            f"the ledger database does not answer as it should: {cause}. What was committed "
-            "stands; run the command again once the cause is mended."
+            f"the ledger database failed: {cause}. What was committed is safe; fix the cause, "
+            "then run the command again."
         ) from error
 
 
@@ -253,14 +253,14 @@ def _engine(url: str) -> sa.Engine:
 
 
 def _discreet(url: str | sa.URL, **options: Any) -> sa.Engine:
-    """An engine that tells no values, neither in errors nor in logs."""
+    """An engine that shows no values, neither in errors nor in logs."""
     return sa.create_engine(
         url, poolclass=sa.NullPool, hide_parameters=True, logging_name=_LOGGED_AS, **options
     )
 
 
 def _sqlite_settings(connection: Any, _: object) -> None:
-    """Durable before it is told; a truncated journal is synced too, a deleted one is not."""
+    """Durable before it is reported; a truncated journal is synced too, a deleted one is not."""
     connection.isolation_level = None  # BEGIN is ours, see below
     for pragma in ("synchronous = FULL", "journal_mode = TRUNCATE", "foreign_keys = ON"):
         connection.execute(f"PRAGMA {pragma}")
@@ -281,7 +281,7 @@ def _postgresql(url: str) -> sa.Engine:
 
 
 def _address(url: str) -> sa.URL:
-    """A URL, taken apart; what cannot be read is not repeated: a password may be in it."""
+    """A URL, parsed; what cannot be read is not repeated: a password may be in it."""
     with suppress(ValueError, exc.ArgumentError):
         parsed = sa.make_url(url)
         if "@" not in (parsed.host or ""):  # else the end of a password is taken for a host
@@ -294,7 +294,7 @@ def _address(url: str) -> sa.URL:
 
 
 def _postgresql_begin(connection: sa.Connection) -> None:
-    """Readers see one moment; writers wait for each other, for each schema apart."""
+    """Readers see one moment; writers wait for each other, separately for each schema."""
     if connection.get_execution_options().get("reading", False):
         connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         return

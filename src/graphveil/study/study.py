@@ -124,8 +124,8 @@ class Study:
 
         Args:
             records: as a reader found them.
-            complete: whether they are all there is to know, so that what they lack is told.
-            dry_run: only tell; change nothing.
+            complete: whether they are all there is to know, so that what they lack is reported.
+            dry_run: only report; change nothing.
         """
         if dry_run:
             ledger = self.ledger()
@@ -144,15 +144,15 @@ class Study:
         )
 
     def withdraw(self) -> int:
-        """Take the latest batch back, as far as it is not sealed; its number."""
+        """Withdraw the latest batch if it is not sealed; its number."""
         with self._writing() as (transaction, opened):
             ledger = opened.ledger
             if not ledger.batches:
-                raise StudyError("there is no batch of records to take back.")
+                raise StudyError("there is no batch of records to withdraw.")
             latest = ledger.batches[-1]
             if latest.last_step < len(ledger.sealed):
                 raise StudyError(
-                    f"batch {latest.number} is sealed already: what was published stays."
+                    f"batch {latest.number} is already sealed: what was published stays."
                 )
             transaction.append(Event.RECORDS_WITHDRAWN, private={"batch": latest.number})
         return latest.number
@@ -181,7 +181,7 @@ class Study:
         """Seal the next step, or every step up to `through`, and tell the public.
 
         What a killed process has sealed is announced, too; then, without `through`, nothing
-        more is sealed. A step that is sealed already is announced again, in the same bytes.
+        more is sealed. A step that is already sealed is announced again, in the same bytes.
 
         Args:
             through: the last step to seal; None seals one.
@@ -250,8 +250,8 @@ class Study:
         if early or step < steps_ended(promise):
             return
         raise StudyError(
-            f"{label} has not ended yet, so records of it may still come; once a step is sealed, "
-            "they would join the next one. Wait, or seal it now with --early."
+            f"{label} has not ended yet: records for it may still come, and once it is sealed "
+            "they would be counted in the next step. Wait, or seal it now with --early."
         )
 
 

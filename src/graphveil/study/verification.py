@@ -1,7 +1,7 @@
 """Verification: everything that a study claims about itself, checked, row by row.
 
-The first thing that is not as it should be is named, with its row of the ledger. Nothing is
-changed, and nothing is published.
+The first check that fails is named, with its row of the ledger. Nothing is changed,
+and nothing is published.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from graphveil.study.study import Study
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was found to be as it should be."""
+    """One check that passed, and what it found."""
 
     name: str
     found: str
@@ -49,7 +49,7 @@ def verify(study: Study) -> Iterator[Check]:
     with study.store.reading() as committed:
         ledger = committed.ledger()  # which checks the private chain
         subject = _Subject(study, public, ledger, committed.series())
-    yield Check("the ledger's chain", f"{len(ledger.rows)} rows, each bound to those before")
+    yield Check("the ledger's chain", f"{len(ledger.rows)} rows, each chained to those before")
     if not ledger.is_open:
         return
     for name, check in _CHECKS.items():
@@ -60,13 +60,13 @@ def _public_chain(subject: _Subject) -> str:
     require_newest(subject.public, subject.ledger)
     rows, known = subject.public.rows, subject.ledger.public_rows
     if len(rows) < len(known):
-        return f"{len(known) - len(rows)} rows wait to be announced by `graphveil publish`"
+        return f"{len(known) - len(rows)} rows are still to be announced by `graphveil publish`"
     return f"{len(rows)} rows, the same as in the ledger; head {rows[-1].hash[:16]}…"
 
 
 def _study_file(subject: _Subject) -> str:
     require_agreeing_file(subject.public, subject.ledger)
-    return "says what the ledger says"
+    return "agrees with the ledger"
 
 
 def _budget(subject: _Subject) -> str:
@@ -85,7 +85,7 @@ def _order(subject: _Subject) -> str:
 
 
 def _files(subject: _Subject) -> str:
-    """Every private table has the checksum that its row tells."""
+    """Every private table has the checksum that its row states."""
     folder, files = subject.study.folder, 0
     homes = {Event.RECORDS_ADDED: folder.batches, Event.STEP_SEALED: folder.segments}
     entries = {each.number: each for each in subject.ledger.batches}
@@ -99,7 +99,7 @@ def _files(subject: _Subject) -> str:
             except IntegrityError as error:
                 raise _at(row, str(error).removesuffix(".")) from error
             files += 1
-    return f"{files} private tables, as they were written"
+    return f"{files} private tables, unchanged since they were written"
 
 
 def _plans_and_states(subject: _Subject) -> str:
@@ -112,11 +112,11 @@ def _plans_and_states(subject: _Subject) -> str:
         last = made.get(fact.series)
         if last is not None and digest(kept.state) != last.secret["state"]:
             raise _at(last, "the stored state of the series is not the one after its last release")
-    return f"{len(subject.kept)} series, as they were left"
+    return f"{len(subject.kept)} series, unchanged since their last release"
 
 
 def _counts(subject: _Subject) -> str:
-    """The sealed graph still counts to what was counted when its steps were sealed."""
+    """Counting the sealed graph again gives the counts from when its steps were sealed."""
     ledger, study = subject.ledger, subject.study
     if not ledger.sealed:
         return "nothing is sealed yet"
@@ -129,8 +129,8 @@ def _counts(subject: _Subject) -> str:
         first_step = terms[fact.series].first_step
         expected = difference_at(differences[fact.series], first_step, fact.step)
         held = row.secret["differences"] == list(expected)
-        _require(row, held, "the sealed graph counts otherwise")
-    return f"{len(releases)} releases, counted again"
+        _require(row, held, "the sealed graph gives a different count")
+    return f"{len(releases)} releases, counted again with the same result"
 
 
 def _noise(subject: _Subject) -> str:
@@ -146,7 +146,7 @@ def _noise(subject: _Subject) -> str:
                 drawn = [numbers[place - state.epoch_start] for numbers in state.noise]
                 _require(row, noise == drawn, "the noise is not the one that was kept")
             sums = tuple((totals[place] + np.array(noise)).tolist())
-            _require(row, fact.raw == sums, "the raw value is not the exact one plus noise")
+            _require(row, fact.raw == sums, "the raw value is not the exact value plus noise")
     return f"{len(made)} releases are their exact values plus the noise that was drawn once"
 
 

@@ -1,1 +1,1 @@
-"""The commands, one a file."""
+"""The commands, one per file."""

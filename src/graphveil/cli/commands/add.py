@@ -20,7 +20,7 @@ def add(
     folder: StudyFolder,
     files: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="FILE...", help="One or many; the format is recognised."),
+        typer.Argument(metavar="FILE...", help="One or more files; the format is detected."),
     ] = None,
     format_: Annotated[
         str | None,
@@ -43,7 +43,7 @@ def add(
     ] = False,
     complete: Annotated[
         bool,
-        typer.Option("--complete", help="The files hold everything: tell what has vanished."),
+        typer.Option("--complete", help="The files hold everything: report what vanished."),
     ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Read and check; change nothing.")
@@ -55,7 +55,7 @@ def add(
         ),
     ] = None,
     withdraw: Annotated[
-        bool, typer.Option("--withdraw", help="Take the latest batch back, if it is not sealed.")
+        bool, typer.Option("--withdraw", help="Withdraw the latest batch, if it is not sealed.")
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -96,7 +96,7 @@ def _withdraw(folder: Path, files: list[Path] | None, *, as_json: bool) -> None:
     if as_json:
         print_json({"withdrawn": number})
     else:
-        print(f"Batch {number} is taken back: it will not be published.")
+        print(f"Batch {number} was withdrawn: it will not be published.")
 
 
 def _print(folder: Path, added: Addition, details: Path | None) -> None:
@@ -106,8 +106,8 @@ def _print(folder: Path, added: Addition, details: Path | None) -> None:
     for line in added.lines():
         print(f"  {line}", file=sys.stderr)
     if details is not None:
-        print(f"  listed in {details}, which only you can read", file=sys.stderr)
+        print(f"  listed in {details}, readable by you only", file=sys.stderr)
     if added.batch is None:
         print("A dry run: nothing was changed.")
     else:
-        print(f"Batch {added.batch} is kept. Next: graphveil publish {folder}")
+        print(f"Batch {added.batch} was stored. Next: graphveil publish {folder}")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from graphveil.testing.audit.evidence import Evidence
 
 VIOLATION = 6  # the exit code
-REMINDER = "An audit can only find faults; that it finds none does not prove privacy."
+REMINDER = "An audit can only find faults; finding none does not prove privacy."
 
 
 def audit(
@@ -52,17 +52,15 @@ def audit(
         str, typer.Option("--mechanism", metavar="NAME", help="Which one; auto takes the best.")
     ] = "auto",
     runs: Annotated[
-        int, typer.Option("--runs", metavar="N", help="Series of either side that are judged.")
+        int, typer.Option("--runs", metavar="N", help="Series evaluated on each side.")
     ] = 200_000,
-    seed: Annotated[
-        int, typer.Option("--seed", metavar="N", help="Repeats, or varies, the simulation.")
-    ] = 0,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the simulation.")] = 0,
     as_json: Json = False,
 ) -> None:
-    """Try to tell two neighbouring graphs apart by what a mechanism publishes of them.
+    """Try to tell two neighbouring graphs apart by what a mechanism publishes about them.
 
     Takes the worst known pairs of graph sequences that differ in one person, publishes both
-    many times, and reports a confident lower bound on the ε that an observer of the whole
+    many times, and reports a lower confidence bound on the ε that an observer of the whole
     series would see. Needs no data. Ends with exit code 6 if the bound is above the claim.
 
     Example: graphveil audit edges --bound 3 --epsilon 1 --horizon 8 --runs 20000
@@ -149,7 +147,13 @@ def _print(plan: Plan, found: Audit) -> None:
         claim += f", δ = {as_text(found.delta)}"
     print_table(
         f"{plan.subject}: {plan.mechanism.name}, claimed {claim}",
-        ("series", "runs on each side", "telling event", "on the other side", "ε is at least"),
+        (
+            "series",
+            "runs on each side",
+            "distinguishing event",
+            "on the other side",
+            "ε is at least",
+        ),
         _rows(found),
     )
     print(f"Claimed {claim}; shown, with confidence {found.confidence:.6f}: ", end="")

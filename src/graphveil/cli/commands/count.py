@@ -36,7 +36,7 @@ def count(
         ),
     ],
     directed: Annotated[
-        bool, typer.Option("--directed", help="source,target has a direction.")
+        bool, typer.Option("--directed", help="Edges go from source to target.")
     ] = False,
     oriented: Annotated[
         bool, typer.Option("--oriented", help="Directed, and reciprocal edges are refused.")
@@ -55,7 +55,7 @@ def count(
     """Count a statistic exactly at every step. The result is private.
 
     Steps begin at the earliest time in the file, which is fine for looking at one's own
-    data; a published calendar is chosen without looking.
+    data; a published calendar must be chosen without looking at the data.
 
     Example: graphveil count triangles --nodes nodes.csv --edges edges.csv --every year
     """

@@ -27,9 +27,7 @@ def datasets(
         list[str] | None,
         typer.Argument(metavar="[PATH]...", help="Your data, named as the list shows."),
     ] = None,
-    seed: Annotated[
-        int, typer.Option("--seed", metavar="N", help="What the two models are drawn with.")
-    ] = 0,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the two models.")] = 0,
     as_json: Json = False,
 ) -> None:
     """List the datasets of the experiments, with sizes and degrees beside the paper's.

@@ -24,15 +24,15 @@ FIRST_YEAR, YEARS, PER_YEAR = 2013, 12, 1000
 LAST_YEAR = FIRST_YEAR + YEARS - 1
 SHOWN = 12  # lines of a command's output
 WIDTH = 160  # of a command
-NOTE = "Made up by `graphveil demo`, which makes this whole folder anew when it runs again.\n"
+NOTE = "Made up by `graphveil demo`, which creates this whole folder again on its next run.\n"
 
 
 def demo(
     folder: Annotated[
-        Path, typer.Argument(metavar="FOLDER", help="Where the study of the demo is made.")
+        Path, typer.Argument(metavar="FOLDER", help="Where to create the demo study.")
     ] = Path("graphveil-demo"),
 ) -> None:
-    """Do a steward's work of twelve years on a made-up network, and leave a study to look at.
+    """Run twelve years of a steward's work on a made-up network, and keep the study to look at.
 
     Creates a study, plans it, adds records as they come in, publishes year by year, opens a
     series later, writes the report and verifies everything, with the commands shown.
@@ -84,7 +84,7 @@ def _make_room(folder: Path) -> None:
         shutil.rmtree(folder)
     elif folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise StudyError(
-            f"'{folder}' is there already and was not made by the demo. Name another folder: "
+            f"'{folder}' already exists and was not made by the demo. Name another folder: "
             "graphveil demo FOLDER."
         )
     marker.parent.mkdir(parents=True)
@@ -117,12 +117,12 @@ def _scenes(folder: Path, exports: _Exports) -> Iterator[_Scene]:
     yield _Scene("How large will the noise be?", ("plan", study, *sizes))
     _write_exports(exports)
     yield _Scene(
-        f"The first export comes in, with everybody until {early}. What is said about it is "
+        f"The first export comes in, with everybody until {early}. What is printed about it is "
         "private.",
         ("add", study, *exports.files(early)),
     )
     backfill = ("publish", study, "--through", str(early), "--no-report")
-    yield _Scene("The past is published year by year, in one go.", backfill)
+    yield _Scene("The past is published year by year, in one command.", backfill)
     listed = str(exports.folder / "look-into.csv")
     yield _Scene(
         f"Two years later: the next export. Some people of {early - 2} are found only now, and "
@@ -130,7 +130,7 @@ def _scenes(folder: Path, exports: _Exports) -> Iterator[_Scene]:
         ("add", study, *exports.files(middle), "--complete", "--list", listed),
     )
     yield _Scene(
-        "The board asks for triangles, too: a new series, paid from what is left.",
+        "The board asks for triangles, too: a new series, paid for from what is left.",
         ("series", study, "--open", "triangles", "--epsilon", "1"),
     )
     yield _Scene("The next two years.", ("publish", study, "--through", str(middle)))
@@ -142,7 +142,7 @@ def _scenes(folder: Path, exports: _Exports) -> Iterator[_Scene]:
     yield _Scene("Where does the study stand?", ("status", study), 20)
     yield _Scene("What was published?", ("releases", study, "--series", "edges"), 20)
     yield _Scene("Page, charts, card and table can be made again at any time.", ("report", study))
-    yield _Scene("And does everything hold together?", ("verify", study), 20)
+    yield _Scene("And is everything consistent?", ("verify", study), 20)
 
 
 def _new(study: str) -> tuple[str, ...]:
@@ -151,9 +151,9 @@ def _new(study: str) -> tuple[str, ...]:
         "--title", "A made-up transmission network",
         "--population", "made-up people of a made-up country",
         "--publisher", "graphveil demo",
-        "--bound", "15", "--bound-reason", "the model makes nobody with more links",
+        "--bound", "15", "--bound-reason", "the model creates nobody with more links",
         "--every", "year", "--first", str(FIRST_YEAR), "--last", str(LAST_YEAR),
-        "--epsilon", "4", "--epsilon-reason", "generous, since nobody exists",
+        "--epsilon", "4", "--epsilon-reason", "generous, since everybody is made up",
         "--series", "nodes@1/4", "--series", "edges@1/2", "--series", "components@1/2",
         "--series", "high-degree:tau=3@1/2=hubs", "--series", "degree-ccdf@1=degrees",
     )  # fmt: skip

@@ -22,7 +22,7 @@ def generate(
 ) -> None:
     """Draw a graph from one of the paper's models, and write it as nodes.csv and edges.csv.
 
-    Nothing is overwritten, and either both files are there in the end or none.
+    Nothing is overwritten, and in the end either both files exist or neither.
 
     Example: graphveil generate synthetic-1:years=30,yearly=200 my-epidemic --seed 7
     """

@@ -48,7 +48,7 @@ def new(
         typer.Option(
             "--every",
             metavar="year|month|week|N",
-            help="Length of a step; the way in which --first is written tells the unit of N.",
+            help="Length of a step; how --first is written decides the unit of N.",
         ),
     ] = None,
     first: Annotated[
@@ -63,25 +63,25 @@ def new(
         typer.Option("--cuts", metavar="A,B,…", help="Where steps begin, if they are uneven."),
     ] = None,
     end: Annotated[
-        str | None, typer.Option("--end", metavar="TIME", help="Where the last of the cuts ends.")
+        str | None, typer.Option("--end", metavar="TIME", help="End of the last step of --cuts.")
     ] = None,
     epsilon: Annotated[
         str | None,
-        typer.Option("--epsilon", metavar="E", help="What all series may cost together, for ever."),
+        typer.Option("--epsilon", metavar="E", help="Total ε of all series, for the whole study."),
     ] = None,
     epsilon_reason: Annotated[
         str | None, typer.Option("--epsilon-reason", metavar="TEXT", help="Why this much.")
     ] = None,
     delta: Annotated[
         str | None,
-        typer.Option("--delta", metavar="δ", help="Probability of a loss over ε, such as 1e-6."),
+        typer.Option("--delta", metavar="δ", help="Probability of a loss above ε, such as 1e-6."),
     ] = None,
     series: Annotated[
         list[str] | None,
         typer.Option(
             "--series",
             metavar="STATISTIC[:PARAMETER=VALUE,…][@E][=NAME]",
-            help="What is published, once per series; those without @E share what is left.",
+            help="A series to publish; may be repeated. Those without @E share what is left.",
         ),
     ] = None,
     series_reason: Annotated[
@@ -89,16 +89,16 @@ def new(
         typer.Option("--series-reason", metavar="NAME=TEXT", help="Why this series."),
     ] = None,
     confidence: Annotated[
-        str, typer.Option("--confidence", metavar="P", help="Level of the published intervals.")
+        str, typer.Option("--confidence", metavar="P", help="Confidence level of the intervals.")
     ] = "0.95",
     person_separator: Annotated[
         str,
         typer.Option(
-            "--person-separator", metavar="SIGN", help="Ends the person in an id: PERSON|SEQUENCE."
+            "--person-separator", metavar="TEXT", help="Text after the person: PERSON|SEQUENCE."
         ),
     ] = "",
     fold_case: Annotated[
-        bool, typer.Option("--fold-case", help="Ann and ann are one person.")
+        bool, typer.Option("--fold-case", help="Treat Ann and ann as one person.")
     ] = False,
     undated: Annotated[
         Undated, typer.Option("--undated", help="Nodes without a time: refuse, or first open step.")
@@ -178,7 +178,7 @@ def _calendar(answers: Answers) -> Calendar:
     if "cuts" in answers:
         return calendar_of_cuts(answers["cuts"].split(","), answers.get("end"))
     if "end" in answers:
-        raise ParameterError("end", "goes with --cuts", hint="Use --last.")
+        raise ParameterError("end", "can only be used with --cuts", hint="Use --last.")
     return calendar(answers["every"], answers["first"], answers.get("last") or None)
 
 
@@ -190,7 +190,7 @@ def _reasons(given: list[str]) -> dict[str, str]:
 
 
 def _series(lines: str, reasons: dict[str, str]) -> tuple[SeriesWish, ...]:
-    """The series with their reasons; refuses a reason for one that there is not."""
+    """The series with their reasons; refuses a reason for a series that does not exist."""
     from graphveil.cli.series_syntax import series_data
     from graphveil.steward.wishes import SeriesWish
 

@@ -48,20 +48,20 @@ def plan(
     oriented: Oriented = False,
     delta: Annotated[
         str | None,
-        typer.Option("--delta", metavar="δ", help="Probability of a loss over ε, such as 1e-6."),
+        typer.Option("--delta", metavar="δ", help="Probability of a loss above ε, such as 1e-6."),
     ] = None,
     horizon: Annotated[
         str, typer.Option("--horizon", metavar="T|unknown", help="How many releases there will be.")
     ] = UNKNOWN,
     mechanism: Annotated[
-        str, typer.Option("--mechanism", metavar="NAME", help="Choose one, whatever its error.")
+        str, typer.Option("--mechanism", metavar="NAME", help="Use this one, whatever its error.")
     ] = "auto",
     expected: Annotated[
         list[str] | None,
         typer.Option(
             "--expected",
             metavar="N|SERIES=N",
-            help="A guess of the number's size, to warn by; of a study, once per series.",
+            help="Expected size of the number, for a warning; for a study, once per series.",
         ),
     ] = None,
     as_json: Json = False,
@@ -72,7 +72,7 @@ def plan(
 ) -> None:
     """Show the error that each mechanism will have, and which one is best.
 
-    Of a study, shows the error that each series will have; the study file says the rest, so
+    For a study, shows the error that each series will have; the study file says the rest, so
     no other option is needed. Errors are standard deviations of the noise in each published
     number. They follow from public parameters only: no data is read, and nothing is spent.
 
@@ -131,7 +131,7 @@ def _require_untold(given: list[object], horizon: str, mechanism: str) -> None:
     if any(each is not None for each in given) or (horizon, mechanism) != (UNKNOWN, "auto"):
         raise ParameterError(
             "plan",
-            "of a study takes --expected and --json only",
+            "of a study takes only --expected and --json",
             hint="The rest is in its study file; to try other values, plan a statistic.",
         )
 

@@ -1,4 +1,4 @@
-"""`graphveil publish`: the next step is sealed, for ever, and only then announced."""
+"""`graphveil publish`: the next step is sealed permanently, and only then announced."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def publish(
     folder: StudyFolder,
     step: Annotated[
         str | None,
-        typer.Option("--step", metavar="LABEL", help="This step: the next, or one again."),
+        typer.Option("--step", metavar="LABEL", help="The next step, or a sealed one again."),
     ] = None,
     through: Annotated[
         str | None,
@@ -39,8 +39,8 @@ def publish(
 ) -> None:
     """Seal the next step and publish it: its noise is drawn once and never again.
 
-    A step that is sealed already is written again with the same numbers. If an earlier run
-    was interrupted, a plain publish finishes that and seals nothing more.
+    A step that is already sealed is written again with the same numbers. If an earlier run
+    was interrupted, a plain publish finishes it and seals nothing more.
 
     Example: graphveil publish my-study
     """
@@ -59,7 +59,7 @@ def publish(
 
 @contextmanager
 def _progress() -> Iterator[Callable[[Progress], None]]:
-    """On a terminal, a bar where more than one step is sealed, and a sign that a report is made."""
+    """On a terminal, a bar while several steps are sealed, and a note while the report is made."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
@@ -86,10 +86,10 @@ def _progress() -> Iterator[Callable[[Progress], None]]:
 
 def _print(made: Publication) -> None:
     if made.finished:
-        print("What an earlier run had sealed is now published in full, as it was.")
+        print("What an earlier run had sealed is now published in full, unchanged.")
         print("Nothing more was sealed; run the command again for the next step.")
     elif not made.steps:
-        print("Sealed before: written again, with the same numbers.")
+        print("Already sealed: written again, with the same numbers.")
     else:
         _print_new(made)
     if made.page is not None:

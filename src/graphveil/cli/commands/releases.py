@@ -28,7 +28,7 @@ def releases(
 ) -> None:
     """Show every published number with its interval; all of it is public.
 
-    Works on the public part alone, too.
+    Also works on the public part alone.
 
     Example: graphveil releases my-study --series edges --csv
     """
@@ -58,4 +58,4 @@ def _print(part: PublicPart) -> None:
         print("Nothing is published yet.")
         return
     print_releases(f"{part.promise.title}: published so far", rows)
-    print("The raw value is unbiased; the processed one is the same made plausible, and biased.")
+    print("The raw value is unbiased; the processed value is post-processed, and may be biased.")

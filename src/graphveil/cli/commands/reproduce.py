@@ -35,7 +35,7 @@ class Version(StrEnum):
 def reproduce(
     out: Annotated[
         Path,
-        typer.Option("--out", metavar="DIR", help="Folder for results; an earlier run goes on."),
+        typer.Option("--out", metavar="DIR", help="Folder for results; continues an earlier run."),
     ],
     datasets: Annotated[
         list[str] | None,
@@ -57,7 +57,7 @@ def reproduce(
     ] = None,
     version: Annotated[
         Version | None,
-        typer.Option("--version", help="Only this version; else each that has the statistic."),
+        typer.Option("--version", help="Only this version; default: all that fit."),
     ] = None,
     figure: Annotated[Figure, typer.Option("--figure", help="Which figure.")] = Figure.both,
     releases: Annotated[
@@ -65,12 +65,12 @@ def reproduce(
         typer.Option(
             "--releases",
             metavar="T",
-            help="A number of releases for the figure of time. May be repeated. "
+            help="A number of releases for the time figure. May be repeated. "
             "Default: publish every 1, 2, 4, … steps.",
         ),
     ] = None,
     runs: Annotated[int, typer.Option("--runs", metavar="N", help="Runs per mean.")] = 100,
-    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Repeats a run.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the run.")] = 0,
     workers: Annotated[
         int | None,
         typer.Option("--workers", metavar="N", help="Processes; results do not depend on it."),
@@ -78,7 +78,7 @@ def reproduce(
     page: Annotated[
         Path | None,
         typer.Option(
-            "--page", metavar="FILE", help="Fill in the tables and numbers of a written page, too."
+            "--page", metavar="FILE", help="Also fill in the tables and numbers of this page."
         ),
     ] = None,
 ) -> None:

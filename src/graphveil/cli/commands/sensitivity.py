@@ -32,7 +32,7 @@ def sensitivity(
     oriented: Oriented = False,
     as_json: Json = False,
 ) -> None:
-    """Show how far one person can move a statistic under a degree bound.
+    """Show how much one person can change a statistic under a degree bound.
 
     Example: graphveil sensitivity high-degree --tau 3 --bound 15
     """

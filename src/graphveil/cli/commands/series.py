@@ -27,18 +27,16 @@ def series(
         typer.Option(
             "--open",
             metavar="STATISTIC",
-            help="Open a series from the next step on; also as `graphveil new --series` has it.",
+            help="Open a series from the next step on; also in the syntax of `graphveil new`.",
         ),
     ] = None,
     epsilon: Annotated[
         str | None,
         typer.Option("--epsilon", metavar="E", help="Its share of what is left, for all releases."),
     ] = None,
-    name: Annotated[
-        str | None, typer.Option("--name", metavar="NAME", help="What it is called.")
-    ] = None,
+    name: Annotated[str | None, typer.Option("--name", metavar="NAME", help="Its name.")] = None,
     mechanism: Annotated[
-        str | None, typer.Option("--mechanism", metavar="NAME", help="Leave out for the best.")
+        str | None, typer.Option("--mechanism", metavar="NAME", help="Leave out to use the best.")
     ] = None,
     horizon: Annotated[
         int | None,
@@ -49,10 +47,10 @@ def series(
     ] = None,
     projection: Annotated[
         str | None,
-        typer.Option("--projection", metavar="D|IxO", help="Of a mechanism that projects."),
+        typer.Option("--projection", metavar="D|IxO", help="Threshold of a projection."),
     ] = None,
     reason: Annotated[
-        str | None, typer.Option("--reason", metavar="TEXT", help="Why; the card states it.")
+        str | None, typer.Option("--reason", metavar="TEXT", help="Why; shown on the card.")
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show the predicted error; open nothing.")
@@ -86,7 +84,9 @@ def _given(options: dict[str, Any]) -> dict[str, Any]:
 
 def _require_nothing(options: list[object]) -> None:
     if any(option is not None for option in options):
-        raise ParameterError("series", "these options go with --open", hint="Name a statistic.")
+        raise ParameterError(
+            "series", "these options can only be used with --open", hint="Name a statistic."
+        )
 
 
 def _list(folder: Path, *, as_json: bool) -> None:

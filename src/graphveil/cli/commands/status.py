@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def status(folder: StudyFolder, as_json: Json = False) -> None:
     """Show which steps are sealed and due, what is spent and left, and where the report is.
 
-    Nothing of it depends on what the records say.
+    None of it depends on what the records say.
 
     Example: graphveil status my-study
     """
@@ -34,10 +34,10 @@ def _print(folder: Path, found: Status) -> None:
     print(f"Calendar: {found.calendar}.")
     steps = found.steps
     last = f", the last {steps.last_sealed}" if steps.last_sealed else ""
-    following = steps.next_step or "none, the calendar is over"
+    following = steps.next_step or "none, the calendar has ended"
     print(f"Steps: {steps.steps_sealed} sealed{last}; ", end="")
     print(f"next: {following}{_due_words(steps.steps_due)}.")
-    print(f"Batches of records that wait: {found.batches_waiting}.")
+    print(f"Batches of records waiting: {found.batches_waiting}.")
     print(f"Budget: {found.listed.budget}.")
     print(_advice(folder, found))
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 def verify(folder: StudyFolder, as_json: Json = False) -> None:
     """Check ledger, budget, private tables, noise and the public files against each other.
 
-    Changes nothing. Ends with exit code 9 at the first row or file that is not as it was
-    committed, and names it. Of a public part alone, checks what anybody can.
+    Changes nothing. Ends with exit code 9 at the first row or file that differs from what was
+    committed, and names it. For a public part alone, checks what anybody can check.
 
     Example: graphveil verify my-study
     """
@@ -36,6 +36,6 @@ def verify(folder: StudyFolder, as_json: Json = False) -> None:
 def _print(found: Verification) -> None:
     if found.checks:
         rows = [(each.name, each.found) for each in found.checks]
-        print_table("Found to be as it should be", ("what", "found"), rows, text_columns=2)
+        print_table("Checks passed", ("what", "found"), rows, text_columns=2)
     if found.failure is None:
-        print("Everything holds.")
+        print("All checks passed.")

@@ -103,7 +103,7 @@ def _nothing(sequence: GraphSequence) -> Degrees:
 def _lifts(direction: Direction, *, directed: bool) -> Lifts:
     if directed == (direction == "total"):
         raise ParameterError(
-            "direction", "links are told apart into out and in on directed graphs, and only there"
+            "direction", "out- and in-links are distinguished on directed graphs only"
         )
     return {
         "total": Lifts(older=BOTH, newer=BOTH),

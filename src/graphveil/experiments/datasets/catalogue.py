@@ -104,7 +104,9 @@ def model(name: str) -> tuple[str, Model]:
     if short not in MODELS:
         if short in _entries():
             raise ParameterError(
-                "name", f"'{short}' is no model to draw from", hint=f"Models: {', '.join(MODELS)}."
+                "name",
+                f"'{short}' is not a model to draw from",
+                hint=f"Models: {', '.join(MODELS)}.",
             )
         raise _unknown(short, list(MODELS))
     return short, _with_parameters(MODELS[short], given)

@@ -80,7 +80,7 @@ def _numbers(path: Path, wanted: Wanted, needed: tuple[str, ...], keep: Keep) ->
         column = next(name for name in needed if bad[name][0] is None)
         row = int(bad["row"][0]) + _HEADER_ROWS + 1
         raise InputError(
-            "there is no whole number where one is needed",
+            "a whole number is missing where one is needed",
             place=Place(path.name, row, column.upper()),
             hint="Use the file as it was published.",
         )

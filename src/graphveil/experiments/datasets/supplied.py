@@ -37,7 +37,7 @@ class SuppliedFile:
         raise self.missing(str(folder), " or ".join(names))
 
     def missing(self, place: str, name: str) -> InputError:
-        """The refusal that tells the user which file to supply."""
+        """The refusal that says which file to supply."""
         hint = f"Supply it with {self.holds}."
         return InputError(
             f"the file {name} is missing",

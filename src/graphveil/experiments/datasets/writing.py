@@ -16,7 +16,7 @@ def require_new(folder: Path) -> None:
         return
     if folder.exists() or folder.is_symlink():
         raise InputError(
-            "something is there already, and is not overwritten",
+            "something is already there, and is not overwritten",
             place=Place(str(folder)),
             hint="Choose a folder that does not exist yet.",
         )

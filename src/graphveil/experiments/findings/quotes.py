@@ -65,7 +65,7 @@ def _on_time(panels: Panels) -> dict[str, str]:
 
 
 def _few_releases(panels: Panels, releases: int, other: str) -> Iterable[float]:
-    """A baseline's error on high degrees as a ratio to SensDiff's, at so many releases."""
+    """A baseline's error on high degrees as a ratio to SensDiff's, at a number of releases."""
     for (_, _, statistic), panel in panels.items():
         for point in panel:
             if statistic == "high-degree" and point.releases == releases and other in point.rows:

@@ -64,7 +64,7 @@ class SyntheticOne:
         require_probability(isolated=self.isolated)
         if not 0 <= self.decay * log10(self.years + 1) <= _SMALLEST_WEIGHT:
             most = f"{_SMALLEST_WEIGHT / log10(self.years + 1):.0f}"
-            raise ParameterError("decay", f"must lie between 0 and {most} for so many years")
+            raise ParameterError("decay", f"must lie between 0 and {most} for {self.years} years")
         if self.preference not in PREFERENCES:
             raise ParameterError("preference", f"must be one of {', '.join(PREFERENCES)}")
 

@@ -114,7 +114,7 @@ class Trial:
 
     @property
     def zero_error(self) -> float:
-        """The error of always publishing 0, which costs no privacy and tells nothing."""
+        """The error of always publishing 0, which costs no privacy and says nothing."""
         return float(self.errors(np.zeros((1, *self.truth.totals.shape)))[0])
 
 

@@ -98,7 +98,7 @@ def release_steps(steps: int, every: int) -> Integers:
 
 
 def stride_for(steps: int, releases: int) -> int:
-    """How many steps apart releases are if there shall be just so many; refuses what cannot be."""
+    """How many steps apart releases are to give this number of them; refuses what cannot be."""
     if not 1 <= releases <= steps:
         raise ParameterError("releases", f"{releases} cannot be made of {steps} steps")
     every = -(-steps // releases)
@@ -107,8 +107,8 @@ def stride_for(steps: int, releases: int) -> int:
     near = sorted({-(-steps // each) for each in (every - 1, every) if each})
     raise ParameterError(
         "releases",
-        f"{releases} cannot be made of {steps} steps by publishing every so many",
-        hint=f"Possible near it: {', '.join(map(str, near))}.",
+        f"{releases} cannot be made of {steps} steps by publishing at equal distances",
+        hint=f"Possible instead: {', '.join(map(str, near))}.",
     )
 
 

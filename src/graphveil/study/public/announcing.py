@@ -27,7 +27,7 @@ class Told:
 
     @property
     def steps(self) -> int:
-        """How many steps it tells of."""
+        """How many steps it covers."""
         return sum(row.event == Event.STEP_SEALED for row in self.rows)
 
 
@@ -55,7 +55,7 @@ def announce(folder: Folder, ledger: Ledger) -> None:
 
 
 def require_agreeing_file(public: Told, ledger: Ledger) -> None:
-    """Refuse a study file that says something else than the ledger does."""
+    """Refuse a study file that disagrees with the ledger."""
     if not ledger.is_open or public.study_file == ledger.versions[-1].to_toml():
         return
     found = Promise.from_toml(public.study_file, "public/study.toml")
@@ -66,7 +66,7 @@ def require_agreeing_file(public: Told, ledger: Ledger) -> None:
 def require_newest(public: Told, ledger: Ledger) -> None:
     """Refuse a database that knows less than the public was told: it is an older copy.
 
-    To go on from it would publish other numbers for steps that are published already.
+    Continuing from it would publish different numbers for steps that are already published.
     """
     rows, known = public.rows, ledger.public_rows
     if rows == known[: len(rows)]:
@@ -75,11 +75,8 @@ def require_newest(public: Told, ledger: Ledger) -> None:
         (n for n, (a, b) in enumerate(zip(rows, known, strict=False)) if a != b), len(known)
     )
     raise IntegrityError(
-        f"the ledger database is not the one that the public part was written from: row {number} "
-        f"of public/ledger.jsonl ({rows[number].event}, {rows[number].at}) is not in it. Most "
-        "likely an older copy of the database was restored. Nothing was published: to go on "
-        "would draw other noise for steps that are out already, and two noisy values of one "
-        "number tell more than was promised. The way out: restore the newest private folder, "
-        "the one that belongs to this public folder. If it is lost, this study has ended: keep "
-        "its public folder, and open a new study, whose ε adds to the one already spent."
+        f"the ledger database lacks row {number} of public/ledger.jsonl ({rows[number].event}, "
+        f"{rows[number].at}); most likely an older copy was restored. Nothing was published: "
+        "published steps must not get new noise. Restore the newest private folder; if it is "
+        "lost, open a new study, whose ε adds to this one's."
     )

@@ -1,7 +1,7 @@
 """The public chain: what was announced, row by row, each bound to all rows before it.
 
 Anyone who holds the public part can check it. A row carries a *seal*: a salted commitment to
-the private ledger. The salt is secret, so that a published hash tells nothing about the data.
+the private ledger. The salt is secret, so that a published hash reveals nothing about the data.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def require_chain(rows: Sequence[PublicRow], source: str) -> None:
     for number, row in enumerate(rows):
         if (row.number, row.previous, row.hash) != (number, previous, row.computed_hash()):
             raise IntegrityError(
-                f"{source}, row {number} ({row.event}): the hash does not fit; this row, or one "
-                "before it, is not as it was written."
+                f"{source}, row {number} ({row.event}): the hash does not match; this row, or one "
+                "before it, was changed."
             )
         previous = row.hash

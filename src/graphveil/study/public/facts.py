@@ -54,7 +54,7 @@ class Announcement(NamedTuple):
 
 
 class Fact(BaseModel):
-    """What happened; parts that a newer version adds are left aside by an older one."""
+    """What happened; parts that a newer version adds are ignored by an older one."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
     event: ClassVar[Event]
@@ -115,7 +115,7 @@ class SensitivityFact(Fact):
 
 
 class NoiseFact(Fact):
-    """The law of the noise over a stretch of steps, told by its scale or by its variance."""
+    """The law of the noise over some steps, given by its scale or by its variance."""
 
     law: str
     steps: int
@@ -124,7 +124,7 @@ class NoiseFact(Fact):
 
     @property
     def size(self) -> tuple[str, str]:
-        """The name of what tells its size, and the value, exact."""
+        """The name of the parameter that fixes its size, and the value, exact."""
         return (
             ("scale", self.scale) if self.scale is not None else ("variance", self.variance or "0")
         )
@@ -151,7 +151,7 @@ class SeriesOpened(Fact):
         promise: what the study file says about it.
         summary: what is counted.
         epsilon: what its whole life costs.
-        projection: the thresholds to which graphs are cut; None if they are taken as they are.
+        projection: the thresholds to which graphs are projected; None if they are not.
         width: how many numbers a release has: 1, or one per degree from 0 on.
         predicted_std: the noise that was announced, release by release.
     """

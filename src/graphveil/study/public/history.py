@@ -51,10 +51,10 @@ class History:
 
         Args:
             rows: every row that the public is told, from the first on.
-            source: how the chain is called, for messages.
+            source: what the chain is called, for messages.
         """
         if not rows or rows[0].event != Event.STUDY_OPENED:
-            raise IntegrityError(f"{source}, row 0: has to say that the study was opened.")
+            raise IntegrityError(f"{source}, row 0: must say that the study was opened.")
         opened = _opened(rows[0])
         reader = _Reader(opened)
         for row in rows[1:]:
@@ -116,7 +116,7 @@ class _Reader:
             self._release(ReleaseMade.read(row), row)
         else:
             raise StudyError(
-                f"{row.place}: this version of graphveil does not know such an event. "
+                f"{row.place}: this version of graphveil does not know this event. "
                 "Install the version that wrote it."
             )
 
@@ -144,7 +144,7 @@ class _Reader:
         sealed = self._steps[-1].label == made.label
         row.require(sealed, "a release of a step that was never sealed")
         width = self._series[made.series].width
-        row.require(made.widths == {width}, "has too few or many numbers")
+        row.require(made.widths == {width}, "has too few or too many numbers")
         self._due.remove(made.series)
         self._releases[made.series].append(made)
 

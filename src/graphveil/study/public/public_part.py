@@ -100,21 +100,21 @@ class PublicPart:
 
 
 def require_agreement(found: Promise, versions: Sequence[Promise], file: str, ledger: str) -> None:
-    """Refuse a study file that says something else than the ledger does.
+    """Refuse a study file that disagrees with the ledger.
 
     Args:
         found: what the file says.
         versions: what the ledger says that it may say; the newest is last.
-        file: how the file is called, for messages.
-        ledger: how the ledger is called.
+        file: what the file is called, for messages.
+        ledger: what the ledger is called.
     """
     if found in versions:
         return
     entries = ", ".join(found.clashes(versions[-1]))
     raise StudyError(
-        f"{file} says something else than {ledger} about: {entries}. A study keeps its promise "
-        "as it was when it was opened. Undo the change; for a new series use `graphveil series`, "
-        "for another promise open a new study."
+        f"{file} disagrees with {ledger} about: {entries}. The promise of an open study cannot "
+        "change. Undo the change; for a new series use `graphveil series`, for another promise "
+        "open a new study."
     )
 
 
@@ -124,6 +124,6 @@ def _text(path: Path) -> str:
     except FileNotFoundError as error:
         raise StudyError(f"{path.name} is missing. {_MISSING[path.name]}") from error
     except UnicodeDecodeError as error:
-        raise IntegrityError(f"{path.name} is not a text in UTF-8.") from error
+        raise IntegrityError(f"{path.name} is not UTF-8 text.") from error
     except OSError as error:
         raise StorageError(f"{path.name} cannot be read: {error.strerror}.") from error

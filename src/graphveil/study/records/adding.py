@@ -1,4 +1,4 @@
-"""Adding: records are checked against all that is there, told about, and kept as a batch."""
+"""Adding: records are checked against all that is there, reported on, and kept as a batch."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Findings:
-    """What the steward learns about a batch; private, all of it, so `repr` tells nothing.
+    """What the steward learns about a batch; private, all of it, so `repr` shows nothing.
 
     Attributes:
         intake: how many records met each rule.
@@ -146,7 +146,7 @@ def _no_details() -> pl.DataFrame:
 def _redated(
     sealed: GraphSequence, waiting: Resolved, given: Resolved, *, only_earlier: bool
 ) -> pl.DataFrame:
-    """Known nodes that come with another step, each with the earliest of those it came with."""
+    """Known nodes that come with another step, each with the earliest step it came with."""
     import polars as pl
 
     def label(step: int) -> str:

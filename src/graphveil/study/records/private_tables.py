@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def write_table(folder: Path, stem: str, frame: pl.DataFrame) -> StoredFile:
-    """Write a table under a name of its own; what is handed back belongs into the ledger.
+    """Write a table under a name of its own; what is returned belongs in the ledger.
 
     No two tables share a name: a process that lost its connection to the database, and does not
     know it yet, must not write over what the next writer has committed.
@@ -52,8 +52,8 @@ def checked(folder: Path, stored: StoredFile) -> bytes:
     content = path.read_bytes()
     if _checksum(content) != stored.sha256:
         raise IntegrityError(
-            f"private/{folder.name}/{stored.name} is not as it was written: its checksum is not "
-            "the one in the ledger. Restore it from a backup of the private folder."
+            f"private/{folder.name}/{stored.name} was changed: its checksum is not the one in the "
+            "ledger. Restore it from a backup of the private folder."
         )
     return content
 

@@ -66,7 +66,7 @@ def _edges(newer: NDArray[np.int32], entries: NDArray[np.int32], *, late: bool) 
 
 
 def load(folder: Path, sealed: Sequence[SealedTables], promise: Promise) -> GraphSequence:
-    """The sealed graph, once every file is found to be as it was written."""
+    """The sealed graph, once every file is found to be unchanged."""
     empty = GraphSequence.begin(
         promise.calendar, directed=promise.directed, oriented=promise.bound.oriented
     )

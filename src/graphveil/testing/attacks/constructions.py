@@ -1,6 +1,6 @@
 """Worst cases that people have found, as starting points for the search.
 
-Every known extreme is one of three shapes, told apart only by when its parts appear:
+Every known extreme is one of three shapes, which differ only in when their parts appear:
 *twins* (the neighbours of the node that differs also meet helpers, which raise all their
 degrees one at a time), *books* (helpers that meet both ends of one edge), and *circles*
 (every node linked to the next few, which is the complete graph where it closes).

@@ -23,7 +23,13 @@ from graphveil.errors import ParameterError
 from graphveil.graph.bound import Bound
 from graphveil.planning.plan import Plan
 from graphveil.testing.audit.cases import Case, Integers, worst_cases
-from graphveil.testing.audit.evidence import Evidence, Scores, TellingEvent, best_event, judge
+from graphveil.testing.audit.evidence import (
+    DistinguishingEvent,
+    Evidence,
+    Scores,
+    best_event,
+    judge,
+)
 from graphveil.testing.audit.observer import Observer, learn
 from graphveil.testing.audit.publishers import Publisher, released, simulated
 from graphveil.testing.pairs import Attackable, Pair
@@ -70,7 +76,7 @@ class Audit:
     Attributes:
         claimed: ε as the plan claims it.
         delta: δ as the plan claims it; None for pure ε.
-        pair: the neighbours that were told apart best.
+        pair: the neighbours that were distinguished best.
         views: what the observer looked at.
         simulation: the evidence of simulated series.
         release: the evidence of series with the noise of releases, where there were any.
@@ -122,10 +128,10 @@ def audit(
         bound: the degree bound under which the claim is made.
         seed: what simulated noise and every choice follow from.
         effort: how many runs are spent.
-        confidence: how sure the bound shall be; it decides how much of ε can be shown.
+        confidence: how sure the bound must be; it decides how much of ε can be shown.
         subject: what publishes the simulated series; the plan's own mechanism by default.
         release: what publishes with the noise of releases; likewise.
-        progress: is told the part of the work that is done.
+        progress: is called with the part of the work that is done.
     """
     if not 0 < confidence < 1:
         raise ParameterError("confidence", "must lie strictly between 0 and 1")
@@ -187,12 +193,12 @@ class _Watch:
 
 @dataclass(frozen=True)
 class _Test:
-    """How the sides are told apart: with this δ, and this chance of a bound that is false."""
+    """How the sides are distinguished: with this δ, and this chance of a bound that is false."""
 
     delta: float
     error: float
 
-    def train(self, watch: _Watch, case: Case, runs: int) -> tuple[Observer, TellingEvent]:
+    def train(self, watch: _Watch, case: Case, runs: int) -> tuple[Observer, DistinguishingEvent]:
         """Learn from one batch of runs, then choose the view and the event on other runs."""
         observers, scored = _first_look(watch, case, runs)
         events = [best_event(*scores, self.delta, self.error) for scores in scored]
@@ -200,7 +206,7 @@ class _Test:
         return observers[best], events[best][1]
 
     def judged(
-        self, watch: _Watch, case: Case, observer: Observer, event: TellingEvent, runs: int
+        self, watch: _Watch, case: Case, observer: Observer, event: DistinguishingEvent, runs: int
     ) -> Evidence:
         """Evidence from runs that no choice has seen."""
         ((larger, smaller),) = _scores(watch, case, [observer], runs)
@@ -228,7 +234,7 @@ def _farthest(watch: _Watch, cases: list[Case], runs: int, done: Callable[[], No
 def _separation(watch: _Watch, case: Case, runs: int) -> float:
     """How far apart a few runs put the two sides of a case, in standard deviations.
 
-    Few runs cannot tell which case has the largest bound, but well which has this.
+    Few runs cannot show which case has the largest bound, but they can show which has this.
     """
     _, scored = _first_look(watch, case, runs)
     return max(

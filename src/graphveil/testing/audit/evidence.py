@@ -20,7 +20,7 @@ CANDIDATES = 400  # how many thresholds are tried
 
 
 @dataclass(frozen=True)
-class TellingEvent:
+class DistinguishingEvent:
     """A score beyond a threshold, which speaks for one of the two sides.
 
     Attributes:
@@ -68,7 +68,7 @@ def epsilon_bounds(
 
 
 def judge(
-    event: TellingEvent, larger: Scores, smaller: Scores, delta: float, error: float
+    event: DistinguishingEvent, larger: Scores, smaller: Scores, delta: float, error: float
 ) -> Evidence:
     """What the scores of fresh runs on both sides say about ε, by an event chosen before."""
     first, second = (larger, smaller) if event.for_larger else (smaller, larger)
@@ -79,17 +79,17 @@ def judge(
 
 def best_event(
     larger: Scores, smaller: Scores, delta: float, error: float
-) -> tuple[float, TellingEvent]:
+) -> tuple[float, DistinguishingEvent]:
     """The threshold that would have given the largest bound on these runs, and that bound.
 
-    The bound is flattered by the choice: it must be judged on other runs.
+    The choice makes the bound optimistic: it must be judged on other runs.
     """
     return max(_options(larger, smaller, delta, error), key=lambda option: option[0])
 
 
 def _options(
     larger: Scores, smaller: Scores, delta: float, error: float
-) -> Iterator[tuple[float, TellingEvent]]:
+) -> Iterator[tuple[float, DistinguishingEvent]]:
     runs = len(larger)
     pooled = np.sort(np.concatenate([larger, smaller]))
     places = np.linspace(0, len(pooled) - 1, CANDIDATES).astype(np.int64)
@@ -100,4 +100,4 @@ def _options(
     for for_larger, (likely, unlikely) in ((True, above), (False, below)):
         bounds = epsilon_bounds(likely, unlikely, runs, delta, error)
         best = int(bounds.argmax())
-        yield float(bounds[best]), TellingEvent(float(thresholds[best]), for_larger)
+        yield float(bounds[best]), DistinguishingEvent(float(thresholds[best]), for_larger)

@@ -1,4 +1,4 @@
-"""The observer of an audit: learns to tell two neighbouring inputs from published series.
+"""The observer of an audit: learns to distinguish neighbouring inputs by their published series.
 
 It knows both inputs, sees whole series, and learns from runs with known answers how to weigh
 them. It does not trust what a mechanism says about its own noise, so that it also profits

@@ -52,7 +52,7 @@ def released(plan: Plan, source: NoiseSource | None = None) -> Publisher:
 
 @dataclass(frozen=True)
 class _Ahead:
-    """Draws many integers at a time, for series to come: each call of OpenDP is dear."""
+    """Draws many integers at a time, for series to come: each call of OpenDP is expensive."""
 
     source: NoiseSource
     drawn: dict[Law, list[int]] = field(default_factory=dict)

@@ -66,7 +66,7 @@ def sentence(low: int, high: int, level: Exact = DEFAULT_LEVEL) -> str:
     place = f"lies between {low:,} and {high:,}" if low > 0 else f"is at most {max(high, 0):,}"
     return (
         f"With {share:.6g}% confidence the true number {place}. The noise was added to protect "
-        "people: nobody can tell from this number whether a given person was counted."
+        "people: it limits what this number says about whether any one person was counted."
     )
 
 

@@ -10,9 +10,11 @@ are counted in unsigned numbers where it matters, which spares a test for negati
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
+
+from graphveil.kernels.cache import cache_of
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -20,8 +22,11 @@ Result = TypeVar("Result")
 
 def kernel(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
     """Compile a function on arrays once per machine; threads may run it side by side."""
-    compiled: Callable[Arguments, Result] = numba.njit(cache=True, nogil=True)(function)
-    return compiled
+    compiled: Any = numba.njit(nogil=True)(function)
+    cache = cache_of(function)
+    if cache is not None:
+        compiled._cache = cache  # what `cache=True` would set to numba's own
+    return cast("Callable[Arguments, Result]", compiled)
 
 
 def inlined(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:

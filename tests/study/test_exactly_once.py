@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import count
 from pathlib import Path
 
 import pytest
 
 from graphveil.errors import BudgetError, StudyError
-from graphveil.study import SeriesPromise, Study
+from graphveil.study import SeriesPromise, Study, store
+from graphveil.study import study as study_module
 from studies import opened, people, promise, released
 
 
@@ -80,3 +82,15 @@ def test_adding_everything_again_changes_nothing(root: Path, database: str | Non
         if row.fact.get("series") == "edges" and "raw" in row.fact:
             totals["edges"] = totals.get("edges", 0) + row.secret["differences"][0]
     assert totals == {"edges": 6}
+
+
+def test_rows_of_one_command_carry_one_time(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """How long counting takes depends on the data, so no row tells when it was over."""
+    ticks = count()
+    monkeypatch.setattr(store, "now", lambda: f"tick {next(ticks)}")
+    monkeypatch.setattr(study_module, "now", store.now)
+    made = Study.create(root, promise())
+    made.publish(2)
+    assert {row.at for row in made.ledger().rows} == {"tick 0"}
+    made.publish(3)
+    assert {row.at for row in made.ledger().rows} == {"tick 0", "tick 1"}

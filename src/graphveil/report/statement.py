@@ -73,7 +73,8 @@ IMPLEMENTATION = {
     ),
     "timing": (
         "Releases are made offline, so nobody outside can measure how long counting or drawing "
-        "took. The ledger states when each step was committed, to the second."
+        "took. The ledger states when publishing began, to the second, not when it "
+        "ended."
     ),
     "failures": (
         "A step is committed before it is published, and the committed numbers are published "

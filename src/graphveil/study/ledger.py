@@ -25,7 +25,7 @@ class LedgerRow:
 
     Attributes:
         number: from 0 on, without a gap.
-        at: when it was committed, in UTC.
+        at: when the command that entered it began, in UTC.
         event: what kind of thing happened.
         public: what the public is told, as JSON; None if it is told nothing.
         private: what it is not told, as JSON; a secret.

@@ -62,6 +62,11 @@ _RELEASES = sa.Table(
 )
 
 
+def now() -> str:
+    """The time, in UTC, as rows carry it."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
 @dataclass(frozen=True)
 class StoredSeries:
     """A series as it is kept: its plan, and its state, which is a secret."""
@@ -100,8 +105,9 @@ class Transaction(Reading):
     Nobody else writes meanwhile, so the ledger is read once, and grows by what is entered.
     """
 
-    def __init__(self, connection: sa.Connection) -> None:
+    def __init__(self, connection: sa.Connection, at: str) -> None:
         super().__init__(connection)
+        self._at = at
         self._ledger: Ledger | None = None
 
     def ledger(self) -> Ledger:
@@ -121,7 +127,7 @@ class Transaction(Reading):
         row = LedgerRow.after(
             self._last(),
             event,
-            at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            at=self._at,
             public=fact,
             private=private,
             salt=secrets.token_hex(32),
@@ -194,10 +200,15 @@ class Store:
             yield Reading(connection)
 
     @contextmanager
-    def transaction(self) -> Iterator[Transaction]:
-        """The one writer: waits for others, then commits at the end, unless something fails."""
+    def transaction(self, at: str | None = None) -> Iterator[Transaction]:
+        """The one writer: waits for others, then commits at the end, unless something fails.
+
+        Args:
+            at: the time that its rows carry; by default that of its beginning. How long
+                counting takes depends on the data, so no row tells when that was over.
+        """
         with _in_words(), self.engine.begin() as connection:
-            yield Transaction(connection)
+            yield Transaction(connection, at or now())
 
     @contextmanager
     def _connected(self) -> Iterator[sa.Connection]:

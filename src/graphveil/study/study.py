@@ -27,7 +27,7 @@ from graphveil.study.public.announcing import announce, told
 from graphveil.study.public.facts import Event
 from graphveil.study.publishing import Prepared
 from graphveil.study.records import adding
-from graphveil.study.store import Store, Transaction
+from graphveil.study.store import Store, Transaction, now
 from graphveil.whole_files import write_bytes
 
 if TYPE_CHECKING:
@@ -189,11 +189,12 @@ class Study:
             sealed: is told each step, once it is committed.
             since: what was committed when the caller looked; by default it is looked at now.
         """
-        found = self._opened(since or self.committed())
+        at = now()
+        found = self._opened(since or self.committed(), at)
         first = len(found.ledger.sealed)
         finishing = through is None and found.is_behind
         last = first - finishing if through is None else through
-        run = _Run(self, found, last)
+        run = _Run(self, found, last, at)
         try:
             if last >= first:
                 self._require_due(found.ledger.versions[-1], last, early=early)
@@ -222,17 +223,17 @@ class Study:
         with self.store.reading() as reading:
             return known.last is not None and reading.last_hash() == known.last.hash
 
-    def _opened(self, found: Committed) -> Committed:
+    def _opened(self, found: Committed, at: str) -> Committed:
         """The study as it is, opened if it was a draft."""
         if found.ledger.is_open:
             return found
-        with self._writing() as (_, opened):
+        with self._writing(at) as (_, opened):
             return opened
 
     @contextmanager
-    def _writing(self) -> Iterator[tuple[Transaction, Committed]]:
+    def _writing(self, at: str | None = None) -> Iterator[tuple[Transaction, Committed]]:
         """The one writer, in a study that is open."""
-        with self.store.transaction() as transaction:
+        with self.store.transaction(at) as transaction:
             public = told(self.folder)
             found = committed.checked(transaction, public)
             if not found.ledger.is_open:
@@ -258,8 +259,8 @@ class Study:
 class _Run:
     """One run of publishing: what was read once, prepared once, and sealed since."""
 
-    def __init__(self, study: Study, found: Committed, last: int) -> None:
-        self._study, self._found, self._last = study, found, last
+    def __init__(self, study: Study, found: Committed, last: int, at: str) -> None:
+        self._study, self._found, self._last, self._at = study, found, last, at
         self._prepared: Prepared | None = None
         self._new: list[LedgerRow] = []
 
@@ -280,7 +281,7 @@ class _Run:
 
     def _sealed(self, prepared: Prepared, step: int) -> bool:
         """Seal a step, unless something was committed since it was prepared."""
-        with self._study.store.transaction() as transaction:
+        with self._study.store.transaction(self._at) as transaction:
             if transaction.last_hash() != prepared.last_hash:
                 return False
             done = publishing.seal(transaction, self._study.folder, prepared, step)
@@ -297,6 +298,6 @@ class _Run:
         try:
             publishing.require_kept(prepared, step)
         except BoundError:
-            with self._study.store.transaction() as transaction:
+            with self._study.store.transaction(self._at) as transaction:
                 transaction.append(Event.REFUSAL, private={"step": step, "reason": "degree bound"})
             raise

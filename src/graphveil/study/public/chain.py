@@ -34,7 +34,7 @@ class PublicRow:
 
     Attributes:
         number: from 0 on, without a gap.
-        at: when it was committed, in UTC.
+        at: when the command that entered it began, in UTC.
         event: what kind of thing happened.
         fact: what happened.
         seal: the commitment to the private ledger.

@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
 
+from graphveil.graph.report import counted
+
 _SHOWN = 5  # row numbers that a note tells
 
 
@@ -64,7 +66,7 @@ class FileReport:
     def lines(self) -> list[str]:
         """The file in words: a headline, then one line per note."""
         rows = [
-            f"{count:,} rows of {kind}"
+            counted(count, f"rows of {kind}")
             for count, kind in ((self.nodes, "nodes"), (self.edges, "edges"))
             if count is not None
         ]

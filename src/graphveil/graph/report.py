@@ -32,7 +32,7 @@ _KNOWN = ("known_nodes", "known_edges")
 def counted(number: int, things: str) -> str:
     """A number of things; one is in the singular."""
     if number == 1:
-        things = re.sub(r"\b(node|edge|id|time)s\b", r"\1", things, count=1)
+        things = re.sub(r"\b(node|edge|id|time|row|step|release)s\b", r"\1", things, count=1)
     return f"{number:,} {things}"
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphveil.errors import IntegrityError
+from graphveil.graph.report import counted
 from graphveil.noise.exact_numbers import as_text
 from graphveil.series.counting import count_series, difference_at
 from graphveil.series.state import SeriesState
@@ -81,7 +82,9 @@ def _order(subject: _Subject) -> str:
     """The ledger's history has steps in order, and in each one release of every open series."""
     history = subject.ledger.history
     releases = sum(len(each.releases) for each in history.series)
-    return f"{len(history.steps)} steps, {releases} releases, each made once"
+    return (
+        f"{counted(len(history.steps), 'steps')}, {counted(releases, 'releases')}, each made once"
+    )
 
 
 def _files(subject: _Subject) -> str:
@@ -130,7 +133,7 @@ def _counts(subject: _Subject) -> str:
         expected = difference_at(differences[fact.series], first_step, fact.step)
         held = row.secret["differences"] == list(expected)
         _require(row, held, "the sealed graph gives a different count")
-    return f"{len(releases)} releases, counted again with the same result"
+    return counted(len(releases), "releases, counted again with the same result")
 
 
 def _noise(subject: _Subject) -> str:

@@ -62,7 +62,7 @@ def test_the_gate_is_run_on_every_python_that_is_supported() -> None:
 def test_locks_hold_versions_and_nothing_else(python: str) -> None:
     lock = ROOT / "requirements" / f"gate-{python}.lock"
     head, *lines = lock.read_text(encoding="utf-8").splitlines()
-    assert head.startswith(f"# What the gate is run with on Python {python}.")
+    assert head.startswith(f"# Versions for the gate on Python {python}.")
     assert all(re.fullmatch(r"[\w.-]+==[\w.+]+", line) for line in lines)
     locked = {line.split("==")[0].lower().replace("_", "-") for line in lines}
     assert {each.split("==")[0] for each in floors()} <= locked

@@ -63,7 +63,7 @@ def resolved(extra: str) -> list[str]:
 def write_lock() -> None:
     """Write down the versions that the gate is to be run with."""
     version = sys.version.split()[0]
-    head = f"# What the gate is run with on Python {version}. Written by `python3 tasks.py lock`.\n"
+    head = f"# Versions for the gate on Python {version}. Written by `python3 tasks.py lock`.\n"
     LOCK.parent.mkdir(exist_ok=True)
     LOCK.write_text(head + "".join(f"{pin}\n" for pin in resolved("test")), encoding="utf-8")
 

@@ -33,7 +33,7 @@ def flaw_of(calendar: Calendar, time: object) -> Flaw | None:
 
 
 MISSING: list[object] = [
-    None, "", "   ", "\t", math.nan, np.float32("nan"), np.datetime64("NaT"), pd.NaT, pd.NA,
+    None, "", "   ", "\t", math.nan, np.float32("nan"), np.datetime64("NaT", "D"), pd.NaT, pd.NA,
     decimal.Decimal("NaN"), decimal.Decimal("sNaN"),
 ]  # fmt: skip
 UNREADABLE: list[object] = [

@@ -1,14 +1,26 @@
-"""Files that are written whole or not at all, and are on the disk before anyone goes on."""
+"""Files that are written whole or not at all, and are on the disk before anyone goes on.
+
+Whoever may write into a folder can put a link there. So a file is first written under a name
+that nobody can guess and that must be new; no link is followed, neither there nor in its place.
+"""
 
 from __future__ import annotations
 
 import os
+import re
+import secrets
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
 from graphveil.errors import ParameterError, StorageError
+
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
+# The second form is what earlier versions left when they were killed.
+_LEFTOVER = re.compile(
+    r"\.graphveil-[0-9a-f]{32}\.part|\..+\.(toml|jsonl|txt|csv|json|svg|png|html|parquet)\.part"
+)
 
 
 def write_whole(
@@ -20,36 +32,57 @@ def write_whole(
 ) -> None:
     """Write beside the file and then put it in its place, so that no half file is ever seen.
 
-    The file beside has a fixed name: what a killed process left is overwritten by the next.
-
     Args:
         path: the file; its folder must be there.
         write: is given the open file.
-        parameter: whose fault it is where nothing can be written; None blames the disk.
-        mode: who may read it.
+        parameter: which one named the file; its folder may then be reached by a link. None is
+            a file of a study, where no folder is a link.
+        mode: who may read it, whatever the umask says.
     """
-    place = path.resolve()
-    beside = place.with_name(f".{place.name}.part")
+    beside = path.with_name(f".graphveil-{secrets.token_hex(16)}.part")
     try:
-        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
-        with os.fdopen(descriptor, "wb") as file:
-            os.fchmod(file.fileno(), mode)
-            write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(place)
-        sync_folder(place.parent)
+        _require_no_link(path, folder_too=parameter is None)
+        _write_and_replace(beside, path, write, mode)
     except OSError as error:
-        with suppress(OSError):  # on a disk that cannot be written, it stays
-            beside.unlink(missing_ok=True)
         if parameter is not None:
             raise ParameterError(parameter, f"cannot be written: {error.strerror}") from error
         raise StorageError(f"{path.name} cannot be written: {error.strerror}.") from error
+    finally:
+        with suppress(OSError):  # on a disk that cannot be written, it stays
+            beside.unlink(missing_ok=True)
+
+
+def _write_and_replace(
+    beside: Path, place: Path, write: Callable[[IO[bytes]], object], mode: int
+) -> None:
+    with os.fdopen(os.open(beside, _NEW, 0o600), "wb") as file:
+        os.fchmod(file.fileno(), mode)
+        write(file)
+        file.flush()
+        os.fsync(file.fileno())
+    beside.replace(place)
+    sync_folder(place.parent)
+
+
+def _require_no_link(path: Path, *, folder_too: bool) -> None:
+    """Refuse a place that leads elsewhere, in the words of an error of the system."""
+    if path.is_symlink():
+        raise OSError(0, "it is a link to another place; remove the link")
+    if folder_too and path.parent.is_symlink():
+        raise OSError(0, f"its folder '{path.parent.name}' is a link; put a folder there")
 
 
 def write_bytes(path: Path, content: bytes, *, mode: int = 0o644) -> None:
     """Write a file of given content, whole or not at all."""
     write_whole(path, lambda file: file.write(content), mode=mode)
+
+
+def clear_leftovers(folder: Path) -> None:
+    """Remove what killed processes left half-written; only while nobody else writes there."""
+    with suppress(OSError):
+        for path in folder.iterdir():
+            if _LEFTOVER.fullmatch(path.name):
+                path.unlink(missing_ok=True)
 
 
 def sync_folder(folder: Path) -> None:

@@ -149,7 +149,7 @@ def _put_back(connection: sa.Connection, name: str, rows: list[dict[str, Any]]) 
 
 def look(root: Path, seen: Values) -> None:
     """Collect every value in the public ledger, its half file, the public table and the store."""
-    for path in (root / "public").rglob("*.jsonl*"):
+    for path in [*(root / "public").rglob("*.jsonl"), *(root / "public").rglob("*.part")]:
         for line in path.read_text(errors="replace").splitlines():
             _collect(line, seen)
     for path in (root / "public").glob("releases.csv"):

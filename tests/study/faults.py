@@ -92,7 +92,8 @@ class Watch:
         full = Path(os.fsdecode(path)).absolute()
         if not full.is_relative_to(self.root) or full.name == "lock":
             return None
-        return re.sub(r"-[0-9a-f]{8}\.parquet", ".parquet", str(full.relative_to(self.root)))
+        random = r"(?<=/\.graphveil)-[0-9a-f]{32}|-[0-9a-f]{8}(?=\.parquet)"
+        return re.sub(random, "", str(full.relative_to(self.root)))
 
 
 def _die() -> NoReturn:

@@ -35,18 +35,18 @@ EDGES = [1, 2, 2, 1]  # how many edges each year adds
 
 # One whole file is six effects: open, permissions, write, sync, replace, sync of the folder.
 FAIL_POINTS = {
-    ("create", "sqlite"): 35,
+    ("create", "sqlite"): 38,
     ("add", "sqlite"): 26,
     ("publish", "sqlite"): 27,
     ("series", "sqlite"): 16,
     ("withdraw", "sqlite"): 3,
-    ("graphveil publish", "sqlite"): 70,
-    ("create", "postgresql"): 40,
+    ("graphveil publish", "sqlite"): 71,
+    ("create", "postgresql"): 42,
     ("add", "postgresql"): 26,
     ("publish", "postgresql"): 27,
     ("series", "postgresql"): 16,
     ("withdraw", "postgresql"): 3,
-    ("graphveil publish", "postgresql"): 70,
+    ("graphveil publish", "postgresql"): 71,
 }
 
 Setting = Callable[[str, str], list[Bench]]

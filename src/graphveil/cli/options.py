@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,7 +14,21 @@ from graphveil.errors import ParameterError
 if TYPE_CHECKING:
     from graphveil.graph.bound import Bound
 
-StudyFolder = Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the study.")]
+
+def guarded(folder: Path) -> Path:
+    """The folder of a study; whoever names it is told if others can read its secrets."""
+    from graphveil.steward.exposure import exposure
+
+    found = exposure(folder)
+    if found is not None:
+        print(f"graphveil: WARNING: {found}", file=sys.stderr)
+    return folder
+
+
+StudyFolder = Annotated[
+    Path,
+    typer.Argument(metavar="FOLDER", help="The folder of the study.", callback=guarded),
+]
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A name from `graphveil statistics`.")]
 Degree = Annotated[
     int | None, typer.Option("--bound", metavar="D", help="Degree bound D of an undirected graph.")

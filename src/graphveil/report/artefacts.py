@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphveil.errors import StorageError
+from graphveil.study.folder import make_public_folder
 from graphveil.whole_files import write_bytes
 
 if TYPE_CHECKING:
@@ -78,6 +79,6 @@ def write_part(public: Path, part: PublicPart) -> tuple[Path, ...]:
 
 def _make_folder(folder: Path) -> None:
     try:
-        folder.mkdir(exist_ok=True)
+        make_public_folder(folder)
     except OSError as error:
         raise StorageError(f"'{folder.name}' cannot be created: {error.strerror}.") from error

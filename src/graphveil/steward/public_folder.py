@@ -15,9 +15,15 @@ if TYPE_CHECKING:
 
 def find(given: Path) -> Path:
     """The public part in a folder that is a study, or is a public part itself."""
-    for folder in (given / "public", given):
+    from graphveil.study.folder import Folder, require_no_links_in_public
+
+    root = given.resolve()
+    for folder in (root / "public", root):
         if (folder / "study.toml").is_file():
-            return folder.resolve()
+            require_no_links_in_public(folder)
+            if has_private_part(folder):
+                Folder(folder.parent).require_no_links()
+            return folder
     raise StudyError(f"there is no study in '{given}', and it is not a public part.")
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from graphveil.errors import StorageError, StudyError
-from graphveil.whole_files import sync_folder, write_bytes
+from graphveil.whole_files import clear_leftovers, sync_folder, write_bytes
 
 PUBLIC_NOTE = """\
 Everything in this folder may be published.
@@ -27,6 +27,8 @@ Back it up together with ../public, and never restore an older copy of it alone:
 were published would be drawn again, with different noise. `graphveil publish` refuses that.
 """
 OWNER_ONLY_FOLDER, OWNER_ONLY_FILE = 0o700, 0o600
+PUBLIC_FOLDER = 0o755
+NOT_THE_OWNER = 0o077
 
 
 @dataclass(frozen=True)
@@ -78,16 +80,38 @@ class Folder:
         """Sealed steps of the graph, in Parquet."""
         return self.private / "segments"
 
-    def lock(self) -> AbstractContextManager[object]:
-        """One process at a time writes the public part."""
-        return _locked(self.private / "lock")
+    @property
+    def charts(self) -> Path:
+        """Pictures of the series."""
+        return self.public / "charts"
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """One process at a time writes the public part; what a killed one left is removed."""
+        with _locked(self.private / "lock"):
+            for part in (self.public, self.charts):
+                clear_leftovers(part)
+            yield
 
     def require(self) -> None:
-        """Refuse a folder that holds no study."""
+        """Refuse a folder that holds no study, or one that leads elsewhere."""
         if not self.study_file.is_file() or not self.private.is_dir():
             raise StudyError(
                 f"there is no study in '{self.root}'. Create one with `graphveil new {self.root}`."
             )
+        self.require_no_links()
+
+    def require_no_links(self) -> None:
+        """Refuse links in place of the study's own parts: graphveil has put none there."""
+        require_no_links_in_public(self.public)
+        private = (self.private / name for name in ("lock", "store.toml", "ledger.sqlite"))
+        _require_no_links((self.private, self.batches, self.segments, *private))
+
+    def exposed(self) -> tuple[Path, ...]:
+        """Private files and folders that others than their owner may open."""
+        if os.name == "nt":  # whose permissions say nothing there
+            return ()
+        return tuple(filter(_is_open_to_others, (self.private, *self.private.rglob("*"))))
 
     def require_free(self) -> None:
         """Refuse a folder that already holds a study."""
@@ -95,6 +119,29 @@ class Folder:
             raise StudyError(
                 f"'{self.root}' already holds a study. One folder is one study: choose another "
                 "folder."
+            )
+
+
+def _is_open_to_others(path: Path) -> bool:
+    try:
+        return not path.is_symlink() and bool(path.lstat().st_mode & NOT_THE_OWNER)
+    except OSError:  # a journal that is gone by now
+        return False
+
+
+def require_no_links_in_public(public: Path) -> None:
+    """The same for a public part, which may be here by itself."""
+    _require_no_links(
+        (public, *(public / name for name in ("study.toml", "ledger.jsonl", "charts")))
+    )
+
+
+def _require_no_links(paths: Iterable[Path]) -> None:
+    for path in paths:
+        if path.is_symlink():
+            raise StorageError(
+                f"{path.parent.name}/{path.name} is a link to another place, and links are not "
+                "followed inside a study. Put the file or folder itself there."
             )
 
 
@@ -111,24 +158,40 @@ def _locked(path: Path) -> Iterator[None]:
         yield
 
 
-def make_folder(folder: Folder, url: str | None) -> None:
-    """Lay out a new study, as yet without its file and its database."""
+def make_folder(folder: Folder) -> None:
+    """Make the folders of a new study, each open to those whom it is for, whatever the umask."""
     root = folder.root
     try:
-        for part in (folder.public, folder.private, folder.batches, folder.segments):
-            part.mkdir(parents=True, exist_ok=True)
+        if not root.exists():
+            root.mkdir(parents=True)
+            root.chmod(PUBLIC_FOLDER)
+        folder.require_no_links()
+        make_public_folder(folder.public)
         for part in (folder.private, folder.batches, folder.segments):
+            part.mkdir(mode=OWNER_ONLY_FOLDER, exist_ok=True)
             part.chmod(OWNER_ONLY_FOLDER)
         for place in (root, root.parent):
             sync_folder(place)
-        if url is None:  # a killed process may have left the way to another database
-            (folder.private / "store.toml").unlink(missing_ok=True)
     except OSError as error:
         raise StorageError(
             f"'{root}' cannot be created: {os.strerror(error.errno or 0)}."
         ) from error
+
+
+def make_public_folder(folder: Path) -> None:
+    """Make a folder that everybody may look into, unless it is there."""
+    if not folder.is_dir():
+        folder.mkdir()
+        folder.chmod(PUBLIC_FOLDER)
+
+
+def write_notes(folder: Folder, url: str | None) -> None:
+    """Say in each part who may have it, and where the ledger is."""
+    clear_leftovers(folder.private)
     write_private(folder.private / "README.txt", PRIVATE_NOTE.encode())
-    if url is not None:
+    if url is None:  # a killed process may have left the way to another database
+        (folder.private / "store.toml").unlink(missing_ok=True)
+    else:
         import tomli_w
 
         write_private(folder.private / "store.toml", tomli_w.dumps({"url": url}).encode())

@@ -247,8 +247,10 @@ def _in_words() -> Iterator[None]:
 def _made(url: str) -> str:
     """Make an SQLite file that only its owner may read, before anything is in it."""
     if url.startswith("sqlite:///"):
-        flags = os.O_CREAT | os.O_RDWR
-        os.close(os.open(url.removeprefix("sqlite:///"), flags, OWNER_ONLY_FILE))
+        flags = os.O_CREAT | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0)
+        descriptor = os.open(url.removeprefix("sqlite:///"), flags, OWNER_ONLY_FILE)
+        os.fchmod(descriptor, OWNER_ONLY_FILE)  # its journal takes the same permissions
+        os.close(descriptor)
     return url
 
 

@@ -19,7 +19,7 @@ from graphveil.errors import BoundError, ParameterError, StudyError
 from graphveil.study import committed, opening, publishing
 from graphveil.study.clock import label_of, steps_ended
 from graphveil.study.committed import Announced, Committed
-from graphveil.study.folder import Folder, make_folder
+from graphveil.study.folder import Folder, make_folder, write_notes
 from graphveil.study.ledger import Ledger, LedgerRow
 from graphveil.study.one_more_series import with_series
 from graphveil.study.promise import Promise, SeriesPromise
@@ -87,11 +87,14 @@ class Study:
         folder.require_free()
         if database is not None:  # a server that does not answer leaves no folder behind
             Store.create(database)
-        make_folder(folder, database)
-        if database is None:
-            Store.create(folder.database_url)
-        # The study file comes last: without it, a half-made study is none.
-        write_bytes(folder.study_file, promise.to_toml().encode())
+        make_folder(folder)
+        with folder.lock():
+            folder.require_free()  # somebody may have been faster
+            write_notes(folder, database)
+            if database is None:
+                Store.create(folder.database_url)
+            # The study file comes last: without it, a half-made study is none.
+            write_bytes(folder.study_file, promise.to_toml().encode())
         return cls(folder, engine or LocalEngine())
 
     @classmethod

@@ -15,6 +15,7 @@ from graphveil.cli.options import (
     Oriented,
     Outward,
     chosen_bound,
+    guarded,
 )
 from graphveil.cli.output import print_json, print_table, three_digits, working
 from graphveil.cli.statistic_options import given_parameters
@@ -88,7 +89,7 @@ def plan(
     if is_study(name):
         about_statistics = (epsilon, degree, inward, outward, delta, plot, *given.values())
         _require_untold([*about_statistics, oriented or None], horizon, mechanism)
-        _plan_study(Path(name), expected or [], as_json=as_json)
+        _plan_study(guarded(Path(name)), expected or [], as_json=as_json)
         return
     if epsilon is None:
         raise ParameterError("epsilon", "is needed to plan a statistic", hint="Give --epsilon E.")

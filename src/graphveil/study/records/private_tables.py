@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import io
 import secrets
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphveil.errors import IntegrityError
 from graphveil.study.folder import write_private
 from graphveil.study.ledger import StoredFile
+from graphveil.whole_files import clear_leftovers
 
 if TYPE_CHECKING:
     import polars as pl
@@ -23,9 +23,7 @@ def write_table(folder: Path, stem: str, frame: pl.DataFrame) -> StoredFile:
     No two tables share a name: a process that lost its connection to the database, and does not
     know it yet, must not write over what the next writer has committed.
     """
-    for half in folder.glob(".*.part"):  # what a killed process left
-        with suppress(OSError):
-            half.unlink()
+    clear_leftovers(folder)  # here is the one writer, since the database has let it in
     path = folder / f"{stem}-{secrets.token_hex(4)}.parquet"
     buffer = io.BytesIO()
     frame.write_parquet(buffer, compression="zstd", compression_level=1)
@@ -44,7 +42,7 @@ def read_table(folder: Path, stored: StoredFile) -> pl.DataFrame:
 def checked(folder: Path, stored: StoredFile) -> bytes:
     """The bytes of a private file; refuses others than those that were written."""
     path = folder / stored.name
-    if not path.is_file():
+    if path.is_symlink() or not path.is_file():
         raise IntegrityError(
             f"private/{folder.name}/{stored.name} is missing. Restore it from a backup of the "
             "private folder."

@@ -230,7 +230,7 @@ def test_create_is_killed(setting: Setting, every: int, tmp_path: Path) -> None:
     places = setting("sqlite", "add")
     effects = places[0].processes.run(tmp_path / "created", "create").effects
     cases = list(every_fault(effects))
-    assert len(cases) == 73
+    assert len(cases) == 79
     assert troubles(places, cases[::every], killed_create) == []
 
 

@@ -35,7 +35,8 @@ def test_statistics_are_listed_by_their_agreed_names() -> None:
         "nodes", "edges", "high-degree", "high-out-degree", "high-in-degree",
         "degree-histogram", "out-degree-histogram", "in-degree-histogram", "degree-ccdf",
         "out-degree-ccdf", "in-degree-ccdf", "triangles", "cyclic-triangles",
-        "transitive-triangles", "stars", "out-stars", "in-stars", "components", "pattern",
+        "transitive-triangles", "stars", "out-stars", "in-stars", "components", "clusters",
+        "clustered", "pattern",
     }  # fmt: skip
     table = graphveil("statistics").out
     assert all(name in table for name in names)
@@ -51,6 +52,8 @@ def test_statistics_are_listed_by_their_agreed_names() -> None:
         (("transitive-triangles", "--in-bound", "3", "--out-bound", "3"), 18, 18, 15),
         (("transitive-triangles", "--in-bound", "3", "--out-bound", "3", "--oriented"), 9, 9, 15),
         (("stars", "--k", "2", "--bound", "4"), 18, 18, 18),
+        (("clusters", "--bound", "4"), 8, 3, None),
+        (("clustered", "--k", "3", "--bound", "4"), 17, 9, None),
         (("pattern", "--edges", "a-b,b-c,c-a", "--bound", "5"), 10, 10, 10),
         (("pattern", "--edges", "a>b", "--in-bound", "2", "--out-bound", "3"), 5, 5, 5),
     ],
@@ -87,6 +90,8 @@ def test_count_says_that_it_is_private() -> None:
         ("high-degree", "--tau", "3"),
         ("degree-ccdf",),
         ("components",),
+        ("clusters",),
+        ("clustered", "--k", "3", "--directed"),
         ("pattern", "--pattern", "a-b,b-c,c-d"),
         ("pattern", "--edges", "a-b,b-c,c-d"),
         ("transitive-triangles", "--directed"),

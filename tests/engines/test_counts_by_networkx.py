@@ -63,6 +63,20 @@ def triads(graph: Any, weights: dict[str, int]) -> int:
     return sum(census.get(name, 0) * weight for name, weight in weights.items())
 
 
+def clusters(graph: Any, k: int) -> list[int]:
+    """The sizes of the components of at least k nodes."""
+    parts = nx.weakly_connected_components if graph.is_directed() else nx.connected_components
+    return [len(part) for part in parts(graph) if len(part) >= k]
+
+
+CLUSTERS: list[tuple[Statistic, Oracle]] = [
+    (statistic("clusters"), lambda g: len(clusters(g, 2))),
+    (statistic("clusters", k=4), lambda g: len(clusters(g, 4))),
+    (statistic("clusters", k=10**30), lambda g: 0),
+    (statistic("clustered"), lambda g: sum(clusters(g, 2))),
+    (statistic("clustered", k=4), lambda g: sum(clusters(g, 4))),
+]
+
 CYCLIC = {"030C": 1, "120C": 1, "210": 1, "300": 2}
 TRANSITIVE = {"030T": 1, "120D": 2, "120U": 2, "120C": 1, "210": 3, "300": 6}
 
@@ -74,6 +88,7 @@ UNDIRECTED: list[tuple[Statistic, Oracle]] = [
     (statistic("high-degree", tau=2), lambda g: sum(d >= 2 for _, d in g.degree)),
     (statistic("degree-histogram"), lambda g: histogram(g.degree)),
     (statistic("stars", k=3), lambda g: stars(g.degree, 3)),
+    *CLUSTERS,
 ]
 DIRECTED: list[tuple[Statistic, Oracle]] = [
     (statistic("edges"), lambda g: g.number_of_edges()),
@@ -85,6 +100,7 @@ DIRECTED: list[tuple[Statistic, Oracle]] = [
     (statistic("in-degree-histogram"), lambda g: histogram(g.in_degree)),
     (statistic("in-stars", k=2), lambda g: stars(g.in_degree, 2)),
     (statistic("out-stars", k=3), lambda g: stars(g.out_degree, 3)),
+    *CLUSTERS,
 ]
 SHAPES = [
     "a-b,b-c",

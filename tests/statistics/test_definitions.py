@@ -64,6 +64,15 @@ def test_counts_of_nodes_edges_and_components(graph: Graph) -> None:
 
 
 @given(graphs())
+def test_clusters_and_the_people_in_them(graph: Graph) -> None:
+    sizes = [len(part) for part in nx.connected_components(as_networkx(graph).to_undirected())]
+    for k in range(2, 6):
+        large = [size for size in sizes if size >= k]
+        assert evaluated(statistic("clusters", k=k), graph)[0] == len(large)
+        assert evaluated(statistic("clustered", k=k), graph)[0] == sum(large)
+
+
+@given(graphs())
 def test_degree_statistics(graph: Graph) -> None:
     expected = as_networkx(graph)
     if isinstance(expected, nx.DiGraph):

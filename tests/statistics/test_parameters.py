@@ -40,6 +40,20 @@ def test_the_command_line_learns_every_parameter() -> None:
     assert all(each.name == name and each.help.endswith(".") for name, each in known.items())
 
 
+def test_a_parameter_that_several_statistics_have_is_explained_for_each() -> None:
+    known = known_parameters()["k"].help
+    assert "leaves of the stars" in known
+    assert known.count("people in a cluster") == 1
+
+
+def test_what_has_a_default_may_be_left_out() -> None:
+    assert statistic("clusters") == statistic("clusters", k=2)
+    assert statistic("clusters").defaults() == {"k": 2}
+    assert statistic("stars", k=2).defaults() == {}
+    with pytest.raises(ParameterError, match="k: is needed by 'stars'"):
+        statistic("stars")
+
+
 def test_a_plain_field_is_a_whole_number() -> None:
     @dataclass(frozen=True)
     class Pairs(Statistic):

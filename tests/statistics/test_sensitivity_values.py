@@ -37,6 +37,8 @@ NAMES = {
     "transitive-triangles",
     *(f"{way}stars" for way in ("", "out-", "in-")),
     "components",
+    "clusters",
+    "clustered",
     "pattern",
 }
 UNDIRECTED = [DegreeBound(degree) for degree in range(1, 8)]
@@ -61,7 +63,7 @@ def claims() -> list[tuple[Statistic, Bound]]:
 
 
 def test_every_name_of_the_issue_is_registered_and_no_other() -> None:
-    assert len(NAMES) == 19
+    assert len(NAMES) == 21
     assert set(registered()) == NAMES
 
 
@@ -157,6 +159,17 @@ def test_exactness_is_claimed_for_trees_cliques_and_complete_bipartite_patterns_
         ("components", {}, InOutBound(1, 1), 4, 1, 6, 2, None),
         ("components", {}, InOutBound(3, 1), 6, 3, 18, 2, None),
         ("components", {}, InOutBound(2, 2), 8, 3, 26, 2, None),
+        ("clusters", {}, DegreeBound(1), 1, 1, 1, 1, None),
+        ("clusters", {}, DegreeBound(2), 4, 1, 6, 4, None),
+        ("clusters", {"k": 5}, DegreeBound(3), 6, 2, 14, 4, None),
+        ("clusters", {"k": 3}, InOutBound(1, 1), 4, 1, 6, 4, None),
+        ("clusters", {}, InOutBound(3, 1), 6, 3, 18, 4, None),
+        ("clusters", {}, InOutBound(2, 2), 8, 3, 26, 4, None),
+        ("clustered", {}, DegreeBound(1), 2, 2, 4, 2, None),
+        ("clustered", {}, DegreeBound(3), 7, 4, 25, 4, None),
+        ("clustered", {"k": 4}, DegreeBound(2), 13, 7, 85, 12, None),
+        ("clustered", {"k": 3}, InOutBound(1, 1), 9, 5, 41, 8, None),
+        ("clustered", {"k": 3}, InOutBound(2, 3), 21, 11, 221, 8, None),
     ],
 )
 def test_known_values(
@@ -239,6 +252,16 @@ def test_a_star_with_one_leaf_is_an_edge(name: str) -> None:
             statistic(name, k=k)
 
 
+@pytest.mark.parametrize(("name", "instead"), [("clusters", "components"), ("clustered", "nodes")])
+def test_clusters_have_two_people_or_more(name: str, instead: str) -> None:
+    for k in (1, 0, -3, True, 2.0, "two"):
+        with pytest.raises(ParameterError, match=rf"k: .*use '{instead}'"):
+            statistic(name, k=k)
+    assert statistic(name) == statistic(name, k=2) == statistic(name, k="2")
+    with pytest.raises(ParameterError, match="always 0"):
+        statistic(name, k=3).sensitivity(DegreeBound(1))
+
+
 def test_a_bound_of_the_wrong_kind_is_refused_with_advice() -> None:
     for member in registered().values():
         for example in member.examples():
@@ -276,4 +299,5 @@ def test_formulas_cover_the_domain() -> None:
         kinds = {kind for kind in ("undirected", "directed") if kind in member.formulas}
         assert all(member.domain.admits(directed=kind == "directed") for kind in kinds)
         assert len(kinds) == (2 if member.domain.value == "undirected or directed" else 1)
-        assert member.monotone == (member.name not in ("components",) and "hist" not in member.name)
+        falling = ("components", "clusters")
+        assert member.monotone == (member.name not in falling and "hist" not in member.name)

@@ -162,6 +162,54 @@ def test_directed_components(inward: int, outward: int) -> None:
     check(statistic("components"), InOutBound(inward, outward, True), steps, l1=True, l2=True)
 
 
+def chains(heads: list[str], length: int, *, inwards: bool) -> list[Step]:
+    """Two steps: each head with a chain of `length` nodes, and then one more node at its end."""
+    names = {head: [head, *(f"{head}+{i}" for i in range(1, length + 1))] for head in heads}
+    steps: list[Step] = [([], []), ([], [])]
+    for chain in names.values():
+        edges = [(b, a) if inwards else (a, b) for a, b in pairwise(chain)]
+        steps[0][0].extend(chain[:-1])
+        steps[0][1].extend(edges[:-1])
+        steps[1][0].append(chain[-1])
+        steps[1][1].append(edges[-1])
+    return steps
+
+
+def in_clusters(bound: Bound, steps: list[Step], k: int) -> None:
+    for name in ("clusters", "clustered"):
+        check(statistic(name, k=k), bound, steps, l1=True, l2=True)
+
+
+@pytest.mark.parametrize("k", [2, 3, 4, 6])
+@pytest.mark.parametrize("degree", range(2, 6))
+def test_undirected_clusters(degree: int, k: int) -> None:
+    near = [f"u{i}" for i in range(degree)]
+    linked, grown = chains(near, k - 1, inwards=True)
+    linked[1].extend((node, STAR) for node in near)
+    tied: list[tuple[Node, Node]] = [("hub", f"{node}+{k - 1}") for node in near]
+    steps: list[Step] = [([STAR], []), linked, grown, (["hub"], tied)]
+    in_clusters(DegreeBound(degree), steps, k)
+
+
+@pytest.mark.parametrize("k", [2, 3, 4])
+@pytest.mark.parametrize(("inward", "outward"), IN_OUT)
+def test_directed_clusters(inward: int, outward: int, k: int) -> None:
+    sources = [f"u{i}" for i in range(inward)]
+    targets = [f"w{i}" for i in range(outward)]
+    linked, grown = (
+        ([*a[0], *b[0]], [*a[1], *b[1]])
+        for a, b in zip(
+            chains(sources, k - 1, inwards=True), chains(targets, k - 1, inwards=False), strict=True
+        )
+    )
+    linked[1].extend([*((u, STAR) for u in sources), *((STAR, w) for w in targets)])
+    ends = [f"{node}+{k - 1}" for node in [*targets, *sources]]
+    row = list(pairwise(ends))
+    tied = row if min(inward, outward) > 1 else [row[outward - 1]]
+    steps: list[Step] = [([STAR], []), linked, grown, ([], [*tied])]
+    in_clusters(InOutBound(inward, outward, True), steps, k)
+
+
 def reversed_edges(edges: list[tuple[Node, Node]]) -> list[tuple[Node, Node]]:
     return [(v, u) for u, v in edges]
 

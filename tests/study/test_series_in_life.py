@@ -11,7 +11,9 @@ import pytest
 
 from graphveil.errors import BudgetError, ParameterError, StudyError
 from graphveil.formats import from_rows
+from graphveil.report.wording import counted_things
 from graphveil.study import SeriesPromise, Study, clock
+from graphveil.study.public.public_part import PublicPart
 from plain_rules import DEGREES, EDGES, numbered, totals
 from studies import freeze_noise, people, promise, released
 
@@ -107,6 +109,15 @@ def test_an_open_calendar_goes_on_beyond_the_first_epoch(
 def committed(study: Study) -> dict[str, Any]:
     with study.store.reading() as reading:
         return dict(reading.series())
+
+
+def test_a_parameter_left_out_is_public_with_its_default(root: Path) -> None:
+    series = [{"name": "groups", "statistic": "clusters", "epsilon": "1/2"}]
+    study = opened(root, series=series)
+    study.publish(0)
+    (told,) = PublicPart.read(study.folder.public).series
+    assert told.parameters == {"k": 2}
+    assert counted_things(told) == "clusters: groups of at least 2 linked people"
 
 
 def test_the_calendar_ends(root: Path) -> None:

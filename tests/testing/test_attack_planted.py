@@ -60,6 +60,11 @@ TOO_SMALL = {
     "L2² in place of V²": (statistic("degree-ccdf"), "variation_squared", 19, DegreeBound(2)),
     "L1 in place of L2²": (statistic("triangles"), "l2_squared", 6, DegreeBound(4)),
     "an edge-level number": (HISTOGRAM, "edge_l1", 11, DegreeBound(2)),
+    "clusters that never merge": (statistic("clusters"), "l1", 4, DegreeBound(3)),
+    "clusters of three, too": (statistic("clusters", k=3), "l1", 5, DegreeBound(3)),
+    "clusters along one link": (statistic("clusters", k=3), "edge_l1", 3, DegreeBound(2)),
+    "people never outgrow": (statistic("clustered", k=3), "l1", 7, DegreeBound(3)),
+    "one person short": (statistic("clustered", k=3), "l1", 24, InOutBound(3, 3)),
     "a directed edge-level number": (TRANSITIVE, "edge_l1", 5, InOutBound(3, 3)),
 }
 
@@ -82,6 +87,9 @@ TOO_LARGE = {
     "the paper's histogram": (HISTOGRAM, "l1", 43, DegreeBound(3)),
     "one too many for components": (statistic("components"), "l1", 7, DegreeBound(3)),
     "weak components at min = 1": (statistic("components"), "l1", 8, InOutBound(1, 3)),
+    "one too many for clusters": (statistic("clusters"), "l1", 5, DegreeBound(2)),
+    "weak clusters at min = 1": (statistic("clusters", k=3), "l1", 8, InOutBound(1, 3)),
+    "one too many in clusters": (statistic("clustered", k=3), "l1", 10, DegreeBound(2)),
     "a static number": (HISTOGRAM, "static_l1", 6, DegreeBound(2)),
     "an L2 number": (statistic("degree-ccdf"), "l2_squared", 20, DegreeBound(2)),
     "an edge-level number": (HISTOGRAM, "edge_l1", 13, DegreeBound(2)),

@@ -21,7 +21,7 @@ class Components(Statistic):
     """How many connected components there are; a node without links is one."""
 
     name = "components"
-    summary = "number of (weakly) connected components"
+    summary = "number of (weakly) connected components, single people included"
     formulas: ClassVar[dict[str, str]] = {
         "undirected": "2D",
         "directed": "2(Din + Dout) for min(Din, Dout) ≥ 2, else Din + Dout + 2",
@@ -48,7 +48,7 @@ class Components(Statistic):
         Guarantees:
             Exact in every measure. Proof: docs/sensitivities.md#components.
         """
-        joined, merges = _joined_and_merged(bound)
+        joined, merges = joined_and_merged(bound)
         return Sensitivity(
             l1=1 + joined + merges,
             static_l1=max(1, joined - 1),
@@ -79,7 +79,7 @@ class Components(Statistic):
                 out[0] += 1
 
 
-def _joined_and_merged(bound: Bound) -> tuple[int, int]:
+def joined_and_merged(bound: Bound) -> tuple[int, int]:
     """How many components a person can join, and how many of those may merge without it."""
     joined = bound.limit("total")
     if bound.directed and min(bound.limits) == 1:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import Field, dataclass
+from dataclasses import MISSING, Field, dataclass
 from typing import Any
 
 from graphveil.errors import ParameterError
@@ -20,6 +20,7 @@ class Parameter:
         help: what it means, in one sentence.
         parse: its value, from what a user typed or a study file holds. What is not such a value
             is handed through: the statistic refuses it in its own words.
+        default: its value where users say nothing; None if they must.
     """
 
     name: str
@@ -27,6 +28,7 @@ class Parameter:
     metavar: str
     help: str
     parse: Callable[[str | int], Any]
+    default: int | None = None
 
 
 def told(
@@ -47,7 +49,8 @@ def whole_number(given: str | int) -> str | int:
 def parameter_of(given: Field[Any]) -> Parameter:
     """A field that says no more is a whole number, as `Statistic.definition_arguments` has it."""
     plain = told(f"--{given.name}", metavar="N", meaning="", parse=whole_number)
-    return Parameter(given.name, **(plain | dict(given.metadata)))
+    default = None if given.default is MISSING else given.default
+    return Parameter(given.name, default=default, **(plain | dict(given.metadata)))
 
 
 def require_at_least(parameter: str, value: int, least: int, hint: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from enum import Enum
 from typing import Any, ClassVar, TypeVar
 
@@ -72,8 +72,13 @@ class Statistic(ABC):
 
     @classmethod
     def parameters(cls) -> tuple[Parameter, ...]:
-        """What users must specify."""
+        """What users specify; they may leave out what has a default."""
         return tuple(parameter_of(each) for each in fields(cls))
+
+    @classmethod
+    def defaults(cls) -> dict[str, int]:
+        """The values of the parameters that users may leave out."""
+        return {each.name: each.default for each in cls.parameters() if each.default is not None}
 
     @classmethod
     @abstractmethod
@@ -186,8 +191,14 @@ def registered() -> dict[str, type[Statistic]]:
 
 
 def known_parameters() -> dict[str, Parameter]:
-    """Every parameter of every statistic, by name."""
-    return {each.name: each for member in registered().values() for each in member.parameters()}
+    """Every parameter of every statistic, by name; what it means to each of several."""
+    found: dict[str, Parameter] = {}
+    for member in registered().values():
+        for each in member.parameters():
+            known = found.setdefault(each.name, each)
+            if each.help not in known.help:
+                found[each.name] = replace(known, help=f"{known.help} {each.help}")
+    return found
 
 
 def statistic(name: str, **given: Any) -> Statistic:
@@ -197,7 +208,7 @@ def statistic(name: str, **given: Any) -> Statistic:
     """
     member = _REGISTRY.named(name)
     expected = {each.name: each for each in member.parameters()}
-    for missing in expected.keys() - given.keys():
+    for missing in expected.keys() - given.keys() - member.defaults().keys():
         raise ParameterError(missing, f"is needed by '{name}'")
     for unknown in given.keys() - expected.keys():
         raise ParameterError(unknown, f"has no meaning for '{name}'", hint="Leave it out.")

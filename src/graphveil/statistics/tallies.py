@@ -57,6 +57,16 @@ class ComponentTally:
 
 
 @dataclass(frozen=True)
+class ClusterTally:
+    """Change of the number of components of at least `least` nodes, and of the nodes in them.
+
+    An array (steps, 2), with these two columns.
+    """
+
+    least: int
+
+
+@dataclass(frozen=True)
 class PatternTally:
     """Copies of a pattern that appear at each step: an array (steps,)."""
 
@@ -64,7 +74,13 @@ class PatternTally:
 
 
 Tally: TypeAlias = (
-    NodeTally | EdgeTally | DegreeTally | TriangleTally | ComponentTally | PatternTally
+    NodeTally
+    | EdgeTally
+    | DegreeTally
+    | TriangleTally
+    | ComponentTally
+    | ClusterTally
+    | PatternTally
 )
 
 

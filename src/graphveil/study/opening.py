@@ -146,7 +146,7 @@ def _announcement(
         promise=series,
         series=series.name,
         statistic=series.statistic,
-        parameters=series.parameters,
+        parameters={**counted.defaults(), **series.parameters},
         summary=counted.summary,
         monotone=counted.monotone,
         epsilon=request.epsilon,

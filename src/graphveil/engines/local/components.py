@@ -41,7 +41,7 @@ def count_components(
 
 
 @inlined
-def _oldest(node: int, parent: Parents) -> int:
+def oldest(node: int, parent: Parents) -> int:
     """The oldest node of a component; shortens the way for whoever asks next."""
     while parent[node] != node:
         parent[node] = parent[parent[node]]
@@ -60,7 +60,7 @@ def _merge_arrivals(
         mine = first + i
         for place in range(lists[i], lists[i + 1]):
             prefetch(parent, entries[min(place + PARENT_AHEAD, end)] >> 2)
-            other = _oldest(entries[place] >> 2, parent)
+            other = oldest(entries[place] >> 2, parent)
             if other != mine:
                 merges += 1
                 parent[max(mine, other)] = min(mine, other)
@@ -73,8 +73,8 @@ def _merge_late(newer: NDArray[np.int32], entries: NDArray[np.int32], parent: Pa
     """Merge along late edges; how often two components became one."""
     merges = 0
     for i in range(len(newer)):
-        mine = _oldest(newer[i], parent)
-        other = _oldest(entries[i] >> 2, parent)
+        mine = oldest(newer[i], parent)
+        other = oldest(entries[i] >> 2, parent)
         if other != mine:
             merges += 1
             parent[max(mine, other)] = min(mine, other)

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from graphveil.engines.counts import Answer, ExactCounts
+from graphveil.engines.local.clusters import Forest, count_clusters
 from graphveil.engines.local.components import count_components
 from graphveil.engines.local.degrees import Degrees, count_degrees
 from graphveil.engines.local.nodes_and_edges import count_edges, count_nodes
@@ -16,6 +17,7 @@ from graphveil.engines.local.triangles import count_triangles
 from graphveil.engines.local.work import Work
 from graphveil.graph.sequence import GraphSequence
 from graphveil.statistics.tallies import (
+    ClusterTally,
     ComponentTally,
     Counts,
     DegreeReach,
@@ -51,6 +53,10 @@ def _components(tally: ComponentTally, work: Work, from_step: int, state: Any) -
     return Answer(*count_components(work.sequence, from_step, state))
 
 
+def _clusters(tally: ClusterTally, work: Work, from_step: int, state: Forest | None) -> Answer:
+    return Answer(*count_clusters(work.sequence, tally.least, from_step, state))
+
+
 def _copies(tally: PatternTally, work: Work, from_step: int, state: None) -> Answer:
     return Answer(count_copies(work, tally.pattern, from_step))
 
@@ -61,6 +67,7 @@ COUNTERS: dict[type[Tally], Counter] = {
     DegreeTally: _degrees,
     TriangleTally: _triangles,
     ComponentTally: _components,
+    ClusterTally: _clusters,
     PatternTally: _copies,
 }
 

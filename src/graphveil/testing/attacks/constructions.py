@@ -1,20 +1,23 @@
 """Worst cases that people have found, as starting points for the search.
 
-Every known extreme is one of three shapes, which differ only in when their parts appear:
+Every known extreme is one of four shapes, which differ only in when their parts appear:
 *twins* (the neighbours of the node that differs also meet helpers, which raise all their
-degrees one at a time), *books* (helpers that meet both ends of one edge), and *circles*
-(every node linked to the next few, which is the complete graph where it closes).
+degrees one at a time), *books* (helpers that meet both ends of one edge), *circles*
+(every node linked to the next few, which is the complete graph where it closes), and
+*branches* (chains that begin beside what differs, grow by one, and are then tied together).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 
 from graphveil.graph.bound import Bound
 from graphveil.testing.pairs import NEVER, Relation, Schedule
+
+BRANCHES = (1, 2)  # how many nodes their chains have before they grow
 
 
 def _sides(bound: Bound) -> tuple[int, int]:
@@ -88,6 +91,42 @@ def circle(bound: Bound, nodes: int) -> Schedule:
     return _schedule([0] * nodes, edges, bound)
 
 
+def branches(bound: Bound, relation: Relation, length: int) -> Schedule:
+    """Chains of `length` nodes beside the node, or the edge, that differs.
+
+    At step 1 all of that is there, at step 2 every chain grows by one, and at step 3 their ends
+    are tied in a row. Chains lead into those that link to the node that differs, and away
+    from those it links to, so that even nodes with one link each way can form them.
+    """
+    inward, outward = (1, 1) if relation == "edge" else _sides(bound)
+    sources, targets = inward, outward if bound.directed or relation == "edge" else 0
+    count = sources + targets
+    nodes = [[chain + count * depth for chain in range(count)] for depth in range(length + 1)]
+    arrivals = [2] * count + [1] * (count * length)
+    edges = [(new, old) for new, old in _downwards(nodes, range(sources))]
+    edges += [(old, new) for new, old in _downwards(nodes, range(sources, count))]
+    heads = nodes[-1]
+    if relation == "edge":
+        edges.append((heads[0], heads[1]))
+    else:
+        arrivals.append(0)
+        star = len(arrivals) - 1
+        edges += [(head, star) for head in heads[:sources]]
+        edges += [(star, head) for head in heads[sources:]]
+    schedule = _schedule(arrivals, edges, bound)
+    for u, v in pairwise([*nodes[0][sources:], *nodes[0][:sources]]):
+        if not bound.directed or min(_sides(bound)) > 1 or v < sources <= u:
+            schedule[u, v] = 3
+            schedule[v, u] = NEVER if bound.directed else 3
+    return schedule
+
+
+def _downwards(nodes: list[list[int]], chains: range) -> Iterator[tuple[int, int]]:
+    """Each node of some chains with the next, from their ends to their heads."""
+    for outer, inner in pairwise(nodes):
+        yield from ((outer[chain], inner[chain]) for chain in chains)
+
+
 def constructions(bound: Bound, relation: Relation) -> Iterator[Schedule]:
     """Every shape in every pace that keeps the bound, for one kind of neighbours."""
     reach = min(_sides(bound))
@@ -95,6 +134,8 @@ def constructions(bound: Bound, relation: Relation) -> Iterator[Schedule]:
     second_paces = (0, 1) if bound.directed else (0,)
     for own, first, second, helper in product((0, 1, 2), (0, 1), second_paces, (0, 1)):
         yield twins(bound, own, (first, second), helper)
+    for length in BRANCHES if reach > 1 or bound.directed else ():
+        yield branches(bound, relation, length)
     if relation == "edge":
         for late, helper_pace in product((0, 1), (0, 1)):
             yield book(bound, late, helper_pace)

@@ -1,0 +1,168 @@
+"""Clusters: connected components of at least k people; how many, and how many people in them."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphveil.errors import ParameterError
+from graphveil.graph.bound import Bound, DegreeBound
+from graphveil.statistics.components import joined_and_merged
+from graphveil.statistics.parameters import require_at_least, told, whole_number
+from graphveil.statistics.sensitivity import EVERY_MEASURE, PROOFS, Sensitivity
+from graphveil.statistics.statistic import Domain, Statistic, register
+from graphveil.statistics.tallies import ClusterTally, Counts
+
+ONE_LINK = DegreeBound(1)  # then nobody is in a component of more than two
+
+
+@dataclass(frozen=True)
+class ClusterStatistic(Statistic, ABC):
+    """What is counted of the components, weak ones in directed graphs, of at least `k` nodes.
+
+    Attributes:
+        column: where the tally has it; also tells the definition which of the two it is.
+        alone: what it is when k = 1, for the refusal of that.
+    """
+
+    domain = Domain.BOTH
+    column: ClassVar[int]
+    alone: ClassVar[str]
+
+    # Study files may leave k out and mean two by it: the default must never change.
+    k: int = field(
+        default=2,
+        metadata=told(
+            "--k",
+            metavar="N",
+            meaning="Least number of people in a cluster (2 if not given).",
+            parse=whole_number,
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        hint = f"Everybody is in a component of one or more: use '{self.alone}'."
+        require_at_least("k", self.k, 2, hint)
+
+    @classmethod
+    def examples(cls) -> Iterable[Statistic]:
+        """Small clusters."""
+        return tuple(cls(k) for k in (2, 3))
+
+    def tally(self) -> ClusterTally:
+        """Both numbers at once."""
+        return ClusterTally(self.k)
+
+    def differences(self, tallied: Counts, width: int | None = None) -> Counts:
+        """One of the two numbers."""
+        return tallied[:, self.column]
+
+    def definition_arguments(self, *, directed: bool) -> tuple[int, ...]:
+        """k, and which of the two is counted."""
+        return self.k, self.column
+
+    def require_room(self, bound: Bound) -> None:
+        """Refuse a bound under which no component is large enough."""
+        if bound == ONE_LINK and self.k > 2:
+            raise ParameterError(
+                "k",
+                f"nobody is in a cluster of {self.k} if all have at most one link: always 0",
+                hint="Choose 2, or a larger bound.",
+            )
+
+    @staticmethod
+    def definition(
+        links: NDArray[np.uint8], present: NDArray[np.uint8], given: Counts, out: Counts
+    ) -> None:
+        """Let every node take the smallest label beside it; count labels that k = given[0] have."""
+        label = np.arange(len(present))
+        changed = True
+        while changed:
+            changed = False
+            for u in range(len(present)):
+                for v in range(len(present)):
+                    if links[u, v] and label[u] != label[v]:
+                        label[u] = label[v] = min(label[u], label[v])
+                        changed = True
+        for first in range(len(present)):
+            size = 0
+            for v in range(len(present)):
+                if present[v] and label[v] == first:
+                    size += 1
+            if size >= given[0]:
+                out[0] += size if given[1] else 1
+
+
+@register
+@dataclass(frozen=True)
+class Clusters(ClusterStatistic):
+    """How many connected components have at least `k` nodes."""
+
+    name = "clusters"
+    summary = "number of clusters: (weakly) connected components of at least k people"
+    formulas: ClassVar[dict[str, str]] = {
+        "undirected": "2D; for D = 1: 1",
+        "directed": "2(Din + Dout) for min(Din, Dout) ≥ 2, else Din + Dout + 2",
+    }
+    monotone = False
+    column = 0
+    alone = "components"
+
+    def sensitivity(self, bound: Bound) -> Sensitivity:
+        """The person makes one cluster, and one of those beside it, which may join later.
+
+        Guarantees:
+            Exact in every measure. Proof: docs/sensitivities.md#clusters.
+        """
+        self.require_room(bound)
+        joined, merges = (0, 0) if bound == ONE_LINK else joined_and_merged(bound)
+        return Sensitivity(
+            l1=1 + joined + merges,
+            static_l1=max(1, joined - 1),
+            l2_squared=1 + joined**2 + merges**2,
+            edge_l1=1 if bound == ONE_LINK else 4,
+            exact_for=EVERY_MEASURE,
+            assumption=bound.assumption,
+            proof=f"{PROOFS}#clusters",
+            variation=(1 + merges) ** 2 + joined**2,
+        )
+
+
+@register
+@dataclass(frozen=True)
+class Clustered(ClusterStatistic):
+    """How many nodes are in connected components of at least `k` nodes."""
+
+    name = "clustered"
+    summary = "number of people in clusters: (weakly) connected components of at least k people"
+    formulas: ClassVar[dict[str, str]] = {
+        "undirected": "2D(k − 1) + 1; for D = 1: 2",
+        "directed": "2(Din + Dout)(k − 1) + 1",
+    }
+    column = 1
+    alone = "nodes"
+
+    def sensitivity(self, bound: Bound) -> Sensitivity:
+        """The person, and those whom the person brings into a cluster, then or too early.
+
+        Guarantees:
+            Exact in every measure. Proof: docs/sensitivities.md#people-in-clusters.
+        """
+        self.require_room(bound)
+        brought = bound.limit("total") * (self.k - 1)
+        moved = 0 if bound == ONE_LINK else brought
+        return Sensitivity(
+            l1=1 + brought + moved,
+            static_l1=1 + brought,
+            l2_squared=(1 + brought) ** 2 + moved**2,
+            edge_l1=2 if bound == ONE_LINK else 4 * (self.k - 1),
+            exact_for=EVERY_MEASURE,
+            assumption=bound.assumption,
+            proof=f"{PROOFS}#people-in-clusters",
+            variation=(1 + brought) ** 2 + moved**2,
+        )

@@ -23,7 +23,7 @@ from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.planning.planner import plan
 from graphveil.series import counting
 from graphveil.series.counting import count_series, difference_at, first_break
-from graphveil.series.postprocessing import processed
+from graphveil.series.postprocessing import Processing, processed
 from graphveil.series.release import MadeRelease, Release, has_same_past, make_release
 from graphveil.series.series import Series
 from graphveil.series.state import SeriesState, start
@@ -163,12 +163,13 @@ def made_releases(
 ) -> Iterator[MadeRelease]:
     """Every release of a series, made by hand."""
     differences = count_series(ENGINE, graph, [terms]).differences(terms)
-    state, history = start(terms.plan), list[tuple[int, ...]]()
+    state = start(terms.plan)
+    processing = Processing.of(terms.statistic, terms.plan.request.width)
     for step in range(terms.first_step, graph.steps):
         label = graph.calendar.label(step)
-        made = make_release(terms, state, differences, history, label, source)
+        made = make_release(terms, state, differences, processing, label, source)
         yield made
-        state, history = made.state, [*history, made.release.raw]
+        state, processing = made.state, made.processing
 
 
 @pytest.mark.parametrize("first_step", [0, 2])

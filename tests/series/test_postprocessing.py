@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from graphveil.errors import ParameterError
 from graphveil.series import postprocessing
 from graphveil.series.postprocessing import (
+    Processing,
     clipped,
     histogram_of,
     monotone_ccdf,
@@ -206,3 +207,23 @@ def test_the_document_shows_these_figures() -> None:
         written = [float(cell) for cell in shown.strip("|").split("|")[1:]]
         np.testing.assert_allclose(written, [float(figure) for figure in figures], atol=0.05)
     assert all(name in page for name in PROCESSES)
+
+
+@pytest.mark.parametrize("name", sorted(registered()))
+@settings(max_examples=30)
+@given(data=st.data())
+def test_taking_one_release_after_the_other_gives_what_the_whole_history_gives(
+    name: str, data: st.DataObject
+) -> None:
+    example = data.draw(st.sampled_from(list(registered()[name].examples())))
+    width = data.draw(st.integers(2, 5)) if example.vector else 1
+    rows = st.lists(st.integers(-9, 9), min_size=width, max_size=width)
+    history = data.draw(st.lists(rows, min_size=1, max_size=12))
+    known = data.draw(st.integers(0, len(history)))
+    processing = Processing.of(example, width, history[:known])
+    for place in range(known, len(history)):
+        values, processing = processing.take(history[place])
+        raw = np.array(history[: place + 1])
+        wanted = processed(example, raw if example.vector else raw[:, 0])
+        assert values == tuple(np.atleast_1d(wanted.values[-1]).tolist())  # to the last bit
+        assert processing.done == wanted.done

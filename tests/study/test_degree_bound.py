@@ -53,14 +53,44 @@ def test_a_broken_bound_refuses_the_step_and_changes_nothing_public(
     assert len(study.ledger().sealed) == 2
 
 
-def test_the_steps_before_it_are_published(root: Path) -> None:
+def test_a_backfill_is_refused_whole(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     study = crowded(root)
-    told: list[int] = []
-    with pytest.raises(BoundError, match=r"2 cannot be sealed"):
+    before, told = public_bytes(study), list[int]()
+    monkeypatch.setattr(ReleaseNoise, "draw", no_noise)
+    monkeypatch.setattr("graphveil.study.study.TOGETHER", 1)
+    with pytest.raises(BoundError, match=r"2 cannot be sealed.*Nothing was published or spent"):
         study.publish(3, sealed=told.append)
-    assert told == [0, 1]
-    assert not study.committed().is_behind
+    assert told == []
+    assert public_bytes(study) == before
+    assert list(study.folder.segments.iterdir()) == []
+    assert study.ledger().sealed == ()
+    assert study.ledger().rows[-1].secret == {"step": 2, "reason": "degree bound"}
+
+
+def test_a_series_that_projects_is_sealed_or_refused_with_the_others(root: Path) -> None:
+    both = [EDGES | {"epsilon": "1/8"}, PROJECTED | {"name": "projected", "epsilon": "1/8"}]
+    study = crowded(root, series=both)
+    with pytest.raises(BoundError):
+        study.publish(3)
+    assert study.ledger().sealed == ()
+    assert study.publish(1).steps == [0, 1]
+
+
+def test_records_that_come_while_steps_are_sealed_stop_only_those_that_are_left(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = Study.create(root, numbered(bound=BOUND, series=[EDGES]))
+    study.add(from_rows([("a", 0), ("b", 0), ("c", 1)], [("a", "b"), ("a", "c")]))
+    monkeypatch.setattr("graphveil.study.study.TOGETHER", 2)
+
+    def meanwhile(step: int) -> None:
+        if step == 1:
+            Study.at(root).add(from_rows([("d", 2)], [("a", "d")]))
+
+    with pytest.raises(BoundError, match=r"2 cannot be sealed.*Nothing more was sealed"):
+        study.publish(3, sealed=meanwhile)
     assert len(study.ledger().sealed) == 2
+    assert not study.committed().is_behind
 
 
 def test_a_bound_broken_at_the_first_step_is_told_as_well(root: Path) -> None:
@@ -79,7 +109,7 @@ def test_publishing_goes_on_once_the_records_are_corrected(root: Path) -> None:
         study.publish(3)
     assert study.withdraw() == 2
     study.add(from_rows([("d", 2)], [("c", "d")]))
-    assert study.publish(3).steps == [2, 3]
+    assert study.publish(3).steps == [0, 1, 2, 3]
     assert totals(study, "edges")[-1] == [3]
 
 

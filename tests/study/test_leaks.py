@@ -220,7 +220,7 @@ def things(study: Study) -> Iterator[Any]:
     yield from (study, study.folder, study.store, ledger, *ledger.rows, *ledger.public_rows)
     yield from (*ledger.batches, *ledger.sealed, *ledger.series, promise, kept)
     yield from (records, records.nodes, resolve(records, promise.calendar, promise.records), sealed)
-    yield from (found, found.findings, found.pending, segments.segment(sealed, 0))
+    yield from (found, found.findings, found.pending, segments.segment(sealed, range(1)))
     yield from (prepared, prepared.graph, study.add(records))
     yield batches.load(study.folder.batches, study.ledger().batches, sealed)
 

@@ -39,6 +39,12 @@ def change_interval(
     return noise_interval(noise_of(plan, {earlier: -1, later: 1}), change, level)
 
 
+def half_widths(plan: Plan, steps: range, level: Exact = DEFAULT_LEVEL) -> list[int]:
+    """How far the bounds lie from the raw value, at each of these releases."""
+    share = _checked(level)
+    return [noise_of(plan, {step: 1}).half_width(share) for step in steps]
+
+
 def noise_interval(noise: NoiseSum, value: int, level: Exact = DEFAULT_LEVEL) -> tuple[int, int]:
     """Such bounds for any whole number that carries this noise."""
     width = noise.half_width(_checked(level))

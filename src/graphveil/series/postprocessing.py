@@ -8,8 +8,8 @@ the running maximum. `docs/postprocessing.md` shows by how much.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -19,7 +19,8 @@ from graphveil.errors import ParameterError
 from graphveil.statistics.statistic import Statistic
 
 Values: TypeAlias = NDArray[np.float64]
-Block: TypeAlias = tuple[float, int]  # a stretch of equal fitted values: its sum and its length
+# Stretches of equal fitted values, the last one first: its sum, its length, and those before it.
+Stretches: TypeAlias = "tuple[float, int, Stretches] | None"
 
 
 @dataclass(frozen=True)
@@ -126,6 +127,53 @@ def processed(
     return Processed(table, f"falling in degree, {order}, {clip}", histogram_of(table))
 
 
+@dataclass(frozen=True)
+class Processing:
+    """Online processing under way: what `processed` says of the newest release, one by one.
+
+    A value: taking a release gives another one, at the cost of that release alone.
+
+    Attributes:
+        statistic: decides what is known about the truth.
+        done: what is done, for readers.
+        fits: the rising fit of each number so far.
+    """
+
+    statistic: Statistic
+    done: str
+    fits: tuple[Stretches, ...]
+
+    @classmethod
+    def of(
+        cls, statistic: Statistic, width: int, history: Iterable[Sequence[int]] = ()
+    ) -> Processing:
+        """After the releases of a history, each of `width` numbers."""
+        nothing = np.zeros((0, width) if statistic.vector else 0)
+        under_way = cls(statistic, processed(statistic, nothing).done, (None,) * width)
+        for raw in history:
+            under_way = under_way._grown(raw)
+        return under_way
+
+    def take(self, raw: Sequence[int]) -> tuple[tuple[float, ...], Processing]:
+        """What stands beside a new release, and the processing that goes on."""
+        if not self.statistic.monotone:
+            return tuple(clipped(raw).tolist()), self
+        after = self._grown(raw)
+        ends = np.array([_mean(fit) for fit in after.fits])
+        if self.statistic.cumulative:
+            ends = np.minimum.accumulate(ends)
+        return tuple(clipped(ends).tolist()), after
+
+    def _grown(self, raw: Sequence[int]) -> Processing:
+        if not self.statistic.monotone:
+            return self
+        numbers: Sequence[float] = [float(number) for number in raw]
+        if self.statistic.cumulative:
+            numbers = monotone_in_degree([numbers])[0].tolist()
+        fits = tuple(_pooled(fit, value) for fit, value in zip(self.fits, numbers, strict=True))
+        return replace(self, fits=fits)
+
+
 def _by_column(raw: ArrayLike, fit: Callable[[Sequence[float]], list[float]]) -> Values:
     values = np.asarray(raw, dtype=np.float64)
     if values.ndim == 1:
@@ -136,30 +184,35 @@ def _by_column(raw: ArrayLike, fit: Callable[[Sequence[float]], list[float]]) ->
 
 def _ends(values: Sequence[float]) -> list[float]:
     """The last fitted value of the fit to every beginning of `values`."""
-    blocks: list[Block] = []
+    fit: Stretches = None
     ends: list[float] = []
     for value in values:
-        _pool(blocks, value)
-        ends.append(_mean(blocks[-1]))
+        fit = _pooled(fit, value)
+        ends.append(_mean(fit))
     return ends
 
 
 def _fit(values: Sequence[float]) -> list[float]:
     """The non-decreasing fit with the least squares."""
-    blocks: list[Block] = []
+    fit: Stretches = None
     for value in values:
-        _pool(blocks, value)
-    return [_mean(block) for block in blocks for _ in range(block[1])]
+        fit = _pooled(fit, value)
+    found: list[float] = []
+    while fit is not None:
+        found += [_mean(fit)] * fit[1]
+        fit = fit[2]
+    return found[::-1]
 
 
-def _pool(blocks: list[Block], value: float) -> None:
-    """Append a value; merge the last blocks for as long as their means do not rise."""
+def _pooled(fit: Stretches, value: float) -> Stretches:
+    """The fit with one more value: the last stretches are merged while their means do not rise."""
     total, length = value, 1
-    while blocks and blocks[-1][0] * length >= total * blocks[-1][1]:
-        earlier = blocks.pop()
-        total, length = total + earlier[0], length + earlier[1]
-    blocks.append((total, length))
+    while fit is not None and fit[0] * length >= total * fit[1]:
+        total, length, fit = total + fit[0], length + fit[1], fit[2]
+    return total, length, fit
 
 
-def _mean(block: Block) -> float:
-    return block[0] / block[1]
+def _mean(fit: Stretches) -> float:
+    """The last fitted value."""
+    assert fit is not None, "nothing was fitted"
+    return fit[0] / fit[1]

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-
-import numpy as np
 
 from graphveil.errors import ParameterError
 from graphveil.noise.exact_numbers import Exact
 from graphveil.noise.laws import NoiseSource
 from graphveil.planning.plan import Plan
 from graphveil.series.counting import Differences, difference_at
-from graphveil.series.postprocessing import processed
+from graphveil.series.postprocessing import Processing
 from graphveil.series.state import SeriesState, advance
 from graphveil.series.terms import SeriesTerms
 
@@ -72,11 +69,13 @@ class MadeRelease:
         release: what is published.
         difference: the exact change since the release before; a secret.
         state: the series after it; a secret.
+        processing: the post-processing after it, which knows published values only.
     """
 
     release: Release
     difference: tuple[int, ...] = field(repr=False)
     state: SeriesState = field(repr=False)
+    processing: Processing = field(repr=False)
 
     @property
     def noise(self) -> tuple[int, ...]:
@@ -98,7 +97,7 @@ def make_release(
     terms: SeriesTerms,
     state: SeriesState,
     differences: Differences,
-    history: Sequence[Sequence[int]],
+    processing: Processing,
     label: str,
     source: NoiseSource,
 ) -> MadeRelease:
@@ -108,32 +107,22 @@ def make_release(
         terms: what is published, and how.
         state: the series after the release before.
         differences: the exact change at each step of the graph, up to the new one at least.
-        history: the raw values of all releases so far.
+        processing: the post-processing, after all releases so far.
         label: the public name of the step.
         source: where noise comes from.
     """
     step = terms.first_step + state.step
     difference = difference_at(differences, terms.first_step, step)
     raw, after = advance(terms.plan, state, difference, source)
-    values, processing = _processed(terms, [*history, raw])
+    values, processed = processing.take(raw)
     release = Release(
         step=step,
         label=label,
         raw=raw,
         processed=values,
-        processing=processing,
+        processing=processing.done,
         noise_std=terms.plan.standard_deviation(state.step),
         place=state.step,
         plan=terms.plan,
     )
-    return MadeRelease(release, difference, after)
-
-
-def _processed(
-    terms: SeriesTerms, history: Sequence[Sequence[int]]
-) -> tuple[tuple[float, ...], str]:
-    """The newest of the processed values; they look back only, and revise nothing."""
-    vector = terms.statistic.vector
-    raw = np.array(history if vector else [numbers[0] for numbers in history])
-    made = processed(terms.statistic, raw)
-    return tuple(np.atleast_1d(made.values[-1]).tolist()), made.done
+    return MadeRelease(release, difference, after, processed)

@@ -20,6 +20,7 @@ from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.planning.plan import Plan
 from graphveil.series import state as states
 from graphveil.series.counting import SeriesCounts, count_series
+from graphveil.series.postprocessing import Processing
 from graphveil.series.release import Release, has_same_past, make_release
 from graphveil.series.state import SeriesState
 from graphveil.series.terms import SeriesTerms
@@ -140,15 +141,17 @@ class Series:
         if not has_same_past(self.terms, self.state, differences):
             raise _another_past()
         releases: list[Release] = []
-        state, history = self.state, list(self.history)
+        state, processing = self.state, self._processing()
         for step in range(state.step, sequence.steps):
             label = sequence.calendar.label(step)
-            made = make_release(self.terms, state, differences, history, label, ReleaseNoise())
-            state = made.state
-            history.append(made.release.raw)
+            made = make_release(self.terms, state, differences, processing, label, ReleaseNoise())
+            state, processing = made.state, made.processing
             releases.append(made.release)
-        after = replace(self, state=state, history=tuple(history), counts=counts)
-        return tuple(releases), after
+        history = (*self.history, *(release.raw for release in releases))
+        return tuple(releases), replace(self, state=state, history=history, counts=counts)
+
+    def _processing(self) -> Processing:
+        return Processing.of(self.terms.statistic, self.terms.plan.request.width, self.history)
 
     def _require_admissible(self, sequence: GraphSequence) -> None:
         """Everything that can be refused before a step is counted or noise is drawn."""

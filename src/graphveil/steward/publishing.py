@@ -8,7 +8,7 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphveil.errors import BoundError, ParameterError, StudyError
+from graphveil.errors import ParameterError, StudyError
 from graphveil.steward import releases
 from graphveil.steward.public_folder import report_is_current
 from graphveil.steward.reporting import Report, write_report
@@ -132,7 +132,7 @@ class _Work:
         return Announced([], self.study.announce(self.found.ledger))
 
     def seal(self, last: int | None) -> Announced:
-        """Seal step after step; a refusal leaves the public part whole."""
+        """Seal step after step; a refusal leaves everything as it was."""
         sealed: list[int] = []
 
         def tell(step: int) -> None:
@@ -140,12 +140,7 @@ class _Work:
             self.progress(Progress(Stage.SEALING, len(sealed), self.steps))
 
         self.progress(Progress(Stage.SEALING, 0, self.steps))
-        try:
-            return self.study.publish(last, early=self.asked.early, sealed=tell, since=self.found)
-        except BoundError:
-            if self.asked.report and sealed:
-                self.report()
-            raise
+        return self.study.publish(last, early=self.asked.early, sealed=tell, since=self.found)
 
     def report(self, part: PublicPart | None = None) -> Report:
         """Write the report of what is announced."""

@@ -1,4 +1,4 @@
-"""Publishing: the next step is counted, sealed in one transaction, and only then announced.
+"""Publishing: the next steps are counted, sealed in one transaction, and only then announced.
 
 How a release is made is the business of `graphveil.series`; here it is kept.
 """
@@ -6,14 +6,16 @@ How a release is made is the business of `graphveil.series`; here it is kept.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from graphveil.errors import BoundError, IntegrityError
 from graphveil.noise.release_noise import ReleaseNoise
+from graphveil.planning.intervals import half_widths
 from graphveil.planning.plan import Plan
-from graphveil.series.counting import SeriesCounts, count_series, first_break
+from graphveil.series.counting import Differences, count_series, first_break
+from graphveil.series.postprocessing import Processing
 from graphveil.series.release import MadeRelease, has_same_past, make_release
 from graphveil.series.state import SeriesState
 from graphveil.series.terms import SeriesTerms
@@ -31,7 +33,39 @@ if TYPE_CHECKING:
     from graphveil.study.folder import Folder
     from graphveil.study.promise import Promise
 
-RawHistory = tuple[tuple[int, ...], ...]
+
+@dataclass(frozen=True, eq=False)
+class Ongoing:
+    """A series between two releases; a secret.
+
+    Attributes:
+        terms: what was fixed when it was opened.
+        differences: its exact change at every step of the graph.
+        state: after its last release.
+        processing: of the values that it has published.
+    """
+
+    terms: SeriesTerms
+    differences: Differences = field(repr=False)
+    state: SeriesState = field(repr=False)
+    processing: Processing = field(repr=False)
+
+    def require_fitting(self, name: str, step: int) -> None:
+        """Refuse a state that does not belong to the sealed steps."""
+        terms, state = self.terms, self.state
+        if terms.first_step + state.step != step or not has_same_past(
+            terms, state, self.differences
+        ):
+            raise IntegrityError(
+                f"series '{name}': the state in the ledger database does not belong to the sealed "
+                "steps. Run `graphveil verify`, and restore the newest backup of the private "
+                "folder."
+            )
+
+    def widths(self, steps: range, level: str) -> Sequence[int]:
+        """Half the length of the interval at each of these steps; public."""
+        first = self.terms.first_step
+        return half_widths(self.terms.plan, range(steps.start - first, steps.stop - first), level)
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,20 +75,16 @@ class Prepared:
     Attributes:
         last_hash: of the newest row that it was prepared from, or that was entered since.
         promise: of the study, which no sealing changes.
-        terms: of each open series, likewise.
-        graph: the sealed graph with the next steps.
-        counts: of all series, as far as the promised bound is kept.
-        breaks_at: the first step at which the promised bound is broken, if there is one.
-        history: the raw values of each series so far.
+        graph: the sealed graph with all the steps that were asked for.
+        breaks_at: the first of them at which the promised bound is broken, if there is one.
+        series: every open one, by name; none where the bound is broken.
     """
 
     last_hash: str
     promise: Promise
-    terms: Mapping[str, SeriesTerms]
     graph: GraphSequence = field(repr=False)
-    counts: SeriesCounts = field(repr=False)
     breaks_at: int | None = field(repr=False)
-    history: Mapping[str, RawHistory]
+    series: Mapping[str, Ongoing]
 
 
 def prepare(
@@ -71,20 +101,31 @@ def prepare(
     breaks_at = None
     if not all(each.projects for each in terms.values()):
         breaks_at = first_break(engine, graph, promise.degree_bound, since=made)
-    # What breaks the promise has no sensitivity, so it is not even counted.
-    intact = graph if breaks_at is None else graph.until(breaks_at)
-    counted = terms.values() if intact.steps > made else ()
-    return Prepared(
-        last_hash=ledger.rows[-1].hash,
-        promise=promise,
-        terms=terms,
-        graph=graph,
-        counts=count_series(engine, intact, counted),
-        breaks_at=breaks_at,
-        history={
-            each.series: tuple(release.raw for release in each.releases) for each in ledger.series
-        },
-    )
+    # What breaks the promise has no sensitivity, so nothing of it is even counted.
+    series = _ongoing(ledger, kept, terms, graph, engine) if breaks_at is None else {}
+    return Prepared(ledger.rows[-1].hash, promise, graph, breaks_at, series)
+
+
+def _ongoing(
+    ledger: Ledger,
+    kept: Mapping[str, StoredSeries],
+    terms: Mapping[str, SeriesTerms],
+    graph: GraphSequence,
+    engine: Engine,
+) -> dict[str, Ongoing]:
+    """Every series, counted and ready for its next release."""
+    counts = count_series(engine, graph, terms.values())
+    found = {}
+    for each in ledger.series:
+        own, history = terms[each.series], (release.raw for release in each.releases)
+        found[each.series] = Ongoing(
+            terms=own,
+            differences=counts.differences(own),
+            state=SeriesState.from_dict(json.loads(kept[each.series].state)),
+            processing=Processing.of(own.statistic, each.width, history),
+        )
+        found[each.series].require_fitting(each.series, len(ledger.sealed))
+    return found
 
 
 def terms_of(ledger: Ledger, kept: Mapping[str, StoredSeries]) -> dict[str, SeriesTerms]:
@@ -116,22 +157,52 @@ def require_kept_so_far(folder: Folder, ledger: Ledger, engine: Engine) -> None:
             raise broken_promise(promise.degree_bound)
 
 
-def require_kept(prepared: Prepared, step: int) -> None:
-    """Refuse to seal a step that breaks the promise."""
-    if prepared.breaks_at is None or step < prepared.breaks_at:
+def require_kept(prepared: Prepared, *, begun: bool) -> None:
+    """Refuse to seal anything if one of the steps that were asked for breaks the promise.
+
+    To seal those before it would show where it is broken to everybody who sees how far the
+    command has come.
+
+    Args:
+        prepared: all the steps that are still to be sealed.
+        begun: whether some were sealed by the same command, before others added records.
+    """
+    if prepared.breaks_at is None:
         return
     promise = prepared.promise
+    label = promise.calendar.label(prepared.breaks_at)
+    so_far = "Nothing more was sealed." if begun else "Nothing was published or spent."
     raise BoundError(
-        f"{promise.calendar.label(step)} cannot be sealed: somebody has more links than promised "
-        f"({promise.degree_bound}). Nothing was published or spent. For the operator only: keep "
+        f"{label} cannot be sealed: somebody has more links than promised "
+        f"({promise.degree_bound}). {so_far} For the operator only: keep "
         "secret that this appeared. If records are wrong, correct them (see `graphveil add "
         "--withdraw`); else open a new study with a larger bound, chosen without the data."
     )
 
 
 @dataclass(frozen=True, eq=False)
+class Foreseen:
+    """What is known of some steps before they are sealed; public, all of it.
+
+    Attributes:
+        steps: which, without a gap.
+        widths: half the length of the interval at each of them, by series.
+    """
+
+    steps: range
+    widths: Mapping[str, Sequence[int]]
+
+
+def foreseen(prepared: Prepared, steps: range) -> Foreseen:
+    """The widths of intervals take long to find, and need not keep other writers waiting."""
+    level = prepared.promise.confidence
+    widths = {name: each.widths(steps, level) for name, each in prepared.series.items()}
+    return Foreseen(steps, widths)
+
+
+@dataclass(frozen=True, eq=False)
 class Sealed:
-    """A step that was sealed.
+    """Steps that were sealed.
 
     Attributes:
         rows: what was entered into the ledger.
@@ -142,58 +213,56 @@ class Sealed:
     prepared: Prepared
 
 
-def seal(transaction: Transaction, folder: Folder, prepared: Prepared, step: int) -> Sealed:
-    """Close a step: its segment, its release of every series, and its rows, all at once.
+def seal(transaction: Transaction, folder: Folder, prepared: Prepared, ahead: Foreseen) -> Sealed:
+    """Close steps: their segment, their release of every series, and their rows, all at once.
 
     Noise is drawn here and nowhere else, inside the transaction that keeps it.
     """
-    label = prepared.promise.calendar.label(step)
-    part = segments.segment(prepared.graph, step)
-    files = {
-        "nodes": vars(write_table(folder.segments, f"{step:04}-nodes", part.nodes)),
-        "edges": vars(write_table(folder.segments, f"{step:04}-edges", part.edges)),
+    files = _write_segment(folder, prepared.graph, ahead.steps)
+    rows: list[LedgerRow] = []
+    series = dict(prepared.series)
+    for place, step in enumerate(ahead.steps):
+        label = prepared.promise.calendar.label(step)
+        sealed = StepSealed(step=step, label=label, **Software.now())
+        rows.append(transaction.append(sealed, private=files))
+        for name, each in series.items():
+            made = make_release(
+                each.terms, each.state, each.differences, each.processing, label, ReleaseNoise()
+            )
+            series[name] = replace(each, state=made.state, processing=made.processing)
+            fact = _announcement(name, made, prepared.promise.confidence, ahead.widths[name][place])
+            last = step == ahead.steps[-1]
+            rows.append(_enter(transaction, fact, made, keep=last))
+    return Sealed(tuple(rows), replace(prepared, last_hash=rows[-1].hash, series=series))
+
+
+def _write_segment(folder: Folder, graph: GraphSequence, steps: range) -> dict[str, Any]:
+    """Write what the steps add to the graph; what is returned belongs in the row of each."""
+    part, name = segments.segment(graph, steps), f"{steps[0]:04}"
+    return {
+        "nodes": vars(write_table(folder.segments, f"{name}-nodes", part.nodes)),
+        "edges": vars(write_table(folder.segments, f"{name}-edges", part.edges)),
     }
-    fact = StepSealed(step=step, label=label, **Software.now())
-    rows = [transaction.append(fact, private=files)]
-    kept, history = transaction.series(), dict(prepared.history)
-    for name in prepared.terms:
-        made = _release(prepared, name, kept[name], step)
-        rows.append(_enter(transaction, name, made, prepared.promise.confidence))
-        history[name] = (*history[name], made.release.raw)
-    after = replace(prepared, last_hash=rows[-1].hash, history=history)
-    return Sealed(tuple(rows), after)
 
 
-def _release(prepared: Prepared, name: str, kept: StoredSeries, step: int) -> MadeRelease:
-    """Draw what is to be drawn; refuses a state that does not belong to the sealed steps."""
-    terms, state = prepared.terms[name], SeriesState.from_dict(json.loads(kept.state))
-    differences = prepared.counts.differences(terms)
-    if terms.first_step + state.step != step or not has_same_past(terms, state, differences):
-        raise IntegrityError(
-            f"series '{name}': the state in the ledger database does not belong to the sealed "
-            "steps. Run `graphveil verify`, and restore the newest backup of the private folder."
-        )
-    label = prepared.promise.calendar.label(step)
-    return make_release(terms, state, differences, prepared.history[name], label, ReleaseNoise())
-
-
-def _enter(transaction: Transaction, name: str, made: MadeRelease, level: str) -> LedgerRow:
-    """Enter a release, with the state that the series goes on from."""
-    state = canonical(made.state.to_dict())
-    private = {
-        "differences": list(made.difference),
-        "noise": list(made.noise),
-        "state": digest(state),
-    }
-    row = transaction.append(_announcement(name, made, level), private=private)
-    transaction.enter_release(name, made.release.step, row, state)
+def _enter(
+    transaction: Transaction, fact: ReleaseMade, made: MadeRelease, *, keep: bool
+) -> LedgerRow:
+    """Enter a release, and the state that the series goes on from if it is the last for now."""
+    private: dict[str, Any] = {"differences": list(made.difference), "noise": list(made.noise)}
+    state = canonical(made.state.to_dict()) if keep else None
+    if state is not None:
+        private["state"] = digest(state)
+    row = transaction.append(fact, private=private)
+    transaction.enter_release(fact.series, fact.step, row)
+    if state is not None:
+        transaction.keep_state(fact.series, state)
     return row
 
 
-def _announcement(name: str, made: MadeRelease, level: str) -> ReleaseMade:
+def _announcement(name: str, made: MadeRelease, level: str, width: int) -> ReleaseMade:
     """What the public is told."""
     release = made.release
-    bounds = release.intervals(level)
     return ReleaseMade(
         series=name,
         step=release.step,
@@ -203,6 +272,6 @@ def _announcement(name: str, made: MadeRelease, level: str) -> ReleaseMade:
         processing=release.processing,
         noise_std=round(release.noise_std, DIGITS),
         level=level,
-        low=tuple(low for low, _ in bounds),
-        high=tuple(high for _, high in bounds),
+        low=tuple(number - width for number in release.raw),
+        high=tuple(number + width for number in release.raw),
     )

@@ -148,10 +148,13 @@ class Transaction(Reading):
         """Keep a new series."""
         self._connection.execute(sa.insert(_SERIES).values(name=name, **vars(stored)))
 
-    def enter_release(self, name: str, step: int, row: LedgerRow, state: str) -> None:
-        """Keep the state after a release; refuses a second one of the same step."""
+    def enter_release(self, name: str, step: int, row: LedgerRow) -> None:
+        """Enter a release; refuses a second one of the same step."""
         entry = {"series": name, "step": step, "row": row.number}
         self._connection.execute(sa.insert(_RELEASES).values(**entry))
+
+    def keep_state(self, name: str, state: str) -> None:
+        """Keep the state of a series after its last release."""
         self._connection.execute(
             sa.update(_SERIES).where(_SERIES.c.name == name).values(state=state)
         )

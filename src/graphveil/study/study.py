@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from graphveil.graph.records import Records
 
 
+TOGETHER = 64  # steps that are sealed in one transaction; a kill loses no more work than that
+
+
 @dataclass(frozen=True)
 class Added:
     """What became of records; private.
@@ -183,8 +186,10 @@ class Study:
     ) -> Announced:
         """Seal the next step, or every step up to `through`, and tell the public.
 
-        What a killed process has sealed is announced, too; then, without `through`, nothing
-        more is sealed. A step that is already sealed is announced again, in the same bytes.
+        All of them are checked before the first is sealed: if one breaks the promise, none is.
+        Steps are sealed some at a time, each whole: a killed process leaves no half of one.
+        What it has sealed is announced by the next; then, without `through`, nothing more is
+        sealed. A step that is already sealed is announced again, in the same bytes.
 
         Args:
             through: the last step to seal; None seals one.
@@ -202,9 +207,7 @@ class Study:
             if last >= first:
                 self._require_due(found.ledger.versions[-1], last, early=early)
                 opening.require_room(found.ledger, last)
-            for step in range(first, last + 1):
-                run.seal(step)
-                sealed(step)
+            run.seal(sealed)
         finally:
             ledger = self.announce(run.ledger)
         return Announced(list(range(first, last + 1)), ledger)
@@ -266,41 +269,51 @@ class _Run:
         self._study, self._found, self._last, self._at = study, found, last, at
         self._prepared: Prepared | None = None
         self._new: list[LedgerRow] = []
+        self._first = self._made = len(found.ledger.sealed)
 
     @property
     def ledger(self) -> Ledger:
         """All that is known to be committed."""
         return Ledger((*self._found.ledger.rows, *self._new))
 
-    def seal(self, step: int) -> None:
-        """Seal one step in one transaction; another process may have been faster."""
-        while self._new or len(self._found.ledger.sealed) <= step:
+    def seal(self, tell: Callable[[int], object]) -> None:
+        """Seal step after step; another process may be faster."""
+        while self._made <= self._last:
+            first = self._made
             if self._prepared is None:
                 self._prepared = self._prepare()
-            self._require_kept(self._prepared, step)
-            if self._sealed(self._prepared, step):
-                return
-            self._found, self._new, self._prepared = self._study.committed(), [], None
+            steps = range(first, min(first + TOGETHER, self._last + 1))
+            if not self._sealed(self._prepared, steps):
+                self._look_again()
+            for step in range(first, min(self._made, self._last + 1)):
+                tell(step)
 
-    def _sealed(self, prepared: Prepared, step: int) -> bool:
-        """Seal a step, unless something was committed since it was prepared."""
+    def _sealed(self, prepared: Prepared, steps: range) -> bool:
+        """Seal steps in one transaction, unless something was committed since the preparation."""
+        ahead = publishing.foreseen(prepared, steps)
         with self._study.store.transaction(self._at) as transaction:
             if transaction.last_hash() != prepared.last_hash:
                 return False
-            done = publishing.seal(transaction, self._study.folder, prepared, step)
-        self._prepared = done.prepared
+            done = publishing.seal(transaction, self._study.folder, prepared, ahead)
+        self._prepared, self._made = done.prepared, steps.stop
         self._new += done.rows
         return True
 
-    def _prepare(self) -> Prepared:
-        study, found = self._study, self._found
-        return publishing.prepare(study.folder, found.ledger, found.kept, self._last, study.engine)
+    def _look_again(self) -> None:
+        self._found, self._new, self._prepared = self._study.committed(), [], None
+        self._made = len(self._found.ledger.sealed)
 
-    def _require_kept(self, prepared: Prepared, step: int) -> None:
-        """Enter a refusal, privately, before it is raised."""
+    def _prepare(self) -> Prepared:
+        """Prepare all steps; where the bound is broken, enter that privately and refuse."""
+        study, found = self._study, self._found
+        prepared = publishing.prepare(
+            study.folder, found.ledger, found.kept, self._last, study.engine
+        )
         try:
-            publishing.require_kept(prepared, step)
+            publishing.require_kept(prepared, begun=self._made > self._first)
         except BoundError:
-            with self._study.store.transaction(self._at) as transaction:
-                transaction.append(Event.REFUSAL, private={"step": step, "reason": "degree bound"})
+            refused = {"step": prepared.breaks_at, "reason": "degree bound"}
+            with study.store.transaction(self._at) as transaction:
+                transaction.append(Event.REFUSAL, private=refused)
             raise
+        return prepared

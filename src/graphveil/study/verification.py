@@ -89,7 +89,7 @@ def _order(subject: _Subject) -> str:
 
 def _files(subject: _Subject) -> str:
     """Every private table has the checksum that its row states."""
-    folder, files = subject.study.folder, 0
+    folder, found = subject.study.folder, set()
     homes = {Event.RECORDS_ADDED: folder.batches, Event.STEP_SEALED: folder.segments}
     entries = {each.number: each for each in subject.ledger.batches}
     for row in subject.ledger.rows:
@@ -97,12 +97,15 @@ def _files(subject: _Subject) -> str:
         if home is None or (home is folder.batches and row.secret["batch"] not in entries):
             continue
         for part in ("nodes", "edges"):
+            file = StoredFile(**row.secret[part])
+            if file in found:  # steps that were sealed together share their tables
+                continue
             try:
-                checked(home, StoredFile(**row.secret[part]))
+                checked(home, file)
             except IntegrityError as error:
                 raise _at(row, str(error).removesuffix(".")) from error
-            files += 1
-    return f"{files} private tables, unchanged since they were written"
+            found.add(file)
+    return f"{len(found)} private tables, unchanged since they were written"
 
 
 def _plans_and_states(subject: _Subject) -> str:

@@ -1,14 +1,17 @@
-"""Segments: the sealed graph, step by step, in private tables that are only ever added to.
+"""Segments: the sealed graph in private tables that are only ever added to.
 
-The nodes of a step in label order, each with the step that its record stated and the number of
-its prompt edges; and the edges of the step: first the prompt ones in list order, then the late
-ones. Read one after the other they are the columns of a graph sequence.
+A segment is what one or several steps add that were sealed together. Its nodes in label order,
+each with the step that its record stated and the number of its prompt edges; and its edges: first
+the prompt ones in list order, then the late ones. Of several steps, each row says which. Read one
+after the other, segments are the columns of a graph sequence.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,17 +32,55 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Segment:
-    """The tables of one step; a secret."""
+    """The tables of some steps; a secret.
 
+    Attributes:
+        steps: which.
+        nodes: columns `node`, `stated`, `links`; with several steps also `step`.
+        edges: columns `newer`, `older`, `direction`, `late`; with several steps also `step`.
+    """
+
+    steps: range
     nodes: pl.DataFrame = field(repr=False)
     edges: pl.DataFrame = field(repr=False)
 
+    @property
+    def node_counts(self) -> list[int]:
+        """How many nodes each step has."""
+        return self._per_step(self.nodes)
 
-def segment(sequence: GraphSequence, step: int) -> Segment:
-    """What a step adds to the graph."""
+    @property
+    def prompt_edges(self) -> pl.DataFrame:
+        """Those that stand in a node's list."""
+        return self.edges.head(self._prompt)
+
+    @property
+    def late_edges(self) -> pl.DataFrame:
+        """Those with a step of their own."""
+        return self.edges.slice(self._prompt)
+
+    @property
+    def late_counts(self) -> list[int]:
+        """How many late edges each step has."""
+        return self._per_step(self.late_edges)
+
+    @cached_property
+    def _prompt(self) -> int:
+        return int(self.nodes["links"].sum())
+
+    def _per_step(self, rows: pl.DataFrame) -> list[int]:
+        if len(self.steps) == 1:
+            return [len(rows)]
+        places = rows["step"].to_numpy() - self.steps.start
+        return np.bincount(places, minlength=len(self.steps)).tolist()  # type: ignore[no-any-return]
+
+
+def segment(sequence: GraphSequence, steps: range) -> Segment:
+    """What these steps add to the graph."""
     import polars as pl
 
-    first, stop = sequence.node_offsets[step : step + 2].tolist()
+    ends = sequence.node_offsets[steps.start : steps.stop + 1]
+    first, stop = ends[[0, -1]].tolist()
     lengths = np.diff(sequence.offsets[first : stop + 1]).astype(np.int32)
     nodes = pl.DataFrame(
         {
@@ -50,10 +91,22 @@ def segment(sequence: GraphSequence, step: int) -> Segment:
     )
     prompt = sequence.entries[sequence.offsets[first] : sequence.offsets[stop]]
     newer = np.repeat(np.arange(first, stop, dtype=np.int32), lengths)
-    begin, end = sequence.late.offsets[step : step + 2]
+    late_ends = sequence.late.offsets[steps.start : steps.stop + 1]
+    begin, end = late_ends[[0, -1]].tolist()
     late = sequence.late.newer[begin:end], sequence.late.entries[begin:end]
     edges = pl.concat([_edges(newer, prompt, late=False), _edges(*late, late=True)])
-    return Segment(nodes, edges)
+    if len(steps) == 1:
+        return Segment(steps, nodes, edges)
+    numbers = np.arange(steps.start, steps.stop, dtype=np.int32)
+    of_nodes = np.repeat(numbers, np.diff(ends))
+    of_edges = np.concatenate(
+        [np.repeat(of_nodes, lengths), np.repeat(numbers, np.diff(late_ends))]
+    )
+    return Segment(
+        steps,
+        nodes.with_columns(step=pl.Series(of_nodes)),
+        edges.with_columns(step=pl.Series(of_edges)),
+    )
 
 
 def _edges(newer: NDArray[np.int32], entries: NDArray[np.int32], *, late: bool) -> pl.DataFrame:
@@ -72,10 +125,21 @@ def load(folder: Path, sealed: Sequence[SealedTables], promise: Promise) -> Grap
     )
     if not sealed:
         return empty
-    parts = [
-        Segment(read_table(folder, each.nodes), read_table(folder, each.edges)) for each in sealed
-    ]
-    return _joined(empty, parts)
+    return _joined(empty, [_read(folder, *each) for each in together(sealed)])
+
+
+def together(sealed: Sequence[SealedTables]) -> list[tuple[SealedTables, range]]:
+    """The tables in order, each with the steps that were sealed in them."""
+    found, first = [], 0
+    for tables, steps in groupby(sealed):
+        stop = first + len(list(steps))
+        found.append((tables, range(first, stop)))
+        first = stop
+    return found
+
+
+def _read(folder: Path, tables: SealedTables, steps: range) -> Segment:
+    return Segment(steps, read_table(folder, tables.nodes), read_table(folder, tables.edges))
 
 
 def _joined(empty: GraphSequence, parts: Sequence[Segment]) -> GraphSequence:
@@ -83,13 +147,12 @@ def _joined(empty: GraphSequence, parts: Sequence[Segment]) -> GraphSequence:
 
     ids = pl.concat(same_form(*(part.nodes["node"] for part in parts))).rename("id")
     nodes = pl.concat([part.nodes.select("stated", "links") for part in parts])
-    prompt = [int(part.nodes["links"].sum()) for part in parts]  # these come first
-    late = [part.edges.slice(first) for part, first in zip(parts, prompt, strict=True)]
+    late = [part.late_edges for part in parts]
     growth = Growth(
         index=IdIndex.of(ids),
         stated=Column.joined([nodes["stated"].to_numpy()]),
         offsets=Column.joined([_ends(nodes["links"].to_numpy())]),
-        entries=_entries([part.edges.head(n) for part, n in zip(parts, prompt, strict=True)]),
+        entries=_entries([part.prompt_edges for part in parts]),
         late_newer=Column.joined([edges["newer"].to_numpy() for edges in late]),
         late_entries=_entries(late),
     )
@@ -97,11 +160,11 @@ def _joined(empty: GraphSequence, parts: Sequence[Segment]) -> GraphSequence:
         empty,
         ids=ids,
         stated=growth.stated.values,
-        node_offsets=_ends([len(part.nodes) for part in parts]),
+        node_offsets=_ends([count for part in parts for count in part.node_counts]),
         offsets=growth.offsets.values,
         entries=growth.entries.values,
         late=LateEdges(
-            _ends([len(edges) for edges in late]),
+            _ends([count for part in parts for count in part.late_counts]),
             growth.late_newer.values,
             growth.late_entries.values,
         ),

@@ -409,3 +409,12 @@ def test_a_late_record_is_told_once(root: Path) -> None:
     study.publish(1)
     assert study.add(from_rows([("late", 0), ("late", 0)])).findings.intake.late_nodes == 1
     assert study.add(from_rows([("late", 0)])).findings.intake.late_nodes == 0
+
+
+def test_ids_that_look_alike_are_reported_also_over_batches(root: Path) -> None:
+    study = begun(root)
+    study.add(from_rows([("Ann", 0), ("bob", 0), ("Zo\u00eb", 0)]))
+    found = study.add(from_rows([("ann", 0), ("Zoe\u0308", 0), ("dan", 0)])).findings
+    assert (found.intake.nodes_added, found.intake.known_nodes) == (2, 1)
+    assert (found.intake.respelled_ids, found.alike_ids) == (1, 1)
+    assert "1 id looking like another one, as Ann and ann: different people" in found.lines()

@@ -1,8 +1,11 @@
 """Identity: when two ids mean the same person, and which label a person has.
 
-Ids are compared by their text with surrounding blanks removed: 7 and "7" are one person,
-7 and "07" are two. Where every id is a plain whole number, the column is kept as 64-bit
-integers, which is only a compact way to write the same text.
+Ids are compared by their text: 7 and "7" are one person, 7 and "07" are two. Surrounding blanks
+and characters that show nothing are removed, and letters with accents are composed (NFC), so that
+two ids are one exactly if they are spelled alike; an id with a line break or another control
+character is refused. What becomes of an id depends on that id alone. Where every id is a plain
+whole number, the column is kept as 64-bit integers, which is only a compact way to write the same
+text.
 """
 
 from __future__ import annotations
@@ -23,30 +26,89 @@ if TYPE_CHECKING:
 
 _PLAIN_NUMBER = r"^(0|-?[1-9][0-9]{0,17})$"  # that surely fits into 64 bits
 _WHOLE_NUMBER = r"^(0|-?[1-9][0-9]*)$"
+_UNUSUAL = r"[^ -~]"  # whatever is not printable ASCII
+_INVISIBLE = r"[[\p{Cf}\p{Default_Ignorable_Code_Point}]--\p{Prepended_Concatenation_Mark}]"
+_CONTROL = r"[\p{Cc}\p{Zl}\p{Zp}]"
 UNKNOWN = -1
 _PIECE = 1 << 20  # ids that one thread looks up at a time
 
 
 class Ids(NamedTuple):
-    """A cleaned column of ids: 64-bit integers or text, nothing missing."""
+    """A cleaned column of ids: 64-bit integers or text, nothing missing.
+
+    Attributes:
+        column: the ids.
+        trimmed: how many had blanks around them.
+        respelled: how many had characters that show nothing, or letters in parts.
+    """
 
     column: pl.Series
     trimmed: int
+    respelled: int
 
 
 def clean_ids(table: Table, column: str) -> Ids:
-    """Bring a column of ids into one of its two forms; refuse rows without an id."""
+    """Bring a column of ids into one of its two forms; refuse rows without a proper id."""
     import polars as pl
 
     raw = table.frame[column]
     ids = _as_integers_or_text(table, column, raw)
     if ids.dtype != pl.String:
         refuse_missing(table, column, ids.is_null())
-        return Ids(ids, 0)
-    bare = ids.str.strip_chars()
+        return Ids(ids, 0, 0)
+    spelled = spelled_alike(ids)
+    bare = spelled.str.strip_chars()
     refuse_missing(table, column, bare.is_null() | (bare == ""))
-    trimmed = int((bare != ids).sum())
-    return Ids(shortest_form(bare), trimmed)
+    trimmed, respelled = int((bare != spelled).sum()), 0
+    if spelled is not ids:
+        _refuse_control(table, column, bare)
+        respelled = int((spelled != ids).sum())
+    return Ids(shortest_form(bare), trimmed, respelled)
+
+
+def spelled_alike(ids: pl.Series) -> pl.Series:
+    """Text in which what looks the same is the same: nothing invisible, letters composed.
+
+    Printable ASCII is so already: the very same column is given back.
+    """
+    unusual = ids.str.contains(_UNUSUAL).fill_null(False)
+    if not unusual.any():
+        return ids
+    alike = ids.filter(unusual).str.replace_all(_INVISIBLE, "").str.normalize("NFC")
+    return ids.clone().scatter(unusual.arg_true(), alike)
+
+
+def look_alikes(ids: pl.Series, among: pl.Series) -> int:
+    """How many ids look like another one in a column, such as Ann and ann; these are two people.
+
+    Args:
+        ids: those that are asked about.
+        among: all of them, once each.
+    """
+    import polars as pl
+
+    if among.dtype == pl.Int64 or not len(ids):
+        return 0
+    looks = _looks(among)
+    if looks.n_unique() == len(looks):
+        return 0
+    shared = looks.filter(looks.is_duplicated())
+    return int(_looks(ids.cast(pl.String).unique()).is_in(shared.unique().implode()).sum())
+
+
+def _looks(ids: pl.Series) -> pl.Series:
+    """What a hasty reader sees: no letter case, no fancy forms of letters and blanks."""
+    return ids.str.normalize("NFKC").str.to_lowercase()
+
+
+def _refuse_control(table: Table, column: str, ids: pl.Series) -> None:
+    control = ids.str.contains(_CONTROL)
+    if control.any():
+        raise InputError(
+            "the id holds a line break, a tab or another control character",
+            place=table.place(_first(control), column),
+            hint="Remove it; a quote that is never closed may have joined two lines.",
+        )
 
 
 def _as_integers_or_text(table: Table, column: str, raw: pl.Series) -> pl.Series:

@@ -62,6 +62,7 @@ def append(
     report = replace(
         arriving.report + linked.report,
         trimmed_ids=resolved.trimmed_ids,
+        respelled_ids=resolved.respelled_ids,
         folded_nodes=resolved.folded_nodes,
     )
     return Intake(_grown(sequence, arriving, linked, index, count), report)

@@ -15,6 +15,7 @@ _RULES = {
     "known_nodes": "nodes already known",
     "known_edges": "edges already known",
     "trimmed_ids": "ids with surrounding blanks: blanks removed",
+    "respelled_ids": "ids with invisible characters or letters in parts: spelled alike",
     "repeated_nodes": "nodes listed more than once with the same step: merged",
     "redated_nodes": "known nodes with another step: kept as they were",
     "folded_nodes": "nodes from before the first step: counted in the first step",
@@ -47,6 +48,7 @@ class IntakeReport:
     nodes_added: int = 0
     edges_added: int = 0
     trimmed_ids: int = 0
+    respelled_ids: int = 0
     repeated_nodes: int = 0
     redated_nodes: int = 0
     folded_nodes: int = 0

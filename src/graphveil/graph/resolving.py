@@ -8,13 +8,13 @@ whoever refuses one later can still say where it stands. The rules are described
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.errors import InputError
-from graphveil.graph.identity import clean_ids, refuse_missing, shortest_form
+from graphveil.graph.identity import clean_ids, refuse_missing, shortest_form, spelled_alike
 from graphveil.graph.records import Records, Table
 from graphveil.graph.rules import RecordRules
 from graphveil.graph.sequence import UNSTATED
@@ -35,12 +35,14 @@ class Resolved:
         nodes: columns `node` and `step`, which is null where nobody states a time.
         edges: columns `source`, `target` and `step`, likewise.
         trimmed_ids: how many ids had blanks around them.
+        respelled_ids: how many ids had invisible characters, or letters in parts.
         folded_nodes: how many nodes come from before the first step, and so count into it.
     """
 
     nodes: Table = field(repr=False)
     edges: Table = field(repr=False)
     trimmed_ids: int = field(default=0, repr=False)
+    respelled_ids: int = field(default=0, repr=False)
     folded_nodes: int = field(default=0, repr=False)
 
 
@@ -50,12 +52,18 @@ def resolve(records: Records, calendar: Calendar, rules: RecordRules) -> Resolve
     Refuses a row without an id, with a time that the calendar cannot place, or (unless a rule
     says otherwise) of a node that nobody dates.
     """
-    (node,), blanks = _persons(records.nodes, ("node",), rules)
+    people = _persons(records.nodes, ("node",), rules)
     step, folded = _steps(records.nodes, calendar)
-    nodes = _of_one_time_each(_table(records.nodes, node, step), rules)
-    ends, more_blanks = _persons(records.edges, ("source", "target"), rules)
+    nodes = _of_one_time_each(_table(records.nodes, *people.columns, step), rules)
+    ends = _persons(records.edges, ("source", "target"), rules)
     own, _ = _steps(records.edges, calendar)
-    return Resolved(nodes, _table(records.edges, *ends, own), blanks + more_blanks, folded)
+    return Resolved(
+        nodes,
+        _table(records.edges, *ends.columns, own),
+        trimmed_ids=people.trimmed + ends.trimmed,
+        respelled_ids=people.respelled + ends.respelled,
+        folded_nodes=folded,
+    )
 
 
 def nothing() -> Resolved:
@@ -79,15 +87,21 @@ def _table(source: Table, *columns: pl.Series) -> Table:
     return replace(source, frame=pl.DataFrame(list(columns)))
 
 
-def _persons(
-    table: Table, columns: tuple[str, ...], rules: RecordRules
-) -> tuple[list[pl.Series], int]:
-    """The person that each id means, and how many ids had blanks around them."""
+class _Persons(NamedTuple):
+    """The person that each id means, and how many ids were trimmed or spelled anew."""
+
+    columns: list[pl.Series]
+    trimmed: int
+    respelled: int
+
+
+def _persons(table: Table, columns: tuple[str, ...], rules: RecordRules) -> _Persons:
     cleaned = [clean_ids(table, column) for column in columns]
     persons = [ids.column.alias(column) for ids, column in zip(cleaned, columns, strict=True)]
     if rules.merges_ids:
         persons = [_merged(table, ids, rules) for ids in persons]
-    return persons, sum(ids.trimmed for ids in cleaned)
+    trimmed, respelled = (sum(counts) for counts in list(zip(*cleaned, strict=True))[1:])
+    return _Persons(persons, trimmed, respelled)
 
 
 def _merged(table: Table, ids: pl.Series, rules: RecordRules) -> pl.Series:
@@ -98,7 +112,7 @@ def _merged(table: Table, ids: pl.Series, rules: RecordRules) -> pl.Series:
     if rules.person_separator:
         text = text.str.splitn(rules.person_separator, 2).struct.field("field_0").str.strip_chars()
         refuse_missing(table, ids.name, text == "")
-    person = text.str.to_lowercase() if rules.case == "fold" else text
+    person = spelled_alike(text.str.to_lowercase()) if rules.case == "fold" else text
     return shortest_form(person).alias(ids.name)
 
 

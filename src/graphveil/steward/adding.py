@@ -55,6 +55,7 @@ class Addition:
             **asdict(findings.intake),
             "vanished_nodes": findings.vanished_nodes,
             "vanished_edges": findings.vanished_edges,
+            "alike_ids": findings.alike_ids,
             "keeps_bound": findings.keeps_bound,
         }
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.graph.arrivals import known_nodes, steps_of_labels
+from graphveil.graph.identity import look_alikes
 from graphveil.graph.intake import append
 from graphveil.graph.report import IntakeReport, counted
 from graphveil.graph.resolving import Resolved, resolve, stated_steps
@@ -37,6 +38,7 @@ class Findings:
         intake: how many records met each rule.
         vanished_nodes: known nodes that a complete set of files no longer has.
         vanished_edges: known edges that it no longer has.
+        alike_ids: ids that look like another one, in the batch or before, and are other people.
         keeps_bound: whether everybody, counted with all waiting records, keeps the bound.
         details: which records were re-dated or have vanished, for the steward to look into.
     """
@@ -44,6 +46,7 @@ class Findings:
     intake: IntakeReport = field(repr=False)
     vanished_nodes: int = field(repr=False)
     vanished_edges: int = field(repr=False)
+    alike_ids: int = field(repr=False)
     keeps_bound: bool = field(repr=False)
     details: pl.DataFrame = field(repr=False)
 
@@ -54,6 +57,9 @@ class Findings:
             "known edges no longer listed: kept": self.vanished_edges,
         }
         lines = self.intake.lines([counted(n, things) for things, n in vanished.items() if n])
+        if self.alike_ids:
+            rule = "ids looking like another one, as Ann and ann: different people"
+            lines.append(counted(self.alike_ids, rule))
         if not self.keeps_bound:
             lines.append(
                 "WARNING: somebody has more links than the study promises; the step in which "
@@ -107,6 +113,7 @@ def candidate(
         intake=report,
         vanished_nodes=grown.nodes - report.nodes_added - report.known_nodes if complete else 0,
         vanished_edges=grown.edges - report.edges_added - report.known_edges if complete else 0,
+        alike_ids=look_alikes(given.nodes.frame["node"], grown.ids),
         keeps_bound=engine.keeps_bound(grown, promise.degree_bound),
         details=pl.concat(details).sort("finding", "node"),
     )

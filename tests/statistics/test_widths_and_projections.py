@@ -215,3 +215,25 @@ def test_a_claim_is_never_below_the_static_sensitivity() -> None:
     for threshold in THRESHOLDS:
         for example, claim in projecting(threshold):
             assert claim >= example.sensitivity(threshold).static_l1
+
+
+@pytest.mark.parametrize("threshold", THRESHOLDS, ids=str)
+def test_totals_of_projected_edges_and_nodes_never_fall_because_somebody_joined(
+    threshold: Bound,
+) -> None:
+    """What makes their shape a range instead of a box; high degrees do fall."""
+    nodes, directed = 3 if threshold.directed else 5, threshold.directed
+    everybody, fallen = np.ones(nodes, dtype=np.uint8), set()
+    for edges in small_graphs(nodes, directed=directed):
+        whole = kept(edges, threshold, nodes)
+        for person in range(nodes):
+            rest = kept([edge for edge in edges if person not in edge], threshold, nodes)
+            present = everybody.copy()
+            present[person] = 0
+            for example, _ in projecting(threshold):
+                more = value(example, whole, everybody, directed=directed)[0]
+                if more < value(example, rest, present, directed=directed)[0]:
+                    fallen.add(example.projection_rises)
+    assert True not in fallen
+    if threshold == DegreeBound(2):
+        assert fallen == {False}

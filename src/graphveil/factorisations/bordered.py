@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphveil.factorisations.columns import farthest_pair
 from graphveil.factorisations.factorisation import Factorisation, register
 
 FINE_GRID = 2**20 + 1  # the unit of rounded weights; odd
@@ -72,6 +73,12 @@ class Bordered(Factorisation):
     def column_l2_squared(self) -> int:
         """The largest column sum of squares of C."""
         return max(sum(entry * entry for entry in column) for column in self._columns())
+
+    def pair_l1(self, rises: int, falls: int) -> int:
+        """The largest of ‖rises·c_s − falls·c_t‖₁, s ≠ t, ‖rises·c_s‖₁ and ‖falls·c_t‖₁."""
+        rows = np.array(self.rows, dtype=np.int64).reshape(len(self.rows), self.steps)
+        diagonal = np.array(self.diagonal, dtype=np.int64)
+        return farthest_pair(diagonal, rows, rises, falls, self.column_l1())
 
     def decoder(self) -> NDArray[np.float64]:
         """B as floats."""

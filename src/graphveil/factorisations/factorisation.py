@@ -18,6 +18,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from graphveil.factorisations.columns import Dense
 from graphveil.registry import Registry
 
 
@@ -51,6 +52,10 @@ class Factorisation(ABC):
     @abstractmethod
     def column_l2_squared(self) -> int:
         """The largest column sum of squares of C."""
+
+    def pair_l1(self, rises: int, falls: int) -> int:
+        """The largest of ‖rises·c_s − falls·c_t‖₁, s ≠ t, ‖rises·c_s‖₁ and ‖falls·c_t‖₁."""
+        return Dense(self.strategy()).pair_l1(rises, falls)
 
     @abstractmethod
     def decoder(self) -> NDArray[np.float64]:

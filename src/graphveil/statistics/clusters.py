@@ -15,6 +15,7 @@ from graphveil.graph.bound import Bound, DegreeBound
 from graphveil.statistics.components import joined_and_merged
 from graphveil.statistics.parameters import require_at_least, told, whole_number
 from graphveil.statistics.sensitivity import EVERY_MEASURE, PROOFS, Sensitivity
+from graphveil.statistics.shape import Moves, Shape
 from graphveil.statistics.statistic import Domain, Statistic, register
 from graphveil.statistics.tallies import ClusterTally, Counts
 
@@ -120,7 +121,7 @@ class Clusters(ClusterStatistic):
             Exact in every measure. Proof: docs/sensitivities.md#clusters.
         """
         self.require_room(bound)
-        joined, merges = (0, 0) if bound == ONE_LINK else joined_and_merged(bound)
+        joined, merges = _joined_and_merged(bound)
         return Sensitivity(
             l1=1 + joined + merges,
             static_l1=max(1, joined - 1),
@@ -131,6 +132,16 @@ class Clusters(ClusterStatistic):
             proof=f"{PROOFS}#clusters",
             variation=(1 + merges) ** 2 + joined**2,
         )
+
+    def shape(self, bound: Bound) -> Shape:
+        """As for components.
+
+        Guarantees:
+            Rises and falls are no more. Proof: docs/sensitivities.md#clusters.
+        """
+        self.require_room(bound)
+        joined, merges = _joined_and_merged(bound)
+        return Moves(rises=1 + merges, falls=joined)
 
 
 @register
@@ -166,3 +177,17 @@ class Clustered(ClusterStatistic):
             proof=f"{PROOFS}#people-in-clusters",
             variation=(1 + brought) ** 2 + moved**2,
         )
+
+    def shape(self, bound: Bound) -> Shape:
+        """Those who are brought into a cluster rise, and fall if they would come to one later.
+
+        Guarantees:
+            Rises and falls are no more. Proof: docs/sensitivities.md#people-in-clusters.
+        """
+        rises = 1 + bound.limit("total") * (self.k - 1)
+        return Moves(rises, falls=self.sensitivity(bound).l1 - rises)
+
+
+def _joined_and_merged(bound: Bound) -> tuple[int, int]:
+    """As for components; where nobody has two links, the person joins no cluster."""
+    return (0, 0) if bound == ONE_LINK else joined_and_merged(bound)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from graphveil.graph.bound import Bound, DegreeBound
 from graphveil.statistics.sensitivity import EVERY_MEASURE, PROOFS, Sensitivity
+from graphveil.statistics.shape import Moves, Shape
 from graphveil.statistics.statistic import Domain, Statistic, register
 from graphveil.statistics.tallies import ComponentTally, Counts
 
@@ -59,6 +60,15 @@ class Components(Statistic):
             proof=f"{PROOFS}#components",
             variation=(1 + merges) ** 2 + joined**2,
         )
+
+    def shape(self, bound: Bound) -> Shape:
+        """It rises when the person arrives and when joined components merge, falls when it joins.
+
+        Guarantees:
+            Rises and falls are no more. Proof: docs/sensitivities.md#components.
+        """
+        joined, merges = joined_and_merged(bound)
+        return Moves(rises=1 + merges, falls=joined)
 
     @staticmethod
     def definition(

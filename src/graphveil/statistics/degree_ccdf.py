@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import starmap
 from typing import ClassVar
 
 import numpy as np
@@ -19,6 +20,7 @@ from graphveil.statistics.degrees import (
     highest_column,
 )
 from graphveil.statistics.sensitivity import EVERY_MEASURE, PROOFS, Sensitivity
+from graphveil.statistics.shape import Bins, Moves, Shape
 from graphveil.statistics.statistic import Domain, Statistic, register
 from graphveil.statistics.tallies import Counts, DegreeReach
 
@@ -55,8 +57,16 @@ class CcdfOfDegrees(DegreeStatistic, ABC):
             exact_for=EVERY_MEASURE,
             assumption=bound.assumption,
             proof=f"{PROOFS}#degree-ccdf",
-            variation=_variation(reach),
+            variation=sum(rises**2 + falls**2 for rises, falls in _rises_and_falls(reach)),
         )
+
+    def shape(self, bound: Bound) -> Shape:
+        """Threshold by threshold.
+
+        Guarantees:
+            Rises and falls are no more. Proof: docs/mechanisms.md#gaussian-noise.
+        """
+        return Bins(tuple(starmap(Moves, _rises_and_falls(self.reach(bound)))))
 
     @staticmethod
     def definition(
@@ -85,10 +95,13 @@ def _l2_squared(reach: Reach) -> int:
     return together + 2 * touched * company
 
 
-def _variation(reach: Reach) -> int:
-    """Threshold by threshold: the person and all touched nodes rise, all touched nodes fall."""
+def _rises_and_falls(reach: Reach) -> list[tuple[int, int]]:
+    """Threshold by threshold: the person and all touched nodes rise, all touched nodes fall.
+
+    At 0 only the person counts; at the highest threshold nothing falls.
+    """
     touched, highest = reach.touched, reach.highest
-    return 1 + highest * (touched + 1) ** 2 + (highest - 1) * touched**2
+    return [(1, 0), *[(touched + 1, touched)] * (highest - 1), (touched + 1, 0)]
 
 
 @register

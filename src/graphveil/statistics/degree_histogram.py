@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import starmap
 from typing import ClassVar
 
 import numpy as np
@@ -19,6 +20,7 @@ from graphveil.statistics.degrees import (
     highest_column,
 )
 from graphveil.statistics.sensitivity import EVERY_MEASURE, PROOFS, Sensitivity
+from graphveil.statistics.shape import Bins, Moves, Shape
 from graphveil.statistics.statistic import Domain, Statistic, register
 from graphveil.statistics.tallies import Counts, DegreeReach
 
@@ -57,9 +59,17 @@ class HistogramOfDegrees(DegreeStatistic, ABC):
             exact_for=EVERY_MEASURE,
             assumption=bound.assumption,
             proof=f"{PROOFS}#degree-histogram",
-            variation=_variation(reach),
+            variation=sum(rises**2 + falls**2 for rises, falls in _rises_and_falls(reach)),
             paper=self._paper(reach),
         )
+
+    def shape(self, bound: Bound) -> Shape:
+        """Bin by bin.
+
+        Guarantees:
+            Rises and falls are no more. Proof: docs/mechanisms.md#gaussian-noise.
+        """
+        return Bins(tuple(starmap(Moves, _rises_and_falls(self.reach(bound)))))
 
     def _paper(self, reach: Reach) -> int | None:
         """What the paper states: for degrees and out-degrees only."""
@@ -99,16 +109,16 @@ def _l2_squared(reach: Reach) -> int:
     return others + 2 * touched * (3 * highest - 1) + 2 * highest + 1
 
 
-def _variation(reach: Reach) -> int:
+def _rises_and_falls(reach: Reach) -> list[tuple[int, int]]:
     """Bin by bin: how often a touched node can rise and fall there, and the person once each."""
     touched, highest = reach.touched, reach.highest
     rises = [1, *[2] * (highest - 2), 1, 1] if highest > 1 else [0, 1]
     falls = [1, *[2] * (highest - 1), 0]
     leaves = [1] * highest + [0]
-    return sum(
-        (touched * rise + 1) ** 2 + (touched * fall + leave) ** 2
+    return [
+        (touched * rise + 1, touched * fall + leave)
         for rise, fall, leave in zip(rises, falls, leaves, strict=True)
-    )
+    ]
 
 
 @register

@@ -15,6 +15,7 @@ from graphveil.graph.bound import Bound
 from graphveil.statistics.degrees import USE_DIRECTED, USE_UNDIRECTED, DegreeStatistic
 from graphveil.statistics.parameters import require_at_least, told, whole_number
 from graphveil.statistics.sensitivity import EVERY_MEASURE, PROOFS, Sensitivity
+from graphveil.statistics.shape import Moves, Shape
 from graphveil.statistics.statistic import Domain, Statistic, register
 from graphveil.statistics.tallies import Counts, DegreeReach
 
@@ -71,6 +72,15 @@ class HighDegreeCount(DegreeStatistic, ABC):
             variation=appear**2 + move**2,
             paper=None if self.direction == "in" else 2 * reach.touched + 1,
         )
+
+    def shape(self, bound: Bound) -> Shape:
+        """A crossing of each touched node moves to an earlier step; that of the person is new.
+
+        Guarantees:
+            Rises and falls are no more. Proof: docs/sensitivities.md#high-degree.
+        """
+        rises = self.reach(bound).touched + 1
+        return Moves(rises, falls=self.sensitivity(bound).l1 - rises)
 
     def projected_l1(self, threshold: Bound) -> int:
         """The person, and one degree of somebody else at the end of each kept link's chain.

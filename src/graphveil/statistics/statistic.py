@@ -16,6 +16,7 @@ from graphveil.graph.bound import Bound, DegreeBound, InOutBound
 from graphveil.registry import Registry
 from graphveil.statistics.parameters import Parameter, parameter_of
 from graphveil.statistics.sensitivity import Sensitivity
+from graphveil.statistics.shape import Mass, Shape, TotalsShape
 from graphveil.statistics.tallies import Counts, Tally
 
 __all__ = [
@@ -58,6 +59,8 @@ class Statistic(ABC):
         vector: whether a release has one number per degree instead of one number.
         cumulative: whether each number of a vector counts "at least d links", and so
             can never exceed the one before it.
+        projection_rises: whether a person can only raise totals of the projected graph, where
+            `projected_l1` is known.
         advice: what to use instead, on graphs outside the domain.
     """
 
@@ -68,6 +71,7 @@ class Statistic(ABC):
     monotone: ClassVar[bool] = True
     vector: ClassVar[bool] = False
     cumulative: ClassVar[bool] = False
+    projection_rises: ClassVar[bool] = False
     advice: ClassVar[str] = ""
 
     @classmethod
@@ -101,6 +105,13 @@ class Statistic(ABC):
     def sensitivity(self, bound: Bound) -> Sensitivity:
         """What one person can change under `bound`; refuses a bound that does not fit."""
 
+    def shape(self, bound: Bound) -> Shape:
+        """What the change of one person can look like over time, under `bound`.
+
+        Γ in any way, unless a statistic knows better. Proofs: docs/sensitivities.md#shapes.
+        """
+        return Mass(self.sensitivity(bound).l1)
+
     def width(self, bound: Bound) -> int:
         """How many numbers a release has under `bound`: one, unless a vector says otherwise."""
         if self.vector:
@@ -115,6 +126,11 @@ class Statistic(ABC):
         fit is refused as a bound would be.
         """
         return None
+
+    def projected_shape(self, threshold: Bound) -> TotalsShape | None:
+        """What one person can do to all totals after greedy projection; None if not known."""
+        height = self.projected_l1(threshold)
+        return None if height is None else TotalsShape(height, rising=self.projection_rises)
 
     @staticmethod
     @abstractmethod

@@ -60,6 +60,7 @@ def _as_data(statistic: Statistic, bound: Bound, found: Sensitivity) -> dict[str
         "edge_l1": found.edge_l1,
         "exact": found.exact,
         "exact_for": sorted(found.exact_for),
+        "shape": statistic.shape(bound).to_dict() | {"words": statistic.shape(bound).words()},
         "paper": found.paper,
         "assumption": found.assumption,
         "proof": found.proof,
@@ -82,5 +83,6 @@ def _print(statistic: Statistic, bound: Bound, found: Sensitivity) -> None:
             row("one edge instead of one person, L1", "edge_l1", found.edge_l1),
         ),
     )
+    print(f"Shape: {statistic.shape(bound).words()}")
     print(f"Assumption: {found.assumption}")
     print(f"Proof: {found.proof}")

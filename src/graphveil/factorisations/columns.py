@@ -1,0 +1,69 @@
+"""Columns of an integer matrix: how far apart they lie, without forming all differences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Integers = NDArray[np.int64]
+
+MOST_ENTRIES = 2**22  # of a block of differences that is held in memory at a time
+LARGEST = 2**62  # sums up to here are exact in 64 bits
+
+
+@dataclass(frozen=True, eq=False)
+class Dense:
+    """Any integer matrix, as a shape of changes looks at it."""
+
+    matrix: Integers
+
+    def column_l1(self) -> int:
+        """The largest column sum of |C|."""
+        return int(np.abs(self.matrix).sum(axis=0).max())
+
+    def pair_l1(self, rises: int, falls: int) -> int:
+        """The largest of ‖rises·c_s − falls·c_t‖₁, s ≠ t, and of either alone."""
+        none = np.zeros(self.matrix.shape[1], dtype=np.int64)
+        return farthest_pair(none, self.matrix, rises, falls, self.column_l1())
+
+
+def farthest_pair(diagonal: Integers, rows: Integers, rises: int, falls: int, longest: int) -> int:
+    """The largest ‖rises·c_s − falls·c_t‖₁ over s ≠ t, and over one of the two alone.
+
+    Where whole numbers of 64 bits could overflow, the sum of the norms, which bounds it.
+
+    Args:
+        diagonal: what c_s alone has at its own place, never negative; zeros if there is none.
+        rows: the other entries of C.
+        rises: how often the first column is taken.
+        falls: how often the second one is.
+        longest: the largest L1 norm of a column.
+    """
+    alone, most = max(rises, falls) * longest, (rises + falls) * longest
+    if most == alone or len(diagonal) < 2:
+        return alone
+    if most > LARGEST:
+        return most
+    own, other = rises * diagonal, falls * diagonal
+    size = max(1, MOST_ENTRIES // len(diagonal))
+    return max(
+        alone,
+        *(
+            _farthest(own, other, rises * rows, falls * rows, first, size)
+            for first in range(0, len(diagonal), size)
+        ),
+    )
+
+
+def _farthest(
+    own: Integers, other: Integers, up: Integers, down: Integers, first: int, size: int
+) -> int:
+    """The largest distance of a few first columns from all second ones."""
+    here = slice(first, first + size)
+    apart = own[here, None] + other
+    for row_up, row_down in zip(up, down, strict=True):
+        apart += np.abs(row_up[here, None] - row_down)
+    apart[np.arange(len(apart)), np.arange(first, first + len(apart))] = 0
+    return int(apart.max())

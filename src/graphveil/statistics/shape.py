@@ -1,0 +1,152 @@
+"""The shape of a change: what one person's change of a difference sequence can look like.
+
+Γ is only the L1 norm of the change d. How its rises and falls are divided decides what it
+costs to measure d through a matrix C: the cost, max ‖C·d‖₁ over the shape, is what noise has
+to hide (`docs/sensitivities.md#shapes`). Range and box are shapes of totals instead, for
+counts of the projected graph.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+
+class Columns(Protocol):
+    """What a shape asks of a matrix C; c_s is its column of step s."""
+
+    def column_l1(self) -> int:
+        """The largest ‖c_s‖₁."""
+
+    def pair_l1(self, rises: int, falls: int) -> int:
+        """The largest of ‖rises·c_s − falls·c_t‖₁, s ≠ t, ‖rises·c_s‖₁ and ‖falls·c_t‖₁."""
+
+
+class Shape(ABC):
+    """A set of changes d of a difference sequence, of any length.
+
+    Attributes:
+        kind: what it is called where it is stored.
+    """
+
+    kind: ClassVar[str]
+
+    @abstractmethod
+    def cost(self, matrix: Columns) -> int:
+        """The largest ‖C·d‖₁ over all d of this shape, summed over the numbers of a release."""
+
+    @abstractmethod
+    def words(self) -> str:
+        """What one person can do, in plain words."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data to store, with the kind in it."""
+
+
+@dataclass(frozen=True)
+class Mass(Shape):
+    """‖d‖₁ ≤ total, in any way."""
+
+    total: int
+
+    kind = "mass"
+
+    def cost(self, matrix: Columns) -> int:
+        """All of it at the step that C stretches most."""
+        return self.total * matrix.column_l1()
+
+    def words(self) -> str:
+        """What one person can do, in plain words."""
+        return f"changes of {self.total:,} in all, at any steps"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data to store."""
+        return {"kind": self.kind, "total": self.total}
+
+
+@dataclass(frozen=True)
+class Moves(Shape):
+    """The rises of d add up to at most `rises`, and its falls to at most `falls`.
+
+    So it consists of min(rises, falls) moves from one step to another, or halves of moves,
+    and of further rises, or falls, of its own.
+    """
+
+    rises: int
+    falls: int
+
+    kind = "moves"
+
+    def cost(self, matrix: Columns) -> int:
+        """All rises at one step and all falls at another: a corner, where a norm is largest."""
+        return matrix.pair_l1(self.rises, self.falls)
+
+    def words(self) -> str:
+        """What one person can do, in plain words."""
+        moves, own = min(self.rises, self.falls), abs(self.rises - self.falls)
+        alone = _number(own, "rise" if self.rises > self.falls else "fall")
+        if not moves:
+            return f"up to {alone}, at any steps"
+        besides = f", and {alone} besides" if own else ""
+        return f"up to {_number(moves, 'move')} from one step to another{besides}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data to store."""
+        return {"kind": self.kind, "rises": self.rises, "falls": self.falls}
+
+
+@dataclass(frozen=True)
+class Bins(Shape):
+    """A vector: each number of a release has rises and falls of its own."""
+
+    bins: tuple[Moves, ...]
+
+    kind = "bins"
+
+    def cost(self, matrix: Columns) -> int:
+        """The sum over the numbers, as if one person could do its worst to each."""
+        distinct = {each: each.cost(matrix) for each in set(self.bins)}
+        return sum(distinct[each] for each in self.bins)
+
+    def words(self) -> str:
+        """What one person can do, in plain words."""
+        most = max(self.bins, key=lambda each: each.rises + each.falls)
+        return f"in each of {len(self.bins)} numbers {most.words()}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data to store."""
+        return {"kind": self.kind, "bins": [[each.rises, each.falls] for each in self.bins]}
+
+
+@dataclass(frozen=True)
+class TotalsShape:
+    """Every total changes by at most `height`, and may go up and down as often as it likes.
+
+    Attributes:
+        height: how far one total can be apart.
+        rising: whether the person can only make it larger: a range; otherwise a box.
+    """
+
+    height: int
+    rising: bool
+
+    def words(self) -> str:
+        """What one person can do, in plain words."""
+        sides = "0 to" if self.rising else f"−{self.height:,} to"
+        return f"every total changes by {sides} {self.height:,}, anew at every step"
+
+
+def _number(number: int, thing: str) -> str:
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
+def shape_from_dict(data: Mapping[str, Any]) -> Shape:
+    """The shape whose `to_dict` gave this."""
+    if data["kind"] == Mass.kind:
+        return Mass(data["total"])
+    if data["kind"] == Moves.kind:
+        return Moves(data["rises"], data["falls"])
+    return Bins(tuple(Moves(rises, falls) for rises, falls in data["bins"]))

@@ -4,6 +4,7 @@
 
     GraphveilError
     ├── InputError            records that cannot be accepted; says where and how to fix it
+    │   ├── RecordError       records that break a rule; the others could be taken without them
     │   └── PastStepError     records for a step that is already closed
     ├── ParameterError        an argument outside its allowed range
     ├── BoundError            a sequence that breaks its promised degree bound (private!)
@@ -21,6 +22,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 class GraphveilError(Exception):
@@ -54,6 +60,39 @@ class InputError(GraphveilError):
         where = f"{place}: " if place is not None else ""
         remedy = f" {hint}" if hint else ""
         super().__init__(f"{where}{what}.{remedy}")
+
+
+class RecordError(InputError):
+    """Records that break a rule, all of them: the message names one, `rows` has every one.
+
+    Whoever leaves these rows out can take the others; `graphveil.graph.sifting` does.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        place: Place,
+        hint: str,
+        rule: str,
+        kind: str,
+        rows: NDArray[np.int64],
+    ) -> None:
+        super().__init__(what, place=place, hint=hint)
+        self.rule = rule  # what is wrong with all of them, without a word of one row
+        self.kind = kind  # "nodes" or "edges"
+        self.rows = rows  # counted from 0, ascending
+
+    def advising(self, more: str) -> RecordError:
+        """The same, with one more way out."""
+        return RecordError(
+            self.what,
+            place=self.place or Place(""),
+            hint=f"{self.hint} {more}",
+            rule=self.rule,
+            kind=self.kind,
+            rows=self.rows,
+        )
 
 
 class PastStepError(InputError):

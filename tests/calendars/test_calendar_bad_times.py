@@ -124,7 +124,7 @@ def test_precision(calendar: Calendar, coarse: object, fine: object) -> None:
 def test_a_typed_column_that_is_too_coarse() -> None:
     column = MONTHLY.steps_of(pl.Series([None, 1996, 1997]))
     assert column.trouble is not None
-    assert (column.trouble.row, column.trouble.flaw) == (1, Flaw.TOO_COARSE)
+    assert (column.trouble.rows.tolist(), column.trouble.flaw) == ([1, 2], Flaw.TOO_COARSE)
     assert "1996-03" in column.trouble.hint
     assert flaw_of(NOON, dt.date(1996, 1, 1)) == Flaw.TOO_COARSE
 
@@ -179,7 +179,7 @@ def test_columns_of_types_that_hold_no_times(column: pl.Series) -> None:
         result = calendar.steps_of(column)
         assert result.steps.tolist() == [BAD_STEP, NO_STEP]
         assert result.trouble is not None
-        assert result.trouble.row == 0
+        assert result.trouble.rows.tolist() == [0]
 
 
 def test_empty_and_null_columns() -> None:
@@ -191,14 +191,15 @@ def test_empty_and_null_columns() -> None:
             assert (nothing.missing_count, nothing.trouble) == (2, None)
 
 
-def test_the_first_trouble_is_told_across_blocks() -> None:
+def test_the_rows_of_the_first_trouble_are_told_across_blocks() -> None:
     rows = 2 * BLOCK + 10
     years = np.full(rows, 1997)
-    years[[BLOCK + 3, BLOCK + 5, rows - 1]] = -1
+    bad = [BLOCK + 3, BLOCK + 5, rows - 1]
+    years[bad] = -1
     for column in (pl.Series(years), pl.Series(years).cast(pl.String), years.astype(float)):
         result = YEARLY.steps_of(column)
         assert result.trouble is not None
-        assert result.trouble.row == BLOCK + 3
+        assert result.trouble.rows.tolist() == bad
         assert int((result.steps == BAD_STEP).sum()) == 3
         assert int((result.steps == 1).sum()) == rows - 3
 

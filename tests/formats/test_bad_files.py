@@ -48,8 +48,14 @@ TRACES: list[tuple[str, str]] = [
     (network(Singletons=[{"id": " "}]), "row 0, column 'Singletons.id': the node has no id"),
     (network(Nodes=[{"id": "A", "dx": {"y": 1}}]), r"row 0, column 'Nodes\.dx': the date is"),
     (network(Nodes=[{"id": "A", "dx": True}]), r"row 0, column 'Nodes\.dx': the date is"),
-    (network(Nodes=[{"id": "A", "dx": "13/25/2021"}]), "row 0.*'13/25/2021' is not a date"),
-    (network(Nodes=[{"id": "A", "dx": "2/30/2021"}]), "row 0.*'2/30/2021' is not a date"),
+    (
+        network(Nodes=[{"id": "A", "dx": "13/25/2021"}]),
+        "row 0.*is not a date with the month first: '13/25/2021'",
+    ),
+    (
+        network(Nodes=[{"id": "A", "dx": "2/30/2021"}]),
+        "row 0.*is not a date with the month first: '2/30/2021'",
+    ),
     (network(Nodes=[{"id": "A", "Dx_date": "2001"}]), "column 'dx'.*look like dates: Dx_date"),
     (network(Nodes=[{"id": "A", "dxx": "2001"}]), "no field of this name. Did you mean 'dxx'"),
     (network(Nodes={"id": ["A", "B"], "dx": ["2001"]}), "column 'Nodes'.*different lengths"),
@@ -99,7 +105,10 @@ TABLES: list[tuple[str | bytes, str]] = [
     ("case_id,seen,infector\n1,7/8/2021,\n", "no column was named.*look like dates: seen"),
     ("case_id,age,infector\n1,40,\n", "no column was named as the date.*No column looks like"),
     ("case_id,time,infector\n1,2001,,x\n", "row 2: the row has 4 columns"),
-    ("case_id,time,infector\n1,2001,\n2,13/25/2021,1\n", "row 3, column 'time': '13/25/2021'"),
+    (
+        "case_id,time,infector\n1,2001,\n2,13/25/2021,1\n",
+        "row 3, column 'time': the time is not a date .*: '13/25/2021'",
+    ),
     (b"case_id,time,infector\n1,2001,\n2,2001,\xff\n", "row 3: the row cannot be read"),
     (b'case_id,time,infector\n"1,2001,"\n2,2001,\xff\n', "row 3: the row cannot be read"),
     (

@@ -48,11 +48,11 @@ EXAMPLES = {Unit.YEAR: "1996", Unit.MONTH: "1996-03", Unit.DAY: "1996-03-17"}
 EXAMPLES |= {Unit.TIME: "1996-03-17T09:30:00Z", Unit.NUMBER: "12"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Trouble:
-    """The first row (from 0) that a calendar cannot place, why, and how to fix it."""
+    """All rows (from 0) that a calendar cannot place for one reason, why, and how to fix it."""
 
-    row: int
+    rows: NDArray[np.int64]
     flaw: Flaw
     what: str
     hint: str
@@ -66,7 +66,8 @@ class StepColumn:
         steps: (rows,) the step; NO_STEP where the time is missing, BAD_STEP in trouble.
         missing_count: how many rows have no time: null, NaN or blank.
         folded: how many rows lie before the first cut, and so count into step 0.
-        trouble: the first row whose time has no step, if there is one.
+        trouble: what is wrong with the first row whose time has no step, if there is one, and
+            with how many others.
     """
 
     steps: NDArray[np.int32]
@@ -192,7 +193,7 @@ class Calendar:
         column = as_series(times)
         steps = np.empty(len(column), np.int32)
         missing = folded = 0
-        trouble = None
+        troubled: list[tuple[int, NDArray[np.uint8]]] = []
         for start, reading in read_blocks(column, self.unit):
             placed = self._placed(reading)
             steps[start : start + len(placed.counts)] = placed.counts
@@ -200,9 +201,10 @@ class Calendar:
             if placed.flaws.any():
                 early &= placed.flaws == Flaw.NONE
                 missing += int(np.count_nonzero(placed.flaws == Flaw.MISSING))
-                trouble = trouble or self._first_trouble(placed.flaws, start)
+                if placed.flaws.max() > Flaw.MISSING:
+                    troubled.append((start, placed.flaws))
             folded += int(np.count_nonzero(early))
-        return StepColumn(steps, missing, folded, trouble)
+        return StepColumn(steps, missing, folded, self._first_trouble(troubled))
 
     def step_of(self, time: object) -> int:
         """The step of a single time.
@@ -314,13 +316,14 @@ class Calendar:
             ),
         }[flaw]
 
-    def _first_trouble(self, flaws: NDArray[np.uint8], start: int) -> Trouble | None:
-        bad = flaws > Flaw.MISSING
-        if not bad.any():
+    def _first_trouble(self, troubled: list[tuple[int, NDArray[np.uint8]]]) -> Trouble | None:
+        """The first flaw of blocks that have some, each with its first row."""
+        if not troubled:
             return None
-        row = int(np.argmax(bad))
-        flaw = Flaw(int(flaws[row]))
-        return Trouble(start + row, flaw, *self.explain(flaw))
+        _, flaws = troubled[0]
+        flaw = Flaw(int(flaws[np.argmax(flaws > Flaw.MISSING)]))
+        rows = [start + np.flatnonzero(each == flaw) for start, each in troubled]
+        return Trouble(np.concatenate(rows), flaw, *self.explain(flaw))
 
     def _placed(self, reading: TimeReading) -> TimeReading:
         """Steps instead of counts; the calendar adds its own flaws to those of the reading."""

@@ -24,6 +24,8 @@ class ReadingOptions:
         most_bytes: the largest file to read, compressed or not; None takes 4 GiB for tables
             and 512 MiB for JSON and GraphML.
         most_nesting: how deep JSON and XML may be nested.
+        mark_bad: whether rows that break a rule are handed on, marked as such, for whoever
+            leaves them out; else the first of them refuses the files.
     """
 
     time: str | None = None
@@ -31,6 +33,7 @@ class ReadingOptions:
     day_first: bool = False
     most_bytes: int | None = None
     most_nesting: int = MOST_NESTING
+    mark_bad: bool = False
 
     def __post_init__(self) -> None:
         for name in ("time", "edge_time"):

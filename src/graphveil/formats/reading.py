@@ -50,9 +50,12 @@ def read_records(
     if isinstance(paths, str | Path) or not paths:
         raise ParameterError("paths", "must be a list of at least one file")
     parsed = _parsed(detected(found_files(paths), format), options)
-    _refuse_undated(parsed)
     nodes = [table for file in parsed for table in file.nodes]
     edges = [table for file in parsed for table in file.edges]
+    if not options.mark_bad:
+        for table in (*nodes, *edges):
+            table.require_sound()
+    _refuse_undated(parsed)
     return ReadFiles(
         records=Records(nodes=joined(nodes, ("node", "time")), edges=_joined_edges(edges)),
         report=ParseReport(tuple(file.report for file in parsed), tuple(_notes(nodes, edges))),

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.errors import InputError, PastStepError
+from graphveil.errors import PastStepError
+from graphveil.graph.faults import Fault
 from graphveil.graph.identity import IdIndex, identity_order, is_narrow, same_form
 from graphveil.graph.records import Table
 from graphveil.graph.report import IntakeReport
@@ -158,11 +159,9 @@ class _Coming:
 
 def _refuse_other_step(given: Table, other: Mask) -> None:
     if other.any():
-        raise InputError(
-            "a node that is already in the sequence appears with a different step",
-            place=given.place(int(other.argmax()), "time"),
-            hint="What has arrived stays as it was: remove the row or restore its time.",
-        )
+        rule = "a node that is already in the sequence appears with a different step"
+        hint = "What has arrived stays as it was: remove the row or restore its time."
+        raise given.refusal(Fault(np.flatnonzero(other), "time", rule, hint))
 
 
 def _require_welcome(
@@ -231,7 +230,10 @@ def _texts_in_order(coming: _Coming, given: Table, steps: Steps) -> tuple[pl.Ser
 
 
 def _first_of_each(coming: _Coming, given: Table) -> Rows:
-    """The first row of every node; refuses a node whose rows state different steps."""
+    """The first row of every node; refuses all rows of nodes that state different steps.
+
+    All: nobody can say which of them is right, and the order of rows must not decide.
+    """
     import polars as pl
 
     frame = pl.DataFrame({"id": coming.ids, "step": coming.stated}).with_row_index("row")
@@ -240,9 +242,9 @@ def _first_of_each(coming: _Coming, given: Table) -> Rows:
         pl.col("step") != pl.col("step_right")
     )
     if len(differing):
-        raise InputError(
-            "a node from an earlier row appears again with a different time",
-            place=given.place(int(coming.rows[differing["row"][0]]), "time"),
-            hint="Give each node one arrival time.",
-        )
+        theirs = frame.join(differing, on="id", how="semi", maintain_order="left")["row"]
+        rule = "a node from an earlier row appears again with a different time"
+        named = int(coming.rows[differing["row"][0]])
+        rows = coming.rows[theirs.to_numpy()]
+        raise given.refusal(Fault(rows, "time", rule, "Give each node one arrival time.", named))
     return first["row"].to_numpy().astype(np.int64)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.errors import InputError
+from graphveil.graph.faults import Fault
 from graphveil.graph.records import Table
 from graphveil.kernels.threads import in_threads
 
@@ -104,11 +104,9 @@ def _looks(ids: pl.Series) -> pl.Series:
 def _refuse_control(table: Table, column: str, ids: pl.Series) -> None:
     control = ids.str.contains(_CONTROL)
     if control.any():
-        raise InputError(
-            "the id holds a line break, a tab or another control character",
-            place=table.place(_first(control), column),
-            hint="Remove it; a quote that is never closed may have joined two lines.",
-        )
+        rule = "the id holds a line break, a tab or another control character"
+        hint = "Remove it; a quote that is never closed may have joined two lines."
+        raise table.refusal(Fault.where(control, column, rule, hint))
 
 
 def _as_integers_or_text(table: Table, column: str, raw: pl.Series) -> pl.Series:
@@ -137,27 +135,17 @@ def _whole_numbers(table: Table, column: str, raw: pl.Series) -> pl.Series:
     numbers = raw.fill_nan(None)
     broken = (numbers.floor() != numbers) | (numbers.abs() >= 2**53)
     if broken.any():
-        raise InputError(
-            "an id is a number that is not whole, or too large to be exact",
-            place=table.place(_first(broken), column),
-            hint="Store ids as text or as whole numbers.",
-        )
+        what = "an id is a number that is not whole, or too large to be exact"
+        hint = "Store ids as text or as whole numbers."
+        raise table.refusal(Fault.where(broken, column, what, hint))
     return numbers.cast(pl.Int64)
 
 
 def refuse_missing(table: Table, column: str, missing: pl.Series) -> None:
-    """Refuse the first row that is marked as having no id."""
+    """Refuse the rows that are marked as having no id."""
     if missing.any():
-        raise InputError(
-            "the id is missing",
-            place=table.place(_first(missing), column),
-            hint="Give every row an id, or remove the row.",
-        )
-
-
-def _first(mask: pl.Series) -> int:
-    found = mask.fill_null(False).arg_max()
-    return int(found) if found is not None else 0
+        hint = "Give every row an id, or remove the row."
+        raise table.refusal(Fault.where(missing, column, "the id is missing", hint))
 
 
 def shortest_form(text: pl.Series) -> pl.Series:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.errors import InputError, PastStepError
+from graphveil.errors import PastStepError, RecordError
 from graphveil.graph.arrivals import steps_of_labels
-from graphveil.graph.identity import IdIndex
+from graphveil.graph.faults import Fault
+from graphveil.graph.identity import UNKNOWN, IdIndex
 from graphveil.graph.records import Table
 from graphveil.graph.report import IntakeReport
 from graphveil.graph.resolving import stated_steps
@@ -118,6 +119,12 @@ class EdgeRows:
         count = len(waiting.frame)
         return cls(Table.joined([waiting, given]) if count else given, count)
 
+    def refusal(self, fault: Fault) -> RecordError:
+        """The error that refuses rows of the batch, by their number in it."""
+        place = self.table.place(fault.named, fault.column)
+        rows = fault.rows[fault.rows >= self.waiting] - self.waiting
+        return replace(fault, rows=rows).error(place, "edges")
+
 
 def links(
     sequence: GraphSequence, edges: EdgeRows, index: IdIndex, arrived: Int64s, late: Late
@@ -131,11 +138,11 @@ def links(
         arrived: (steps + 1,) where the labels of each step begin, likewise.
         late: what to do with edges of closed steps.
     """
-    ends = _endpoints(edges.table, index)
+    ends = _endpoints(edges, index)
     steps, prompt, raised = _edge_steps(sequence, edges.table, ends, arrived)
-    lists = _prompt_lists(sequence, edges.table, ends, prompt, len(index.ids))
+    lists = _prompt_lists(sequence, edges, ends, prompt, len(index.ids))
     rows = _late_rows(ends, steps, prompt, directed=sequence.directed)
-    fresh, joining = _new_late_edges(sequence, edges, rows, lists, late)
+    fresh, joining = _new_late_edges(sequence, edges, ends, rows, lists, late)
     report = replace(
         _first_and_repeated(sequence, ends, edges.waiting, lists, fresh),
         raised_edges=int(raised[edges.waiting :].sum()),
@@ -164,17 +171,15 @@ def _first_and_repeated(
     )
 
 
-def _endpoints(table: Table, index: IdIndex) -> Endpoints:
-    """The label of each end of each edge; refuses an end that is not a node."""
+def _endpoints(edges: EdgeRows, index: IdIndex) -> Endpoints:
+    """The label of each end of each edge; refuses ends that are not nodes."""
     labels = []
     for column in ("source", "target"):
-        found = index.labels(table.frame[column])
+        found = index.labels(edges.table.frame[column])
         if len(found) and int(found.min()) < 0:
-            raise InputError(
-                "the edge names a node that is not in the nodes",
-                place=table.place(int((found < 0).argmax()), column),
-                hint="Add the node with its time, or remove the edge.",
-            )
+            rule = "the edge names a node that is not in the nodes"
+            hint = "Add the node with its time, or remove the edge."
+            raise edges.refusal(Fault(np.flatnonzero(found < 0), column, rule, hint))
         labels.append(found)
     return Endpoints(*labels)
 
@@ -198,20 +203,20 @@ def _edge_steps(
 
 
 def _prompt_lists(
-    sequence: GraphSequence, table: Table, ends: Endpoints, prompt: Mask, nodes: int
+    sequence: GraphSequence, edges: EdgeRows, ends: Endpoints, prompt: Mask, nodes: int
 ) -> Lists:
     """Lay out the prompt edges; refuses reciprocal ones if the sequence is oriented."""
     from graphveil.graph import intake_kernels as kernels
 
     first = sequence.nodes
-    edges = ends.source, ends.target, prompt, first
+    rows = ends.source, ends.target, prompt, first
     offsets = np.zeros(nodes - first + 1, np.int64)
-    kernels.count_list_lengths(*edges, offsets)
+    kernels.count_list_lengths(*rows, offsets)
     entries, place = np.empty(int(offsets[-1]), dtype=np.int32), offsets[:-1].copy()
     directions = np.array([FORWARD, BACKWARD] if sequence.directed else [BOTH, BOTH], np.int32)
     in_threads(
         kernels.fill_lists,
-        [(*edges, directions, place, a, b, entries) for a, b in _shares(offsets, first, 1)],
+        [(*rows, directions, place, a, b, entries) for a, b in _shares(offsets, first, 1)],
     )
     again = in_threads(
         kernels.sort_lists,
@@ -221,7 +226,7 @@ def _prompt_lists(
         kernels.merge_pairs(offsets, entries)
     entries = entries[: offsets[-1]]
     if sequence.oriented and ((entries & BOTH) == BOTH).any():
-        _refuse_reciprocal(table, ends)
+        raise _reverses(sequence, edges, ends, _first_reverse(ends))
     return Lists(offsets, entries)
 
 
@@ -232,14 +237,30 @@ def _shares(offsets: Int64s, first: int, per_thread: int) -> list[tuple[int, int
     return list(itertools.pairwise([first, *cuts.tolist(), first + len(offsets) - 1]))
 
 
-def _refuse_reciprocal(table: Table, ends: Endpoints) -> None:
-    """Name the first row whose reverse stands in an earlier row."""
+def _first_reverse(ends: Endpoints) -> int:
+    """The first row whose reverse stands in an earlier row; there is one."""
     seen: set[tuple[int, int]] = set()
-    for row, pair in enumerate(zip(ends.source.tolist(), ends.target.tolist(), strict=True)):
+    pairs = enumerate(zip(ends.source.tolist(), ends.target.tolist(), strict=True))
+    for row, pair in pairs:
         if pair[::-1] in seen and pair[0] != pair[1]:
-            place = table.place(row, "target")
-            raise InputError(_RECIPROCAL, place=place, hint=_RECIPROCAL_HINT)
+            return row
         seen.add(pair)
+    raise AssertionError("no row is the reverse of another")
+
+
+def _reverses(sequence: GraphSequence, edges: EdgeRows, ends: Endpoints, named: int) -> RecordError:
+    """The error that refuses every row of the batch whose reverse is known or in it as well.
+
+    What is known stays, and may be listed again. Of two that are new both are refused: nobody
+    can say which is right, and the order of rows must not decide.
+    """
+    pairs = ends.source.astype(np.int64) << 32 | ends.target
+    reverse = ends.target.astype(np.int64) << 32 | ends.source
+    old = Endpoints(*(np.where(end < sequence.nodes, end, UNKNOWN) for end in ends))
+    known = already_linked(sequence, *old) | np.isin(pairs, pairs[: edges.waiting])
+    against = already_linked(sequence, *old[::-1]) | np.isin(reverse, pairs)
+    rows = np.flatnonzero(against & ~known & (pairs != reverse))
+    return edges.refusal(Fault(rows, "target", _RECIPROCAL, _RECIPROCAL_HINT, named))
 
 
 def _late_rows(ends: Endpoints, steps: Int32s | None, prompt: Mask, *, directed: bool) -> LateRows:
@@ -255,14 +276,19 @@ def _late_rows(ends: Endpoints, steps: Int32s | None, prompt: Mask, *, directed:
 
 
 def _new_late_edges(
-    sequence: GraphSequence, edges: EdgeRows, rows: LateRows, lists: Lists, late: Late
+    sequence: GraphSequence,
+    edges: EdgeRows,
+    ends: Endpoints,
+    rows: LateRows,
+    lists: Lists,
+    late: Late,
 ) -> tuple[LateRows, int]:
     """Late edges that the sequence does not have, in order of step, newer and older.
 
     Also how many the batch adds to those that join the open step from a closed one.
     """
     first = np.int32(sequence.steps)
-    fresh = _without_known(sequence, edges.table, _earliest(rows), lists)
+    fresh = _without_known(sequence, edges, ends, _earliest(rows), lists)
     past = fresh.take(fresh.steps < first)
     if len(past) and late == "refuse":
         _refuse_past(sequence, edges.table, past)
@@ -279,14 +305,18 @@ def _earliest(late: LateRows) -> LateRows:
     return ordered.take(np.append(True, keys[1:] != keys[:-1])[: len(keys)])
 
 
-def _without_known(sequence: GraphSequence, table: Table, late: LateRows, lists: Lists) -> LateRows:
+def _without_known(
+    sequence: GraphSequence, edges: EdgeRows, ends: Endpoints, late: LateRows, lists: Lists
+) -> LateRows:
     if not len(late):
         return late
     linked = _linked_before(sequence, late, lists)
     direction = late.entries & BOTH
     fresh = late.take((linked & direction) == 0)
     if sequence.oriented:
-        _refuse_late_reciprocal(table, fresh, linked[(linked & direction) == 0])
+        named = _first_late_reverse(fresh, linked[(linked & direction) == 0])
+        if named is not None:
+            raise _reverses(sequence, edges, ends, named)
     return fresh
 
 
@@ -321,16 +351,14 @@ def already_linked(sequence: GraphSequence, source: Int32s, target: Int32s) -> M
     return found
 
 
-def _refuse_late_reciprocal(table: Table, fresh: LateRows, linked: Int32s) -> None:
-    """Name the first row whose reverse is known, or stands in an earlier row."""
+def _first_late_reverse(fresh: LateRows, linked: Int32s) -> int | None:
+    """The first row whose reverse is known, or stands in an earlier row."""
     if not len(fresh):
-        return
+        return None
     keys = fresh.keys()  # ascending
     reverse = np.searchsorted(keys, keys ^ BOTH).clip(max=len(keys) - 1)
     against = (linked != 0) | ((keys[reverse] == keys ^ BOTH) & (fresh.rows[reverse] < fresh.rows))
-    if against.any():
-        place = table.place(int(fresh.rows[against].min()), "target")
-        raise InputError(_RECIPROCAL, place=place, hint=_RECIPROCAL_HINT)
+    return int(fresh.rows[against].min()) if against.any() else None
 
 
 def _refuse_past(sequence: GraphSequence, table: Table, past: LateRows) -> None:

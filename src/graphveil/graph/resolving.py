@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.errors import InputError
+from graphveil.graph.faults import Fault
 from graphveil.graph.identity import clean_ids, refuse_missing, shortest_form, spelled_alike
 from graphveil.graph.records import Records, Table
 from graphveil.graph.rules import RecordRules
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from graphveil.calendar.calendar import Calendar
-
-LONGEST_SHOWN = 40  # characters of a time that a message repeats
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,9 +47,11 @@ class Resolved:
 def resolve(records: Records, calendar: Calendar, rules: RecordRules) -> Resolved:
     """The same rows, each in its place, with people and steps.
 
-    Refuses a row without an id, with a time that the calendar cannot place, or (unless a rule
-    says otherwise) of a node that nobody dates.
+    Refuses rows without an id, with a time that the calendar cannot place, or (unless a rule
+    says otherwise) of nodes that nobody dates; before them, those that the reader found faulty.
     """
+    records.nodes.require_sound()
+    records.edges.require_sound()
     people = _persons(records.nodes, ("node",), rules)
     step, folded = _steps(records.nodes, calendar)
     nodes = _of_one_time_each(_table(records.nodes, *people.columns, step), rules)
@@ -123,13 +123,10 @@ def _steps(table: Table, calendar: Calendar) -> tuple[pl.Series, int]:
     if "time" not in table.frame.columns:
         return pl.repeat(None, len(table.frame), dtype=pl.Int32, eager=True).alias("step"), 0
     dated = calendar.steps_of(table.frame["time"])
-    if dated.trouble is not None:
-        value = str(table.frame["time"][dated.trouble.row])[:LONGEST_SHOWN]
-        raise InputError(
-            f"{dated.trouble.what}: '{value}'",
-            place=table.place(dated.trouble.row, "time"),
-            hint=dated.trouble.hint,
-        )
+    trouble = dated.trouble
+    if trouble is not None:
+        shown = str(table.frame["time"][int(trouble.rows[0])])
+        raise table.refusal(Fault(trouble.rows, "time", trouble.what, trouble.hint, shown=shown))
     steps = pl.Series("step", dated.steps, dtype=pl.Int32)
     if dated.missing_count:
         steps = steps.set(pl.Series(dated.missing), None)
@@ -151,9 +148,6 @@ def _of_one_time_each(nodes: Table, rules: RecordRules) -> Table:
         nodes = replace(nodes, frame=nodes.frame.with_columns(pl.col("step").fill_null(earliest)))
     missing = nodes.frame["step"].is_null()
     if rules.undated == "refuse" and missing.any():
-        raise InputError(
-            "the time is missing",
-            place=nodes.place(int(missing.arg_max() or 0), "time"),
-            hint="Fill it in, or choose the rule that undated nodes join the first open step.",
-        )
+        hint = "Fill it in, or choose the rule that undated nodes join the first open step."
+        raise nodes.refusal(Fault.where(missing, "time", "the time is missing", hint))
     return nodes

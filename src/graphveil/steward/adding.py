@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphveil.errors import InputError, ParameterError
+from graphveil.errors import InputError, ParameterError, RecordError
 
 if TYPE_CHECKING:
     from graphveil.formats import ReadFiles, ReadingOptions
     from graphveil.study import Added
 
 PRIVATE = "PRIVATE: true counts and rows of your records. For the data holder only."
+_SKIP = "To add the other records, use --skip-bad (in Python: skip_bad=True)."
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +58,10 @@ class Addition:
             "vanished_edges": findings.vanished_edges,
             "alike_ids": findings.alike_ids,
             "keeps_bound": findings.keeps_bound,
+            "skipped": [
+                {"kind": each.kind, "column": each.column, "reason": each.rule, "rows": len(each)}
+                for each in findings.skipped
+            ],
         }
 
 
@@ -67,6 +72,7 @@ def add(
     format: str | None = None,  # noqa: A002
     options: ReadingOptions | None = None,
     complete: bool = False,
+    skip_bad: bool = False,
     dry_run: bool = False,
 ) -> Addition:
     """Read files and keep their records; the first ones open the study.
@@ -77,6 +83,7 @@ def add(
         format: of all files; None recognises each by its content.
         options: what the files do not say themselves.
         complete: whether they hold everything, so that what has vanished is reported.
+        skip_bad: leave out the rows that break a rule, and list them beside the batch.
         dry_run: only read and check; change nothing.
     """
     from graphveil.formats import ReadingOptions, read_records
@@ -85,9 +92,14 @@ def add(
     study = Study.at(folder)
     if not files:
         raise ParameterError("files", "name at least one file of records")
-    reading = read_records(files, format=format, options=options or ReadingOptions())
-    _require_direction(reading, directed=study.promise().directed)
-    return Addition(reading, study.add(reading.records, complete=complete, dry_run=dry_run))
+    told = replace(options or ReadingOptions(), mark_bad=skip_bad)
+    try:
+        reading = read_records(files, format=format, options=told)
+        _require_direction(reading, directed=study.promise().directed)
+        added = study.add(reading.records, complete=complete, skip_bad=skip_bad, dry_run=dry_run)
+    except RecordError as refused:
+        raise refused if skip_bad else refused.advising(_SKIP) from refused
+    return Addition(reading, added)
 
 
 def withdraw(folder: Path) -> int:

@@ -102,12 +102,16 @@ class StoredFile:
 
 @dataclass(frozen=True)
 class BatchEntry:
-    """Records that were added together; the last of them arrives at `last_step`."""
+    """Records that were added together; the last of them arrives at `last_step`.
+
+    What was left out of them is listed in `skipped`, if anything was.
+    """
 
     number: int
     last_step: int = field(repr=False)
     nodes: StoredFile
     edges: StoredFile
+    skipped: StoredFile | None = None
 
 
 @dataclass(frozen=True)
@@ -176,6 +180,7 @@ class Ledger:
                 last_step=row.secret["last_step"],
                 nodes=StoredFile(**row.secret["nodes"]),
                 edges=StoredFile(**row.secret["edges"]),
+                skipped=StoredFile(**row.secret["skipped"]) if "skipped" in row.secret else None,
             )
             for row in self.of(Event.RECORDS_ADDED)
             if row.secret["batch"] not in gone

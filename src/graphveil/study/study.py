@@ -125,28 +125,44 @@ class Study:
         ledger = self.ledger() if ledger is None else ledger
         return ledger.versions[-1] if ledger.is_open else self._draft()
 
-    def add(self, records: Records, *, complete: bool = False, dry_run: bool = False) -> Added:
+    def add(
+        self,
+        records: Records,
+        *,
+        complete: bool = False,
+        skip_bad: bool = False,
+        dry_run: bool = False,
+    ) -> Added:
         """Keep records until their step is sealed; the first ones open the study.
 
         Args:
             records: as a reader found them.
             complete: whether they are all there is to know, so that what they lack is reported.
+            skip_bad: leave out the rows that break a rule, and keep a private list of them;
+                else the first such row refuses all.
             dry_run: only report; change nothing.
         """
         if dry_run:
-            ledger = self.ledger()
-            return Added(None, self._candidate(ledger, records, complete).findings)
+            found = self._candidate(self.ledger(), records, complete, skip_bad)
+            return Added(None, found.findings)
         with self._writing() as (transaction, opened):
             ledger = opened.ledger
-            found = self._candidate(ledger, records, complete)
+            found = self._candidate(ledger, records, complete, skip_bad)
             number = adding.keep(transaction, self.folder, ledger, found)
         self.announce(transaction.ledger())
         return Added(number, found.findings)
 
-    def _candidate(self, ledger: Ledger, records: Records, complete: bool) -> adding.Candidate:
-        promise = self.promise(ledger)
+    def _candidate(
+        self, ledger: Ledger, records: Records, complete: bool, skip_bad: bool
+    ) -> adding.Candidate:
         return adding.candidate(
-            self.folder, ledger, promise, records, complete=complete, engine=self.engine
+            self.folder,
+            ledger,
+            self.promise(ledger),
+            records,
+            complete=complete,
+            skip_bad=skip_bad,
+            engine=self.engine,
         )
 
     def withdraw(self) -> int:

@@ -96,7 +96,7 @@ def _files(subject: _Subject) -> str:
         home = homes.get(Event(row.event))
         if home is None or (home is folder.batches and row.secret["batch"] not in entries):
             continue
-        for part in ("nodes", "edges"):
+        for part in ("nodes", "edges", *(["skipped"] if "skipped" in row.secret else [])):
             file = StoredFile(**row.secret[part])
             if file in found:  # steps that were sealed together share their tables
                 continue

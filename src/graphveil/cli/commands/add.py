@@ -45,6 +45,12 @@ def add(
         bool,
         typer.Option("--complete", help="The files hold everything: report what vanished."),
     ] = False,
+    skip_bad: Annotated[
+        bool,
+        typer.Option(
+            "--skip-bad", help="Leave out the rows that break a rule; keep a private list of them."
+        ),
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Read and check; change nothing.")
     ] = False,
@@ -77,7 +83,13 @@ def add(
     with working("Reading and checking …"):
         load_kernels_without_blas()
         added = adding.add(
-            folder, files or [], format=format_, options=options, complete=complete, dry_run=dry_run
+            folder,
+            files or [],
+            format=format_,
+            options=options,
+            complete=complete,
+            skip_bad=skip_bad,
+            dry_run=dry_run,
         )
     if details is not None:
         added.write_details(details)

@@ -1,8 +1,8 @@
 """Times as other programs write them, brought into the form that a calendar reads.
 
 Words that stand for a missing date become missing. Dates such as 7/8/2021 become ISO dates,
-month first or day first as the steward says; a date that does not exist in that order is
-refused, since the other order would be a guess.
+month first or day first as the steward says; a date that does not exist in that order is a
+fault of its row, since the other order would be a guess.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from graphveil.errors import InputError
+import numpy as np
+
 from graphveil.formats.parse_report import Note
+from graphveil.graph.faults import Fault
 from graphveil.graph.records import Table
 
 if TYPE_CHECKING:
@@ -61,17 +63,16 @@ def numeric_if_plain(times: pl.Series) -> pl.Series:
 
 
 def from_seconds(table: Table) -> Table:
-    """The table with its seconds since 1970 as timestamps."""
+    """The table with its seconds since 1970 as timestamps; rows with other times are marked."""
     import polars as pl
 
     seconds = table.frame["time"].cast(pl.Int64, strict=False)
     wrong = ~seconds.is_between(0, _LAST_SECOND).fill_null(False)
     if wrong.any():
-        raise InputError(
-            "the time is not a number of seconds since 1970",
-            place=table.place(int(wrong.arg_true()[0]), "time"),
-            hint="Write whole seconds; divide milliseconds by 1000.",
-        )
+        what = "the time is not a number of seconds since 1970"
+        hint = "Write whole seconds; divide milliseconds by 1000."
+        table = table.marked(Fault.where(wrong, "time", what, hint))
+        seconds = seconds.set(wrong, None)
     moments = (seconds * _SECOND).cast(pl.Datetime("us"))
     return replace(table, frame=table.frame.with_columns(moments.alias("time")))
 
@@ -94,27 +95,27 @@ def tidied(table: Table, *, day_first: bool) -> tuple[Table, list[Note]]:
     slashed = times.str.contains(_SLASHED).fill_null(False)
     notes = []
     if slashed.any():
-        times = _without_slashes(table, times, slashed, day_first=day_first)
+        times, wrong = _without_slashes(times, slashed, day_first=day_first)
+        table = table.marked(*wrong)
         notes = _notes(table.frame["time"].filter(slashed), day_first=day_first)
     frame = table.frame.with_columns(numeric_if_plain(times).alias("time"))
     return replace(table, frame=frame), notes
 
 
 def _without_slashes(
-    table: Table, times: pl.Series, slashed: pl.Series, *, day_first: bool
-) -> pl.Series:
+    times: pl.Series, slashed: pl.Series, *, day_first: bool
+) -> tuple[pl.Series, list[Fault]]:
+    """Times with ISO dates for those with slashes; what does not exist stays, as a fault."""
     written = times.filter(slashed).unique().to_list()
     meaning = {text: _iso(text, day_first=day_first) for text in written}
     wrong = [text for text, iso in meaning.items() if iso is None]
-    if wrong:
-        row = int(times.is_in(wrong).fill_null(False).arg_true()[0])
-        order = "day" if day_first else "month"
-        raise InputError(
-            f"'{times[row]}' is not a date with the {order} first",
-            place=table.place(row, "time"),
-            hint="Correct it, or change the option day_first if all dates are in the other order.",
-        )
-    return times.replace(meaning)
+    known = times.replace({text: iso for text, iso in meaning.items() if iso is not None})
+    if not wrong:
+        return known, []
+    rows = times.is_in(wrong).fill_null(False).arg_true().to_numpy().astype(np.int64)
+    rule = f"the time is not a date with the {'day' if day_first else 'month'} first"
+    hint = "Correct it, or change the option day_first if all dates are in the other order."
+    return known, [Fault(rows, "time", rule, hint, shown=times[int(rows[0])])]
 
 
 def _iso(text: str, *, day_first: bool) -> str | None:

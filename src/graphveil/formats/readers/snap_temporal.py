@@ -85,7 +85,8 @@ def _first_appearances(edges: Sequence[Table]) -> list[Table]:
         for number, table in enumerate(edges)
         for end in (0, 1)
     ]
-    ordered = pl.concat(named).sort("time", "file", "row")
+    dated = pl.concat(named).drop_nulls("time")  # a row that breaks a rule introduces nobody
+    ordered = dated.sort("time", "file", "row")
     placed = ordered.unique("node", keep="first").sort("file", "row", "node")
     return [_nodes(placed, table, number) for number, table in enumerate(edges)]
 

@@ -10,15 +10,16 @@ from numpy.typing import NDArray
 
 from graphveil.graph.arrivals import known_nodes, steps_of_labels
 from graphveil.graph.identity import look_alikes
-from graphveil.graph.intake import append
+from graphveil.graph.intake import Intake, append
 from graphveil.graph.report import IntakeReport, counted
 from graphveil.graph.resolving import Resolved, resolve, stated_steps
 from graphveil.graph.sequence import UNSTATED, GraphSequence
+from graphveil.graph.sifting import LeftOut, Sifted, listed, sifted
 from graphveil.study.ledger import Ledger
 from graphveil.study.public.facts import Event
 from graphveil.study.records.batches import Pending
 from graphveil.study.records.growing import sealed_and_waiting
-from graphveil.study.records.private_tables import write_table
+from graphveil.study.records.private_tables import write_list, write_table
 from graphveil.study.store import Transaction
 
 if TYPE_CHECKING:
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from graphveil.graph.records import Records
     from graphveil.study.folder import Folder
     from graphveil.study.promise import Promise
+
+
+_SHOWN = 5  # rows that a line tells
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +45,7 @@ class Findings:
         alike_ids: ids that look like another one, in the batch or before, and are other people.
         keeps_bound: whether everybody, counted with all waiting records, keeps the bound.
         details: which records were re-dated or have vanished, for the steward to look into.
+        skipped: the rows that break a rule and were left out, rule by rule.
     """
 
     intake: IntakeReport = field(repr=False)
@@ -49,6 +54,7 @@ class Findings:
     alike_ids: int = field(repr=False)
     keeps_bound: bool = field(repr=False)
     details: pl.DataFrame = field(repr=False)
+    skipped: tuple[LeftOut, ...] = field(default=(), repr=False)
 
     def lines(self) -> list[str]:
         """One sentence per rule that was met."""
@@ -65,7 +71,16 @@ class Findings:
                 "WARNING: somebody has more links than the study promises; the step in which "
                 "this happens will be refused"
             )
-        return lines
+        return [*lines, *(_said(each) for each in self.skipped)]
+
+
+def _said(left_out: LeftOut) -> str:
+    """What was left out and why, with the first few rows."""
+    count = len(left_out)
+    places = [left_out.table.place(row, left_out.column) for row in range(min(count, _SHOWN))]
+    more = ", …" if count > _SHOWN else ""
+    rows = ", ".join(f"{place.source} row {place.row}" for place in places)
+    return f"{counted(count, f'rows of {left_out.kind}')} skipped: {left_out.rule} ({rows}{more})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +99,7 @@ def candidate(
     records: Records,
     *,
     complete: bool,
+    skip_bad: bool = False,
     engine: Engine,
 ) -> Candidate:
     """Check records against everything that is sealed or waiting; changes nothing.
@@ -94,15 +110,22 @@ def candidate(
         promise: the rules.
         records: as a reader found them.
         complete: whether they are all there is to know, so that what they lack has vanished.
+        skip_bad: whether rows that break a rule are left out; else the first refuses all.
         engine: where degrees are checked.
     """
     import polars as pl
 
     sealed, pending = sealed_and_waiting(folder, ledger, promise)
-    waiting, given = pending.resolved(), resolve(records, promise.calendar, promise.records)
+    waiting = pending.resolved()
     # A person's later sequence, in a file without the first, has a date of its own.
     growing = promise.records.merges_ids and not complete
-    grown, report = append(sealed, given, late="join", waiting=waiting, only_earlier=growing)
+
+    def taken(records: Records) -> tuple[Resolved, Intake]:
+        given = resolve(records, promise.calendar, promise.records)
+        return given, append(sealed, given, late="join", waiting=waiting, only_earlier=growing)
+
+    found = sifted(records, taken) if skip_bad else Sifted(taken(records))
+    given, (grown, report) = found.taken
     mentioned = grown.index.labels(given.nodes.frame["node"])
     details = [_no_details()]
     if report.redated_nodes:
@@ -116,6 +139,7 @@ def candidate(
         alike_ids=look_alikes(given.nodes.frame["node"], grown.ids),
         keeps_bound=engine.keeps_bound(grown, promise.degree_bound),
         details=pl.concat(details).sort("finding", "node"),
+        skipped=found.left_out,
     )
     last_step = max(_last_step(grown, given, mentioned), sealed.steps)
     return Candidate(Pending.of(given).unknown_to(sealed), last_step, findings)
@@ -128,6 +152,10 @@ def keep(transaction: Transaction, folder: Folder, ledger: Ledger, batch: Candid
         "nodes": vars(write_table(folder.batches, f"{number:04}-nodes", batch.pending.nodes)),
         "edges": vars(write_table(folder.batches, f"{number:04}-edges", batch.pending.edges)),
     }
+    skipped = batch.findings.skipped
+    if skipped:
+        kept = write_list(folder.batches, f"{number:04}-skipped", listed(skipped))
+        files["skipped"] = vars(kept)
     entry = {"batch": number, "last_step": batch.last_step, **files}
     transaction.append(Event.RECORDS_ADDED, private=entry)
     return number

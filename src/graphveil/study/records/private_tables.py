@@ -1,4 +1,4 @@
-"""Private tables: Parquet files that only their owner may read, each with its checksum."""
+"""Private tables: files that only their owner may read, each with its checksum."""
 
 from __future__ import annotations
 
@@ -18,16 +18,25 @@ if TYPE_CHECKING:
 
 
 def write_table(folder: Path, stem: str, frame: pl.DataFrame) -> StoredFile:
-    """Write a table under a name of its own; what is returned belongs in the ledger.
-
-    No two tables share a name: a process that lost its connection to the database, and does not
-    know it yet, must not write over what the next writer has committed.
-    """
-    clear_leftovers(folder)  # here is the one writer, since the database has let it in
-    path = folder / f"{stem}-{secrets.token_hex(4)}.parquet"
+    """Write a table under a name of its own; what is returned belongs in the ledger."""
     buffer = io.BytesIO()
     frame.write_parquet(buffer, compression="zstd", compression_level=1)
-    content = buffer.getvalue()
+    return _written(folder, stem, "parquet", buffer.getvalue())
+
+
+def write_list(folder: Path, stem: str, frame: pl.DataFrame) -> StoredFile:
+    """The same as CSV, for a person to open."""
+    return _written(folder, stem, "csv", frame.write_csv().encode())
+
+
+def _written(folder: Path, stem: str, ending: str, content: bytes) -> StoredFile:
+    """Write a file under a name of its own.
+
+    No two share a name: a process that lost its connection to the database, and does not know
+    it yet, must not write over what the next writer has committed.
+    """
+    clear_leftovers(folder)  # here is the one writer, since the database has let it in
+    path = folder / f"{stem}-{secrets.token_hex(4)}.{ending}"
     write_private(path, content)
     return StoredFile(path.name, _checksum(content))
 

@@ -17,6 +17,7 @@ from graphveil.formats.parse_report import Note
 from graphveil.formats.readers.graphml.dates import date_key, no_edge_time, no_time, values_of
 from graphveil.formats.readers.graphml.elements import Document, Element, read_elements
 from graphveil.formats.source_file import SourceFile
+from graphveil.graph.faults import Fault
 from graphveil.graph.records import Table
 
 _OWN_TIME = "time"
@@ -59,41 +60,40 @@ def _read_one(claimed: Claimed, options: ReadingOptions) -> ParsedFile:
 def _nodes(
     document: Document, file: SourceFile, options: ReadingOptions
 ) -> tuple[Table, InputError | None, list[Note]]:
-    ids = _required(document.nodes, "id", file)
+    ids, faults = _required(document.nodes, "id", "node")
     key = date_key(document, "node", options.time or _OWN_TIME)
     refusal = None if key else no_time(document, file, options.time)
     times = values_of(document, document.nodes, key)
     name = document.keys[key].name if key else _OWN_TIME
     table = _table({"node": ids, "time": times}, document.nodes, file, {"node": "id", "time": name})
-    table, notes = tidied(table, day_first=options.day_first)
+    table, notes = tidied(table.marked(*faults), day_first=options.day_first)
     return table, refusal, [Note(f"dated by the attribute '{name}'"), *notes] if key else notes
 
 
 def _edges(
     document: Document, file: SourceFile, options: ReadingOptions
 ) -> tuple[Table, InputError | None, list[Note]]:
-    columns: dict[str, Sequence[str | None]] = {
-        end: _required(document.edges, end, file) for end in ("source", "target")
-    }
+    found = {end: _required(document.edges, end, end) for end in ("source", "target")}
+    columns: dict[str, Sequence[str | None]] = {end: ids for end, (ids, _) in found.items()}
+    faults = [fault for _, faults in found.values() for fault in faults]
     key = date_key(document, "edge", options.edge_time or _OWN_TIME)
     if key is None:
-        table = _table(columns, document.edges, file, {})
+        table = _table(columns, document.edges, file, {}).marked(*faults)
         return table, no_edge_time(document, file, options.edge_time), []
     columns["time"] = values_of(document, document.edges, key)
     table = _table(columns, document.edges, file, {"time": document.keys[key].name})
-    table, notes = tidied(table, day_first=options.day_first)
+    table, notes = tidied(table.marked(*faults), day_first=options.day_first)
     return table, None, notes
 
 
-def _required(elements: Sequence[Element], name: str, file: SourceFile) -> list[str]:
-    for element in elements:
-        if name not in element.given:
-            raise InputError(
-                f"the element has no {name}",
-                place=Place(file.name, element.line, name),
-                hint="Every node needs an id, every edge a source and a target.",
-            )
-    return [element.given[name] for element in elements]
+def _required(
+    elements: Sequence[Element], name: str, column: str
+) -> tuple[list[str | None], list[Fault]]:
+    """An attribute of every element, and those that lack it, as a fault of our column."""
+    given = [element.given.get(name) for element in elements]
+    lacking = np.array([row for row, value in enumerate(given) if value is None], np.int64)
+    rule, hint = f"the element has no {name}", "Every node needs an id, every edge two ends."
+    return given, [Fault(lacking, column, rule, hint)] if len(lacking) else []
 
 
 def _table(

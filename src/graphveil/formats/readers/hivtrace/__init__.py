@@ -16,10 +16,10 @@ from graphveil.formats.file_reports import file_report
 from graphveil.formats.format import Claim, Claimed, Format, ParsedFile, register
 from graphveil.formats.options import ReadingOptions
 from graphveil.formats.parse_report import Note
-from graphveil.formats.readers.hivtrace.dates import date_field, date_text, times_of
+from graphveil.formats.readers.hivtrace.dates import date_field, date_texts, times_of
 from graphveil.formats.readers.hivtrace.document import read_network
 from graphveil.formats.readers.hivtrace.links import read_links
-from graphveil.formats.readers.hivtrace.sections import Section, is_text, section
+from graphveil.formats.readers.hivtrace.sections import Section, faults_of, is_text, section
 from graphveil.formats.source_file import SourceFile
 from graphveil.graph.records import Table
 
@@ -77,25 +77,24 @@ def _people(network: dict[str, Any], file: SourceFile) -> tuple[list[Section], l
     return [listed], [Note.of_rows(rule, alone)] if alone > 0 else []
 
 
-def _ids(people: Section) -> list[str]:
-    """The id of every entry as text; positions of edges refer to this list."""
-    ids = people.column("id")
-    for entry, name in enumerate(ids):
-        if type(name) not in (str, int) or not is_text(str(name)):
-            raise people.refuse("the node has no id", entry, "id")
-    return [str(name) for name in ids]
+def _ids(people: Section) -> list[str | None]:
+    """The id of every entry as text, if it has one; positions of edges refer to this list."""
+    return [
+        str(name) if type(name) in (str, int) and is_text(str(name)) else None
+        for name in people.column("id")
+    ]
 
 
-def _nodes(people: Section, ids: list[str], field: str | None) -> Table:
+def _nodes(people: Section, ids: list[str | None], field: str | None) -> Table:
     import polars as pl
 
-    values = times_of(people, field) if field else [None] * people.count
-    texts = [date_text(people, entry, value, field or "") for entry, value in enumerate(values)]
+    texts, wrong = date_texts(times_of(people, field) if field else [None] * people.count)
+    nobody = faults_of("the node has no id", "node", [n for n, name in enumerate(ids) if not name])
     frame = pl.DataFrame(
         {"node": ids, "time": texts}, schema={"node": pl.String, "time": pl.String}
     )
     names = {"node": f"{people.name}.id", "time": f"{people.name}.{field or 'time'}"}
-    return Table(frame, people.source, 0, names)
+    return Table(frame, people.source, 0, names).marked(*nobody, *wrong)
 
 
 HIVTRACE = register(

@@ -6,16 +6,19 @@ patient attributes, several of them, and the steward names the one that counts.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from graphveil.errors import InputError, Place
 from graphveil.formats.columns.dates import look_like_dates
 from graphveil.formats.columns.names import no_such, plain, unnamed_date
-from graphveil.formats.readers.hivtrace.sections import Section, is_text
+from graphveil.formats.readers.hivtrace.sections import Section, faults_of, is_text
 from graphveil.formats.source_file import SourceFile
+from graphveil.graph.faults import Fault
 
 _PATIENT = "patient_attributes"
 _OWN_DATES = ("edi", "baseline")  # lists of 9 numbers, where the program knew them
+_NO_DATE = "no date"
 
 
 def date_field(
@@ -76,7 +79,15 @@ def times_of(people: Section, field: str) -> list[Any]:
     return people.column(field)
 
 
-def date_text(owner: Section, entry: int, value: Any, field: str) -> str | None:
+def date_texts(values: Sequence[Any]) -> tuple[list[str | None], list[Fault]]:
+    """What each value says as text, and the rows whose value cannot be a date."""
+    texts = [_date_text(value) for value in values]
+    rule = "the date is not text, a year or a list of numbers"
+    wrong = faults_of(rule, "time", [row for row, text in enumerate(texts) if text is _NO_DATE])
+    return [None if text is _NO_DATE else text for text in texts], wrong
+
+
+def _date_text(value: Any) -> str | None:
     """Text, a year, or the list [year, month, day, …] that the program writes."""
     if value is None:
         return None
@@ -84,4 +95,4 @@ def date_text(owner: Section, entry: int, value: Any, field: str) -> str | None:
         return "{:04}-{:02}-{:02}".format(*value)
     if type(value) is int or (isinstance(value, str) and (not value.strip() or is_text(value))):
         return str(value)
-    raise owner.refuse("the date is not text, a year or a list of numbers", entry, field)
+    return _NO_DATE

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,12 +11,10 @@ from graphveil.formats.columns.dates import tidied
 from graphveil.formats.columns.names import no_such
 from graphveil.formats.options import ReadingOptions
 from graphveil.formats.parse_report import Note
-from graphveil.formats.readers.hivtrace.dates import date_text
-from graphveil.formats.readers.hivtrace.sections import Section
+from graphveil.formats.readers.hivtrace.dates import date_texts
+from graphveil.formats.readers.hivtrace.sections import Section, faults_of
+from graphveil.graph.faults import Fault
 from graphveil.graph.records import Table
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +34,7 @@ class ListedLinks:
     notes: list[Note]
 
 
-def read_links(links: Section, ids: list[str], options: ReadingOptions) -> ListedLinks:
+def read_links(links: Section, ids: list[str | None], options: ReadingOptions) -> ListedLinks:
     """The links that count; `ids` are those of the nodes, which links name by position."""
     kept, removed = _kept(links)
     table, refusal, changed = _edges(links, ids, kept, options)
@@ -56,21 +53,24 @@ def _kept(links: Section) -> tuple[list[int], list[Note]]:
 
 
 def _edges(
-    links: Section, ids: list[str], kept: list[int], options: ReadingOptions
+    links: Section, ids: list[str | None], kept: list[int], options: ReadingOptions
 ) -> tuple[Table, InputError | None, list[Note]]:
     import polars as pl
 
     named = options.edge_time
     names = {end: f"{links.name}.{end}" for end in ("source", "target")}
-    columns = {end: _ends(links, end, ids, kept) for end in names}
+    found = {end: _ends(links, end, ids, kept) for end in names}
+    columns = {end: pl.Series(people, dtype=pl.String) for end, (people, _) in found.items()}
+    faults = [fault for _, wrong in found.values() for fault in wrong]
     if named in links.columns:
         values = links.column(named)
-        times = [date_text(links, entry, values[entry], named) for entry in kept]
+        times, wrong = date_texts([values[entry] for entry in kept])
+        faults += wrong
         columns["time"] = pl.Series(times, dtype=pl.String)
         names["time"] = f"{links.name}.{named}"
-    table = Table(
-        pl.DataFrame(columns), links.source, names=names, numbers=np.array(kept, dtype=np.int64)
-    )
+    numbers = np.array(kept, dtype=np.int64)
+    table = Table(pl.DataFrame(columns), links.source, names=names, numbers=numbers)
+    table = table.marked(*faults)
     if "time" in columns:
         table, notes = tidied(table, day_first=options.day_first)
         return table, None, notes
@@ -79,14 +79,16 @@ def _edges(
     return table, refusal, []
 
 
-def _ends(links: Section, end: str, ids: list[str], kept: list[int]) -> pl.Series:
-    import polars as pl
-
-    positions = links.column(end)
-    for entry in kept:
-        if type(positions[entry]) is not int or not 0 <= positions[entry] < len(ids):
-            raise links.refuse("the edge does not name two positions in Nodes", entry, end)
-    return pl.Series([ids[positions[entry]] for entry in kept], dtype=pl.String)
+def _ends(
+    links: Section, end: str, ids: list[str | None], kept: list[int]
+) -> tuple[list[str | None], list[Fault]]:
+    """Whom each link names at one end, and the rows that name no position."""
+    named = links.column(end)
+    positions = [named[entry] for entry in kept]
+    valid = [type(at) is int and 0 <= at < len(ids) for at in positions]
+    wrong = [row for row, names_somebody in enumerate(valid) if not names_somebody]
+    people = [ids[at] if ok else None for at, ok in zip(positions, valid, strict=True)]
+    return people, faults_of("the edge does not name two positions in Nodes", end, wrong)
 
 
 def _direction(links: Section, kept: list[int]) -> tuple[bool, list[Note]]:

@@ -6,10 +6,14 @@ number, and `values` the number of each entry.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from graphveil.errors import InputError, Place
+from graphveil.graph.faults import Fault
 
 _MEND = "Entries are counted from 0. Export the results again, or remove the entry."
 
@@ -38,6 +42,11 @@ class Section:
         """A refusal of one entry."""
         place = Place(self.source, entry, f"{self.name}.{field}")
         return InputError(what, place=place, hint=_MEND)
+
+
+def faults_of(rule: str, column: str, rows: Sequence[int]) -> list[Fault]:
+    """The rows of a table that break a rule, if there are any."""
+    return [Fault(np.array(rows, np.int64), column, rule, _MEND)] if rows else []
 
 
 def section(network: dict[str, Any], name: str, source: str) -> Section:

@@ -1,0 +1,222 @@
+"""Rows that break a rule are left out one by one, and nobody's rows decide about another's."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphveil.calendar.calendar import Calendar
+from graphveil.formats import from_rows
+from graphveil.graph.arrivals import steps_of_labels
+from graphveil.graph.intake import Intake, append
+from graphveil.graph.records import Records, Table
+from graphveil.graph.resolving import Resolved, resolve
+from graphveil.graph.rules import RecordRules
+from graphveil.graph.sequence import BACKWARD, BOTH, FORWARD, GraphSequence
+from graphveil.graph.sifting import Sifted, sifted
+
+CALENDAR = Calendar.from_dict({"every": 1, "unit": "number", "first": 0, "last": 3})
+BAD_TIMES = ("soon", "1e3", 4, 99, 2**70, 0.5)
+Row = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class World:
+    """What is sealed and what waits, both of which are sound, and the rules of the study."""
+
+    sealed_people: tuple[str, ...]
+    sealed_links: tuple[Row, ...]
+    waiting_people: tuple[Row, ...]
+    waiting_links: tuple[Row, ...]
+    oriented: bool
+    rules: RecordRules
+
+    def without(self, gone: str) -> World:
+        """The same if one person had never been there."""
+        return World(
+            tuple(person for person in self.sealed_people if person != gone),
+            tuple(link for link in self.sealed_links if gone not in link),
+            tuple(row for row in self.waiting_people if row[0] != gone),
+            tuple(link for link in self.waiting_links if gone not in link),
+            self.oriented,
+            self.rules,
+        )
+
+    def take(self, nodes: list[Row], edges: list[Row]) -> Sifted[tuple[Resolved, Intake]]:
+        """Sift a batch as a study does; the number of a row is what its place says."""
+        sealed = GraphSequence.begin(CALENDAR, directed=True, oriented=self.oriented)
+        people = from_rows([(person, 0) for person in self.sealed_people], self.sealed_links)
+        first = resolve(people, CALENDAR, self.rules)
+        sealed = append(sealed, first, late="refuse", upto=0).sequence
+        known = from_rows(self.waiting_people, self.waiting_links)
+        waiting = resolve(known, CALENDAR, self.rules)
+
+        def taken(records: Records) -> tuple[Resolved, Intake]:
+            given_rows = resolve(records, CALENDAR, self.rules)
+            return given_rows, append(sealed, given_rows, late="join", waiting=waiting)
+
+        return sifted(numbered(nodes, edges), taken)
+
+
+def numbered(nodes: list[Row], edges: list[Row]) -> Records:
+    """Rows (number, node, time) and (number, source, target, time), in two pieces each."""
+    records = from_rows([row[1:] for row in nodes], [row[1:] for row in edges])
+    return Records(_placed(records.nodes, nodes), _placed(records.edges, edges))
+
+
+def _placed(table: Table, rows: list[Row]) -> Table:
+    numbers = np.array([row[0] for row in rows], np.int64)
+    half = len(rows) // 2
+    pieces = (slice(half), slice(half, None))
+    return Table.joined(
+        [Table(table.frame[each], table.source, numbers=numbers[each]) for each in pieces]
+    )
+
+
+def bare(name: Any) -> str:
+    """The person that an id means."""
+    return "" if name is None else str(name).strip()
+
+
+def plainly_bad(world: World, nodes: list[Row], edges: list[Row]) -> tuple[set[int], set[int]]:
+    """Which rows break a rule, by the book: loops, and no more than that."""
+    known = {*world.sealed_people, *(row[0] for row in world.waiting_people)}
+    linked = {link[:2] for link in (*world.sealed_links, *world.waiting_links)}
+    readable = [row for row in nodes if bare(row[1]) and row[2] not in BAD_TIMES]
+    dates: dict[str, set[int]] = {}
+    for _, name, time in readable:
+        dates.setdefault(bare(name), set()).update([] if time is None else [time])
+    refused = world.rules.undated == "refuse"
+    sound = {
+        who
+        for who, said in dates.items()
+        if (len(said) == 1 or who in known or (not said and not refused))
+    }
+    good = {
+        row[0]
+        for row in readable
+        if bare(row[1]) in sound and not (refused and not dates[bare(row[1])])
+    }
+    there = known | {bare(name) for number, name, _ in nodes if number in good}
+    possible = [
+        row for row in edges if {bare(row[1]), bare(row[2])} <= there and row[3] not in BAD_TIMES
+    ]
+    pairs = {(bare(row[1]), bare(row[2])) for row in possible}
+    kept = set()
+    for number, source, target, _ in possible:
+        pair = bare(source), bare(target)
+        against = pair[::-1] in pairs | linked and pair not in linked and pair[0] != pair[1]
+        if not (world.oriented and against):
+            kept.add(number)
+    return {row[0] for row in nodes} - good, {row[0] for row in edges} - kept
+
+
+def skipped(found: Sifted[Any], kind: str) -> Counter[tuple[int, str]]:
+    """The numbers of the rows that were left out, each with the reason."""
+    return Counter(
+        (int(each.table.place(row, "node").row or 0), each.rule)
+        for each in found.left_out
+        if each.kind == kind
+        for row in range(len(each))
+    )
+
+
+def people_and_links(sequence: GraphSequence) -> tuple[dict[str, tuple[int, int]], set[Row]]:
+    """Everybody's step and stated step, and every link with its step."""
+    names = [str(name) for name in sequence.ids.to_list()]
+    steps = steps_of_labels(sequence.node_offsets, np.arange(len(names), dtype=np.int32))
+    people = {
+        name: (int(step), int(stated))
+        for name, step, stated in zip(names, steps, sequence.stated, strict=True)
+    }
+    newer = np.repeat(np.arange(len(names)), np.diff(sequence.offsets))
+    found = [(int(steps[a]), int(a), int(b)) for a, b in zip(newer, sequence.entries, strict=True)]
+    late_steps = np.repeat(np.arange(sequence.steps), np.diff(sequence.late.offsets))
+    late = zip(late_steps, sequence.late.newer, sequence.late.entries, strict=True)
+    edges: set[Row] = set()
+    for step, new, entry in [*found, *((int(a), int(b), int(c)) for a, b, c in late)]:
+        old, direction = names[entry >> 2], entry & BOTH
+        edges |= {(old, names[new], step)} if direction & FORWARD else set()
+        edges |= {(names[new], old, step)} if direction & BACKWARD else set()
+    return people, edges
+
+
+PEOPLE = st.sampled_from(list("abcdefg"))
+IDS = st.one_of(PEOPLE, PEOPLE, PEOPLE.map(" {} ".format), st.sampled_from([None, "", "stranger"]))
+TIMES = st.one_of(st.integers(0, 3), st.none(), st.sampled_from(BAD_TIMES))
+PAIRS = st.sampled_from([(a, b) for a in "abcd" for b in "abcd" if a < b])
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> World:
+    """Up to two people are sealed and two wait, some of them linked."""
+    sealed = draw(st.sets(st.sampled_from("ab")))
+    waiting = draw(st.dictionaries(st.sampled_from("cd"), st.integers(1, 3)))
+    pairs = draw(st.sets(PAIRS))
+    turned = [pair[::-1] if draw(st.booleans()) else pair for pair in sorted(pairs)]
+    inside = [pair for pair in turned if set(pair) <= sealed]
+    others = [pair for pair in turned if set(pair) <= sealed | waiting.keys()]
+    return World(
+        tuple(sorted(sealed)),
+        tuple(inside),
+        tuple(sorted(waiting.items())),
+        tuple(
+            (*pair, draw(st.sampled_from([None, 2, 3]))) for pair in others if pair not in inside
+        ),
+        draw(st.booleans()),
+        RecordRules(undated=draw(st.sampled_from(["refuse", "first"]))),
+    )
+
+
+def rows(*cells: st.SearchStrategy[Any]) -> st.SearchStrategy[list[Row]]:
+    """Rows with their numbers before them."""
+    found = st.lists(st.tuples(*cells), max_size=14)
+    return found.map(lambda made: [(number, *row) for number, row in enumerate(made)])
+
+
+NODES, EDGES = rows(IDS, TIMES), rows(IDS, IDS, TIMES)
+
+
+@settings(max_examples=100)
+@given(worlds(), NODES, EDGES)
+def test_what_is_left_out_is_what_breaks_a_rule(
+    world: World, nodes: list[Row], edges: list[Row]
+) -> None:
+    found = world.take(nodes, edges)
+    bad_nodes, bad_edges = plainly_bad(world, nodes, edges)
+    left_nodes, left_edges = skipped(found, "nodes"), skipped(found, "edges")
+    assert {number for number, _ in left_nodes} == bad_nodes
+    assert {number for number, _ in left_edges} == bad_edges
+    report = found.taken[1].report
+    taken = report.nodes_added + report.known_nodes + report.repeated_nodes
+    assert taken + left_nodes.total() == len(nodes)
+    taken = report.edges_added + report.known_edges + report.repeated_edges + report.self_links
+    assert taken + left_edges.total() == len(edges)
+
+
+@settings(max_examples=100)
+@given(worlds(), NODES, EDGES, PEOPLE, st.randoms(use_true_random=False))
+def test_nobody_decides_about_the_rows_of_another(
+    world: World, nodes: list[Row], edges: list[Row], gone: str, chance: Any
+) -> None:
+    whole = world.take(nodes, edges)
+    others = [row for row in nodes if bare(row[1]) != gone]
+    between = [row for row in edges if gone not in (bare(row[1]), bare(row[2]))]
+    chance.shuffle(others)
+    chance.shuffle(between)
+    rest = world.without(gone).take(others, between)
+    for kind, left in (("nodes", others), ("edges", between)):
+        numbers = {row[0] for row in left}
+        mine = Counter({key: n for key, n in skipped(whole, kind).items() if key[0] in numbers})
+        assert mine == skipped(rest, kind)
+    people, linked = people_and_links(whole.taken[1].sequence)
+    people.pop(gone, None)
+    assert people_and_links(rest.taken[1].sequence) == (
+        people,
+        {link for link in linked if gone not in link},
+    )

@@ -3,6 +3,7 @@
     python3 tasks.py demo        show graphveil at work
     python3 tasks.py test        run every check: style, types, import order, site, tests
     python3 tasks.py audit       run the long attacks as well (minutes)
+    python3 tasks.py mutants     plant small errors and see which tests notice (an hour or more)
     python3 tasks.py benchmark   measure speed against peers (minutes)
     python3 tasks.py docs        build the documentation's site into site/
     python3 tasks.py documents   write what commands print into README and docs
@@ -41,6 +42,7 @@ COMMANDS = {
         ["-m", "pytest", "-n", "2", "--dist", "worksteal"],
     ],
     "audit": [["-m", "pytest", "-m", "slow"]],
+    "mutants": [["tools/mutants.py"]],
     "benchmark": [["benchmarks/study_step.py"], ["benchmarks/run.py"]],
     "docs": [SITE],
     "documents": [["tools/documents.py"]],

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphveil.errors import ParameterError
-from graphveil.noise.exact_numbers import exact, exact_delta, exact_epsilon
+from graphveil.noise.exact_numbers import as_text, exact, exact_delta, exact_epsilon
 
 
 @pytest.mark.parametrize(
@@ -70,3 +70,42 @@ def test_endless_numbers_are_refused_at_once(bad: Any) -> None:
 def test_delta_is_exact() -> None:
     assert exact_delta("1e-9") == Fraction(1, 10**9)
     assert exact("level", "0.95") == Fraction(19, 20)
+
+
+@pytest.mark.parametrize("most", ["1" * 400, "1e400", "1e-400", "1e0000400"])
+def test_numbers_of_400_digits_are_taken(most: str) -> None:
+    assert exact("epsilon", most) == Fraction(most)
+
+
+@pytest.mark.parametrize("bad", ["1" * 401, "1e401", "1e-401", "2E+0000401", "1e1000"])
+def test_those_of_401_are_not(bad: str) -> None:
+    with pytest.raises(ParameterError, match="at most 400 digits"):
+        exact("epsilon", bad)
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf"), -float("inf")])
+def test_what_is_not_finite_is_called_so(bad: float) -> None:
+    with pytest.raises(ParameterError, match="must be finite"):
+        exact("epsilon", bad)
+
+
+@given(st.fractions() | st.decimals(-1000, 1000, places=12).map(Fraction))
+def test_a_number_is_shown_as_it_could_be_typed(number: Fraction) -> None:
+    assert exact("epsilon", as_text(number)) == number
+
+
+@pytest.mark.parametrize(
+    ("number", "shown"),
+    [
+        (Fraction(0), "0"),
+        (Fraction(3), "3"),
+        (Fraction(100), "100"),
+        (Fraction(1, 2), "0.5"),
+        (Fraction(-7, 4), "-1.75"),
+        (Fraction(1, 3), "1/3"),
+        (Fraction(1, 10**12), "0.000000000001"),
+        (Fraction(1, 10**13), "1/10000000000000"),
+    ],
+)
+def test_decimals_are_shown_where_they_are_exact_and_short(number: Fraction, shown: str) -> None:
+    assert as_text(number) == shown

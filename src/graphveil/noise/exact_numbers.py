@@ -32,9 +32,7 @@ def exact(parameter: str, value: Exact) -> Fraction:
 def _endless(text: str) -> bool:
     """Whether a number has too many digits, written out."""
     exponent = re.search(r"e[+-]?0*(\d+)", text, re.IGNORECASE)
-    return len(text) > MOST_DIGITS or (
-        exponent is not None and (len(exponent[1]) > 3 or int(exponent[1]) > MOST_DIGITS)
-    )
+    return len(text) > MOST_DIGITS or (exponent is not None and int(exponent[1]) > MOST_DIGITS)
 
 
 def exact_epsilon(value: Exact) -> Fraction:
@@ -58,4 +56,4 @@ def as_text(number: Fraction) -> str:
     digits = next((n for n in range(13) if number * 10**n == int(number * 10**n)), None)
     if digits is None:
         return str(number)
-    return f"{Decimal(int(number * 10**digits)).scaleb(-digits):f}"
+    return f"{Decimal(f'{int(number * 10**digits)}e-{digits}'):f}"  # no operation, no rounding

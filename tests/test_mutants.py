@@ -1,0 +1,143 @@
+"""The chore that plants errors: what is noticed is killed, what is not is told."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from commands import ROOT
+from mutants import FATES, PACKAGE, entries, equivalents, modules_in_scope, told
+from mutations import mutants_of
+
+MODULE = '''
+from dataclasses import dataclass
+from functools import lru_cache
+
+LIMIT = 10
+
+
+def total(first, second=1):
+    """A sum."""
+    return first + second
+
+
+@lru_cache
+def capped(number):
+    return min(number, LIMIT)
+
+
+@dataclass(frozen=True)
+class Box:
+    side: int = 2
+
+    @property
+    def area(self):
+        if self.side < 0:
+            raise ValueError("negative")
+        return self.side * self.side
+
+
+def until(number):
+    while number > 0:
+        number -= 1
+    return number
+
+
+def forgotten():
+    return 1
+'''
+TESTS = """
+from planted.sums import Box, capped, total, until
+
+capped(12)  # so that a stale cache would hide a mutant
+
+
+def test_sums():
+    assert total(2) == 3 and capped(12) == 10
+
+
+def test_boxes():
+    assert Box().area == 4
+
+
+def test_until():
+    assert until(3) == 0
+"""
+TRIAL = """
+import json, sys
+from pathlib import Path
+from mutant_trials import Trials, run
+folder, found = Path(sys.argv[1]), []
+done = lambda _, results: found.extend(results.items())
+run(Trials(folder / "planted", ["sums"], {}, 30.0, done), [folder / "test_sums.py"])
+print(json.dumps(found))
+"""
+
+
+@pytest.fixture(scope="module")
+def fates(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What became of the mutants of a small module, by the change."""
+    folder = tmp_path_factory.mktemp("planted")
+    (folder / "planted").mkdir()
+    (folder / "planted" / "__init__.py").touch()
+    (folder / "planted" / "sums.py").write_text(MODULE, encoding="utf-8")
+    (folder / "test_sums.py").write_text(TESTS, encoding="utf-8")
+    paths = {"PYTHONPATH": f"{folder}:{ROOT / 'tools'}", "PATH": "/usr/bin:/bin"}
+    command = [sys.executable, "-c", TRIAL, str(folder)]
+    done = subprocess.run(
+        command, env=paths, cwd=folder, capture_output=True, text=True, check=True
+    )
+    found = json.loads(done.stdout.splitlines()[-1])
+    return {f"{where}: {change}": fate for (_, where, _, change), fate in found}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "total: first + second → first - second",
+        "total: 1 → 2",  # a default
+        ": 10 → 11",  # a constant of the module
+        "capped: min(number, LIMIT) → max(number, LIMIT)",  # in a function with a cache
+        "Box: 2 → 3",  # what a dataclass takes if nothing is given
+        "Box.area: return self.side * self.side → return None",
+        "Box.area: self.side < 0 → self.side >= 0",
+        "until: return number → return None",
+    ],
+)
+def test_a_planted_error_that_a_test_notices_is_killed(fates: dict[str, str], change: str) -> None:
+    assert fates[change] == "killed"
+
+
+def test_one_that_no_test_notices_is_told(fates: dict[str, str]) -> None:
+    assert fates["Box.area: self.side * self.side → self.side + self.side"] == "survivor"
+    assert fates["Box.area: raise ValueError('negative') → pass"] == "survivor"
+    assert fates["forgotten: return 1 → return None"] == "never run"
+
+
+def test_one_that_never_ends_is_ended(fates: dict[str, str]) -> None:
+    assert fates["until: number -= 1 → number += 1"] == "timeout"
+    assert set(fates.values()) <= set(FATES)
+
+
+def test_the_list_of_mutants_that_change_nothing_fits_the_source() -> None:
+    for module in {entry["module"] for entry in entries()}:
+        _, found = mutants_of(PACKAGE / module, module)
+        listed = {mutant for mutant in equivalents() if mutant[0] == module}
+        assert listed <= {mutant.identity for mutant in found}
+        assert module.removesuffix(".py") in modules_in_scope()
+
+
+def test_each_has_its_reason_and_stands_once() -> None:
+    changes = [
+        (*map(e.get, ("module", "where", "line")), c) for e in entries() for c in e["changes"]
+    ]
+    assert len(changes) == len(set(changes)) == len(equivalents())
+    assert all(len(entry["reason"]) > 20 and entry["reason"].endswith(".") for entry in entries())
+
+
+def test_the_page_shows_the_list() -> None:
+    assert told() in Path(ROOT / "docs" / "mutants.md").read_text(encoding="utf-8")

@@ -1,0 +1,230 @@
+"""Trials of mutants: each in a process forked from one in which every test is collected.
+
+First each test is run in such a process, to learn which functions it calls and how long it takes.
+Then each mutant is planted in another, and the tests that call its function are run until one
+fails. So a mutant costs no import, and mostly one short test.
+"""
+
+from __future__ import annotations
+
+import ast
+import gc
+import json
+import sys
+import threading
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import FrameType
+from typing import Any, TypeAlias
+
+import pytest
+from _pytest.runner import runtestprotocol
+
+from forking import Tell, allow, told_by_child
+from mutations import Identity, Mutant, mutants_of
+from planting import Loaded, assigned, functions_and_caches, names_used, plant
+
+SLOWEST = 3.0  # seconds of computing; a longer test is left to the gate
+UNFIT = "not postgresql and not crash and not races and not kill"  # servers, and many processes
+DEAD = ("killed", "timeout")
+
+Results: TypeAlias = dict[Identity, str]
+Called: TypeAlias = tuple[str, str]  # a file, and the dotted name of a function in it
+
+
+@dataclass
+class Survey:
+    """What is known of the tests that pass.
+
+    Attributes:
+        seconds: how long each takes, by its number.
+        callers: which of them call a function.
+        kills: how many mutants each has noticed.
+    """
+
+    seconds: dict[int, float] = field(default_factory=dict)
+    callers: dict[Called, set[int]] = field(default_factory=lambda: defaultdict(set))
+    kills: Counter[int] = field(default_factory=Counter)
+
+    def order(self, tests: Iterable[int], patience: float) -> list[int]:
+        """The tests that the patience is enough for: good killers first, then short ones."""
+        chosen = []
+        for test in sorted(tests, key=self.seconds.__getitem__):
+            patience -= self.seconds[test]
+            if patience >= 0:
+                chosen.append(test)
+        return sorted(chosen, key=lambda test: (-self.kills[test], self.seconds[test]))
+
+
+class Trials:
+    """A plugin of pytest that tries mutants instead of running tests.
+
+    Attributes:
+        package: the folder of the package.
+        modules: which are mutated, such as `noise/laws`.
+        known: what is known already; only what is not is tried.
+        patience: how many seconds of tests one mutant is given.
+        done: is told what became of the mutants of a module.
+    """
+
+    def __init__(
+        self,
+        package: Path,
+        modules: list[str],
+        known: Results,
+        patience: float,
+        done: Callable[[str, Results], None],
+    ) -> None:
+        self.package, self.modules, self.known = package, modules, known
+        self.patience, self.done = patience, done
+        self.survey = Survey()
+        self.items: list[pytest.Item] = []
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_configure(self) -> None:
+        """Let properties be tried on the same examples each time, and on fewer than in the gate."""
+        from hypothesis import HealthCheck, Phase, settings
+
+        settings.register_profile(
+            "mutants",
+            derandomize=True,
+            database=None,
+            deadline=None,
+            max_examples=30,
+            phases=[Phase.explicit, Phase.generate],  # the first failure is enough
+            suppress_health_check=list(HealthCheck),
+        )
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Survey the tests, then try every mutant."""
+        self.items = session.items
+        for module in self.modules:
+            import_module(self._dotted(module))
+        self.functions, self.caches = functions_and_caches(self.package)
+        gc.freeze()  # or every child copies what it looks through
+        self._ask_tests()
+        for module in self.modules:
+            self.done(module, self._try_module(module))
+        return True
+
+    def _ask_tests(self) -> None:
+        """Learn how long each test takes and what it calls; what fails as it is, is left out."""
+        for number, item in enumerate(self.items):
+            told = list(told_by_child(partial(self._watch, item)))
+            if not told or not told[-1].startswith("{"):
+                print(f"  left out: {item.nodeid} ({' '.join(told)})", flush=True)
+                continue
+            seen = json.loads(told[-1])
+            self.survey.seconds[number] = seen["seconds"]
+            for path, name in seen["called"]:
+                self.survey.callers[path, name].add(number)
+        print(f"{len(self.survey.seconds)} of {len(self.items)} tests are asked.", flush=True)
+
+    def _watch(self, item: pytest.Item, tell: Tell) -> None:
+        """Run a test and tell which functions of the package were called."""
+        called: set[Called] = set()
+        package = str(self.package)
+
+        def note(frame: FrameType, event: str, _: Any) -> None:
+            if event == "call" and frame.f_code.co_filename.startswith(package):
+                called.add((frame.f_code.co_filename, frame.f_code.co_qualname))
+
+        allow(SLOWEST)
+        for each in self.caches:
+            each.cache_clear()
+        threading.setprofile(note)
+        sys.setprofile(note)
+        start = time.process_time()
+        passed = passes(item)
+        sys.setprofile(None)
+        seconds = time.process_time() - start
+        tell(json.dumps({"seconds": seconds, "called": list(called)}) if passed else "fails")
+
+    def _try_module(self, module: str) -> Results:
+        path = self.package / f"{module}.py"
+        tree, mutants = mutants_of(path, f"{module}.py")
+        imported = import_module(self._dotted(module))
+        loaded = Loaded(path, imported, self.functions[path], self.caches)
+        results = {}
+        for mutant in mutants:
+            result = self.known.get(mutant.identity) or self._try(mutant, tree, loaded)
+            results[mutant.identity] = result
+            if result not in ("killed", "equivalent"):
+                print(f"  {result}: {mutant}", flush=True)
+        return results
+
+    def _try(self, mutant: Mutant, tree: ast.Module, loaded: Loaded) -> str:
+        """What becomes of a mutant."""
+        tests = self.survey.order(self._tests_of(mutant, loaded.path), self.patience)
+        if not tests:
+            return "never run"
+        last, test = "", -1
+        for last in told_by_child(partial(self._live, mutant, tree, loaded, tests)):
+            test = int(last) if last.isdigit() else test
+        if last not in ("survivor", "timeout") and not last.startswith("cannot"):
+            self.survey.kills[test] += 1
+            return "killed"  # by a test, or it took its process with it
+        return last
+
+    def _live(
+        self, mutant: Mutant, tree: ast.Module, loaded: Loaded, tests: list[int], tell: Tell
+    ) -> None:
+        """The life of a mutant, in a process of its own."""
+        try:
+            plant(mutant, tree, loaded)
+        except Exception as error:
+            return tell(f"cannot be planted: {error}")
+        for test in tests:
+            tell(str(test))
+            allow(2 + 10 * self.survey.seconds[test])
+            if not passes(self.items[test]):
+                return tell("killed")
+        return tell("survivor")
+
+    def _dotted(self, module: str) -> str:
+        return f"{self.package.name}.{module.replace('/', '.')}"
+
+    def _tests_of(self, mutant: Mutant, path: Path) -> set[int]:
+        """The tests that call its function; for a constant, those that call what looks it up."""
+        callers = self.survey.callers
+        if mutant.function:
+            return callers[str(path), mutant.function]
+        name = assigned(mutant.around.statement)
+        if not name:
+            return set()
+        if mutant.around.scope:
+            users = [each for each in list(callers) if each[0] == str(path)]
+        else:
+            users = list(self._users[name])
+        return set().union(*(callers[user] for user in users))
+
+    @cached_property
+    def _users(self) -> dict[str, set[Called]]:
+        """For every global name, the functions that look it up."""
+        users: dict[str, set[Called]] = defaultdict(set)
+        for code in [each.__code__ for group in self.functions.values() for each in group]:
+            for name in names_used(code):
+                users[name].add((code.co_filename, code.co_qualname))
+        return users
+
+
+def passes(item: pytest.Item) -> bool:
+    """Whether a test passes, or is skipped."""
+    reports = runtestprotocol(item, log=False, nextitem=None)
+    return not any(report.failed for report in reports)
+
+
+def run(trials: Trials, tests: Iterable[Path]) -> None:
+    """Hold the trials, on some files or folders of tests."""
+    with TemporaryDirectory(prefix="mutants-") as folder:
+        options = ["-s", "-p", "no:cacheprovider", "-p", "no:xdist"]
+        options += ["--hypothesis-profile=mutants", f"--basetemp={folder}/tests", "-k", UNFIT]
+        code = pytest.main([*options, *map(str, tests)], plugins=[trials])
+    if code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+        sys.exit(f"pytest ended with {code!r}")

@@ -148,3 +148,7 @@ class IntegrityError(GraphveilError):
 
 class StorageError(GraphveilError):
     """A disk or database that cannot be written or read; what was committed is safe."""
+
+
+class Interruption(KeyboardInterrupt):
+    """Somebody has stopped the work; says what stands, and how to go on."""

@@ -25,9 +25,10 @@ Result = TypeVar("Result")
 Put = Callable[[Any, str, Any], object]
 
 KILL = 0
+LOCKS = {"lock", "lock-holder", "ledger.sqlite-writer"}
 ERRORS = {errno.ENOSPC: "database or disk is full", errno.EROFS: "attempt to write a readonly "
           "database", errno.EIO: "disk I/O error"}  # fmt: skip
-WRITES = re.compile(r"BEGIN IMMEDIATE|INSERT|UPDATE|DELETE|CREATE|SELECT pg_advisory_xact_lock")
+WRITES = re.compile(r"BEGIN IMMEDIATE|INSERT|UPDATE|DELETE|CREATE|SELECT pg_try_advisory_xact_lock")
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ class Watch:
     def place(self, path: Any) -> str | None:
         """Where in the study a path is, without what is drawn at random; None if elsewhere."""
         full = Path(os.fsdecode(path)).absolute()
-        if not full.is_relative_to(self.root) or full.name == "lock":
+        if not full.is_relative_to(self.root) or full.name in LOCKS:
             return None
         random = r"(?<=/\.graphveil)-[0-9a-f]{32}|-[0-9a-f]{8}(?=\.parquet)"
         return re.sub(random, "", str(full.relative_to(self.root)))

@@ -56,7 +56,7 @@ def test_postgresql_lets_one_writer_in_from_the_start(root: Path, postgresql: st
     study = opened(root, new_database(postgresql))
     with statements(study.store) as found:
         study.withdraw()
-    lock = next(n for n, each in enumerate(found) if "pg_advisory_xact_lock" in each)
+    lock = next(n for n, each in enumerate(found) if "pg_try_advisory_xact_lock" in each)
     assert "SET LOCAL synchronous_commit = on" in found[:lock]
     assert any("READ COMMITTED" in each for each in found[:lock])
     assert not [each for each in found[:lock] if each.startswith(("INSERT", "UPDATE"))]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
@@ -27,29 +26,9 @@ from graphveil.cli.commands import (
     status,
     verify,
 )
+from graphveil.cli.ending import endings
 from graphveil.cli.statistic_options import taking_parameters
-from graphveil.errors import (
-    BoundError,
-    BudgetError,
-    CountOverflowError,
-    GraphveilError,
-    InputError,
-    IntegrityError,
-    ParameterError,
-    StorageError,
-    StudyError,
-)
-
-EXIT_CODES: dict[type[GraphveilError], int] = {
-    ParameterError: 2,
-    InputError: 3,
-    BoundError: 4,
-    CountOverflowError: 5,
-    StudyError: 7,  # 6 is a violation that an audit found
-    BudgetError: 8,
-    IntegrityError: 9,
-    StorageError: 10,
-}
+from graphveil.cli.terminal import text_only
 
 
 def _print_version(asked: bool) -> None:
@@ -100,14 +79,6 @@ app.command()(reproduce.reproduce)
 
 
 def main() -> None:
-    """Run a command; turn a refusal into one plain message and its exit code."""
-    try:
+    """Run a command; whatever stops it becomes one plain message and an exit code."""
+    with text_only(), endings():
         app(prog_name="graphveil")
-    except GraphveilError as error:
-        print(f"graphveil: {error}", file=sys.stderr)
-        code = next(code for kind, code in EXIT_CODES.items() if isinstance(error, kind))
-        sys.exit(code)
-    except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        print(f"graphveil: {where}{error.strerror or error}.", file=sys.stderr)
-        sys.exit(EXIT_CODES[StorageError])

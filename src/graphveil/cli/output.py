@@ -6,12 +6,25 @@ import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+from graphveil.cli.terminal import one_line, shown_in_json, terminal
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 def print_json(data: Any) -> None:
     """Print data for programs."""
-    print(json.dumps(data, indent=2, ensure_ascii=False))
+    print(shown_in_json(json.dumps(data, indent=2, ensure_ascii=False)))
+
+
+def console(*, stderr: bool = False, width: int | None = None) -> Console:
+    """A terminal that is drawn on; whoever uses it gives it text that is clean already."""
+    from rich.console import Console
+
+    stream = terminal(sys.stderr if stderr else sys.stdout)
+    return Console(file=stream, width=width, markup=False, highlight=False)
 
 
 def print_table(
@@ -19,19 +32,19 @@ def print_table(
 ) -> None:
     """Print a table for people; all but the first columns are numbers, set flush right."""
     from rich import box
-    from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD)
     for place, name in enumerate(header):
         justify: Literal["left", "right"] = "left" if place < text_columns else "right"
-        table.add_column(name, justify=justify, no_wrap=place == 0)
+        table.add_column(Text(one_line(name)), justify=justify, no_wrap=place == 0)
     for row in rows:
-        table.add_row(*(_cell(value) for value in row))
+        table.add_row(*(Text(one_line(_cell(value))) for value in row))
     # A pipe has no width of its own; folding cells there would only hide them from grep.
-    console = Console(width=None if sys.stdout.isatty() else 200)
-    console.print(title, style="bold", highlight=False, markup=False)
-    console.print(table)
+    wide = console(width=None if sys.stdout.isatty() else 200)
+    wide.print(one_line(title), style="bold")
+    wide.print(table)
 
 
 def _cell(value: object) -> str:
@@ -48,11 +61,11 @@ def three_digits(number: float) -> str:
 @contextmanager
 def working(message: str) -> Iterator[None]:
     """Show that something is going on; silent unless standard error is a terminal."""
-    from rich.console import Console
+    from rich.text import Text
 
-    console = Console(stderr=True)
-    if not console.is_terminal:
+    shown = console(stderr=True)
+    if not shown.is_terminal:
         yield
         return
-    with console.status(message):
+    with shown.status(Text(one_line(message))):
         yield

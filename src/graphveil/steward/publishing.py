@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphveil.errors import ParameterError, StudyError
+from graphveil.errors import Interruption, ParameterError, StudyError
 from graphveil.steward import releases
 from graphveil.steward.public_folder import report_is_current
 from graphveil.steward.reporting import Report, write_report
@@ -105,15 +106,39 @@ def publish(
     last = _last(promise, made, asked)
     finished = last is None and _is_behind(study, found, reported=asked.report)
     work = _Work(study, asked, found, 1 if last is None else max(0, last + 1 - made), progress)
-    announced = work.finish() if finished else work.seal(last)
-    part = announced.public_part
-    page = work.report(part).page if asked.report else None
+    with _told_what_stands(study, folder, made):
+        announced = work.finish() if finished else work.seal(last)
+        part = announced.public_part
+        page = work.report(part).page if asked.report else None
     return Publication(
         steps=tuple(announced.steps),
         labels=tuple(promise.calendar.label(step) for step in announced.steps),
         finished=finished,
         releases=releases.of_steps(part, announced.steps),
         page=page,
+    )
+
+
+@contextmanager
+def _told_what_stands(study: Study, folder: Path, made: int) -> Iterator[None]:
+    """Who interrupts is told which steps were sealed by then: the ledger knows, whatever we do."""
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        ledger = study.ledger()
+        labels = [
+            ledger.versions[-1].calendar.label(step) for step in range(made, len(ledger.sealed))
+        ]
+        raise Interruption(_what_stands(folder, labels)) from stop
+
+
+def _what_stands(folder: Path, labels: Sequence[str]) -> str:
+    if not labels:
+        return "interrupted before a step was sealed: nothing was changed. Run the command again."
+    span = labels[0] if len(labels) == 1 else f"{labels[0]} to {labels[-1]}, {len(labels)} steps"
+    return (
+        f"interrupted. Sealed for good by then: {span}. Nothing is half done: `graphveil publish "
+        f"{folder}` first brings the public part up to date, then the same command goes on."
     )
 
 

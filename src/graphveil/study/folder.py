@@ -7,10 +7,16 @@ import tomllib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from graphveil.errors import StorageError, StudyError
+from graphveil.study import waiting
 from graphveil.whole_files import clear_leftovers, sync_folder, write_bytes
+
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
 
 PUBLIC_NOTE = """\
 Everything in this folder may be published.
@@ -150,12 +156,27 @@ def _locked(path: Path) -> Iterator[None]:
     """Wait for the lock; the system takes it back from a process that is killed."""
     from filelock import FileLock
 
+    lock, note = FileLock(path, mode=OWNER_ONLY_FILE), path.with_name("lock-holder")
     try:
-        held = FileLock(path, mode=OWNER_ONLY_FILE).acquire()
+        waiting.wait_for(partial(_taken, lock), partial(waiting.noted_holder, note))
     except OSError as error:
         raise StorageError(f"the study cannot be locked: {error.strerror}.") from error
-    with held:
-        yield
+    try:
+        with waiting.noted(note):
+            yield
+    finally:
+        lock.release()
+
+
+def _taken(lock: BaseFileLock) -> bool:
+    """Take a lock, unless somebody else has it."""
+    from filelock import Timeout
+
+    try:
+        lock.acquire(blocking=False)
+    except Timeout:
+        return False
+    return True
 
 
 def make_folder(folder: Folder) -> None:

@@ -9,10 +9,12 @@ from __future__ import annotations
 import logging
 import os
 import secrets
+import socket
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +22,13 @@ import sqlalchemy as sa
 from sqlalchemy import exc
 
 from graphveil.errors import ParameterError, StorageError, StudyError
+from graphveil.study import waiting
 from graphveil.study.folder import OWNER_ONLY_FILE
 from graphveil.study.ledger import Ledger, LedgerRow, require_chain
 from graphveil.study.public.facts import Event, Fact
 
 VERSION = 1  # of the tables below
-PATIENCE = 120  # seconds to wait for another writer
+LONGEST_NAME = 63  # that PostgreSQL keeps of a client
 _LOGGED_AS = "graphveil"
 # Where a pipeline logs everything, SQLAlchemy would write down the rows: true counts and noise.
 logging.getLogger(f"sqlalchemy.engine.Engine.{_LOGGED_AS}").setLevel(logging.WARNING)
@@ -210,8 +213,14 @@ class Store:
             at: the time that its rows carry; by default that of its beginning. How long
                 counting takes depends on the data, so no row tells when that was over.
         """
-        with _in_words(), self.engine.begin() as connection:
+        with _in_words(), self.engine.begin() as connection, self._noted():
             yield Transaction(connection, at or now())
+
+    def _noted(self) -> AbstractContextManager[None]:
+        """Those who wait for this writer learn who it is; a server knows that itself."""
+        if self.engine.dialect.name != "sqlite":
+            return nullcontext()
+        return waiting.noted(_note_beside(self.engine))
 
     @contextmanager
     def _connected(self) -> Iterator[sa.Connection]:
@@ -262,7 +271,7 @@ def _engine(url: str) -> sa.Engine:
         return _postgresql(url)
     # Not parsed as a URL: the name of a folder may have a ? or % in it.
     place = sa.URL.create("sqlite", database=url.removeprefix("sqlite:///"))
-    engine = _discreet(place, connect_args={"timeout": PATIENCE})
+    engine = _discreet(place, connect_args={"timeout": waiting.PATIENCE})
     sa.event.listen(engine, "connect", _sqlite_settings)
     sa.event.listen(engine, "begin", _sqlite_begin)
     return engine
@@ -283,15 +292,38 @@ def _sqlite_settings(connection: Any, _: object) -> None:
 
 
 def _sqlite_begin(connection: sa.Connection) -> None:
-    reading = connection.get_execution_options().get("reading", False)
-    connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
+    if connection.get_execution_options().get("reading", False):
+        connection.exec_driver_sql("BEGIN")
+        return
+    # SQLite itself would wait in silence, and hear no Ctrl-C meanwhile.
+    connection.exec_driver_sql("PRAGMA busy_timeout = 0")
+    note = _note_beside(connection.engine)
+    waiting.wait_for(partial(_begun, connection), partial(waiting.noted_holder, note))
+    connection.exec_driver_sql(f"PRAGMA busy_timeout = {waiting.PATIENCE * 1000:.0f}")
+
+
+def _begun(connection: sa.Connection) -> bool:
+    """Begin to write, unless somebody else does."""
+    try:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+    except exc.OperationalError as error:
+        if "locked" not in str(error.orig):
+            raise
+        return False
+    return True
+
+
+def _note_beside(engine: sa.Engine) -> Path:
+    """Where the one writer of an SQLite database says who it is."""
+    return Path(f"{engine.url.database}-writer")
 
 
 def _postgresql(url: str) -> sa.Engine:
     parsed = _address(url)
     if parsed.drivername in ("postgres", "postgresql"):
         parsed = parsed.set(drivername="postgresql+psycopg")
-    engine = _discreet(parsed)
+    name = f"{waiting.running_command()}, process {os.getpid()} on {socket.gethostname()}"
+    engine = _discreet(parsed, connect_args={"application_name": name[:LONGEST_NAME]})
     sa.event.listen(engine, "begin", _postgresql_begin)
     return engine
 
@@ -316,6 +348,33 @@ def _postgresql_begin(connection: sa.Connection) -> None:
         return
     # Whatever the server's default is: behind the lock, the writer has to see the newest.
     connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE")
-    connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{PATIENCE}s'")
     connection.exec_driver_sql("SET LOCAL synchronous_commit = on")
-    connection.exec_driver_sql("SELECT pg_advisory_xact_lock(hashtext(current_schema()), 4471)")
+    waiting.wait_for(partial(_let_in, connection), partial(_holder, connection))
+
+
+def _let_in(connection: sa.Connection) -> bool:
+    """Take the one lock of the schema, unless somebody else has it."""
+    return bool(connection.exec_driver_sql(f"SELECT pg_try_advisory_xact_lock({_KEY})").scalar())
+
+
+def _holder(connection: sa.Connection) -> str:
+    """Who has it, as far as the server lets us see that."""
+    connection.exec_driver_sql("SAVEPOINT looking")
+    try:
+        found = connection.exec_driver_sql(_WHO_HOLDS).first()
+    except exc.DBAPIError:
+        found = None
+    connection.exec_driver_sql("ROLLBACK TO SAVEPOINT looking")
+    return waiting.SOMEBODY if found is None else " ".join(str(part) for part in found if part)
+
+
+_KEY = "hashtext(current_schema()), 4471"
+_WHO_HOLDS = """
+SELECT coalesce(nullif(activity.application_name, ''), 'backend ' || activity.pid),
+       'of ' || activity.usename,
+       'since ' || to_char(activity.xact_start AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+FROM pg_locks AS held JOIN pg_stat_activity AS activity USING (pid)
+WHERE held.locktype = 'advisory' AND held.granted AND held.objid = 4471
+  AND held.classid = hashtext(current_schema())::oid
+  AND held.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+"""

@@ -10,6 +10,7 @@ import typer
 
 from graphveil.cli.options import Json, StudyFolder
 from graphveil.cli.output import print_json, working
+from graphveil.cli.terminal import one_line
 from graphveil.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ def _print(folder: Path, added: Addition, details: Path | None) -> None:
 
     print(PRIVATE, file=sys.stderr)
     for line in added.lines():
-        print(f"  {line}", file=sys.stderr)
+        print(f"  {one_line(line)}", file=sys.stderr)
     if details is not None:
         print(f"  listed in {details}, readable by you only", file=sys.stderr)
     if added.batch is None:

@@ -108,11 +108,12 @@ def _plan(
 @contextmanager
 def _progress() -> Iterator[Callable[[float], None]]:
     """A bar on a terminal, silence elsewhere."""
-    from rich.console import Console
     from rich.progress import Progress
 
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+    from graphveil.cli.output import console
+
+    shown_on = console(stderr=True)
+    with Progress(console=shown_on, transient=True, disable=not shown_on.is_terminal) as bar:
         task = bar.add_task("Auditing", total=1.0)
         yield lambda part: bar.update(task, completed=part)
 

@@ -10,6 +10,7 @@ import typer
 
 from graphveil.cli.options import Json, Name, Undated
 from graphveil.cli.statistic_options import given_parameters
+from graphveil.cli.terminal import one_line
 from graphveil.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ def _print_table(intake: Intake, statistic: Statistic, counts: ExactCounts) -> N
     totals, labels = counts.totals(statistic), intake.sequence.labels
     print(PRIVATE, file=sys.stderr)
     for line in intake.report.lines():
-        print(f"  {line}", file=sys.stderr)
+        print(f"  {one_line(line)}", file=sys.stderr)
     if statistic.vector:
         degrees = [f"degree {degree}" for degree in range(totals.shape[1])]
         rows = [(label, *row) for label, row in zip(labels, totals.tolist(), strict=True)]

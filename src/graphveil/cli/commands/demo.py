@@ -24,6 +24,7 @@ FIRST_YEAR, YEARS, PER_YEAR = 2013, 12, 1000
 LAST_YEAR = FIRST_YEAR + YEARS - 1
 SHOWN = 12  # lines of a command's output
 WIDTH = 160  # of a command
+OWNER_ONLY_FOLDER, OWNER_ONLY_FILE = 0o700, 0o600
 NOTE = "Made up by `graphveil demo`, which creates this whole folder again on its next run.\n"
 
 
@@ -88,13 +89,15 @@ def _make_room(folder: Path) -> None:
             "graphveil demo FOLDER."
         )
     marker.parent.mkdir(parents=True)
-    marker.parent.chmod(0o700)
+    marker.parent.chmod(OWNER_ONLY_FOLDER)
     marker.write_text(NOTE, encoding="utf-8")
+    marker.chmod(OWNER_ONLY_FILE)
 
 
 def _write_csv(path: Path, rows: list[tuple[str, object]]) -> None:
     with path.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows(rows)
+    path.chmod(OWNER_ONLY_FILE)
 
 
 def _write_exports(exports: _Exports) -> None:

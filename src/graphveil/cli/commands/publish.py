@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphveil.cli.options import Json, StudyFolder
-from graphveil.cli.output import print_json, working
+from graphveil.cli.output import console, print_json, working
 from graphveil.cli.tables import print_releases
 
 if TYPE_CHECKING:
@@ -60,15 +60,14 @@ def publish(
 @contextmanager
 def _progress() -> Iterator[Callable[[Progress], None]]:
     """On a terminal, a bar while several steps are sealed, and a note while the report is made."""
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
     from graphveil.steward.publishing import Stage
 
     columns = ("Sealing", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    console = Console(stderr=True)
-    bar = Bar(*columns, console=console, transient=True, disable=not console.is_terminal)
+    shown_on = console(stderr=True)
+    bar = Bar(*columns, console=shown_on, transient=True, disable=not shown_on.is_terminal)
     task = bar.add_task("")
     with ExitStack() as shown:
 

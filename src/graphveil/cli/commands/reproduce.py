@@ -130,12 +130,13 @@ def _require_folder(out: Path) -> None:
 @contextmanager
 def _progress() -> Iterator[Callable[[int, int], None]]:
     """A bar of finished cells on a terminal; nothing elsewhere."""
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
-    console = Console(stderr=True)
+    from graphveil.cli.output import console
+
+    shown_on = console(stderr=True)
     columns = ("Simulating", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+    with Progress(*columns, console=shown_on, disable=not shown_on.is_terminal) as bar:
         task = bar.add_task("", total=None)
         yield lambda done, cells: bar.update(task, completed=done, total=cells)
 

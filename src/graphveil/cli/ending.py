@@ -1,0 +1,134 @@
+"""How a command ends: each refusal with its code, and nothing private in what is said."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import TypeVar
+
+from graphveil.errors import (
+    BoundError,
+    BudgetError,
+    CountOverflowError,
+    GraphveilError,
+    InputError,
+    IntegrityError,
+    Interruption,
+    ParameterError,
+    StorageError,
+    StudyError,
+)
+
+EXIT_CODES: dict[type[GraphveilError], int] = {
+    ParameterError: 2,
+    InputError: 3,
+    BoundError: 4,
+    CountOverflowError: 5,
+    StudyError: 7,  # 6 is a violation that an audit found
+    BudgetError: 8,
+    IntegrityError: 9,
+    StorageError: 10,
+}
+UNFINISHED = 11
+INTERNAL_ERROR = 70
+INTERRUPTED, TERMINATED = 128 + signal.SIGINT, 128 + signal.SIGTERM
+DEBUG = "GRAPHVEIL_DEBUG"
+_STANDS = (
+    "interrupted. What was committed stands, and nothing is half done: run the command again to "
+    "go on. `graphveil status` shows where a study is."
+)
+
+
+Kind = TypeVar("Kind", bound=BaseException)
+
+
+class Terminated(KeyboardInterrupt):
+    """The system asks this process to end; it ends as if somebody had pressed Ctrl-C."""
+
+
+@contextmanager
+def endings() -> Iterator[None]:
+    """Turn whatever stops a command into one plain message and its exit code."""
+    with _termination_as_interruption():
+        try:
+            yield
+        except SystemExit as leaving:
+            stop = _interruption_behind(leaving)
+            if stop is None:
+                raise
+            _end(stop)
+        except (Exception, KeyboardInterrupt) as error:
+            _end(error)
+
+
+def _end(error: BaseException) -> None:
+    """Say why, and leave."""
+    code, message = _code(error), _message(error)
+    print("graphveil: " + message.replace("\n", "\n  "), file=sys.stderr)
+    if code == INTERNAL_ERROR and os.environ.get(DEBUG):
+        traceback.print_exception(error)
+    sys.exit(code)
+
+
+def _code(error: BaseException) -> int:
+    if isinstance(error, KeyboardInterrupt):
+        return TERMINATED if _first_behind(error, Terminated) else INTERRUPTED
+    if isinstance(error, OSError):
+        return EXIT_CODES[StorageError]
+    kinds = (code for kind, code in EXIT_CODES.items() if isinstance(error, kind))
+    return next(kinds, INTERNAL_ERROR)
+
+
+def _message(error: BaseException) -> str:
+    if isinstance(error, KeyboardInterrupt):
+        return str(_first_behind(error, Interruption) or _STANDS)
+    if isinstance(error, OSError):
+        where = f"{error.filename}: " if error.filename else ""
+        return f"{where}{error.strerror or error}."
+    return str(error) if isinstance(error, GraphveilError) else _unexpected(error)
+
+
+def _unexpected(error: BaseException) -> str:
+    """What is safe to say of an error that nobody foresaw: its text may hold ids and counts."""
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    place = f"{os.path.basename(where.filename)}, line {where.lineno}"  # noqa: PTH119
+    return (
+        f"internal error ({type(error).__name__} in {place}). What was committed is safe. Please "
+        f"report it; {DEBUG}=1 shows the traceback, which may hold private values: look through "
+        "it before you share it."
+    )
+
+
+def _interruption_behind(leaving: BaseException) -> KeyboardInterrupt | None:
+    """The interruption because of which the option parser leaves, if that is why."""
+    return _first_behind(leaving, KeyboardInterrupt)
+
+
+def _first_behind(error: BaseException, kind: type[Kind]) -> Kind | None:
+    """The first error of a kind in a chain of errors."""
+    seen: BaseException | None = error
+    while seen is not None and not isinstance(seen, kind):
+        seen = seen.__cause__ or seen.__context__
+    return seen
+
+
+@contextmanager
+def _termination_as_interruption() -> Iterator[None]:
+    """A process that is asked to end leaves as cleanly as one that is interrupted."""
+
+    def stop(_: int, __: FrameType | None) -> None:
+        raise Terminated
+
+    before = None
+    with suppress(ValueError):  # in a thread, signals are somebody else's matter
+        before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        if before is not None:
+            signal.signal(signal.SIGTERM, before)

@@ -49,6 +49,13 @@ def _add(root: Path, _: str | None) -> None:
     Study.at(root).add(people())
 
 
+def _skip(root: Path, _: str | None) -> None:
+    from graphveil.study import Study
+    from studies import people_and_bad_rows
+
+    Study.at(root).add(people_and_bad_rows(), skip_bad=True)
+
+
 def _series(root: Path, _: str | None) -> None:
     from graphveil.study import SeriesPromise, Study
 
@@ -88,6 +95,7 @@ def _command_line(root: Path, _: str | None) -> None:
 COMMANDS: dict[str, Callable[[Path, str | None], None]] = {
     "create": _create,
     "add": _add,
+    "add --skip-bad": _skip,
     "series": _series,
     "publish": _publish,
     "publish 2001": _publish_first,

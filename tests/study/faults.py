@@ -93,7 +93,7 @@ class Watch:
         full = Path(os.fsdecode(path)).absolute()
         if not full.is_relative_to(self.root) or full.name in LOCKS:
             return None
-        random = r"(?<=/\.graphveil)-[0-9a-f]{32}|-[0-9a-f]{8}(?=\.parquet)"
+        random = r"(?<=/\.graphveil)-[0-9a-f]{32}|-[0-9a-f]{8}(?=\.parquet|\.csv)"
         return re.sub(random, "", str(full.relative_to(self.root)))
 
 

@@ -42,6 +42,13 @@ def people() -> Records:
     return from_rows(nodes, edges)
 
 
+def people_and_bad_rows() -> Records:
+    """The same, and among them rows that break a rule each."""
+    nodes = [("Q0", "soon"), (None, 2001), *((f"P{n}", 2001 + n // 2) for n in range(8))]
+    edges = [("P0", "P1"), ("P1", "P2"), ("P0", "P2"), ("P3", "P4"), ("P4", "P5"), ("P6", "P1")]
+    return from_rows(nodes, [("Q0", "P1"), *edges])
+
+
 def opened(root: Path, database: str | None = None, **changed: Any) -> Study:
     """A study with those people in it, of which nothing is sealed."""
     study = Study.create(root, promise(**changed), database=database)

@@ -25,7 +25,7 @@ from fault_runs import (
 from faults import Fault
 from graphveil.errors import GraphveilError
 from graphveil.study import Study
-from studies import opened, people, promise, released
+from studies import opened, people, people_and_bad_rows, promise, released
 from study_databases import new_database
 
 PUBLIC = {"README.txt", "study.toml", "ledger.jsonl"}
@@ -207,6 +207,28 @@ def test_add_is_killed(setting: Setting) -> None:
     cases = list(every_fault(effects_of(places[0], "add")))
     assert len(cases) == 55
     assert troubles(places, cases[::4], killed_add) == []
+
+
+def killed_skipping(bench: Bench, fault: Fault) -> str | None:
+    """Kill an `add` that leaves rows out: the batch and its list are there, or neither is."""
+    with bench.copy() as root:
+        ended = bench.processes.run(root, "add --skip-bad", fault)
+        if ended.killed_by != SIGKILL:
+            return f"was not killed: {ended}"
+        Study.at(root).add(people_and_bad_rows(), skip_bad=True)
+        if any(batch.skipped is None for batch in Study.at(root).ledger().batches):
+            return "a batch has lost the list of what was left out"
+        Study.at(root).publish(1)
+        return _trouble(root, {}, 2, PUBLIC)
+
+
+def test_an_add_that_skips_is_killed(setting: Setting) -> None:
+    places = setting("sqlite", "add")
+    effects = effects_of(places[0], "add --skip-bad")
+    kept = [point for point, name in enumerate(effects) if "0001-skipped" in name]
+    assert len(effects) == FAIL_POINTS["add", "sqlite"] + 6  # one more whole file
+    cases = [case for case in every_fault(effects) if case.point in (*kept, len(effects) - 1)]
+    assert troubles(places, cases[::2], killed_skipping) == []
 
 
 def killed_create(bench: Bench, fault: Fault) -> str | None:

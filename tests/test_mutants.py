@@ -41,6 +41,12 @@ class Box:
         return self.side * self.side
 
 
+class Cube(Box):
+    @property
+    def area(self):
+        return 6 * super().area
+
+
 def until(number):
     while number > 0:
         number -= 1
@@ -51,7 +57,7 @@ def forgotten():
     return 1
 '''
 TESTS = """
-from planted.sums import Box, capped, total, until
+from planted.sums import Box, Cube, capped, total, until
 
 capped(12)  # so that a stale cache would hide a mutant
 
@@ -61,7 +67,7 @@ def test_sums():
 
 
 def test_boxes():
-    assert Box().area == 4
+    assert Box().area == 4 and Cube().area == 24
 
 
 def test_until():
@@ -105,6 +111,7 @@ def fates(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         "Box: 2 → 3",  # what a dataclass takes if nothing is given
         "Box.area: return self.side * self.side → return None",
         "Box.area: self.side < 0 → self.side >= 0",
+        "Cube.area: return 6 * super().area → return None",
         "until: return number → return None",
     ],
 )

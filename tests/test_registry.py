@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from graphveil.errors import ParameterError
+from graphveil.factorisations import factorisation as factorisation_module
+from graphveil.factorisations.dyadic import Dyadic
+from graphveil.mechanisms import mechanism as mechanism_module
 from graphveil.mechanisms.mechanism import mechanism
 from graphveil.mechanisms.mechanism import registered as mechanisms
+from graphveil.mechanisms.sensdiff import SensDiff
 from graphveil.registry import Registry
+from graphveil.statistics import statistic as statistic_module
+from graphveil.statistics.edges import Edges
 from graphveil.statistics.statistic import registered as statistics
 from graphveil.statistics.statistic import statistic
 
@@ -127,3 +134,26 @@ def test_auto_is_offered_where_mechanisms_are_named() -> None:
     with pytest.raises(ParameterError) as caught:
         statistic("aut")
     assert "auto" not in str(caught.value).replace("'aut'", "")
+
+
+@pytest.mark.parametrize(
+    ("module", "member", "name"),
+    [
+        (mechanism_module, SensDiff, "sensdiff"),
+        (statistic_module, Edges, "edges"),
+        (factorisation_module, Dyadic, "dyadic"),
+    ],
+)
+def test_a_member_enters_itself_and_stays_what_it_is(
+    module: Any, member: type, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    empty: Registry[Any] = Registry("member", PACKAGE)
+    monkeypatch.setattr(module, "_REGISTRY", empty)
+    assert module.register(member) is member
+    (entered,) = empty.members().items()
+    assert entered == (name, member() if module is mechanism_module else member)
+
+
+def test_the_planners_own_choice_is_offered_beside_the_mechanisms() -> None:
+    with pytest.raises(ParameterError, match="auto"):
+        mechanism("autos")

@@ -166,7 +166,7 @@ def _places(node: ast.AST, around: Around) -> Iterator[tuple[Place, Around, ast.
         if field in ("annotation", "returns", "decorator_list"):
             continue
         for index, child in enumerate(value) if isinstance(value, list) else [(None, value)]:
-            if not isinstance(child, ast.AST) or isinstance(child, TOLD) or _is_alias(child):
+            if not isinstance(child, ast.AST) or isinstance(child, TOLD) or _is_for_types(child):
                 continue
             inner = around.within(node, field, child)
             yield (node, field, index), inner, child
@@ -282,6 +282,13 @@ def _is_text(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
-def _is_alias(node: ast.AST) -> bool:
-    """Whether it names a type."""
-    return isinstance(node, ast.AnnAssign) and ast.unparse(node.annotation) == "TypeAlias"
+def _is_for_types(node: ast.AST) -> bool:
+    """Whether it names a type, or is read by type checkers only."""
+    match node:
+        case ast.AnnAssign(annotation=ast.Name(id="TypeAlias")):
+            return True
+        case ast.If(test=ast.Name(id="TYPE_CHECKING")):
+            return True
+        case ast.Assign(value=ast.Call(func=ast.Name(id="TypeVar"))):
+            return True
+    return False

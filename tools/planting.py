@@ -41,12 +41,12 @@ def plant(mutant: Mutant, tree: ast.Module, loaded: Loaded) -> None:
         codes = dict(code_objects(compile(tree, str(loaded.path), "exec")))
         for function in loaded.functions:
             code = codes[function.__code__.co_qualname, function.__code__.co_firstlineno]
-            if code != function.__code__:
-                function.__code__ = code
+            if code != function.__code__:  # which may use less of what is around it
+                function.__code__ = code.replace(co_freevars=function.__code__.co_freevars)
     elif mutant.function:
         _set_defaults(mutant, loaded)
     else:
-        _set_value(mutant, loaded.module)
+        _set_value(mutant, tree, loaded.module)
     for each in loaded.caches:
         each.cache_clear()
 
@@ -101,20 +101,37 @@ def _set_defaults(mutant: Mutant, loaded: Loaded) -> None:
             }
 
 
-def _set_value(mutant: Mutant, module: ModuleType) -> None:
+def _set_value(mutant: Mutant, tree: ast.Module, module: ModuleType) -> None:
     """Give a constant of the module, or of a class, its changed value."""
     statement = mutant.around.statement
-    assert isinstance(statement, ast.Assign | ast.AnnAssign)
-    assert statement.value is not None
-    name = assigned(statement)
-    value = _value(statement.value, module)
     if mutant.around.scope:
-        _set_in_class(getattr(module, mutant.where), name, value)
+        value = _value(_right_side(statement), module)
+        _set_in_class(getattr(module, mutant.where), assigned(statement), value)
         return
+    changed: set[str] = set()
+    for each in tree.body:  # and whatever was computed from it
+        name = assigned(each)
+        if name and (each is statement or changed & _names(_right_side(each))):
+            changed.add(name)
+            _set_everywhere(module, name, _value(_right_side(each), module))
+
+
+def _set_everywhere(module: ModuleType, name: str, value: Any) -> None:
+    """A constant of a module, also where it was imported."""
     old, package = vars(module)[name], module.__name__.split(".")[0]
     for other in [each for key, each in sys.modules.items() if key.startswith(package)]:
         if vars(other).get(name) is old:
             setattr(other, name, value)
+
+
+def _right_side(statement: ast.AST | None) -> ast.expr:
+    assert isinstance(statement, ast.Assign | ast.AnnAssign)
+    assert statement.value is not None
+    return statement.value
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
 
 
 def _set_in_class(owner: type, name: str, value: Any) -> None:

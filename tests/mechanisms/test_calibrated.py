@@ -6,6 +6,7 @@ the functions that the mechanisms themselves use.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -30,7 +31,7 @@ from graphveil.noise.calibration import gaussian_for, laplace_for
 from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace
 from graphveil.noise.zcdp import rho_of
 from graphveil.planning.plan import Plan, continued
-from graphveil.statistics.sensitivity import Sensitivity
+from graphveil.statistics.sensitivity import Measure, Sensitivity
 from graphveil.statistics.statistic import Statistic, statistic
 from graphveil.statistics.statistic import registered as statistics
 
@@ -200,6 +201,45 @@ def test_what_a_mechanism_cannot_promise_is_refused(name: str) -> None:
     assert member.refusal(fitting) is None
     assert (member.refusal(replace(fitting, horizon=None)) is not None) == member.needs_horizon
     assert (member.refusal(replace(fitting, projected_l1=None)) is not None) == member.projects
+
+
+def test_these_mechanisms_need_no_horizon() -> None:
+    found = {name for name in NAMES if not mechanism(name).needs_horizon}
+    assert found == {"sensdiff", "epochs", "gaussian"}
+
+
+def test_gaussian_noise_without_a_delta_is_refused_even_past_the_planner() -> None:
+    with pytest.raises(ParameterError, match="delta: is needed by 'gaussian'"):
+        mechanism("gaussian").epoch(Request(CCDF, Fraction(1), None, 5), 0)
+
+
+def test_the_longest_optimised_horizon_is_4096() -> None:
+    asked = Request(CCDF, Fraction(1), None, 4096)
+    assert mechanism("optimised").refusal(asked) is None
+    refusal = mechanism("optimised").refusal(replace(asked, horizon=4097))
+    assert refusal == "is computed for horizons up to 4096 only"
+
+
+def test_a_horizon_is_at_least_1() -> None:
+    assert Request(CCDF, Fraction(1), None, 1).horizon == 1
+    with pytest.raises(ParameterError, match="horizon: must be at least 1"):
+        Request(CCDF, Fraction(1), None, 0)
+
+
+def test_a_horizon_that_is_asked_for_must_be_known() -> None:
+    asked = Request(CCDF, Fraction(1))
+    assert asked.width == 1
+    with pytest.raises(ParameterError, match="horizon: must be known"):
+        asked.known_horizon()
+    assert replace(asked, horizon=7).known_horizon() == 7
+
+
+def test_what_is_stored_of_a_request_is_plain_and_in_order() -> None:
+    exact_for: frozenset[Measure] = frozenset({"static_l1", "l1", "edge_l1"})
+    asked = Request(replace(CCDF, exact_for=exact_for), Fraction(1, 3), DELTA, 5)
+    stored = json.loads(json.dumps(asked.to_dict()))
+    assert stored["sensitivity"]["exact_for"] == ["edge_l1", "l1", "static_l1"]
+    assert Request.from_dict(stored) == asked
 
 
 def test_the_statistics_of_the_sweep_tell_v_squared_from_l2_squared() -> None:

@@ -124,6 +124,23 @@ def test_the_characteristic_function_is_the_sum_of_cosines(law: Law, angle: floa
     assert float(law.characteristic(np.array([angle]))[0]) == pytest.approx(summed, abs=1e-9)
 
 
+@pytest.mark.parametrize("variance", ["0.001", "0.01", "0.04", "0.0504", "0.1"])
+def test_the_characteristic_function_of_little_noise_is_exact_too(variance: str) -> None:
+    """There every one of the shifted bells that are summed counts."""
+    law = DiscreteGaussian(Fraction(variance))
+    angles = np.linspace(-3 * np.pi, 3 * np.pi, 101)
+    summed = (np.exp(log_chances(law)) * np.cos(angles[:, None] * PLACES)).sum(axis=1)
+    np.testing.assert_allclose(law.characteristic(angles), summed, rtol=0, atol=1e-9)
+
+
+@given(laws)
+def test_angles_and_exponents_are_taken_one_by_one(law: Law) -> None:
+    numbers = np.linspace(0.001, 0.02, 6)
+    for function in (law.characteristic, law.log_moment):
+        table = function(numbers.reshape(2, 3))
+        np.testing.assert_array_equal(table.ravel(), [function(x[None])[0] for x in numbers])
+
+
 def exponents_below(law: Law) -> Iterator[float]:
     """Up to nine tenths of where the moments end, or of what fits into the summed range."""
     most = min(law.steepest, 3.0)
@@ -143,6 +160,13 @@ def test_the_log_moment_of_laplace_is_exact(law: DiscreteLaplace) -> None:
     for exponent in exponents_below(law):
         claimed = float(law.log_moment(np.array([exponent]))[0])
         assert claimed == pytest.approx(summed_log_moment(law, exponent), rel=1e-7, abs=1e-12)
+
+
+@given(sizes.filter(lambda size: size > 2).map(DiscreteGaussian))
+def test_the_log_moment_of_a_gaussian_is_hardly_above(law: DiscreteGaussian) -> None:
+    for exponent in exponents_below(law):
+        claimed = float(law.log_moment(np.array([exponent]))[0])
+        assert claimed == pytest.approx(summed_log_moment(law, exponent), rel=1e-6, abs=1e-12)
 
 
 def growth_of_tail(law: Law, exponent: float) -> float:

@@ -8,12 +8,14 @@ import subprocess
 import sys
 from collections.abc import Callable
 from fractions import Fraction
-from math import nextafter
+from itertools import pairwise
+from math import inf, nextafter
 from time import process_time
+from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import chi2
@@ -144,6 +146,8 @@ positive = st.fractions(min_value=Fraction(1, 10**6), max_value=10**6)
 
 
 @given(positive)
+@example(Fraction(2))  # a float itself
+@example(4 + Fraction(1, 2**300))  # its root is above a float by less than is computed
 def test_scales_are_rounded_towards_more_noise(number: Fraction) -> None:
     above = float_above(number)
     assert Fraction(above) >= number > Fraction(nextafter(above, 0))
@@ -175,6 +179,38 @@ def test_a_sampler_that_promises_less_is_refused(law: Law, monkeypatch: pytest.M
     monkeypatch.setitem(noise._SAMPLERS, type(law), stingy)
     with pytest.raises(ParameterError, match="privacy map"):
         ReleaseNoise().draw(law, 1)
+
+
+def test_the_privacy_map_is_taken_at_its_word() -> None:
+    assert _loss(DiscreteLaplace(Fraction(2))) == 0.5
+
+
+@pytest.mark.parametrize("law", [LAWS[0], LAWS[2]], ids=str)
+def test_eight_scales_are_tried_each_next_to_the_last(
+    law: Law, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    honest = noise._SAMPLERS[type(law)]
+    tried: list[float] = []
+
+    def stingy(scale: float) -> Any:
+        tried.append(scale)
+        return honest.make(scale / 2)
+
+    monkeypatch.setitem(noise._SAMPLERS, type(law), honest._replace(make=stingy))
+    with pytest.raises(ParameterError, match="privacy map"):
+        measurement(law)
+    assert tried[0] == honest.scale(law.size)
+    assert len(tried) == 8
+    assert all(nextafter(low, inf) == high for low, high in pairwise(tried))
+
+
+@pytest.mark.parametrize(("kind", "largest"), [(DiscreteLaplace, 2**40), (DiscreteGaussian, 2**80)])
+def test_the_largest_scale_is_the_last_that_is_taken(
+    kind: Callable[[Fraction], Law], largest: int
+) -> None:
+    assert len(ReleaseNoise().draw(kind(Fraction(largest)), 3)) == 3
+    with pytest.raises(ParameterError, match=f"noise scale: must be at most {2**40}"):
+        ReleaseNoise().draw(kind(largest + Fraction(1, 10**9)), 1)
 
 
 @pytest.mark.parametrize("number", [Fraction(0), Fraction(-1), Fraction(2**80 + 1), 10**400])

@@ -21,7 +21,8 @@ from graphveil.errors import ParameterError
 
 DIGITS = 60
 SAFE_DIGITS = 30  # what is claimed; far coarser than any error made in `DIGITS`
-NARROW, WIDE = -16.0, 60.0  # the range of log(α − 1) that is searched
+NARROW = -16.0  # the range of log(α − 1) that is searched, up to
+WIDE = 60.0
 
 
 @lru_cache(maxsize=256)

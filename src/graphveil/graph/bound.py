@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import ClassVar, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,12 +30,12 @@ class Bound(ABC):
 
     A formula that is proved for one promise says nothing about another. Hence a promise that
     leaves somebody's links unlimited must refuse `limit`, not answer with a large number.
-
-    Attributes:
-        directed: whether it speaks of directed sequences.
     """
 
-    directed: ClassVar[bool]
+    @property
+    @abstractmethod
+    def directed(self) -> bool:
+        """Whether it speaks of directed sequences."""
 
     @abstractmethod
     def limit(self, direction: Direction) -> int:
@@ -43,6 +43,11 @@ class Bound(ABC):
 
         An undirected link is an out-link and an in-link of both its ends at once.
         """
+
+    @property
+    def counted(self) -> Bound:
+        """The degree bound that holds of what is counted under this promise."""
+        return self
 
     @property
     @abstractmethod
@@ -66,7 +71,10 @@ class Bound(ABC):
 
     @abstractmethod
     def kept_by(self, outward: NodeDegrees, inward: NodeDegrees) -> bool:
-        """Whether nodes with these degrees keep the promise; an undirected graph has equal ones."""
+        """Whether these degrees keep the promise, whoever is linked to whom.
+
+        An undirected graph has equal ones outward and inward.
+        """
 
     @abstractmethod
     def wider(self, by: int) -> Bound:

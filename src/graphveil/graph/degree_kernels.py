@@ -11,6 +11,7 @@ from graphveil.kernels.prefetch import prefetch
 
 Int32s = NDArray[np.int32]
 Int64s = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 AHEAD = 32  # how many entries ahead to ask for a neighbour's counter
 
 
@@ -39,6 +40,40 @@ def _count(newer: int, entry: int, outward: Int32s, inward: Int32s) -> None:
     if entry & BACKWARD:
         outward[newer] += 1
         inward[older] += 1
+
+
+@kernel
+def hubs_beside(
+    offsets: Int64s,
+    entries: Int32s,
+    late_newer: Int32s,
+    late_entries: Int32s,
+    in_hub: Flags,
+    out_hub: Flags,
+) -> tuple[Int32s, Int32s]:
+    """To how many in-hubs each node links, and how many out-hubs link to it."""
+    nodes = len(offsets) - 1
+    to_hubs = np.zeros(nodes, dtype=np.int32)
+    from_hubs = np.zeros(nodes, dtype=np.int32)
+    for newer in range(nodes):
+        for i in range(offsets[newer], offsets[newer + 1]):
+            _count_hubs(newer, entries[i], in_hub, out_hub, to_hubs, from_hubs)
+    for i in range(len(late_newer)):
+        _count_hubs(late_newer[i], late_entries[i], in_hub, out_hub, to_hubs, from_hubs)
+    return to_hubs, from_hubs
+
+
+@kernel
+def _count_hubs(
+    newer: int, entry: int, in_hub: Flags, out_hub: Flags, to_hubs: Int32s, from_hubs: Int32s
+) -> None:
+    older = entry >> 2
+    if entry & FORWARD:
+        to_hubs[older] += in_hub[newer]
+        from_hubs[newer] += out_hub[older]
+    if entry & BACKWARD:
+        to_hubs[newer] += in_hub[older]
+        from_hubs[older] += out_hub[newer]
 
 
 @kernel

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from graphveil.errors import BoundError, ParameterError
 from graphveil.graph.bound import Bound
+from graphveil.graph.hub_bound import HubBound
 from graphveil.graph.sequence import GraphSequence
 
 Int32s = NDArray[np.int32]
@@ -47,13 +48,30 @@ def require_fit(sequence: GraphSequence, bound: Bound) -> None:
 
 
 def keeps_bound(sequence: GraphSequence, bound: Bound) -> bool:
-    """Whether nobody has more links than promised; a private fact.
+    """Whether nobody has more links, or links to more hubs, than promised; a private fact.
 
     Degrees never fall, so a sequence keeps its bound at every step if it does at the last.
     """
     require_fit(sequence, bound)
     found = degrees(sequence)
-    return bound.kept_by(found.outward, found.inward)
+    if bound.kept_by(found.outward, found.inward):
+        return True
+    if not isinstance(bound, HubBound):
+        return False
+    most = _most_hubs(sequence, bound, found)
+    return all(hubs <= allowed for hubs, allowed in zip(most, bound.hubs, strict=False))
+
+
+def _most_hubs(sequence: GraphSequence, bound: HubBound, found: FinalDegrees) -> tuple[int, int]:
+    """The most in-hubs to which anybody links, and the most out-hubs that link to anybody."""
+    from graphveil.graph.degree_kernels import hubs_beside
+
+    late, within = sequence.late, bound.within
+    to_hubs, from_hubs = hubs_beside(
+        sequence.offsets, sequence.entries, late.newer, late.entries,
+        found.inward > within.limit("in"), found.outward > within.limit("out"),
+    )  # fmt: skip
+    return int(to_hubs.max(initial=0)), int(from_hubs.max(initial=0))
 
 
 def require_bound(sequence: GraphSequence, bound: Bound) -> None:

@@ -51,6 +51,17 @@ def time_aware_projection(sequence: GraphSequence, bound: Bound) -> GraphSequenc
     return _project(sequence, bound, Counted.ORIGINAL)
 
 
+def counted_part(sequence: GraphSequence, bound: Bound) -> GraphSequence:
+    """What is counted under a promise: everything or, if there may be hubs, first links only.
+
+    Guarantees:
+        It keeps `bound.counted`, whatever the sequence. What one person can change in it is
+        proved in docs/sensitivities.md#hubs.
+    """
+    require_fit(sequence, bound)
+    return time_aware_projection(sequence, bound.counted) if bound.counted != bound else sequence
+
+
 def _project(sequence: GraphSequence, bound: Bound, counted: Counted) -> GraphSequence:
     from graphveil.graph.degree_kernels import project_directed, project_undirected
 

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from graphveil.errors import ParameterError
 from graphveil.graph.bound import Bound, DegreeBound
+from graphveil.graph.hub_bound import HubBound
 from graphveil.statistics.components import joined_and_merged
+from graphveil.statistics.high_degree import HighDegree
 from graphveil.statistics.parameters import require_at_least, told, whole_number
 from graphveil.statistics.sensitivity import EVERY_MEASURE, PROOFS, Sensitivity
 from graphveil.statistics.shape import Moves, Shape
@@ -186,6 +188,12 @@ class Clustered(ClusterStatistic):
         """
         rises = 1 + bound.limit("total") * (self.k - 1)
         return Moves(rises, falls=self.sensitivity(bound).l1 - rises)
+
+    def hub_l1(self, bound: HubBound) -> int:
+        """People in clusters of two are those with a link: a high degree of one."""
+        if self.k > 2 or bound.directed:
+            return super().hub_l1(bound)
+        return HighDegree(1).hub_l1(bound)
 
 
 def _joined_and_merged(bound: Bound) -> tuple[int, int]:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.graph.bound import Bound
+from graphveil.graph.hub_bound import HubBound
 from graphveil.statistics.degrees import (
     USE_DIRECTED,
     USE_UNDIRECTED,
@@ -67,6 +68,17 @@ class CcdfOfDegrees(DegreeStatistic, ABC):
             Rises and falls are no more. Proof: docs/mechanisms.md#gaussian-noise.
         """
         return Bins(tuple(starmap(Moves, _rises_and_falls(self.reach(bound)))))
+
+    def hub_l1(self, bound: HubBound) -> int:
+        """2D − 1 for a lost link's far end, and one for its hub.
+
+        Guarantees:
+            Proof: docs/sensitivities.md#degree-vectors-and-hubs.
+        """
+        if bound.directed:
+            return super().hub_l1(bound)
+        degree, (hubs,) = bound.within.limit("total"), bound.hubs
+        return 2 * degree * (degree + hubs) + 1
 
     @staticmethod
     def definition(

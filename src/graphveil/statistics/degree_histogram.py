@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.graph.bound import Bound
+from graphveil.graph.hub_bound import HubBound
 from graphveil.statistics.degrees import (
     USE_DIRECTED,
     USE_UNDIRECTED,
@@ -76,6 +77,17 @@ class HistogramOfDegrees(DegreeStatistic, ABC):
         if self.direction == "in":
             return None
         return 4 * reach.touched * reach.highest + 2 * reach.highest + 1
+
+    def hub_l1(self, bound: HubBound) -> int:
+        """Twice what the CCDF pays, but for its first number.
+
+        Guarantees:
+            Proof: docs/sensitivities.md#degree-vectors-and-hubs.
+        """
+        if bound.directed:
+            return super().hub_l1(bound)
+        degree, (hubs,) = bound.within.limit("total"), bound.hubs
+        return 4 * degree * (degree + hubs) + 1
 
     @staticmethod
     def definition(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from graphveil.errors import ParameterError
 from graphveil.graph.bound import Bound
+from graphveil.graph.hub_bound import HubBound
 from graphveil.statistics.degrees import USE_DIRECTED, USE_UNDIRECTED, DegreeStatistic
 from graphveil.statistics.parameters import require_at_least, told, whole_number
 from graphveil.statistics.sensitivity import EVERY_MEASURE, PROOFS, Sensitivity
@@ -81,6 +82,18 @@ class HighDegreeCount(DegreeStatistic, ABC):
         """
         rises = self.reach(bound).touched + 1
         return Moves(rises, falls=self.sensitivity(bound).l1 - rises)
+
+    def hub_l1(self, bound: HubBound) -> int:
+        """Two for a lost link's far end, one for its hub, if that can stop just at τ.
+
+        Guarantees:
+            Proof: docs/sensitivities.md#high-degree-and-hubs.
+        """
+        if bound.directed or self.tau == bound.within.limit("total"):
+            return super().hub_l1(bound)
+        (hubs,) = bound.hubs
+        stopped = hubs > bound.within.limit("total") - self.tau
+        return self.sensitivity(bound.within).l1 + (3 if stopped else 2) * hubs
 
     def projected_l1(self, threshold: Bound) -> int:
         """The person, and one degree of somebody else at the end of each kept link's chain.

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from graphveil.errors import ParameterError
 from graphveil.graph.bound import Bound, DegreeBound, InOutBound
+from graphveil.graph.hub_bound import HubBound
 from graphveil.registry import Registry
 from graphveil.statistics.parameters import Parameter, parameter_of
 from graphveil.statistics.sensitivity import Sensitivity
@@ -111,6 +112,16 @@ class Statistic(ABC):
         Γ in any way, unless a statistic knows better. Proofs: docs/sensitivities.md#shapes.
         """
         return Mass(self.sensitivity(bound).l1)
+
+    def hub_l1(self, bound: HubBound) -> int:
+        """Γ under a promise with hubs, counted on first links only.
+
+        Guarantees:
+            The person's own links, and one lost link of somebody else for each hub.
+            Proof: docs/sensitivities.md#hubs.
+        """
+        within = self.sensitivity(bound.within)
+        return within.l1 + sum(bound.hubs) * within.edge_l1
 
     def width(self, bound: Bound) -> int:
         """How many numbers a release has under `bound`: one, unless a vector says otherwise."""

@@ -1,0 +1,124 @@
+"""A promise that networks with hubs keep: nobody is linked to more than a few of them.
+
+A *hub* is a person with more than D links. Hubs may have as many links as they like; what is
+promised is that nobody is linked to more than H hubs, at every step. With H = 0 that is the promise
+that nobody has more than D links. Under this promise only the links are counted that are
+among the first D of both their ends (`projection.time_aware_projection`), and one person changes
+those by little: docs/sensitivities.md#hubs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from graphveil.errors import ParameterError
+from graphveil.graph.bound import Bound, DegreeBound, Direction, InOutBound, NodeDegrees
+
+
+@dataclass(frozen=True)
+class HubBound(Bound):
+    """Nobody is linked to more than so many people who have more links than `within` says.
+
+    Attributes:
+        within: what makes a hub, and how many links of each person are counted.
+        hubs: how many hubs a person may be linked to. Of a directed sequence two numbers, in
+            the order of the limits: of those to whom a person links, how many have more
+            than Din incoming links; of those who link to a person, how many have more than
+            Dout outgoing ones.
+    """
+
+    within: DegreeBound | InOutBound
+    hubs: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        for each in self.hubs:
+            if isinstance(each, bool) or not isinstance(each, int) or each < 0:
+                problem = f"must be a whole number of at least 0, not {each!r}"
+                raise ParameterError("hubs", problem)
+        if len(self.hubs) != len(self.within.limits):
+            raise ParameterError(
+                "hubs",
+                "needs one number for an undirected network, and two, for in- and out-hubs, for a "
+                "directed one",
+            )
+        if not any(self.hubs):
+            raise ParameterError(
+                "hubs", "are promised not to exist", hint="That is the degree bound without hubs."
+            )
+
+    @property
+    def directed(self) -> bool:
+        """As the bound within."""
+        return self.within.directed
+
+    @property
+    def reciprocal(self) -> bool:
+        """As the bound within."""
+        return self.within.reciprocal
+
+    def limit(self, direction: Direction) -> int:
+        """Refused: a hub has any number of links, so a formula for a bound does not hold."""
+        raise ParameterError(
+            "hubs",
+            "may have any number of links, and nothing is proved about this under such a promise",
+            hint="Promise a degree bound without hubs.",
+        )
+
+    @property
+    def counted(self) -> DegreeBound | InOutBound:
+        """What holds of the links that are counted."""
+        return self.within
+
+    @property
+    def limits(self) -> tuple[int, ...]:
+        """The limits within, and how many hubs."""
+        return *self.within.limits, *self.hubs
+
+    @property
+    def brief(self) -> str:
+        """As in "10, hubs 2"."""
+        return f"{self.within.brief}, hubs {', '.join(map(str, self.hubs))}"
+
+    @property
+    def in_words(self) -> str:
+        """As in "links to at most 2 people with more than 10 links"."""
+        if isinstance(self.within, DegreeBound):
+            return f"links to {_people(self.hubs[0])} with {_above(self.within.degree, 'link')}"
+        to_hubs, from_hubs = (_people(number) for number in self.hubs)
+        incoming = _above(self.within.inward, "incoming link")
+        outgoing = _above(self.within.outward, "outgoing link")
+        told = f"links to {to_hubs} with {incoming}, and from {from_hubs} with {outgoing}"
+        return f"{told}, never both ways between two people" if self.within.oriented else told
+
+    def kept_by(self, outward: NodeDegrees, inward: NodeDegrees) -> bool:
+        """Whether there is no hub; whether there are few enough, degrees alone do not tell."""
+        return self.within.kept_by(outward, inward)
+
+    def wider(self, by: int) -> HubBound:
+        """Everything raised: what is a hub, and how many."""
+        return HubBound(self.within.wider(by), tuple(each + by for each in self.hubs))
+
+    def thresholds(self, levels: Callable[[int], Iterable[int]]) -> list[Bound]:
+        """As of the bound within."""
+        return self.within.thresholds(levels)
+
+    def __str__(self) -> str:
+        if isinstance(self.within, DegreeBound):
+            return f"at most {self.hubs[0]} neighbours of degree above {self.within.degree}"
+        to_hubs, from_hubs = self.hubs
+        text = (
+            f"at most {to_hubs} out-neighbours of in-degree above {self.within.inward} and at most "
+            f"{from_hubs} in-neighbours of out-degree above {self.within.outward}"
+        )
+        return f"{text}, oriented" if self.within.oriented else text
+
+
+def _people(number: int) -> str:
+    if number == 0:
+        return "nobody"
+    return "at most one person" if number == 1 else f"at most {number:,} people"
+
+
+def _above(number: int, thing: str) -> str:
+    return f"more than {number:,} {thing}{'' if number == 1 else 's'}"

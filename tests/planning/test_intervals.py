@@ -17,10 +17,11 @@ from graphveil.graph.bound import DegreeBound
 from graphveil.mechanisms.request import Epoch, Request
 from graphveil.mechanisms.sensdiff import SensDiff
 from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace, Law
-from graphveil.noise.noise_sum import MARGIN, NoiseSum
+from graphveil.noise.noise_sum import ANGLES, LEAST_SMOOTHING, MARGIN, SHORTENING, NoiseSum
 from graphveil.planning.intervals import (
     change_interval,
     change_sentence,
+    half_widths,
     interval,
     noise_interval,
     noise_of,
@@ -228,3 +229,58 @@ def test_levels_out_of_range_are_refused(level: float | str) -> None:
 def test_steps_out_of_range_are_refused(step: int) -> None:
     with pytest.raises(ParameterError, match=r"step|horizon"):
         interval(_sensdiff("1"), step, 0)
+
+
+PLANS: list[tuple[str, int | None, str | None]] = [
+    ("optimised", 60, None),
+    ("optimised", 7, None),
+    ("bridged", 60, None),
+    ("tree", 40, None),
+    ("sensdiff", 30, None),
+    ("sensdiff", None, None),
+    ("epochs", None, None),
+    ("gaussian", 50, "1e-6"),
+    ("compose-d-bounded", 20, None),
+]
+
+
+@pytest.mark.parametrize("epsilon", ["1/5", "20"])
+@pytest.mark.parametrize(("mechanism", "horizon", "delta"), PLANS)
+def test_widths_in_one_pass_are_those_of_the_slow_definition(
+    mechanism: str, horizon: int | None, delta: str | None, epsilon: str
+) -> None:
+    made = plan(
+        statistic("edges"),
+        DegreeBound(9),
+        epsilon=epsilon,
+        delta=delta,
+        horizon=horizon,
+        mechanism=mechanism,
+    )
+    last = (horizon or 90) - 1
+    chosen = sorted({0, 1, 5, 16, 17, last // 2, last} & set(range(last + 1)))
+    found = half_widths(made, range(last + 1))
+    one_by_one = [half_widths(made, range(step, step + 1))[0] for step in chosen]
+    assert [found[step] for step in chosen] == one_by_one
+    for step, width in zip(chosen, one_by_one, strict=True):
+        noise = noise_of(made, {step: 1})
+        assert slow_outside(noise, width) <= 0.05
+        assert width == 0 or slow_outside(noise, width - noise._unit) > 0.05
+
+
+def slow_outside(noise: NoiseSum, width: int) -> float:
+    """P(|noise| > width), from a product over every noise at every angle, one after the other."""
+    if noise._on_lattice:
+        return noise.outside(width)
+    reach, unit = noise._reach, noise._unit
+    length = 2 * (-(-reach // unit) + 3)
+    spread = max(LEAST_SMOOTHING, 8 * length / (2 * np.pi * ANGLES))
+    number = np.arange(1, int(np.ceil(8 / spread * length / (2 * np.pi))) + 1)
+    angles = 2 * np.pi / length * number
+    value = np.exp(-((spread * angles) ** 2) / 2)
+    for term in noise.terms:
+        for weight, copies in zip(term.weights, term.copies, strict=True):
+            value *= term.law.characteristic(weight * angles / unit) ** copies
+    point = width / unit + float(1 - noise.slack) / unit - SHORTENING * spread
+    waves = float((value / number * np.sin(angles * point)).sum())
+    return 1 - 2 * point / length - 2 / np.pi * waves + MARGIN if point > 0 else 1.0

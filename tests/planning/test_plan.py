@@ -80,7 +80,7 @@ def test_predictions_hold_over_epochs_of_unknown_length(name: str) -> None:
 def test_a_prediction_without_the_stretch_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     made = planned("bridged", 12)
     require_predicted(made, 12)
-    monkeypatch.setattr(Bordered, "decoder_squares", lambda self: self._floats()[0].cumsum())
+    monkeypatch.setattr(Bordered, "decoder_squares", lambda self: self._floats[0].cumsum())
     with pytest.raises(AssertionError):
         require_predicted(planned("bridged", 12), 12)
 

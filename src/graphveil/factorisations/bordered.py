@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import accumulate
 from math import lcm
 from operator import mul
@@ -82,23 +83,30 @@ class Bordered(Factorisation):
 
     def decoder(self) -> NDArray[np.float64]:
         """B as floats."""
-        diagonal, rows, weights = self._floats()
+        diagonal, rows, weights = self._floats
         prefix = np.tril(np.ones((self.steps, self.steps)))
         return np.hstack([(prefix - weights @ rows) / diagonal, weights])
 
     def decoder_squares(self) -> NDArray[np.float64]:
         """The squared length of each row of B, without forming B."""
-        diagonal, rows, weights = self._floats()
+        diagonal, rows, weights = self._floats
         leaves, reach, schur = border(diagonal, rows)
         mixed = (weights * (weights @ schur - 2 * reach.T)).sum(axis=1)
         return np.asarray(leaves + mixed)
 
     def combined_row(self, coefficients: NDArray[np.float64]) -> NDArray[np.float64]:
         """Σ coefficient·row of B, without forming B."""
-        diagonal, rows, weights = self._floats()
+        diagonal, rows, weights = self._floats
         borders = coefficients @ weights
         leaves = np.cumsum(coefficients[::-1])[::-1] - borders @ rows
         return np.concatenate([leaves / diagonal, borders])
+
+    def single_row(self, place: int) -> NDArray[np.float64]:
+        """One row of B, without forming the others."""
+        diagonal, rows, weights = self._floats
+        step = place % self.steps
+        leaves = (np.arange(self.steps) <= step) - weights[step] @ rows
+        return np.concatenate([leaves / diagonal, weights[step]])
 
     def integral_steps(self) -> NDArray[np.bool_]:
         """Where the weights are whole, if no measurement of a step is scaled."""
@@ -142,6 +150,7 @@ class Bordered(Factorisation):
         """The entries of each column of C that are on the diagonal or in the rows."""
         return zip(self.diagonal, *self.rows, strict=True)
 
+    @cached_property
     def _floats(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Diagonal, rows and weights."""
         rows = np.array(self.rows, dtype=np.float64).reshape(len(self.rows), self.steps)

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import exp, expm1, inf, pi, sqrt
 from typing import ClassVar, Protocol
 
@@ -55,6 +55,13 @@ class Law(ABC):
     @abstractmethod
     def log_moment(self, exponent: Floats) -> Floats:
         """An upper bound of log E exp(exponent·k)."""
+
+    def log_series(self, order: int) -> Floats | None:
+        """Log E exp(i·angle·k) as a power series in (angle / steepest)², from its first power on.
+
+        None where there is no use for one.
+        """
+        return None
 
     @abstractmethod
     def to_dict(self) -> dict[str, str]:
@@ -105,9 +112,27 @@ class DiscreteLaplace(Law):
         lift = np.exp(exponent - self.rate) * np.expm1(-exponent) ** 2
         return np.asarray(-np.log1p(-lift / expm1(-self.rate) ** 2))
 
+    def log_series(self, order: int) -> Floats:
+        """The cumulants: the series of −log(1 + c·sin²(angle/2)), with c = 4q / (1 − q)²."""
+        return _laplace_series(self.rate, order)
+
     def to_dict(self) -> dict[str, str]:
         """Plain data to store."""
         return {"kind": self.kind, "scale": str(self.scale)}
+
+
+@lru_cache(maxsize=64)
+def _laplace_series(rate: float, order: int) -> Floats:
+    """The logarithm of a power series, coefficient by coefficient."""
+    size = 2 * exp(-rate) / expm1(-rate) ** 2
+    waves = [size * rate**2 / 2]  # c·sin²(angle/2) = size·(1 − cos angle)
+    for place in range(2, order + 1):
+        waves.append(-waves[-1] * rate**2 / (2 * place * (2 * place - 1)))
+    logs: list[float] = []
+    for place in range(1, order + 1):
+        earlier = sum(k * logs[k - 1] * waves[place - k - 1] for k in range(1, place))
+        logs.append(waves[place - 1] - earlier / place)
+    return -np.array(logs)
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ these errors and those of floating point, so that an interval never promises too
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -25,6 +25,7 @@ from math import ceil, log, pi, sqrt
 from typing import TypeAlias
 
 import numpy as np
+from numpy.polynomial import Polynomial
 from numpy.typing import NDArray
 
 from graphveil.noise.laws import Law
@@ -40,34 +41,98 @@ MOST_WIDTHS = 2**13  # beyond this, and off the lattice, widths are distinguishe
 ANGLES = 2**17
 LEAST_SMOOTHING = 2e-4  # s, in units of a width
 SHORTENING = 6.5  # a normal error is beyond 6.5·s with a probability of 8e-11
-NEGLIGIBLE = 1e-18
+LOG_NEGLIGIBLE = log(1e-18)
+ORDER = 13  # of a series whose terms fall by 1/16: what is left out is below 1e-15 of the first
+CELLS = 2**18  # how many values are computed at a time
 ROUNDING_VARIANCE = 1 / 12  # of rounding what spreads over several whole numbers
 WIDE = 4.0  # from this variance on, rounding adds just that
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Term:
-    """`copies` independent noises of one law, each times `weight`."""
+    """Independent noises of one law, each times a weight.
+
+    Attributes:
+        law: of every one of them.
+        weights: all positive, the largest first.
+        copies: how many there are of each weight.
+    """
 
     law: Law
-    weight: float
-    copies: int
+    weights: Floats
+    copies: Floats
 
-    def characteristic(self, angle: Floats) -> Floats:
-        """E exp(i·angle·Σ), which is real and positive."""
-        return np.asarray(self.law.characteristic(self.weight * angle) ** self.copies)
+    @classmethod
+    def of(cls, law: Law, weights: Floats) -> Term:
+        """Gather equal weights, whatever their sign."""
+        sizes, copies = np.unique(np.round(np.abs(weights), 12), return_counts=True)
+        kept = sizes > 0
+        return cls(
+            law,
+            np.asarray(sizes[kept][::-1], dtype=np.float64),
+            np.asarray(copies[kept][::-1], dtype=np.float64),
+        )
+
+    def and_also(self, other: Term) -> Term:
+        """Both together, of the same law."""
+        sizes, places = np.unique(
+            np.concatenate([self.weights, other.weights]), return_inverse=True
+        )
+        copies = np.bincount(places, np.concatenate([self.copies, other.copies]), len(sizes))
+        return Term(self.law, sizes[::-1], np.asarray(copies[::-1], dtype=np.float64))
+
+    def times(self, number: int) -> Term:
+        """As many of each, several times over."""
+        return Term(self.law, self.weights, number * self.copies)
+
+    def part(self, begin: int, end: int | None = None) -> Term:
+        """Some of the weights."""
+        return Term(self.law, self.weights[begin:end], self.copies[begin:end])
+
+    def above(self, weight: float) -> int:
+        """How many weights are larger than this."""
+        return int(np.searchsorted(-self.weights, -weight, side="left"))
+
+    def log_characteristic(self, angles: Floats) -> Floats:
+        """Log E exp(i·angle·Σ), weight by weight."""
+        found = np.zeros(len(angles))
+        rows = max(1, CELLS // max(len(self.weights), 1))
+        with np.errstate(divide="ignore"):  # where a law has no such frequency at all
+            for begin in range(0, len(angles), rows):
+                each = self.law.characteristic(np.outer(angles[begin : begin + rows], self.weights))
+                found[begin : begin + rows] = np.log(each) @ self.copies
+        return found
 
     def variance(self) -> float:
         """Of the sum of all copies."""
-        return self.copies * self.weight**2 * self.law.variance()
+        return float(self.copies @ self.weights**2) * self.law.variance()
 
     def steepest(self) -> float:
         """Below which exponents E exp(exponent·Σ) is finite."""
-        return self.law.steepest / self.weight
+        return self.law.steepest / float(self.weights[0])
 
-    def log_moment(self, exponent: Floats) -> Floats:
+    def log_moment(self, exponents: Floats) -> Floats:
         """An upper bound of log E exp(exponent·Σ)."""
-        return np.asarray(self.copies * self.law.log_moment(exponent * self.weight))
+        large, series = self.split(float(exponents.max()))
+        each = self.law.log_moment(np.outer(exponents, large.weights)) @ large.copies
+        return np.asarray(each + series(-(exponents**2)))
+
+    def split(self, farthest: float) -> tuple[Term, Callable[[Floats], Floats]]:
+        """The large weights; and for all others the logarithm, as a function of angle².
+
+        The terms of the series fall by 1/16 each, up to the angle `farthest`.
+        """
+        coefficients = self.law.log_series(ORDER)
+        small = self.above(self.law.steepest / (4 * farthest)) if coefficients is not None else None
+        if coefficients is None or small == len(self.weights):
+            return self, np.zeros_like
+        squares = (self.weights[small:] / self.law.steepest) ** 2
+        powers = self.copies[small:].copy()
+        sums = []
+        for coefficient in coefficients.tolist():
+            powers *= squares
+            sums.append(coefficient * float(powers.sum()))
+        return self.part(0, small), Polynomial([0.0, *sums])
 
 
 @dataclass(frozen=True)
@@ -75,7 +140,7 @@ class NoiseSum:
     """The law of a noise that lies within `slack` of Σ weight·z.
 
     Attributes:
-        terms: the independent noises, largest weight first.
+        terms: the independent noises, one for each law.
         slack: how far rounding can move it: ½ for every release that had to be rounded.
     """
 
@@ -85,23 +150,28 @@ class NoiseSum:
     @classmethod
     def of(cls, rows: Iterable[tuple[Law, Floats]], slack: Fraction = Fraction()) -> NoiseSum:
         """Gather the weights of each law; equal ones, whatever their sign, go together."""
-        tally: Counter[tuple[Law, float]] = Counter()
-        for law, weights in rows:
-            sizes, copies = np.unique(np.round(np.abs(weights), 12), return_counts=True)
-            for size, number in zip(sizes.tolist(), copies.tolist(), strict=True):
-                tally[law, size] += number
-        terms = (Term(law, size, number) for (law, size), number in tally.items() if size > 0)
-        return cls(tuple(sorted(terms, key=lambda term: -term.variance())), slack)
+        return cls.gathered((Term.of(law, weights) for law, weights in rows), slack)
+
+    @classmethod
+    def gathered(cls, terms: Iterable[Term], slack: Fraction = Fraction()) -> NoiseSum:
+        """Put terms of the same law together."""
+        found: dict[Law, Term] = {}
+        for term in terms:
+            if len(term.weights):
+                known = found.get(term.law)
+                found[term.law] = term if known is None else known.and_also(term)
+        return cls(tuple(found.values()), slack)
 
     def __add__(self, other: NoiseSum) -> NoiseSum:
         """The law of the sum of two independent noises, such as those of two bins."""
-        return NoiseSum(self.terms + other.terms, self.slack + other.slack)
+        return NoiseSum.gathered(self.terms + other.terms, self.slack + other.slack)
 
     def half_width(self, level: Fraction) -> int:
         """The smallest whole w for which |noise| ≤ w is shown to have this probability."""
-        outside = self._outside
-        found = int(np.searchsorted(-outside, -(1 - float(level)), side="left"))
-        return found * self._unit
+        chance = 1 - float(level)
+        if not self._on_lattice:
+            return self._waves.first_below(chance - MARGIN) * self._unit
+        return int(np.searchsorted(-self._outside, -chance, side="left"))
 
     def outside(self, width: int) -> float:
         """An upper bound of the probability that |noise| > width, hardly above it."""
@@ -147,11 +217,14 @@ class NoiseSum:
     @cached_property
     def _mesh(self) -> int | None:
         """The smallest N, if it is small, for which all weights are multiples of 1/N."""
-        weights = np.array([term.weight for term in self.terms])
-        for mesh in range(1, FINEST_MESH + 1):
-            if np.all(np.abs(mesh * weights - np.rint(mesh * weights)) < 1e-10):
-                return mesh
-        return None
+        weights = np.concatenate([np.zeros(0), *(term.weights for term in self.terms)])
+        meshes = np.arange(1, FINEST_MESH + 1)
+        fitting = meshes[_whole(np.outer(meshes, weights[:8])).all(axis=1)]
+        return next((int(mesh) for mesh in fitting if _whole(mesh * weights).all()), None)
+
+    @cached_property
+    def _waves(self) -> _Waves:
+        return _Waves.of(self.terms, self._reach, self._unit, 1 - self.slack)
 
     @cached_property
     def _outside(self) -> Floats:
@@ -159,22 +232,50 @@ class NoiseSum:
         if self._on_lattice and self._mesh:
             outside = _beyond(self.terms, self._mesh, self._reach, 1 - self.slack)
         else:
-            outside = _smoothed(self.terms, self._reach, self._unit, 1 - self.slack)
+            outside = self._waves.everywhere()
         return np.asarray(np.minimum.accumulate(np.clip(outside + MARGIN, 0.0, 1.0)))
 
 
+def _whole(numbers: Floats) -> NDArray[np.bool_]:
+    return np.asarray(np.abs(numbers - np.rint(numbers)) < 1e-10)
+
+
 def _characteristic(terms: tuple[Term, ...], angles: Floats) -> Floats:
-    """The product over all terms, leaving out angles once it has become negligible there."""
+    """E exp(i·angle·S), leaving out angles once it has become negligible there."""
     alive = np.arange(len(angles))
-    product = np.ones(len(angles))
-    for place, term in enumerate(terms):
-        product *= term.characteristic(angles[alive])
-        if place % 8 == 7:
-            kept = product > NEGLIGIBLE
-            alive, product = alive[kept], product[kept]
+    log_value = np.zeros(len(angles))
+    for term in terms:
+        large, series = term.split(float(angles.max()))
+        log_value += series(angles[alive] ** 2)
+        begin, count = 0, 8
+        while begin < len(large.weights):
+            log_value += large.part(begin, begin + count).log_characteristic(angles[alive])
+            kept = log_value > LOG_NEGLIGIBLE
+            alive, log_value = alive[kept], log_value[kept]
+            begin, count = begin + count, 2 * count
     full = np.zeros(len(angles))
-    full[alive] = product
+    full[alive] = np.exp(log_value)
     return full
+
+
+def _last_angle(terms: tuple[Term, ...], spacing: float, number: int) -> int:
+    """How many multiples of an angle have to be looked at: the value at all others is negligible.
+
+    The characteristic function of a law falls up to π, and nothing else in the product exceeds 1.
+    """
+    falling = [term.part(term.above(pi / (spacing * number))) for term in terms]
+    falling = [term for term in falling if len(term.weights)]
+    first = 8
+    while falling and first < number:
+        tried = first * 16 ** np.linspace(0, 1, 13)
+        log_value = np.zeros(len(tried))
+        for term in falling:
+            large, series = term.split(spacing * float(tried[-1]))
+            log_value += large.log_characteristic(spacing * tried) + series((spacing * tried) ** 2)
+        if log_value[-1] <= LOG_NEGLIGIBLE:
+            return min(ceil(float(tried[log_value <= LOG_NEGLIGIBLE][0])), number)
+        first *= 16
+    return number
 
 
 def _lattice(terms: tuple[Term, ...], mesh: int, reach: int) -> Floats:
@@ -192,25 +293,58 @@ def _beyond(terms: tuple[Term, ...], mesh: int, reach: int, least: Fraction) -> 
     return np.where(first > 0, found, 1.0)
 
 
-def _smoothed(terms: tuple[Term, ...], reach: int, unit: int, least: Fraction) -> Floats:
+@dataclass(frozen=True, eq=False)
+class _Waves:
     """An upper bound of P(|S| ≥ w·unit + least) for every w within reach, but for `MARGIN`.
 
-    On a circle of length L the law of |S + error| < x is 2x/L + (2/π)·Σ φ(2πj/L)·sin(2πjx/L)/j;
-    points x that are whole steps apart share one Fourier transform.
+    On a circle of length L the law of |S + error| < x is 2x/L + (2/π)·Σ φ(2πj/L)·sin(2πjx/L)/j.
+
+    Attributes:
+        length: L, in units.
+        number: how many of the w lie within reach.
+        start: x at w = 0.
+        sizes: φ(2πj/L)/j of S + error, for j = 1, 2, …, as far as it is not negligible.
     """
-    length = 2 * (ceil(reach / unit) + 3)
-    spread = max(LEAST_SMOOTHING, 8 * length / (2 * pi * ANGLES))
-    number = np.arange(1, ceil(8 / spread * length / (2 * pi)) + 1)
-    angles = 2 * pi / length * number
-    values = _characteristic(terms, angles / unit) * np.exp(-((spread * angles) ** 2) / 2)
-    start = float(least) / unit - SHORTENING * spread
-    waves = values / number * np.exp(1j * angles * start)
-    folded = np.bincount(number % length, waves.real, length) + 1j * np.bincount(
-        number % length, waves.imag, length
-    )
-    points = np.arange(length // 2 - 1) + start
-    within = 2 * points / length + 2 / pi * (np.fft.ifft(folded) * length).imag[: len(points)]
-    return np.where(points > 0, 1 - within, 1.0)
+
+    length: int
+    number: int
+    start: float
+    sizes: Floats
+
+    @classmethod
+    def of(cls, terms: tuple[Term, ...], reach: int, unit: int, least: Fraction) -> _Waves:
+        length = 2 * (ceil(reach / unit) + 3)
+        spread = max(LEAST_SMOOTHING, 8 * length / (2 * pi * ANGLES))
+        farthest = ceil(8 / spread * length / (2 * pi))
+        number = np.arange(1, _last_angle(terms, 2 * pi / length / unit, farthest) + 1)
+        angles = 2 * pi / length * number
+        values = _characteristic(terms, angles / unit) * np.exp(-((spread * angles) ** 2) / 2)
+        start = float(least) / unit - SHORTENING * spread
+        return cls(length, length // 2 - 1, start, values / number)
+
+    def at(self, place: int) -> float:
+        """At one w."""
+        point = place + self.start
+        angles = 2 * pi / self.length * np.arange(1, len(self.sizes) + 1)
+        within = 2 * point / self.length + 2 / pi * float(self.sizes @ np.sin(angles * point))
+        return 1 - within if point > 0 else 1.0
+
+    def everywhere(self) -> Floats:
+        """At every w within reach: points that are whole steps apart share a Fourier transform."""
+        number = np.arange(1, len(self.sizes) + 1)
+        turned = self.sizes * np.exp(2j * pi / self.length * number * self.start)
+        places = number % self.length
+        folded = np.bincount(places, turned.real, self.length) + 1j * np.bincount(
+            places, turned.imag, self.length
+        )
+        points = np.arange(self.number) + self.start
+        sums = (np.fft.ifft(folded) * self.length).imag[: self.number]
+        within = 2 * points / self.length + 2 / pi * sums
+        return np.where(points > 0, 1 - within, 1.0)
+
+    def first_below(self, chance: float) -> int:
+        """The first w at which it is no more than this; all of them if it never is."""
+        return bisect_left(range(self.number), True, key=lambda place: self.at(place) <= chance)
 
 
 def _rounded_variance(terms: tuple[Term, ...], plain: float) -> float:
@@ -225,7 +359,7 @@ def _rounded_variance(terms: tuple[Term, ...], plain: float) -> float:
     values = _characteristic(terms, angles.ravel()).reshape(angles.shape)
     values = values * np.exp(-((spread * angles) ** 2) / 2)
     slope = (values[:, 2] - values[:, 0]) / (2 * step)
-    terms = values[:, 1] / (pi * number) ** 2 - 2 * slope / (pi * number)
+    sawtooth = values[:, 1] / (pi * number) ** 2 - 2 * slope / (pi * number)
     signs = np.where(number % 2, -1.0, 1.0)
-    found = float(plain + spread**2 + ROUNDING_VARIANCE + (signs * terms).sum())
+    found = float(plain + spread**2 + ROUNDING_VARIANCE + (signs * sawtooth).sum())
     return max(found, 0.0)  # noise that is nearly always 0 leaves only rounding errors here

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import count
@@ -11,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.errors import ParameterError
+from graphveil.mechanisms.request import Epoch
 from graphveil.noise.exact_numbers import Exact, exact
 from graphveil.noise.laws import Law
-from graphveil.noise.noise_sum import NoiseSum
+from graphveil.noise.noise_sum import NoiseSum, Term
 from graphveil.planning.plan import Plan
 
 HIGHEST_LEVEL = Fraction(999_999, 1_000_000)
@@ -40,9 +42,47 @@ def change_interval(
 
 
 def half_widths(plan: Plan, steps: range, level: Exact = DEFAULT_LEVEL) -> list[int]:
-    """How far the bounds lie from the raw value, at each of these releases."""
+    """How far the bounds lie from the raw value, at each of these releases, in one pass."""
     share = _checked(level)
-    return [noise_of(plan, {step: 1}).half_width(share) for step in steps]
+    return [noise.half_width(share) for noise in _noises(plan, steps)]
+
+
+def _noises(plan: Plan, steps: range) -> Iterator[NoiseSum]:
+    """The law of the noise in each of these releases, one after the other."""
+    carried, start, whole = _Carried(), 0, True
+    for number in count():
+        epoch = plan.epoch(number)
+        end = start + epoch.steps
+        exact_steps = epoch.factorisation.integral_steps() & whole
+        for step in range(max(start, steps.start), min(end, steps.stop)):
+            own = Term.of(epoch.law, epoch.factorisation.single_row(step - start))
+            slack = Fraction(0 if exact_steps[step - start] else 1, 2)
+            yield NoiseSum.gathered((*carried.terms(), own), slack)
+        if end >= steps.stop:
+            return
+        if plan.mechanism.adds_up:
+            carried, whole = carried.after(epoch), bool(exact_steps[-1])
+        start = end
+
+
+@dataclass(frozen=True)
+class _Carried:
+    """What finished epochs leave in all later releases; equal ones in a row are only counted."""
+
+    before: tuple[Term, ...] = ()
+    newest: Epoch | None = None
+    times: int = 0
+
+    def after(self, epoch: Epoch) -> _Carried:
+        if epoch == self.newest:
+            return _Carried(self.before, epoch, self.times + 1)
+        return _Carried(self.terms(), epoch, 1)
+
+    def terms(self) -> tuple[Term, ...]:
+        if self.newest is None:
+            return self.before
+        left = Term.of(self.newest.law, self.newest.factorisation.single_row(-1))
+        return NoiseSum.gathered((*self.before, left.times(self.times))).terms
 
 
 def noise_interval(noise: NoiseSum, value: int, level: Exact = DEFAULT_LEVEL) -> tuple[int, int]:

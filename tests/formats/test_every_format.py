@@ -16,6 +16,7 @@ FORMATS = registered()
 OPTIONS = {example.format: example.options for example in EXAMPLES}
 BINARY = bytes(range(256)) * 8
 LONGEST_MESSAGE = 300
+HEADERLESS = ("snap", "snap-temporal")
 
 every_format = pytest.mark.parametrize("name", sorted(FORMATS))
 
@@ -58,6 +59,10 @@ def test_it_refuses_what_holds_no_records(
     tmp_path: Path, name: str, content: bytes, insisted: bool
 ) -> None:
     (tmp_path / "file").write_bytes(content)
+    if insisted and content != BINARY and name in HEADERLESS:  # it may have lost its last line
+        found = read_records([tmp_path / "file"], format=name).records
+        assert (len(found.nodes.frame), len(found.edges.frame)) == (0, 0)
+        return
     told = refusal(tmp_path / "file", name if insisted else None, OPTIONS[name])
     assert told.place is not None
     assert told.place.source == "file"

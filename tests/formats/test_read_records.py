@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -118,7 +119,7 @@ def test_the_report_says_what_happened() -> None:
     assert "5 rows of nodes, 3 rows of edges" in said
     assert "1 edges marked as removed: dropped (row 2)" in said
     assert "1 nodes without a date: left to the study's rule (row 3)" in said
-    assert "dated by the field 'patient_attributes.dx_date'" in said
+    assert "dated by the field 'dx_date'" in said
     assert "7 people without links are counted but not listed" in lines(read(COMPACT))
     said = lines(read(MICROBETRACE))
     assert "3 dates with slashes: read month first: 7/8/2021 is July 8" in said
@@ -130,7 +131,7 @@ def test_rows_are_numbered_as_people_find_them() -> None:
     edges = read(HIVTRACE).records.edges
     assert edges.place(2, "source") == Place("results.json", 3, "Edges.source")
     nodes = read(HIVTRACE).records.nodes
-    assert nodes.place(2, "time") == Place("results.json", 2, "Nodes.patient_attributes.dx_date")
+    assert nodes.place(2, "time") == Place("results.json", 2, "Nodes.dx_date")
     assert nodes.place(4, "node") == Place("results.json", 0, "Singletons.id")
     assert read(PAIR).records.edges.place(0, "source") == Place("edges.csv", 2, "source")
     assert read(SNAP).records.edges.place(0, "target") == Place("edges.txt", 4, "target")
@@ -196,8 +197,10 @@ def test_a_node_list_may_date_or_complete_another_format(tmp_path: Path) -> None
     assert rows(found.records.nodes) == [*COMPACT.nodes, ("L90", "2019")]
     dated = read_records([*COMPACT.paths, tmp_path / "alone.tsv"], options=ReadingOptions("Year"))
     assert rows(dated.records.nodes)[2:] == [("L03", None), ("L01", "2001"), ("L02", None)]
+    undated = read_records(paths).records.nodes  # the file with dates completes the other
+    assert rows(undated) == [*((name, None) for name, _ in COMPACT.nodes), ("L90", "2019")]
     with pytest.raises(InputError, match=r"no field was named.*dx_date"):
-        read_records(paths)
+        read_records(COMPACT.paths)
 
 
 def test_links_alone_are_read_for_people_known_before(tmp_path: Path) -> None:
@@ -209,15 +212,53 @@ def test_links_alone_are_read_for_people_known_before(tmp_path: Path) -> None:
     assert [file.format for file in found.report.files] == ["pair"]
 
 
-def test_own_dates_of_hiv_trace_are_taken_where_present(tmp_path: Path) -> None:
+def test_own_dates_of_hiv_trace_are_taken_if_they_are_named(tmp_path: Path) -> None:
     nodes = [{"id": "A", "edi": [2005, 1, 15, 0, 0, 0, 5, 15, -1]}, {"id": "B", "edi": None}]
     path = tmp_path / "network.json"
     path.write_text(json.dumps({"Nodes": nodes, "Edges": []}))
-    for options in (ReadingOptions(), ReadingOptions(time="edi")):
-        found = read_records([path], options=options)
-        assert rows(found.records.nodes) == [("A", "2005-01-15"), ("B", None)]
+    found = read_records([path], options=ReadingOptions(time="edi"))
+    assert rows(found.records.nodes) == [("A", "2005-01-15"), ("B", None)]
+    with pytest.raises(InputError, match="no field was named"):
+        read_records([path])
     path.write_text(json.dumps({"Nodes": [{"id": 7, "baseline": [1999, 12, 31]}], "Edges": []}))
-    assert rows(read_records([path]).records.nodes) == [("7", "1999-12-31")]
+    found = read_records([path], options=ReadingOptions(time="baseline"))
+    assert rows(found.records.nodes) == [("7", "1999-12-31")]
+
+
+def test_each_entry_of_hiv_trace_is_asked_for_the_date_by_itself(tmp_path: Path) -> None:
+    """One spelling, one entry with a field of its own, must not speak for the others."""
+    nodes: list[dict[str, Any]] = [
+        {"id": "A", "patient_attributes": {"dx": "2001"}},
+        {"id": "B", "patient_attributes": {"DX ": "2002", "edi": "1990"}},
+        {"id": "C", "dx": "2003"},
+        {"id": "D", "dx": "1999", "patient_attributes": {"dx": "2004"}},
+        {"id": "E", "dx": "2005", "patient_attributes": {"dx": None}},
+        {"id": "F", "edi": [2000, 1, 1]},
+    ]
+    path = tmp_path / "network.json"
+    path.write_text(json.dumps({"Nodes": nodes, "Edges": []}))
+    for named in ("dx", "Dx", "patient_attributes.dx"):
+        found = read_records([path], options=ReadingOptions(time=named)).records.nodes
+        assert rows(found) == [
+            ("A", "2001"), ("B", "2002"), ("C", "2003"), ("D", "2004"), ("E", "2005"), ("F", None),
+        ]  # fmt: skip
+    absent = read_records([path], options=ReadingOptions(time="seen", edge_time="met"))
+    assert "WARNING: nobody has a date in the field 'seen'" in lines(absent)
+    assert "WARNING: no edge has a date in the field 'met'" in lines(absent)
+
+
+def test_files_say_whether_people_are_listed_for_their_links_only(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("node,time\n21,2019\n")
+    for example, by_links in ((HIVTRACE, ()), (COMPACT, ("compact.json",)), (PAIR, ())):
+        assert read(example).records.by_links == by_links
+    all_listed = replace(COMPACT.options, all_listed=True)
+    assert read(COMPACT, options=all_listed).records.by_links == ()
+    completed = read_records([*COMPACT.paths, tmp_path / "people.csv"], options=COMPACT.options)
+    assert completed.records.by_links == ()
+    assert read(TEMPORAL).records.by_links == ("messages.txt",)
+    listed = read_records([*TEMPORAL.paths, tmp_path / "people.csv"]).records
+    assert (rows(listed.nodes), listed.by_links) == ([("21", "2019")], ())
+    assert len(listed.edges.frame) == len(TEMPORAL.edges)
 
 
 def trace(*directed: bool | None) -> dict[str, Any]:
@@ -231,21 +272,20 @@ def trace(*directed: bool | None) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("marks", "expected"),
     [
-        ((None, False, None), False),
-        ((True, True, True), True),
-        ((True, True, False), False),
-        ((), False),
+        ((None, False, None), None),
+        ((True, True, True), "3 edges marked as directed: read as undirected"),
+        ((True, True, False), "2 edges marked as directed: read as undirected"),
+        ((True, False, False), "1 edges marked as directed: read as undirected"),
+        ((), None),
     ],
 )
-def test_links_of_hiv_trace_are_undirected_unless_all_say_otherwise(
-    tmp_path: Path, marks: tuple[bool | None, ...], expected: bool
+def test_links_of_hiv_trace_are_undirected_whatever_some_say(
+    tmp_path: Path, marks: tuple[bool | None, ...], expected: str | None
 ) -> None:
     (tmp_path / "n.json").write_text(json.dumps(trace(*marks)))
     found = read_records([tmp_path / "n.json"], options=ReadingOptions(time="time"))
-    assert found.directed is expected
-    assert ("in both directions: read as undirected" in lines(found)) == (
-        set(marks) == {True, False}
-    )
+    assert found.directed is False
+    assert expected in lines(found) if expected else "marked" not in lines(found)
 
 
 def test_directions_of_files_must_agree(tmp_path: Path) -> None:
@@ -256,7 +296,8 @@ def test_directions_of_files_must_agree(tmp_path: Path) -> None:
         read_records([*GRAPHML.paths, tmp_path / "directed.graphml"], options=GRAPHML.options)
     every = text.replace("<edge ", '<edge directed="true" ')
     (tmp_path / "every.graphml").write_text(every)
-    assert read_records([tmp_path / "every.graphml"], options=GRAPHML.options).directed is True
+    with pytest.raises(InputError, match=r"column 'directed': the edge has another direction"):
+        read_records([tmp_path / "every.graphml"], options=GRAPHML.options)
 
 
 def test_graphml_has_defaults_namespaces_and_names(tmp_path: Path) -> None:

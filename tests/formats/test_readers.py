@@ -186,7 +186,15 @@ GOOD_NODES, GOOD_EDGES = "node,time\na,2001\nb,2002\n", "source,target\na,b\n"
         (GOOD_NODES, "source,target\na,b,c\n", "edges.csv, row 2: the row has 3 columns"),
         (GOOD_NODES, "source,target\na,b\na,zz\n", "edges.csv, row 3, column 'target'"),
         (GOOD_NODES, "source,target\na,b\na\n", "edges.csv, row 3, column 'target'.*missing"),
-        (GOOD_NODES, "source,target\na,b\n\na,b\n", "edges.csv, row 3, column 'source'.*missing"),
+        (GOOD_NODES, "source,target\na,b\n\na,\n", "edges.csv, row 4, column 'target'.*missing"),
+        ("node,time,x\na,2001,\n,,1\nb,2002,\n", GOOD_EDGES, "nodes.csv, row 3, .*'node'.*missing"),
+        ("node,time,x\na,2001,\nb,2002,\n,,1\n", GOOD_EDGES, "nodes.csv, row 4, .*'node'.*missing"),
+        ('node,time\na,2001\n"b,2002\n"c,2002\n', GOOD_EDGES, "nodes.csv, row 3: a quote is not"),
+        ('node,time,x\na,2001,"y\nb,2002,y"\n', GOOD_EDGES, "nodes.csv, row 2: a quote is not"),
+        ('node,time\na,2001\n"b"c,2002\n', GOOD_EDGES, "nodes.csv, row 3: a quote stands within"),
+        ("node,time,time\na,2001,2\n", GOOD_EDGES, "nodes.csv, row 1, column 'time': two columns"),
+        ("node,time, Time\na,2001,2\n", GOOD_EDGES, "row 1, column 'time': two columns have"),
+        ("node,time,x,x\na,2001,2,3\n", GOOD_EDGES, "row 1, column 'x': two columns have"),
         ("node,time\na,2001\nb,\n", GOOD_EDGES, "nodes.csv, row 3, column 'time'.*missing"),
         ("node,time\na,2001\nb,spring\n", GOOD_EDGES, "nodes.csv, row 3, column 'time'"),
         ("node,time\na,2001\nb,2002-02-30\n", GOOD_EDGES, "nodes.csv, row 3, column 'time'"),
@@ -225,6 +233,8 @@ def test_missing_and_unknown_files_are_refused(tmp_path: Path) -> None:
         "Time , NODE\n2001,1\n2002,2\n",
         'node,time,note\n1,2001,"a, b"\n2,2002,\n',
         "node,time\n1,2001\n2,2002\n\n\n",
+        "node,time\n1,2001\n\n,\n2,2002\n",
+        "node,time,,,X,x\n1,2001,,,,\n2,2002,,,,\n,,,,,\n",
         '"node","time"\n"1","2001"\n" 2 ","2002"\n',
     ],
 )
@@ -272,7 +282,7 @@ def test_frames_and_arrays_that_do_not_fit_are_refused() -> None:
     with pytest.raises(InputError, match="equally long"):
         from_arrays([1, 2], [2001], [1], [2])
     with pytest.raises(InputError, match=r"row 1, column 'node'.*not whole"):
-        GraphSequence.begin(YEARS).extend(from_arrays([1.0, 1.5], [2001, 2001], [], []))
+        GraphSequence.begin(YEARS).extend(from_arrays(np.array([1.0, 1.5]), [2001, 2001], [], []))
 
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"

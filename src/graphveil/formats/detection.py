@@ -87,7 +87,7 @@ def _seen(file: SourceFile) -> str:
         return "an empty file"
     if b"\0" in file.head:
         return "bytes that are not text"
-    for start, kind in ((b"{", "JSON without sections of HIV-TRACE"), (b"<", "XML")):
+    for start, kind in ((b"{", "JSON"), (b"<", "XML")):
         if file.head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(start):
             return kind
     try:

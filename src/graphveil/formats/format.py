@@ -28,11 +28,14 @@ class Claim:
         why: by what it was recognised, in words.
         columns: the user's names of the columns that would be read, if it is a table with
             names; two formats that would read the same columns do not contradict each other.
+        insisted: whether the user insists, so that what is merely unlikely is accepted in every
+            line.
     """
 
     role: Role
     why: str
     columns: tuple[str, ...] = ()
+    insisted: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +47,9 @@ class ParsedFile:
         nodes: its tables of nodes, none if it lists no nodes.
         edges: its tables of edges.
         directed: whether the file says that its edges have a direction; None if it does not say.
+        derived: nodes that it does not list, made from its edges; they count only if no file
+            lists nodes.
+        linked_only: whether it lists nobody without a link.
         without_time: the refusal to raise if no file of another format dates the nodes.
         without_edge_time: the refusal to raise if no file has the date of edges that was named.
     """
@@ -52,6 +58,8 @@ class ParsedFile:
     nodes: tuple[Table, ...] = ()
     edges: tuple[Table, ...] = ()
     directed: bool | None = None
+    derived: tuple[Table, ...] = ()
+    linked_only: bool = False
     without_time: InputError | None = None
     without_edge_time: InputError | None = None
 

@@ -10,7 +10,13 @@ from numpy.typing import ArrayLike
 
 from graphveil.calendar.time_columns import as_series
 from graphveil.errors import InputError, Place
-from graphveil.formats.columns.names import EDGES, NODES, Wanted, match_columns
+from graphveil.formats.columns.names import (
+    EDGES,
+    NODES,
+    Wanted,
+    match_columns,
+    refuse_repeated,
+)
 from graphveil.graph.records import Records, Table
 
 if TYPE_CHECKING:
@@ -98,13 +104,18 @@ def from_arrays(
     edge_time: ArrayLike | None = None,
 ) -> Records:
     """Records from NumPy arrays: one entry per node, one per edge."""
-    nodes = {"node": np.asarray(node), "time": np.asarray(time)}
-    edges = {"source": np.asarray(source), "target": np.asarray(target)}
+    nodes = {"node": _array(node), "time": _array(time)}
+    edges = {"source": _array(source), "target": _array(target)}
     if edge_time is not None:
-        edges["time"] = np.asarray(edge_time)
+        edges["time"] = _array(edge_time)
     return Records(
         nodes=_array_table(nodes, "the node arrays"), edges=_array_table(edges, "the edge arrays")
     )
+
+
+def _array(values: ArrayLike) -> np.ndarray[Any, Any]:
+    """An array; of a list, which may mix kinds, the very objects, not what NumPy makes of all."""
+    return np.asarray(values, dtype=object if isinstance(values, list | tuple) else None)
 
 
 def _array_table(arrays: dict[str, np.ndarray[Any, Any]], source: str) -> Table:
@@ -116,9 +127,16 @@ def _array_table(arrays: dict[str, np.ndarray[Any, Any]], source: str) -> Table:
             f"the arrays {', '.join(arrays)} must be one-dimensional and equally long",
             place=Place(source),
         )
-    if any(array.dtype == object for array in arrays.values()):
-        return _table({name: array.tolist() for name, array in arrays.items()}, source)
-    return Table(pl.DataFrame(arrays), source, first_row=0)
+    columns = {name: _column(array, name) for name, array in arrays.items()}
+    return Table(pl.DataFrame(columns), source, first_row=0)
+
+
+def _column(array: np.ndarray[Any, Any], name: str) -> pl.Series:
+    import polars as pl
+
+    if array.dtype == object:
+        return as_series(array.tolist()) if name == "time" else id_column_of(array.tolist())
+    return pl.Series(array)
 
 
 def from_frames(nodes: pl.DataFrame | pd.DataFrame, edges: pl.DataFrame | pd.DataFrame) -> Records:
@@ -134,7 +152,9 @@ def _frame_table(frame: Any, wanted: Wanted, source: str) -> Table:
 
     if isinstance(frame, pl.LazyFrame):
         frame = frame.collect()
-    names = match_columns([str(name) for name in frame.columns], wanted, source)
+    found = [str(name) for name in frame.columns]
+    names = match_columns(found, wanted, source)
+    refuse_repeated(found, names.values(), Place(source))
     if isinstance(frame, pl.DataFrame):
         chosen = frame.select(pl.col(theirs).alias(name) for name, theirs in names.items())
         return Table(chosen, source, first_row=0, names=names)

@@ -21,6 +21,8 @@ class ReadingOptions:
             that the format itself has.
         edge_time: the same for the date of an edge.
         day_first: whether 7/8/2021 is the 7th of August; else it is July 8th.
+        all_listed: whether HIV-TRACE results that have no list of `Singletons` list everybody
+            all the same, also people without a link.
         most_bytes: the largest file to read, compressed or not; None takes 4 GiB for tables
             and 512 MiB for JSON and GraphML.
         most_nesting: how deep JSON and XML may be nested.
@@ -31,6 +33,7 @@ class ReadingOptions:
     time: str | None = None
     edge_time: str | None = None
     day_first: bool = False
+    all_listed: bool = False
     most_bytes: int | None = None
     most_nesting: int = MOST_NESTING
     mark_bad: bool = False

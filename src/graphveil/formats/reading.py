@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from graphveil.errors import InputError, ParameterError, Place
 from graphveil.formats.detection import detected
@@ -23,11 +24,13 @@ class ReadFiles:
     Attributes:
         records: nodes(node, time) and edges(source, target[, time]); every row knows its place.
         report: what happened to the files; private.
+        formats: those in which people are dated as the options say.
         directed: whether the files say that edges have a direction; None if they do not say.
     """
 
     records: Records
     report: ParseReport
+    formats: tuple[str, ...]
     directed: bool | None
 
 
@@ -36,6 +39,7 @@ def read_records(
     *,
     format: str | None = None,  # noqa: A002
     options: ReadingOptions = DEFAULTS,
+    by_format: Mapping[str, ReadingOptions] = MappingProxyType({}),
 ) -> ReadFiles:
     """Records from one or many files, all of them or none.
 
@@ -43,45 +47,73 @@ def read_records(
         paths: the files, in any order; those of one format are joined.
         format: the format of all files; None recognises each by its content.
         options: what the files do not say themselves.
+        by_format: the same for files of some formats, instead of `options`.
 
     Raises:
         InputError: If a file cannot be read; says where and how to fix it.
     """
     if isinstance(paths, str | Path) or not paths:
         raise ParameterError("paths", "must be a list of at least one file")
-    parsed = _parsed(detected(found_files(paths), format), options)
-    nodes = [table for file in parsed for table in file.nodes]
+    parsed = _parsed(detected(found_files(paths), format), options, by_format)
+    nodes = _people(parsed)
     edges = [table for file in parsed for table in file.edges]
     if not options.mark_bad:
         for table in (*nodes, *edges):
             table.require_sound()
     _refuse_undated(parsed)
     return ReadFiles(
-        records=Records(nodes=joined(nodes, ("node", "time")), edges=_joined_edges(edges)),
+        records=Records(
+            nodes=joined(nodes, ("node", "time")),
+            edges=_joined_edges(edges),
+            by_links=_by_links(parsed),
+        ),
         report=ParseReport(tuple(file.report for file in parsed), tuple(_notes(nodes, edges))),
+        formats=tuple(sorted({file.report.format for file in parsed if _is_dated(file)})),
         directed=_direction(parsed),
     )
 
 
-def _parsed(found: list[tuple[Format, Claimed]], options: ReadingOptions) -> list[ParsedFile]:
+def _parsed(
+    found: list[tuple[Format, Claimed]],
+    options: ReadingOptions,
+    by_format: Mapping[str, ReadingOptions],
+) -> list[ParsedFile]:
     """Every file read by its format, in the order of the files."""
     parsed: dict[str, ParsedFile] = {}
     for format_ in dict.fromkeys(format_ for format_, _ in found):
         own = [claimed for each, claimed in found if each is format_]
-        read = format_.read(own, options)
+        read = format_.read(own, by_format.get(format_.name, options))
         parsed |= {claimed.file.name: file for claimed, file in zip(own, read, strict=True)}
     return [parsed[claimed.file.name] for _, claimed in found]
 
 
+def _people(parsed: list[ParsedFile]) -> list[Table]:
+    """The tables of nodes; those that were made from edges only if nobody lists nodes."""
+    listed = [table for file in parsed for table in file.nodes]
+    return listed or [table for file in parsed for table in file.derived]
+
+
+def _by_links(parsed: list[ParsedFile]) -> tuple[str, ...]:
+    """The files whose people have links, all of them, unless another file completes them."""
+    lists = [file for file in parsed if file.nodes] or [file for file in parsed if file.derived]
+    if all(file.linked_only or file.derived for file in lists):
+        return tuple(file.report.name for file in lists)
+    return ()
+
+
 def _refuse_undated(parsed: list[ParsedFile]) -> None:
     """Refuse a missing date field, unless files of another format have it."""
-    dating = {file.report.format for file in parsed if file.nodes and file.without_time is None}
+    dating = {file.report.format for file in parsed if _is_dated(file)}
     for file in parsed:
         if file.without_time is not None and not dating - {file.report.format}:
             raise file.without_time
     missing = [file.without_edge_time for file in parsed if file.edges]
     if missing and all(missing) and missing[0] is not None:
         raise missing[0]
+
+
+def _is_dated(file: ParsedFile) -> bool:
+    return bool(file.nodes or file.derived) and file.without_time is None
 
 
 def _joined_edges(edges: list[Table]) -> Table:

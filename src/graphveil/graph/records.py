@@ -148,7 +148,10 @@ class Records:
     Attributes:
         nodes: columns `node` and `time`.
         edges: columns `source` and `target`, and `time` where edges have their own.
+        by_links: the sources in which people stand only because of their links, if no other
+            lists people: whoever is removed would take others along, so that a study refuses.
     """
 
     nodes: Table
     edges: Table
+    by_links: tuple[str, ...] = ()

@@ -98,7 +98,10 @@ def _divided(records: Records, refused: RecordError) -> tuple[Records, LeftOut]:
     bad[refused.rows] = True
     column = refused.place.column if refused.place is not None else None
     without = LeftOut(refused.rule, refused.kind, column or "", table.kept(bad))
-    return replace(records, **{refused.kind: table.kept(~bad)}), without
+    left = table.kept(~bad)
+    if refused.kind == "nodes":
+        return replace(records, nodes=left), without
+    return replace(records, edges=left), without
 
 
 def _texts(table: Table, column: str) -> list[str | None]:

@@ -73,6 +73,7 @@ def add(
     options: ReadingOptions | None = None,
     complete: bool = False,
     skip_bad: bool = False,
+    change_reading: bool = False,
     dry_run: bool = False,
 ) -> Addition:
     """Read files and keep their records; the first ones open the study.
@@ -84,19 +85,30 @@ def add(
         options: what the files do not say themselves.
         complete: whether they hold everything, so that what has vanished is reported.
         skip_bad: leave out the rows that break a rule, and list them beside the batch.
+        change_reading: take the options as they are, whatever they were for files before.
         dry_run: only read and check; change nothing.
     """
     from graphveil.formats import ReadingOptions, read_records
+    from graphveil.steward import reading_alike
     from graphveil.study import Study
 
     study = Study.at(folder)
     if not files:
         raise ParameterError("files", "name at least one file of records")
     told = replace(options or ReadingOptions(), mark_bad=skip_bad)
+    before = {} if change_reading else study.read_as()
+    used = reading_alike.as_before(told, before)
     try:
-        reading = read_records(files, format=format, options=told)
+        reading = read_records(files, format=format, options=told, by_format=used)
+        reading_alike.refuse_otherwise(used, before, reading.formats)
         _require_direction(reading, directed=study.promise().directed)
-        added = study.add(reading.records, complete=complete, skip_bad=skip_bad, dry_run=dry_run)
+        added = study.add(
+            reading.records,
+            complete=complete,
+            skip_bad=skip_bad,
+            dry_run=dry_run,
+            read_as=reading_alike.choices(told, used, reading.formats),
+        )
     except RecordError as refused:
         raise refused if skip_bad else refused.advising(_SKIP) from refused
     return Addition(reading, added)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from graphveil.errors import InputError, Place
@@ -60,6 +61,24 @@ def names_by_text(found: Sequence[str]) -> dict[str, str]:
     return theirs
 
 
+def refuse_repeated(found: Sequence[str], used: Iterable[str], place: Place) -> None:
+    """Refuse a table that has two columns of one name, or two that might be a used one.
+
+    Args:
+        found: the names that the table has; nameless columns may repeat.
+        used: the names of the columns that are read.
+        place: the header.
+    """
+    exact, alike = Counter(filter(str.strip, found)), Counter(map(plain, found))
+    for name in found:
+        if exact[name] > 1 or (name in set(used) and alike[plain(name)] > 1):
+            raise InputError(
+                "two columns have this name; case and surrounding blanks do not count",
+                place=replace(place, column=name.strip()),
+                hint="Rename or remove one of them.",
+            )
+
+
 def no_such(kind: str, place: Place, found: Sequence[str], likely: Sequence[str]) -> InputError:
     """The refusal of a named column, field or attribute that is not there.
 
@@ -80,7 +99,7 @@ def no_such(kind: str, place: Place, found: Sequence[str], likely: Sequence[str]
 
 
 def unnamed_date(kind: str, whose: str, place: Place, likely: Sequence[str]) -> InputError:
-    """The refusal of a file whose date was not named; raised if there is something to choose.
+    """The refusal of a file whose date was not named; what looks like one is offered.
 
     Args:
         kind: "column", "field" or "attribute".
@@ -88,14 +107,11 @@ def unnamed_date(kind: str, whose: str, place: Place, likely: Sequence[str]) -> 
         place: where it was looked for.
         likely: those that look like dates.
     """
-    refusal = InputError(
+    return InputError(
         f"no {kind} was named as the date of a {whose}",
         place=place,
         hint=f"Name it: --time in the shell, time= in Python. {_dates(kind, likely)}",
     )
-    if likely:
-        raise refusal
-    return refusal
 
 
 def _dates(kind: str, likely: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from graphveil.errors import InputError
+from graphveil.errors import InputError, Place
 from graphveil.formats.columns.dates import MISSING_WORDS, tidied, undated
 from graphveil.formats.columns.names import plain
 from graphveil.formats.file_reports import file_report
@@ -43,6 +43,11 @@ _MARKS = re.compile(r"[\W_]")
 _BETWEEN = ",;"
 
 
+def _bare(name: str) -> str:
+    """A name as it is compared here: without case, blanks and marks."""
+    return _MARKS.sub("", plain(name))
+
+
 def _claims(file: SourceFile, insisted: bool) -> Claim | None:
     try:
         names = DelimitedTable.of(file).names
@@ -50,7 +55,7 @@ def _claims(file: SourceFile, insisted: bool) -> Claim | None:
         if insisted:
             raise
         return None
-    theirs = {_MARKS.sub("", plain(name)): name for name in reversed(names)}
+    theirs = {_bare(name): name for name in reversed(names)}
     case, infector = (
         next((theirs[name] for name in known if name in theirs), None)
         for known in (_IDS, _INFECTORS)
@@ -91,6 +96,7 @@ def _cases(
     import polars as pl
 
     ours = ("case", "infector", "node_time", "edge_time")
+    _refuse_two_of(claimed.claim.columns, source)
     named = zip(ours, (*claimed.claim.columns, *times), strict=True)
     names = {name: column for name, column in named if column is not None}
     most = options.table_bytes
@@ -98,6 +104,18 @@ def _cases(
     frame = table.frame.cast(pl.String)
     wanted = replace(table, frame=frame.select(names.keys()), names=names)
     return unquoted(wanted, frame["first"], source, most)
+
+
+def _refuse_two_of(used: Sequence[str], source: DelimitedTable) -> None:
+    """Refuse a list with two columns that could be the id, or the infector."""
+    bare = [_bare(name) for name in source.names]
+    for name in used:
+        if bare.count(_bare(name)) > 1:
+            raise InputError(
+                "two columns have this name; case, blanks and marks do not count",
+                place=Place(source.file.name, 1, name),
+                hint="Rename or remove one of them.",
+            )
 
 
 def _nodes(cases: Table, time: str | None, *, day_first: bool) -> tuple[Table, list[Note]]:
@@ -131,11 +149,10 @@ def _edges(cases: Table, edge_time: str | None, *, day_first: bool) -> tuple[Tab
 
 
 def _infectors(frame: pl.DataFrame) -> pl.Series:
-    """The ids in each cell; blanks separate ids unless ids of cases contain blanks."""
+    """The ids in each cell; blanks do not separate them, since ids may hold blanks."""
     import polars as pl
 
-    held = frame["case"].str.strip_chars().str.contains(r"\s").any()
-    one = rf"[^{_BETWEEN}]+" if held else rf"[^{_BETWEEN}\s]+"
+    one = rf"[^{_BETWEEN}]+"
     each = pl.element().str.strip_chars()
     named = ~each.str.to_lowercase().is_in(MISSING_WORDS)
     return frame["infector"].str.extract_all(one).list.eval(each.filter(named))

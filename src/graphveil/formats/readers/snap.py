@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from graphveil.formats.columns.dates import tidied
 from graphveil.formats.file_reports import file_report
@@ -12,28 +13,37 @@ from graphveil.formats.options import ReadingOptions
 from graphveil.formats.source_file import SourceFile
 from graphveil.formats.tables.headerless import (
     comment_notes,
-    ids_have_digits,
+    ids_look_like_ids,
+    is_empty,
+    refuse_mixed_dates,
     refuse_naming,
+    refuse_unlikely,
     says_direction,
 )
 from graphveil.formats.tables.spaced import Spaced, glance, read_spaced
 from graphveil.graph.records import Table
 
-_ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}(-[0-9]{2})?")
+if TYPE_CHECKING:
+    import polars as pl
+
+_ISO_DATE = r"^[0-9]{4}-[0-9]{2}(-[0-9]{2})?$"
+_AS_SAID = "an id and a time per line, as the comment above says"
 _SAYS_DATES = re.compile(r"\b(date|dates|time|year)\b", re.IGNORECASE)
 
 
 def _claims(file: SourceFile, insisted: bool) -> Claim | None:
     seen = glance(file)
-    if seen is None or seen.width != 2:
+    if seen is None or (seen.width != 2 and not is_empty(seen, insisted)):
         return None
-    if all(_ISO_DATE.fullmatch(when) for _, when in seen.rows):
-        return Claim("nodes", "an id and a date per line, no header row")
     if seen.comments and _SAYS_DATES.search(seen.comments[-1]):
-        return Claim("nodes", "an id and a time per line, as the comment above says")
-    if not insisted and not ids_have_digits(seen):
+        return Claim("nodes", _AS_SAID, insisted=insisted)
+    if not seen.first:
+        return Claim("edges", "no lines", insisted=insisted)
+    if re.fullmatch(_ISO_DATE, seen.first[1]):
+        return Claim("nodes", "an id and a date per line, no header row", insisted=insisted)
+    if not insisted and not ids_look_like_ids(seen.first):
         return None
-    return Claim("edges", "two ids per line, no header row")
+    return Claim("edges", "two ids per line, no header row", insisted=insisted)
 
 
 def _read(files: Sequence[Claimed], options: ReadingOptions) -> list[ParsedFile]:
@@ -45,6 +55,8 @@ def _read(files: Sequence[Claimed], options: ReadingOptions) -> list[ParsedFile]
 
 def _dates(claimed: Claimed, options: ReadingOptions) -> ParsedFile:
     found = read_spaced(claimed.file, 2, options.table_bytes)
+    if claimed.claim.why != _AS_SAID:
+        refuse_mixed_dates(claimed, found, ~_are_dates(found))
     table, notes = tidied(_table(claimed, found, ("node", "time")), day_first=options.day_first)
     report = file_report(claimed, SNAP.name, nodes=[table], notes=[*comment_notes(found), *notes])
     return ParsedFile(
@@ -54,6 +66,8 @@ def _dates(claimed: Claimed, options: ReadingOptions) -> ParsedFile:
 
 def _edges(claimed: Claimed, options: ReadingOptions) -> ParsedFile:
     found = read_spaced(claimed.file, 2, options.table_bytes)
+    refuse_unlikely(claimed, found, 2)
+    refuse_mixed_dates(claimed, found, _are_dates(found))
     table = _table(claimed, found, ("source", "target"))
     report = file_report(claimed, SNAP.name, edges=[table], notes=comment_notes(found))
     return ParsedFile(
@@ -62,6 +76,12 @@ def _edges(claimed: Claimed, options: ReadingOptions) -> ParsedFile:
         directed=says_direction(claimed.file),
         without_edge_time=refuse_naming(claimed.file, options.edge_time),
     )
+
+
+def _are_dates(found: Spaced) -> pl.Series:
+    import polars as pl
+
+    return found.columns[1].cast(pl.String).str.contains(_ISO_DATE)
 
 
 def _table(claimed: Claimed, found: Spaced, names: tuple[str, str]) -> Table:

@@ -1,4 +1,9 @@
-"""SNAP temporal networks: two ids and a Unix time per line; a node appears with its first line."""
+"""SNAP temporal networks: two ids and a Unix time per line.
+
+Nobody is listed. Where no other file lists people, a node appears with the first line that names
+it; that is good for looking at a network, and not for a study, since whoever is removed would take
+others along, or move them.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +21,14 @@ from graphveil.formats.parse_report import Note
 from graphveil.formats.source_file import SourceFile
 from graphveil.formats.tables.headerless import (
     comment_notes,
-    ids_have_digits,
+    ids_look_like_ids,
+    is_empty,
     refuse_naming,
+    refuse_unlikely,
     says_direction,
 )
 from graphveil.formats.tables.spaced import Spaced, glance, read_spaced
-from graphveil.graph.identity import same_form
+from graphveil.graph.identity import clean_ids, same_form
 from graphveil.graph.records import Table
 
 if TYPE_CHECKING:
@@ -33,14 +40,17 @@ _LIKELY = 10**8  # seconds, in 1973: smaller numbers are probably weights
 
 def _claims(file: SourceFile, insisted: bool) -> Claim | None:
     seen = glance(file)
-    if seen is None or seen.width != 3:
+    if seen is None or (seen.width != 3 and not is_empty(seen, insisted)):
         return None
-    times = [row[2] for row in seen.rows]
-    if not all(_WHOLE.fullmatch(time) for time in times):
+    if not seen.first:
+        return Claim("network", "no lines", insisted=insisted)
+    *ends, time = seen.first
+    if not _WHOLE.fullmatch(time):
         return None
-    if not insisted and (not ids_have_digits(seen) or min(map(int, times)) < _LIKELY):
+    if not insisted and (not ids_look_like_ids(ends) or int(time) < _LIKELY):
         return None
-    return Claim("network", "two ids and a Unix time per line, no header row")
+    why = "two ids and a Unix time per line, no header row"
+    return Claim("network", why, insisted=insisted)
 
 
 def _read(files: Sequence[Claimed], options: ReadingOptions) -> list[ParsedFile]:
@@ -50,7 +60,7 @@ def _read(files: Sequence[Claimed], options: ReadingOptions) -> list[ParsedFile]
     return [
         ParsedFile(
             file_report(each, TEMPORAL.name, nodes=[new], edges=[own], notes=_notes(rows)),
-            nodes=(new,),
+            derived=(new,),
             edges=(own,),
             directed=says_direction(each.file),
             without_time=refuse_naming(each.file, options.time),
@@ -61,13 +71,15 @@ def _read(files: Sequence[Claimed], options: ReadingOptions) -> list[ParsedFile]
 
 
 def _notes(rows: Spaced) -> list[Note]:
-    said = Note("a node's date is that of the first line that names it")
+    said = Note("people are not listed: unless a file lists them, the first line dates a node")
     return [*comment_notes(rows), said]
 
 
 def _edges(claimed: Claimed, rows: Spaced) -> Table:
     import polars as pl
 
+    seconds = rows.columns[2].cast(pl.Int64, strict=False)
+    refuse_unlikely(claimed, rows, 2, (seconds < _LIKELY).fill_null(False))
     frame = pl.DataFrame(dict(zip(("source", "target", "time"), rows.columns, strict=True)))
     return from_seconds(Table(frame, claimed.file.name, numbers=rows.numbers))
 
@@ -76,7 +88,7 @@ def _first_appearances(edges: Sequence[Table]) -> list[Table]:
     """For each file the nodes that appear in it first, each at its first line."""
     import polars as pl
 
-    ends = [table.frame[end] for table in edges for end in ("source", "target")]
+    ends = [clean_ids(table, end).column for table in edges for end in ("source", "target")]
     ids = same_form(*ends)
     named = [
         pl.DataFrame({"node": ids[2 * number + end], "time": table.frame["time"]})

@@ -15,10 +15,7 @@ Dating = tuple[str | None, InputError | None]
 
 
 def node_time_column(table: TableFile, named: str | None) -> Dating:
-    """The column that dates nodes: the one named, or else the one called time.
-
-    A column that looks like a date but was not named is refused at once: it must be chosen.
-    """
+    """The column that dates nodes: the one named, or else the one called time."""
     column = names_by_text(table.names).get(plain(named or OWN_TIME))
     if column is not None:
         return column, None

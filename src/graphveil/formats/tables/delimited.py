@@ -1,5 +1,8 @@
 """CSV files, plain or gzipped, with a header row; also with tabs or semicolons for commas.
 
+A record is a line: a quote that is not closed in its line would take the lines of others with it,
+so it is refused. Lines with nothing between their separators are no records, wherever they stand.
+
 Ids are text. Large files that hold plain numbers and nothing else are read as numbers, which
 is several times faster and means the same.
 """
@@ -10,17 +13,21 @@ import csv
 import io
 import mmap
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import IO, TYPE_CHECKING, ClassVar
 
 from graphveil.errors import InputError, Place
 from graphveil.formats.columns.dates import PLAIN_NUMBER, look_like_dates, numeric_if_plain
+from graphveil.formats.columns.names import refuse_repeated
 from graphveil.formats.source_file import HEAD, SourceFile
 from graphveil.graph.records import Table
 
 if TYPE_CHECKING:
+    import numpy as np
     import polars as pl
+    from numpy.typing import NDArray
 
 _WORTH_THE_TRY = 1 << 20  # bytes; below, reading text takes no time
 _HEADER_ROWS = 1
@@ -79,12 +86,18 @@ class DelimitedTable:
             columns: the user's name for each of the columns, by ours.
             most_bytes: the largest file to read.
         """
+        header = Place(self.file.name, _HEADER_ROWS)
+        refuse_repeated(self.names, columns.values(), header)
         content = self.file.content(most_bytes)
-        frame = _as_numbers(content, self, columns)
+        frame, numbers = _as_numbers(content, self, columns), None
         if frame is None:
-            frame = _as_text(content, self, columns)
+            frame, numbers = _as_text(content, self, columns)
         chosen = frame.select(frame[theirs].alias(ours) for ours, theirs in columns.items())
-        return Table(chosen, self.file.name, _HEADER_ROWS + 1, columns)
+        return Table(chosen, self.file.name, _HEADER_ROWS + 1, columns, numbers)
+
+    def lines(self, wanted: Iterable[int], most_bytes: int) -> dict[int, str]:
+        """Some lines by their number, the header being 1, without their ends."""
+        return _lines(self.file.content(most_bytes), set(wanted))
 
 
 def _as_numbers(
@@ -110,10 +123,14 @@ def _as_numbers(
     return None if numbers is None else pl.DataFrame(dict(zip(table.names, numbers, strict=True)))
 
 
-def _as_text(content: Path | bytes, table: DelimitedTable, names: dict[str, str]) -> pl.DataFrame:
+def _as_text(
+    content: Path | bytes, table: DelimitedTable, names: dict[str, str]
+) -> tuple[pl.DataFrame, NDArray[np.int64] | None]:
+    """The columns as text, and the number of each row where some lines are no records."""
     import polars as pl
 
     _refuse_nul(content, table.file.name)
+    _refuse_open_quotes(content, table.file.name)
     columns = list(dict.fromkeys(names.values()))
     try:
         frame = pl.read_csv(
@@ -121,7 +138,39 @@ def _as_text(content: Path | bytes, table: DelimitedTable, names: dict[str, str]
         )
     except pl.exceptions.PolarsError as error:
         raise _what_is_wrong(content, table) from error
-    return _with_numeric_times(_without_blank_end(frame), names)
+    frame, numbers = _without_blank_rows(frame, content, table.separator)
+    return _with_numeric_times(frame, names), numbers
+
+
+def _opened(content: Path | bytes) -> IO[bytes]:
+    return io.BytesIO(content) if isinstance(content, bytes) else content.open("rb")
+
+
+def _lines(content: Path | bytes, wanted: set[int]) -> dict[int, str]:
+    with _opened(content) as file:
+        found = {n: line for n, line in enumerate(file, start=1) if n in wanted}
+    return {n: line.rstrip(b"\r\n").decode() for n, line in found.items()}
+
+
+def _refuse_open_quotes(content: Path | bytes, name: str) -> None:
+    """Refuse a line in which a quote is not closed, by its number."""
+    if not _holds_quotes(content):
+        return
+    with _opened(content) as file:
+        for number, line in enumerate(file, start=1):
+            if line.count(b'"') % 2:
+                raise InputError(
+                    "a quote is not closed in its line, and would join it with the next",
+                    place=Place(name, number),
+                    hint="Remove the quote, or the line break within the value.",
+                )
+
+
+def _holds_quotes(content: Path | bytes) -> bool:
+    if isinstance(content, bytes):
+        return b'"' in content
+    with content.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as view:
+        return view.find(b'"') >= 0
 
 
 def _refuse_nul(content: Path | bytes, name: str) -> None:
@@ -144,25 +193,35 @@ def _with_numeric_times(frame: pl.DataFrame, names: dict[str, str]) -> pl.DataFr
     return frame if time is None else frame.with_columns(numeric_if_plain(frame[time]))
 
 
-def _without_blank_end(frame: pl.DataFrame) -> pl.DataFrame:
-    """Blank lines at the end of a file are not records."""
+def _without_blank_rows(
+    frame: pl.DataFrame, content: Path | bytes, separator: str
+) -> tuple[pl.DataFrame, NDArray[np.int64] | None]:
+    """The rows without those of blank lines, and the numbers of those that are left."""
+    import numpy as np
     import polars as pl
 
-    if not frame.height or any(value is not None for value in frame.row(-1)):
-        return frame
-    filled = frame.select(pl.any_horizontal(pl.all().is_not_null())).to_series().arg_true()
-    return frame.head(int(filled[-1]) + 1 if len(filled) else 0)
+    empty = frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
+    if not empty.any():
+        return frame, None
+    numbers = np.arange(frame.height) + _HEADER_ROWS + 1
+    lines = _lines(content, set(numbers[empty.to_numpy()].tolist()))
+    blank = [number for number, line in lines.items() if not line.strip(f"{separator} \t\r")]
+    kept = ~np.isin(numbers, blank)
+    return frame.filter(pl.Series(kept)), numbers[kept]
 
 
 def _what_is_wrong(content: Path | bytes, table: DelimitedTable) -> InputError:
     """Read the file once more, slowly, to name the first bad row."""
-    raw = io.BytesIO(content) if isinstance(content, bytes) else content.open("rb")
     name, width, number = table.file.name, len(table.names), 0
     escaping = "surrogateescape"
-    with raw, io.TextIOWrapper(raw, encoding="utf-8-sig", errors=escaping, newline="") as text:
+    with (
+        _opened(content) as raw,
+        io.TextIOWrapper(raw, encoding="utf-8-sig", errors=escaping, newline="") as text,
+    ):
         try:
-            for number, row in enumerate(csv.reader(text, delimiter=table.separator), start=1):
-                "".join(row).encode()  # what was not UTF-8 cannot be encoded again
+            for number, line in enumerate(text, start=1):
+                line.encode()  # what was not UTF-8 cannot be encoded again
+                row = next(csv.reader([line], delimiter=table.separator, strict=True), [])
                 if len(row) > width:
                     what = f"the row has {len(row)} columns, but the header has {width}"
                     hint = "Put values that contain a separator in quotes."
@@ -170,8 +229,13 @@ def _what_is_wrong(content: Path | bytes, table: DelimitedTable) -> InputError:
         except UnicodeEncodeError:
             return _not_text(name, number)
         except csv.Error:
-            return _not_text(name, number + 1)
+            what = "a quote stands within a value, or a value is too long"
+            return InputError(what, place=Place(name, number), hint=_SAVE_AS)
     return InputError("the file cannot be read as CSV", place=Place(name), hint=_SAVE_AS)
+
+
+def _as_lines(raw: IO[bytes]) -> io.TextIOWrapper:
+    return io.TextIOWrapper(raw, encoding="utf-8-sig", errors="surrogateescape", newline="")
 
 
 def _not_text(name: str, row: int) -> InputError:

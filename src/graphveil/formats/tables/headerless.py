@@ -3,21 +3,73 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from graphveil.errors import InputError, Place
+from graphveil.formats.format import Claimed
 from graphveil.formats.parse_report import Note
 from graphveil.formats.source_file import SourceFile
-from graphveil.formats.tables.spaced import Glance, Spaced, glance
+from graphveil.formats.tables.spaced import Glance, Spaced, glance, unlikely
+
+if TYPE_CHECKING:
+    import polars as pl
 
 _SAYS_DIRECTION = re.compile(r"^#\s*(un)?directed\b", re.IGNORECASE)
-_DIGIT = re.compile(r"[0-9]")
 
 
-def ids_have_digits(seen: Glance) -> bool:
-    """Whether no line can be a header: names have no digits, or are ID1 and ID2."""
-    if {value.lower() for value in seen.rows[0]} >= {"id1", "id2"}:
-        return False
-    return all(_DIGIT.search(row[0]) and _DIGIT.search(row[1]) for row in seen.rows)
+def is_empty(seen: Glance, insisted: bool) -> bool:
+    """Whether a file has no lines, but says by a comment (or the user says) that it is one."""
+    return not seen.first and (insisted or bool(seen.comments))
+
+
+def ids_look_like_ids(ids: Sequence[str]) -> bool:
+    """Whether a line cannot be a header: names have no digits, or are ID1 and ID2."""
+    import polars as pl
+
+    return {name.lower() for name in ids} != {"id1", "id2"} and not unlikely(pl.Series(ids)).any()
+
+
+def refuse_unlikely(
+    claimed: Claimed, rows: Spaced, ends: int, odd: pl.Series | None = None
+) -> None:
+    """Refuse lines that would not have been recognised, unless the user insists on the format.
+
+    Every line is held against what was expected of the first: which line that is must not matter.
+
+    Args:
+        claimed: the file.
+        rows: all of its rows.
+        ends: how many columns are ids.
+        odd: other rows that are unlikely.
+    """
+    import polars as pl
+
+    if claimed.claim.insisted:
+        return
+    for column in rows.columns[:ends]:
+        if column.dtype == pl.String:
+            _refuse(claimed, rows, unlikely(column), "the line may be a header, or of another kind")
+    if odd is not None:
+        _refuse(claimed, rows, odd, "the last value is too small for a number of seconds")
+
+
+def refuse_mixed_dates(claimed: Claimed, rows: Spaced, other: pl.Series) -> None:
+    """Refuse lines whose last value is a date where it is none in the first, or the reverse."""
+    what = "some lines end with a date and some do not"
+    _refuse(claimed, rows, other, what, "Put the comment '# id date' above a list of dates.")
+
+
+def _refuse(
+    claimed: Claimed,
+    rows: Spaced,
+    bad: pl.Series,
+    what: str,
+    hint: str = "Correct it, or say which format the file has with the option format.",
+) -> None:
+    if bad.any():
+        number = int(rows.numbers[int(bad.arg_true()[0])])
+        raise InputError(what, place=Place(claimed.file.name, number), hint=hint)
 
 
 def says_direction(file: SourceFile) -> bool | None:

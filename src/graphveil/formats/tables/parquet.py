@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from graphveil.errors import InputError, Place
+from graphveil.formats.columns.names import refuse_repeated
 from graphveil.formats.source_file import SourceFile
 from graphveil.graph.records import Table
 
@@ -54,6 +55,7 @@ class ParquetTable:
         """
         import polars as pl
 
+        refuse_repeated(self.names, columns.values(), Place(self.file.name))
         chosen = list(dict.fromkeys(columns.values()))
         try:
             frame = pl.read_parquet(self.file.path, columns=chosen, glob=False)

@@ -34,11 +34,12 @@ def unquoted(
     suspects = first.str.contains(origin.separator, literal=True).fill_null(False).arg_true()
     if not len(suspects):
         return table, []
-    lines = set(origin.file.text(most_bytes).splitlines())
+    numbers = {row: table.place(row, "case").row or 0 for row in suspects.to_list()}
+    lines = origin.lines(numbers.values(), most_bytes)
     meant = {
         row: values
-        for row in suspects.to_list()
-        if _as_written(first[row]) in lines and (values := _values(first[row], origin))
+        for row, number in numbers.items()
+        if _as_written(first[row]) == lines[number] and (values := _values(first[row], origin))
     }
     columns = [
         table.frame[ours].scatter(
@@ -46,7 +47,7 @@ def unquoted(
         )
         for ours, theirs in table.names.items()
     ]
-    rows = (table.first_row + row for row in meant)
+    rows = (numbers[row] for row in meant)
     note = Note.of_rows("rows quoted as a whole: read without the quotes", len(meant), rows)
     return replace(table, frame=pl.DataFrame(columns)), [note] if meant else []
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,27 +19,25 @@ if TYPE_CHECKING:
 _WORTH_THE_TRY = 1 << 20  # bytes; below, reading text takes no time
 _BETWEEN = r"(?:\s+,\s+|\s+)"  # a comma counts only where blanks surround it
 _COMMENT = "#"
-_NEVER_INSIDE = re.compile(r"[,;\"<>{}\[\]]")
-_LOOKED_AT = 200
+_NEVER_INSIDE = r"[,;\"<>{}\[\]]"
 
 
 @dataclass(frozen=True)
 class Glance:
-    """The first lines of a file.
+    """The beginning of a file; all other lines have to be like the first, or are refused.
 
     Attributes:
-        rows: the values of each line.
-        comments: the lines that begin with #.
+        first: the values of the first line that is no comment; none if there is no such line.
+        comments: the lines before it, which begin with #.
     """
 
-    rows: list[list[str]]
+    first: list[str]
     comments: list[str]
 
     @property
     def width(self) -> int:
-        """How many columns every row has; 0 if they differ or there is none."""
-        widths = {len(row) for row in self.rows}
-        return widths.pop() if len(widths) == 1 else 0
+        """How many columns there are."""
+        return len(self.first)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,20 +56,27 @@ class Spaced:
 
 
 def glance(file: SourceFile) -> Glance | None:
-    """The first lines, or None if the file is not of this kind at all."""
+    """The beginning, or None if the file is not of this kind at all."""
     head = file.head
     if len(head) >= HEAD:  # the last line may be cut
         head = head[: head.rfind(b"\n") + 1]
     try:
-        lines = [line.strip() for line in decoded(head, file.name).splitlines()]
+        lines = [line.strip() for line in decoded(head, file.name).split("\n")]
     except InputError:
         return None
-    comments = [line for line in lines if line.startswith(_COMMENT)]
-    data = [line for line in lines if line and not line.startswith(_COMMENT)]
-    rows = [re.split(_BETWEEN, line) for line in data[:_LOOKED_AT]]
-    if not rows or any(_NEVER_INSIDE.search(value) for row in rows for value in row):
+    comments = list(takewhile(lambda line: not line or line.startswith(_COMMENT), lines))
+    first = re.split(_BETWEEN, lines[len(comments)]) if len(comments) < len(lines) else []
+    if not first and len(file.head) >= HEAD:
         return None
-    return Glance(rows, comments)
+    return Glance(first, [line for line in comments if line])
+
+
+def unlikely(values: pl.Series) -> pl.Series:
+    """Values that may be part of a header or of another format: no digit, or marks of others."""
+    import polars as pl
+
+    text = values.cast(pl.String)
+    return ~text.str.contains("[0-9]") | text.str.contains(_NEVER_INSIDE)
 
 
 def read_spaced(file: SourceFile, width: int, most_bytes: int) -> Spaced:

@@ -61,7 +61,7 @@ def _nodes(
     document: Document, file: SourceFile, options: ReadingOptions
 ) -> tuple[Table, InputError | None, list[Note]]:
     ids, faults = _required(document.nodes, "id", "node")
-    key = date_key(document, "node", options.time or _OWN_TIME)
+    key = date_key(document, "node", options.time or _OWN_TIME, file)
     refusal = None if key else no_time(document, file, options.time)
     times = values_of(document, document.nodes, key)
     name = document.keys[key].name if key else _OWN_TIME
@@ -76,7 +76,7 @@ def _edges(
     found = {end: _required(document.edges, end, end) for end in ("source", "target")}
     columns: dict[str, Sequence[str | None]] = {end: ids for end, (ids, _) in found.items()}
     faults = [fault for _, faults in found.values() for fault in faults]
-    key = date_key(document, "edge", options.edge_time or _OWN_TIME)
+    key = date_key(document, "edge", options.edge_time or _OWN_TIME, file)
     if key is None:
         table = _table(columns, document.edges, file, {}).marked(*faults)
         return table, no_edge_time(document, file, options.edge_time), []
@@ -110,17 +110,16 @@ def _table(
 
 
 def _direction(document: Document, file: SourceFile) -> bool | None:
-    """What the graph says, unless every edge says the opposite; refuses a mixture."""
+    """What the graph says; refuses an edge that says otherwise."""
     default = _DIRECTIONS.get(plain(document.edge_default or ""))
-    said = [_SAID.get(plain(edge.given.get("directed", "")), default) for edge in document.edges]
-    for edge, direction in zip(document.edges, said, strict=True):
-        if direction != said[0]:
+    for edge in document.edges:
+        if _SAID.get(plain(edge.given.get("directed", "")), default) != default:
             raise InputError(
-                "some edges are directed and some are not",
+                "the edge has another direction than edgedefault says of all",
                 place=Place(file.name, edge.line, "directed"),
-                hint="Make all edges directed, or none.",
+                hint="Make all edges directed, or none, and say so in edgedefault.",
             )
-    return said[0] if said else default
+    return default
 
 
 GRAPHML = register(

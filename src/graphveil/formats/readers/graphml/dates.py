@@ -11,12 +11,18 @@ from graphveil.formats.readers.graphml.elements import Document, Element
 from graphveil.formats.source_file import SourceFile
 
 
-def date_key(document: Document, domain: str, name: str) -> str | None:
+def date_key(document: Document, domain: str, name: str, file: SourceFile) -> str | None:
     """The id of the key that people know by this name, for nodes or for edges."""
-    for key_id, key in document.keys.items():
-        if key.domain in (domain, "all") and plain(name) in (plain(key.name), plain(key_id)):
-            return key_id
-    return None
+    keys = {at: key for at, key in document.keys.items() if key.domain in (domain, "all")}
+    called = [at for at, key in keys.items() if plain(key.name) == plain(name)]
+    found = called or [at for at in keys if plain(at) == plain(name)]
+    if len(found) > 1:
+        raise InputError(
+            "two attributes have this name; case and surrounding blanks do not count",
+            place=Place(file.name, column=name),
+            hint="Rename or remove one of them.",
+        )
+    return found[0] if found else None
 
 
 def values_of(

@@ -112,6 +112,8 @@ class _Collector:
         elif tag == "data":
             self.data_key = given.get("key", "")
         elif tag == "key":
+            if given.get("id", "") in self.keys:
+                self.refuse("two keys have one id")
             self.key_given = given
             self.declare(None)
 
@@ -122,6 +124,8 @@ class _Collector:
         self.texts.clear()
         if tag == "data" and owner in ("node", "edge"):
             listed = self.nodes if owner == "node" else self.edges
+            if self.data_key in listed[-1].data:
+                self.refuse("the element has two data of one key")
             listed[-1].data[self.data_key] = text
         elif tag == "default" and owner == "key":
             self.declare(text)

@@ -2,7 +2,8 @@
 
 Both forms are read, plain and compact, with or without the wrapper `trace_results`. Edges name
 nodes by position. Removed edges are dropped. Ids such as PERSON|SEQUENCE are handed on as they
-are. People without links may be listed as `Singletons`.
+are. People without links may be listed as `Singletons`; where they are not, somebody is listed only
+because of a link, and would vanish with whoever is at its other end.
 """
 
 from __future__ import annotations
@@ -11,12 +12,13 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from graphveil.errors import InputError
 from graphveil.formats.columns.dates import tidied
 from graphveil.formats.file_reports import file_report
 from graphveil.formats.format import Claim, Claimed, Format, ParsedFile, register
 from graphveil.formats.options import ReadingOptions
 from graphveil.formats.parse_report import Note
-from graphveil.formats.readers.hivtrace.dates import date_field, date_texts, times_of
+from graphveil.formats.readers.hivtrace.dates import date_texts, no_date_field, values_named
 from graphveil.formats.readers.hivtrace.document import read_network
 from graphveil.formats.readers.hivtrace.links import read_links
 from graphveil.formats.readers.hivtrace.sections import Section, faults_of, is_text, section
@@ -24,15 +26,12 @@ from graphveil.formats.source_file import SourceFile
 from graphveil.graph.records import Table
 
 _BEGINS = re.compile(rb"(\xef\xbb\xbf)?\s*\{")
-_SAYS_SO = re.compile(
-    rb'"(trace_results|Cluster sizes|Network Summary|Nodes|Edges|Settings|Degrees|Singletons'
-    rb'|Directed Edges|HIV Stages|Multiple sequences|patient_attribute_schema)"\s*:'
-)
 
 
 def _claims(file: SourceFile, insisted: bool) -> Claim | None:
-    says_so = _BEGINS.match(file.head) and _SAYS_SO.search(file.head)
-    return Claim("network", "JSON with sections of HIV-TRACE") if insisted or says_so else None
+    if not insisted and not _BEGINS.match(file.head):
+        return None
+    return Claim("network", "JSON with sections of HIV-TRACE")
 
 
 def _read(files: Sequence[Claimed], options: ReadingOptions) -> list[ParsedFile]:
@@ -43,23 +42,31 @@ def _read_one(claimed: Claimed, options: ReadingOptions) -> ParsedFile:
     network = read_network(claimed.file, options)
     sections, notes = _people(network, claimed.file)
     ids = [_ids(each) for each in sections]
-    field, refusal = date_field(sections, network, claimed.file, options.time)
+    refusal = no_date_field(sections, network, claimed.file, options.time)
     nodes = []
     for each, names in zip(sections, ids, strict=True):
-        table, changed = tidied(_nodes(each, names, field), day_first=options.day_first)
+        named = None if refusal else options.time
+        table, changed = tidied(_nodes(each, names, named), day_first=options.day_first)
         nodes.append(table)
         notes += changed
     links = read_links(section(network, "Edges", claimed.file.name), ids[0], options)
-    dated = [Note(f"dated by the field '{field}'")] if field else []
-    notes = [*dated, *notes, *links.notes]
+    notes = [*_dated_by(nodes, options.time, refusal), *notes, *links.notes]
     return ParsedFile(
         file_report(claimed, HIVTRACE.name, nodes=nodes, edges=[links.table], notes=notes),
         nodes=tuple(nodes),
         edges=(links.table,),
-        directed=links.directed,
+        directed=False,
         without_time=refusal,
-        without_edge_time=links.without_time,
+        linked_only=len(sections) == 1 and not options.all_listed,
     )
+
+
+def _dated_by(nodes: list[Table], named: str | None, refusal: InputError | None) -> list[Note]:
+    if refusal is not None:
+        return []
+    if all(table.frame["time"].null_count() == len(table.frame) for table in nodes):
+        return [Note(f"WARNING: nobody has a date in the field '{named}'")]
+    return [Note(f"dated by the field '{named}'")]
 
 
 def _people(network: dict[str, Any], file: SourceFile) -> tuple[list[Section], list[Note]]:
@@ -88,7 +95,7 @@ def _ids(people: Section) -> list[str | None]:
 def _nodes(people: Section, ids: list[str | None], field: str | None) -> Table:
     import polars as pl
 
-    texts, wrong = date_texts(times_of(people, field) if field else [None] * people.count)
+    texts, wrong = date_texts(values_named(people, field) if field else [None] * people.count)
     nobody = faults_of("the node has no id", "node", [n for n, name in enumerate(ids) if not name])
     frame = pl.DataFrame(
         {"node": ids, "time": texts}, schema={"node": pl.String, "time": pl.String}

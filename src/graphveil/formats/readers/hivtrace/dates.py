@@ -1,12 +1,13 @@
-"""Dates in HIV-TRACE results: which field holds them, and what its values say.
+"""Dates in HIV-TRACE results: what each entry says under the field that the steward named.
 
-The program has two dates of its own, which it rarely knows. In practice dates are among the
-patient attributes, several of them, and the steward names the one that counts.
+The program has two dates of its own, `edi` and `baseline`, which it rarely knows. In practice dates
+are among the patient attributes, several of them. Which field counts is never read off the file:
+one person who has a field would otherwise date everybody.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from graphveil.errors import InputError, Place
@@ -17,72 +18,105 @@ from graphveil.formats.source_file import SourceFile
 from graphveil.graph.faults import Fault
 
 _PATIENT = "patient_attributes"
+_SCHEMA = "patient_attribute_schema"
 _OWN_DATES = ("edi", "baseline")  # lists of 9 numbers, where the program knew them
 _NO_DATE = "no date"
+_TWO_DATES = object()  # what an entry says that has the field twice
 
 
-def date_field(
+def no_date_field(
     sections: list[Section], network: dict[str, Any], file: SourceFile, named: str | None
-) -> tuple[str | None, InputError | None]:
-    """The field that dates people, or the refusal to raise if nothing else dates them."""
-    fields = _fields(sections)
-    if named is not None:
-        wanted = (plain(named), f"{_PATIENT}.{plain(named)}")
-        found = [field for field in fields if plain(field) in wanted]
-        if found or not any(people.count for people in sections):
-            return (found or [named])[-1], None
-        offered = [field.removeprefix(f"{_PATIENT}.") for field in fields]
-        place = Place(file.name, column=named)
-        return None, no_such("field", place, offered, _date_like(sections, fields, network))
-    for own in _OWN_DATES:
-        if any(isinstance(value, list) for people in sections for value in people.column(own)):
-            return own, None
-    place = Place(file.name, column="Nodes")
-    return None, unnamed_date("field", "person", place, _date_like(sections, fields, network))
+) -> InputError | None:
+    """The refusal to raise if nothing else dates people, or None if the field may be there.
+
+    A name is refused only where the file declares its fields, and not this one: whether people
+    have it is no matter of the file as a whole.
+    """
+    if named is None:
+        place = Place(file.name, column="Nodes")
+        return unnamed_date("field", "person", place, _date_like(sections, network))
+    declared = _declared(network)
+    if not declared or _bare(named) in map(plain, (*declared, *_OWN_DATES)):
+        return None
+    place = Place(file.name, column=named)
+    return no_such("field", place, list(declared), _date_like(sections, network))
 
 
-def _fields(sections: list[Section]) -> list[str]:
-    """Fields of the entries, then those of their patient attributes."""
-    plain_fields = (field for people in sections for field in people.columns if field != _PATIENT)
-    patients = (
-        f"{_PATIENT}.{field}"
-        for people in sections
-        for given in people.column(_PATIENT)
-        if isinstance(given, dict)
-        for field in given
-    )
-    return list(dict.fromkeys((*plain_fields, *patients)))
+def values_named(section: Section, named: str) -> list[Any]:
+    """What each entry says under a name, among its patient attributes or else by itself.
+
+    Case and surrounding blanks do not matter, and null says nothing. An entry that says two things
+    under one name says nothing that can be a date.
+    """
+    wanted, attributes = _bare(named), section.column(_PATIENT)
+    own = [field for field in section.columns if plain(field) == wanted]
+    meant = _Meant(wanted)
+    found = []
+    for entry, given in enumerate(attributes):
+        inner = [given[name] for name in given if meant[name]] if isinstance(given, dict) else []
+        outer = [section.columns[field][entry] for field in own]
+        said = _said_by(inner)
+        found.append(_said_by(outer) if said is None else said)
+    return found
 
 
-def _date_like(sections: list[Section], fields: list[str], network: dict[str, Any]) -> list[str]:
+def _said_by(values: list[Any]) -> Any:
+    said = [value for value in values if value is not None]
+    return _TWO_DATES if len(said) > 1 else said[0] if said else None
+
+
+class _Meant(dict[str, bool]):
+    """Whether a name is the wanted one; each name is compared once."""
+
+    def __init__(self, wanted: str) -> None:
+        super().__init__()
+        self._wanted = wanted
+
+    def __missing__(self, name: str) -> bool:
+        return self.setdefault(name, plain(name) == self._wanted)
+
+
+def _bare(named: str) -> str:
+    return plain(named).removeprefix(f"{_PATIENT}.")
+
+
+def _declared(network: dict[str, Any]) -> dict[str, Any]:
+    schema = network.get(_SCHEMA)
+    return schema if isinstance(schema, dict) else {}
+
+
+def _date_like(sections: list[Section], network: dict[str, Any]) -> list[str]:
     """Fields that the schema calls dates, or whose first values look like dates."""
-    schema = network.get("patient_attribute_schema")
     declared = [
         name
-        for name, entry in (schema.items() if isinstance(schema, dict) else ())
+        for name, entry in _declared(network).items()
         if isinstance(entry, dict) and entry.get("type") == "Date"
     ]
+    names = dict.fromkeys(name for people in sections for name in _names(people))
     seen = [
-        field.removeprefix(f"{_PATIENT}.")
-        for field in fields
-        if look_like_dates(value for people in sections for value in times_of(people, field))
+        name
+        for name in names
+        if look_like_dates(value for people in sections for value in _said(people, name))
     ]
     return list(dict.fromkeys((*declared, *seen)))
 
 
-def times_of(people: Section, field: str) -> list[Any]:
-    """The field of every entry, which may be one of its patient attributes."""
-    prefix, dot, name = field.partition(".")
-    if dot and prefix == _PATIENT:
-        attributes = people.column(_PATIENT)
-        return [given.get(name) if isinstance(given, dict) else None for given in attributes]
-    return people.column(field)
+def _names(people: Section) -> Iterator[str]:
+    """Fields of the entries, then those of their patient attributes."""
+    yield from (field for field in people.columns if field != _PATIENT)
+    for given in people.column(_PATIENT):
+        yield from given if isinstance(given, dict) else ()
+
+
+def _said(people: Section, name: str) -> Iterator[Any]:
+    for own, given in zip(people.column(name), people.column(_PATIENT), strict=True):
+        yield given.get(name, own) if isinstance(given, dict) else own
 
 
 def date_texts(values: Sequence[Any]) -> tuple[list[str | None], list[Fault]]:
     """What each value says as text, and the rows whose value cannot be a date."""
     texts = [_date_text(value) for value in values]
-    rule = "the date is not text, a year or a list of numbers"
+    rule = "the date is not text, a year or a list of numbers, or the entry has two of this name"
     wrong = faults_of(rule, "time", [row for row, text in enumerate(texts) if text is _NO_DATE])
     return [None if text is _NO_DATE else text for text in texts], wrong
 

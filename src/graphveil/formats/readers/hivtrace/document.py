@@ -1,4 +1,7 @@
-"""The JSON document that holds an HIV-TRACE network, within limits of size and depth."""
+"""The JSON document that holds an HIV-TRACE network, within limits of size and depth.
+
+An object that has one key twice is refused: of two values one would be lost without a word.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,8 @@ from graphveil.formats.source_file import SourceFile, decoded
 
 _WRAPPER = "trace_results"
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+
+_TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[{}\[\]:]', re.DOTALL)
 
 
 def read_network(file: SourceFile, options: ReadingOptions) -> dict[str, Any]:
@@ -40,11 +45,47 @@ def _json(file: SourceFile, options: ReadingOptions) -> Any:
             hint="HIV-TRACE results are flat: check that this is the right file.",
         )
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_of_different_keys)
+    except _KeyRepeatedError:
+        raise InputError(
+            "an object of the JSON has the same key twice",
+            place=Place(file.name, _line_of_repetition(text)),
+            hint="Remove one of the two; if a program wrote them, export the results again.",
+        ) from None
     except json.JSONDecodeError as error:
         raise _not_json(file, error.lineno) from error
     except ValueError as error:  # a number of thousands of digits
         raise _not_json(file, None) from error
+
+
+class _KeyRepeatedError(Exception):
+    """An object has a key twice."""
+
+
+def _of_different_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise _KeyRepeatedError
+    return found
+
+
+def _line_of_repetition(text: str) -> int | None:
+    """The line of the first key that its object has already; the JSON is known to be valid."""
+    keys: list[set[str]] = []
+    key = ""
+    for token in _TOKEN.finditer(text):
+        mark = token[0][0]
+        if mark in "{[":
+            keys.append(set())
+        elif mark in "}]":
+            keys.pop()
+        elif mark == '"':
+            key = token[0]
+        elif json.loads(key) in keys[-1]:
+            return text.count("\n", 0, token.start()) + 1
+        else:
+            keys[-1].add(json.loads(key))
+    return None
 
 
 def _depth(raw: bytes) -> int:

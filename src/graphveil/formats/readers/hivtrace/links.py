@@ -1,4 +1,8 @@
-"""ListedLinks in HIV-TRACE results: which of them count, whom they join, and their direction."""
+"""Links in HIV-TRACE results: which of them count, and whom they join.
+
+They have no direction, although they have a source and a target. The program marks single links as
+directed; were the marks to decide, one person's link would turn everybody's.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graphveil.errors import InputError, Place
 from graphveil.formats.columns.dates import tidied
-from graphveil.formats.columns.names import no_such
 from graphveil.formats.options import ReadingOptions
 from graphveil.formats.parse_report import Note
-from graphveil.formats.readers.hivtrace.dates import date_texts
+from graphveil.formats.readers.hivtrace.dates import date_texts, values_named
 from graphveil.formats.readers.hivtrace.sections import Section, faults_of
 from graphveil.graph.faults import Fault
 from graphveil.graph.records import Table
@@ -23,23 +25,18 @@ class ListedLinks:
 
     Attributes:
         table: the edges that were not removed.
-        directed: whether all of them have a direction.
-        without_time: the refusal to raise if no other file has the date of edges that was named.
         notes: the rules that some of them met.
     """
 
     table: Table
-    directed: bool
-    without_time: InputError | None
     notes: list[Note]
 
 
 def read_links(links: Section, ids: list[str | None], options: ReadingOptions) -> ListedLinks:
     """The links that count; `ids` are those of the nodes, which links name by position."""
     kept, removed = _kept(links)
-    table, refusal, changed = _edges(links, ids, kept, options)
-    directed, mixed = _direction(links, kept)
-    return ListedLinks(table, directed, refusal, [*removed, *mixed, *changed])
+    table, changed = _edges(links, ids, kept, options)
+    return ListedLinks(table, [*removed, *_marked(links, kept), *changed])
 
 
 def _kept(links: Section) -> tuple[list[int], list[Note]]:
@@ -54,7 +51,7 @@ def _kept(links: Section) -> tuple[list[int], list[Note]]:
 
 def _edges(
     links: Section, ids: list[str | None], kept: list[int], options: ReadingOptions
-) -> tuple[Table, InputError | None, list[Note]]:
+) -> tuple[Table, list[Note]]:
     import polars as pl
 
     named = options.edge_time
@@ -62,8 +59,8 @@ def _edges(
     found = {end: _ends(links, end, ids, kept) for end in names}
     columns = {end: pl.Series(people, dtype=pl.String) for end, (people, _) in found.items()}
     faults = [fault for _, wrong in found.values() for fault in wrong]
-    if named in links.columns:
-        values = links.column(named)
+    if named is not None:
+        values = values_named(links, named)
         times, wrong = date_texts([values[entry] for entry in kept])
         faults += wrong
         columns["time"] = pl.Series(times, dtype=pl.String)
@@ -71,12 +68,12 @@ def _edges(
     numbers = np.array(kept, dtype=np.int64)
     table = Table(pl.DataFrame(columns), links.source, names=names, numbers=numbers)
     table = table.marked(*faults)
-    if "time" in columns:
-        table, notes = tidied(table, day_first=options.day_first)
-        return table, None, notes
-    place = Place(links.source, column=f"{links.name}.{named}")
-    refusal = no_such("field", place, list(links.columns), []) if named else None
-    return table, refusal, []
+    if named is None:
+        return table, []
+    table, notes = tidied(table, day_first=options.day_first)
+    if table.frame["time"].null_count() == len(kept):
+        notes.append(Note(f"WARNING: no edge has a date in the field '{named}'"))
+    return table, notes
 
 
 def _ends(
@@ -91,20 +88,9 @@ def _ends(
     return people, faults_of("the edge does not name two positions in Nodes", end, wrong)
 
 
-def _direction(links: Section, kept: list[int]) -> tuple[bool, list[Note]]:
-    """ListedLinks are undirected, unless all say otherwise; a mixture must not depend on direction.
-
-    The program marks single links as directed. Where such a link is listed in both directions,
-    it is as good as undirected; where it does not, reading it as undirected would lose what
-    the file says.
-    """
-    marks, source, target = (links.column(field) for field in ("directed", "source", "target"))
+def _marked(links: Section, kept: list[int]) -> list[Note]:
+    """The links that say that they have a direction."""
+    marks = links.column("directed")
     marked = [entry for entry in kept if marks[entry]]
-    if not marked or len(marked) == len(kept):
-        return bool(marked), []
-    pairs = {(source[entry], target[entry]) for entry in marked}
-    for entry in marked:
-        if (target[entry], source[entry]) not in pairs:
-            raise links.refuse("some edges are directed and some are not", entry, "directed")
-    rule = "edges marked as directed, in both directions: read as undirected"
-    return False, [Note.of_rows(rule, len(marked), marked)]
+    rule = "edges marked as directed: read as undirected, as all are"
+    return [Note.of_rows(rule, len(marked), marked)] if marked else []

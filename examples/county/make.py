@@ -197,7 +197,8 @@ def second_laboratory(county: County) -> dict[str, Any]:
         {"source": number, "target": len(known) + number, "length": 0.009, "removed": False}
         for number in range(len(known))
     ]
-    return {"Settings": {"threshold": 0.015}, "Nodes": known + nameless, "Edges": edges}
+    nodes = known + nameless
+    return {"Settings": {"threshold": 0.015}, "Nodes": nodes, "Edges": edges, "Singletons": []}
 
 
 def text(network: dict[str, Any]) -> str:

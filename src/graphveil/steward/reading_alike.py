@@ -13,6 +13,7 @@ from typing import Any
 
 from graphveil.errors import ParameterError
 from graphveil.formats import ReadingOptions
+from graphveil.formats.columns.names import plain
 
 _CHOICES = ("time", "edge_time", "day_first", "all_listed")
 Choices = Mapping[str, Mapping[str, Any]]  # by format, then by option
@@ -20,10 +21,12 @@ Choices = Mapping[str, Mapping[str, Any]]  # by format, then by option
 
 def as_before(given: ReadingOptions, before: Choices) -> dict[str, ReadingOptions]:
     """What is left out now is as it was; the options for each format that was read before."""
-    return {
-        name: replace(given, **{each: getattr(given, each) or kept.get(each) for each in _CHOICES})
-        for name, kept in before.items()
-    }
+    return {name: _completed(given, kept) for name, kept in before.items()}
+
+
+def _completed(given: ReadingOptions, kept: Mapping[str, Any]) -> ReadingOptions:
+    missing: dict[str, Any] = {each: kept[each] for each in kept if not getattr(given, each)}
+    return replace(given, **missing)
 
 
 def refuse_otherwise(
@@ -33,13 +36,17 @@ def refuse_otherwise(
     for name in formats:
         kept = before.get(name, {})
         for each in kept:
-            if getattr(used[name], each) != kept[each]:
+            if _compared(getattr(used[name], each)) != _compared(kept[each]):
                 was = "not given" if not kept[each] else f"'{kept[each]}'"
                 raise ParameterError(
                     each,
                     f"was {was} when {name} files were added before",
                     hint="Leave it out, or say --change-reading if it changes from now on.",
                 )
+
+
+def _compared(choice: str | bool | None) -> str | bool | None:
+    return plain(choice) if isinstance(choice, str) else choice
 
 
 def choices(

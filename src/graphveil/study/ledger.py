@@ -7,10 +7,11 @@ were added or withdrawn and refusals depend on the data, so they leave no trace 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final, TypeAlias
 
 from graphveil.errors import IntegrityError
 from graphveil.study.promise import Promise
@@ -100,11 +101,16 @@ class StoredFile:
     sha256: str = field(repr=False)
 
 
+ReadAs: TypeAlias = Mapping[str, Mapping[str, Any]]  # by format, then by option
+NOTHING_SAID: Final[ReadAs] = MappingProxyType({})
+
+
 @dataclass(frozen=True)
 class BatchEntry:
     """Records that were added together; the last of them arrives at `last_step`.
 
-    What was left out of them is listed in `skipped`, if anything was.
+    What was left out of them is listed in `skipped`, if anything was. `read_as` has, by format,
+    how their files were read; the first versions did not keep that.
     """
 
     number: int
@@ -112,6 +118,7 @@ class BatchEntry:
     nodes: StoredFile
     edges: StoredFile
     skipped: StoredFile | None = None
+    read_as: ReadAs = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True)
@@ -181,10 +188,16 @@ class Ledger:
                 nodes=StoredFile(**row.secret["nodes"]),
                 edges=StoredFile(**row.secret["edges"]),
                 skipped=StoredFile(**row.secret["skipped"]) if "skipped" in row.secret else None,
+                read_as=row.secret.get("read_as", {}),
             )
             for row in self.of(Event.RECORDS_ADDED)
             if row.secret["batch"] not in gone
         )
+
+    @property
+    def read_as(self) -> ReadAs:
+        """How files of each format were read last, as far as it was kept."""
+        return {name: kept for batch in self.batches for name, kept in batch.read_as.items()}
 
     @property
     def next_batch(self) -> int:

@@ -20,7 +20,7 @@ from graphveil.study import committed, opening, publishing
 from graphveil.study.clock import label_of, steps_ended
 from graphveil.study.committed import Announced, Committed
 from graphveil.study.folder import Folder, make_folder, write_notes
-from graphveil.study.ledger import Ledger, LedgerRow
+from graphveil.study.ledger import NOTHING_SAID, Ledger, LedgerRow, ReadAs
 from graphveil.study.one_more_series import with_series
 from graphveil.study.promise import Promise, SeriesPromise
 from graphveil.study.public.announcing import announce, told
@@ -120,6 +120,10 @@ class Study:
         """All that happened."""
         return self.committed().ledger
 
+    def read_as(self) -> ReadAs:
+        """How files of each format were read before."""
+        return self.ledger().read_as
+
     def promise(self, ledger: Ledger | None = None) -> Promise:
         """What the study says of itself: its file while it is a draft, then its ledger."""
         ledger = self.ledger() if ledger is None else ledger
@@ -132,6 +136,7 @@ class Study:
         complete: bool = False,
         skip_bad: bool = False,
         dry_run: bool = False,
+        read_as: ReadAs = NOTHING_SAID,
     ) -> Added:
         """Keep records until their step is sealed; the first ones open the study.
 
@@ -141,14 +146,16 @@ class Study:
             skip_bad: leave out the rows that break a rule, and keep a private list of them;
                 else the first such row refuses all.
             dry_run: only report; change nothing.
+            read_as: how files of each format were read, to be kept with the records.
         """
+        adding.require_listed(records)
         if dry_run:
             found = self._candidate(self.ledger(), records, complete, skip_bad)
             return Added(None, found.findings)
         with self._writing() as (transaction, opened):
             ledger = opened.ledger
             found = self._candidate(ledger, records, complete, skip_bad)
-            number = adding.keep(transaction, self.folder, ledger, found)
+            number = adding.keep(transaction, self.folder, ledger, found, read_as)
         self.announce(transaction.ledger())
         return Added(number, found.findings)
 

@@ -42,6 +42,14 @@ def add(
     day_first: Annotated[
         bool, typer.Option("--day-first", help="7/8/2021 is the 7th of August.")
     ] = False,
+    all_listed: Annotated[
+        bool,
+        typer.Option("--all-listed", help="HIV-TRACE lists everybody, also without Singletons."),
+    ] = False,
+    change_reading: Annotated[
+        bool,
+        typer.Option("--change-reading", help="These options differ from those before: use them."),
+    ] = False,
     complete: Annotated[
         bool,
         typer.Option("--complete", help="The files hold everything: report what vanished."),
@@ -80,7 +88,9 @@ def add(
     if withdraw:
         _withdraw(folder, files, as_json=as_json)
         return
-    options = ReadingOptions(time=time, edge_time=edge_time, day_first=day_first)
+    options = ReadingOptions(
+        time=time, edge_time=edge_time, day_first=day_first, all_listed=all_listed
+    )
     with working("Reading and checking …"):
         load_kernels_without_blas()
         added = adding.add(
@@ -90,6 +100,7 @@ def add(
             options=options,
             complete=complete,
             skip_bad=skip_bad,
+            change_reading=change_reading,
             dry_run=dry_run,
         )
     if details is not None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from graphveil.errors import InputError, Place
 from graphveil.graph.arrivals import known_nodes, steps_of_labels
 from graphveil.graph.identity import look_alikes
 from graphveil.graph.intake import Intake, append
@@ -15,7 +16,7 @@ from graphveil.graph.report import IntakeReport, counted
 from graphveil.graph.resolving import Resolved, resolve, stated_steps
 from graphveil.graph.sequence import UNSTATED, GraphSequence
 from graphveil.graph.sifting import LeftOut, Sifted, listed, sifted
-from graphveil.study.ledger import Ledger
+from graphveil.study.ledger import NOTHING_SAID, Ledger, ReadAs
 from graphveil.study.public.facts import Event
 from graphveil.study.records.batches import Pending
 from graphveil.study.records.growing import sealed_and_waiting
@@ -145,7 +146,28 @@ def candidate(
     return Candidate(Pending.of(given).unknown_to(sealed), last_step, findings)
 
 
-def keep(transaction: Transaction, folder: Folder, ledger: Ledger, batch: Candidate) -> int:
+def require_listed(records: Records) -> None:
+    """Refuse people who are there only because of their links.
+
+    Whoever is removed would take along those who are linked to nobody else, or move them to
+    another step: the change by one person would be larger than any sensitivity here allows.
+    """
+    if records.by_links:
+        raise InputError(
+            "people stand here only through their links: without one person, others would vanish",
+            place=Place(", ".join(records.by_links)),
+            hint="Add a table node,time beside it (its header alone if all are known). If "
+            "HIV-TRACE lists everybody, say --all-listed.",
+        )
+
+
+def keep(
+    transaction: Transaction,
+    folder: Folder,
+    ledger: Ledger,
+    batch: Candidate,
+    read_as: ReadAs = NOTHING_SAID,
+) -> int:
     """Write a batch and enter it; its number."""
     number = ledger.next_batch
     files = {
@@ -156,7 +178,7 @@ def keep(transaction: Transaction, folder: Folder, ledger: Ledger, batch: Candid
     if skipped:
         kept = write_list(folder.batches, f"{number:04}-skipped", listed(skipped))
         files["skipped"] = vars(kept)
-    entry = {"batch": number, "last_step": batch.last_step, **files}
+    entry = {"batch": number, "last_step": batch.last_step, "read_as": dict(read_as), **files}
     transaction.append(Event.RECORDS_ADDED, private=entry)
     return number
 

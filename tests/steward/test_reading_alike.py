@@ -1,0 +1,132 @@
+"""Which field dates people is the steward's choice, made once and kept; the file never decides."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphveil.errors import InputError, ParameterError
+from graphveil.formats import ReadingOptions, read_records
+from graphveil.steward.adding import add, withdraw
+from graphveil.study import Study
+from graphveil.study.promise import Promise
+from plain_rules import sealed_steps
+from studies import promise
+
+DX, SEEN = ReadingOptions(time="dx"), ReadingOptions(time="seen")
+
+
+def begun(folder: Path, **changed: Any) -> Path:
+    told: Promise = promise(records={"undated": "first"}, **changed)
+    Study.create(folder / "study", told)
+    return folder / "study"
+
+
+def person(name: str, **dates: Any) -> dict[str, Any]:
+    return {"id": name, "patient_attributes": dates}
+
+
+def results(folder: Path, *people: dict[str, Any], **more: Any) -> Path:
+    path = folder / "results.json"
+    path.write_text(json.dumps({"Nodes": people, "Edges": [], "Singletons": [], **more}))
+    return path
+
+
+def steps(study: Path) -> list[set[str]]:
+    Study.at(study).publish(3, early=True)
+    return [set(nodes) for nodes, _ in sealed_steps(Study.at(study))]
+
+
+@pytest.mark.parametrize("odd", [{"edi": [2001, 1, 1]}, {"DX": "2001"}, {"baseline": [2001, 1, 1]}])
+def test_one_person_with_another_field_dates_nobody_else(
+    tmp_path: Path, odd: dict[str, Any]
+) -> None:
+    study = begun(tmp_path)
+    people = [person(f"P{year}", dx=str(year)) for year in (2001, 2002, 2003, 2004)]
+    add(study, [results(tmp_path, *people, {"id": "odd", **odd})], options=DX)
+    assert steps(study) == [{"P2001", "odd"}, {"P2002"}, {"P2003"}, {"P2004"}]
+
+
+def test_without_a_name_the_file_is_refused_whatever_it_holds(tmp_path: Path) -> None:
+    study = begun(tmp_path)
+    with pytest.raises(InputError, match="no field was named"):
+        add(study, [results(tmp_path, {"id": "a", "edi": [2001, 1, 1]})])
+
+
+def test_the_choice_is_kept_and_later_files_are_read_alike(tmp_path: Path) -> None:
+    study = begun(tmp_path)
+    add(study, [results(tmp_path, person("a", dx="2001", seen="2003"))], options=DX)
+    add(study, [results(tmp_path, person("b", dx="2002", seen="2003"))])
+    add(study, [results(tmp_path, person("c", DX="2002", seen="2003"))], options=DX)
+    assert steps(study) == [{"a"}, {"b", "c"}, set(), set()]
+
+
+def test_another_field_needs_to_be_meant(tmp_path: Path) -> None:
+    study = begun(tmp_path)
+    add(study, [results(tmp_path, person("a", dx="2001", seen="2003"))], options=DX)
+    later = results(tmp_path, person("b", dx="2002", seen="2003"))
+    with pytest.raises(ParameterError, match="was 'dx' when hivtrace files were added before"):
+        add(study, [later], options=SEEN)
+    with pytest.raises(ParameterError, match=r"edge_time.*was not given"):
+        add(study, [later], options=ReadingOptions(edge_time="met"))
+    add(study, [later], options=SEEN, change_reading=True)
+    add(study, [results(tmp_path, person("c", dx="2001", seen="2004"))])
+    assert steps(study) == [{"a"}, set(), {"b"}, {"c"}]
+
+
+def test_a_withdrawn_batch_and_a_dry_run_choose_nothing(tmp_path: Path) -> None:
+    study = begun(tmp_path)
+    file = results(tmp_path, person("a", dx="2001", seen="2003"))
+    add(study, [file], options=DX, dry_run=True)
+    add(study, [file], options=SEEN)
+    withdraw(study)
+    add(study, [file], options=DX)
+    assert steps(study)[0] == {"a"}
+
+
+def test_formats_have_choices_of_their_own(tmp_path: Path) -> None:
+    study = begun(tmp_path)
+    (tmp_path / "nodes.csv").write_text("node,time\nn,2004\n")
+    add(study, [results(tmp_path, person("a", dx="2001")), tmp_path / "nodes.csv"], options=DX)
+    (tmp_path / "nodes.csv").write_text("node,time\nm,2003\n")
+    add(study, [tmp_path / "nodes.csv"])
+    assert steps(study) == [{"a"}, set(), {"m"}, {"n"}]
+
+
+def test_studies_that_kept_no_choice_go_on(tmp_path: Path) -> None:
+    study = begun(tmp_path)
+    records = read_records([results(tmp_path, person("a", dx="2001"))], options=DX).records
+    Study.at(study).add(records)  # as the first versions did
+    add(study, [results(tmp_path, person("b", seen="2002"))], options=SEEN)
+    assert steps(study)[:2] == [{"a"}, {"b"}]
+
+
+@pytest.mark.parametrize("more", [{"Singletons": 5}, {"Singletons": None}])
+def test_people_who_are_listed_for_their_links_only_are_refused(
+    tmp_path: Path, more: dict[str, Any]
+) -> None:
+    study = begun(tmp_path)
+    linked = [{"source": 0, "target": 1}]
+    file = results(tmp_path, person("a", dx="2001"), person("b", dx="2002"), Edges=linked, **more)
+    with pytest.raises(InputError, match=r"results\.json: people stand here only through") as told:
+        add(study, [file], options=DX)
+    assert len(str(told.value)) < 300
+    (tmp_path / "nodes.csv").write_text("node,time\nalone,2003\n")
+    add(study, [file, tmp_path / "nodes.csv"], options=DX, dry_run=True)
+    add(study, [file], options=ReadingOptions(time="dx", all_listed=True))
+    assert steps(study)[:2] == [{"a"}, {"b"}]
+
+
+def test_a_temporal_network_gives_a_study_links_and_nobody(tmp_path: Path) -> None:
+    """One person's first message must not be what brings others in, or dates them."""
+    study = begun(tmp_path)
+    messages = tmp_path / "messages.txt"
+    messages.write_text("1 2 1000000000\n2 3 1050000000\n")
+    with pytest.raises(InputError, match="people stand here only through their links"):
+        add(study, [messages])
+    (tmp_path / "nodes.csv").write_text("node,time\n1,2001\n2,2001\n3,2002\n")
+    add(study, [messages, tmp_path / "nodes.csv"])
+    assert steps(study)[:2] == [{"1", "2"}, {"3"}]

@@ -43,7 +43,18 @@ Outward = Annotated[
 Oriented = Annotated[
     bool, typer.Option("--oriented", help="Reciprocal edges are impossible and refused.")
 ]
+Limit = Annotated[
+    str | None,
+    typer.Option("--limit", metavar="SIZE", help="Largest file to read, unpacked, such as 2GB."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+
+
+def most_bytes(limit: str | None) -> int | None:
+    """The largest file to read, if the user says so."""
+    from graphveil.formats.options import size_of
+
+    return None if limit is None else size_of(limit)
 
 
 class Undated(StrEnum):

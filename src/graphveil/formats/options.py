@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from graphveil.errors import ParameterError
 
 GIB = 1 << 30
+_SIZE = re.compile(r"([0-9]{1,12})\s*([KMGT]?)(i?)B?", re.IGNORECASE)
 MOST_TABLE_BYTES = 4 * GIB
 MOST_DOCUMENT_BYTES = GIB // 2  # a document is held in memory as objects, ten times its size
 MOST_NESTING = 64
@@ -56,6 +58,15 @@ class ReadingOptions:
     def document_bytes(self) -> int:
         """The largest JSON or GraphML document to read."""
         return MOST_DOCUMENT_BYTES if self.most_bytes is None else self.most_bytes
+
+
+def size_of(text: str) -> int:
+    """A number of bytes as people write it: 500MB, 2GB, 2GiB or plain digits."""
+    found = _SIZE.fullmatch(text.strip())
+    if found is None or not int(found[1]):
+        raise ParameterError("limit", "must be a size such as 500MB or 2GB")
+    thousand = 1024 if found[3] else 1000
+    return int(int(found[1]) * thousand ** " KMGT".index(found[2].upper() or " "))
 
 
 DEFAULTS = ReadingOptions()

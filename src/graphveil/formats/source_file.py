@@ -1,9 +1,15 @@
-"""A file as the readers see it: its beginning, and all of it, decompressed, within a limit."""
+"""A file as the readers see it: its beginning, and all of it, decompressed, within a limit.
+
+Whatever the limit is for is found out by looking at the file block by block, before any of it is
+held in memory: a file that is refused costs no memory, however far it would unpack.
+"""
 
 from __future__ import annotations
 
+import gzip
+import io
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from os.path import commonpath
 from pathlib import Path
@@ -11,6 +17,8 @@ from pathlib import Path
 from graphveil.errors import InputError, Place
 
 HEAD = 1 << 16
+MOST_LINE_BYTES = 1 << 20  # of a table; a thousand times the longest id
+_BLOCK = 1 << 20
 _GZIP = b"\x1f\x8b"
 _ANY_GZIP = 31  # zlib's number for: gzip, any window
 
@@ -49,23 +57,68 @@ class SourceFile:
         return cls(path, name, _beginning(head, name) if packed else head, packed)
 
     def content(self, most: int) -> Path | bytes:
-        """The file itself, or its decompressed bytes; refuses more than `most` bytes."""
+        """The file itself, or its decompressed bytes, as lines of a table.
+
+        Refuses more than `most` bytes, and a line that is too long for any row.
+        """
         self.refuse_above(most)
-        return _unpacked(self.path.read_bytes(), self.name, most) if self.packed else self.path
+        self._refuse_long_lines(most)
+        return self._unpacked(most) if self.packed else self.path
 
     def refuse_above(self, most: int) -> None:
         """Refuse a file that is larger on disk than `most` bytes."""
         if self.path.stat().st_size > most:
-            raise _too_large(self.name, most)
+            raise too_large(self.name, most)
 
-    def whole(self, most: int) -> bytes:
-        """All bytes of the file, decompressed; refuses more than `most`."""
+    def rows(self, most: int) -> bytes:
+        """All bytes of a table, decompressed; refuses what `content` refuses."""
         content = self.content(most)
         return content if isinstance(content, bytes) else content.read_bytes()
+
+    def whole(self, most: int) -> bytes:
+        """All bytes of a document, decompressed; refuses more than `most`."""
+        self.refuse_above(most)
+        for _ in self._blocks(most):
+            pass
+        return self._unpacked(most) if self.packed else self.path.read_bytes()
 
     def text(self, most: int) -> str:
         """All of the file as text without a byte order mark."""
         return decoded(self.whole(most), self.name)
+
+    def _blocks(self, most: int) -> Iterator[bytes]:
+        """The decompressed bytes, one block after the other; refuses more than `most`."""
+        left = most
+        try:
+            with gzip.open(self.path) if self.packed else self.path.open("rb") as file:
+                while block := file.read(_BLOCK):
+                    left -= len(block)
+                    if left < 0:
+                        raise too_large(self.name, most)
+                    yield block
+        except (OSError, EOFError, zlib.error) as error:
+            raise _damaged(self.name) from error
+
+    def _unpacked(self, most: int) -> bytes:
+        """All blocks in one piece, without ever holding them twice."""
+        buffer = io.BytesIO()
+        for block in self._blocks(most):
+            buffer.write(block)
+        return buffer.getvalue()
+
+    def _refuse_long_lines(self, most: int) -> None:
+        lines, since = 1, 0  # bytes since the last line end
+        for block in self._blocks(most):
+            first, last = block.find(b"\n"), block.rfind(b"\n")
+            since += len(block) if first < 0 else first
+            if since > MOST_LINE_BYTES:
+                raise InputError(
+                    f"the line has more than {MOST_LINE_BYTES:,} bytes",
+                    place=Place(self.name, lines),
+                    hint="A row of a table is much shorter: check that this is the right file.",
+                )
+            if last >= 0:
+                lines, since = lines + block.count(b"\n"), len(block) - last - 1
 
 
 def decoded(raw: bytes, name: str) -> str:
@@ -94,25 +147,6 @@ def _beginning(packed: bytes, name: str) -> bytes:
         raise _damaged(name) from error
 
 
-def _unpacked(packed: bytes, name: str, most: int) -> bytes:
-    """All members of a gzip file, one after the other."""
-    parts: list[bytes] = []
-    room = most
-    while packed:
-        member = zlib.decompressobj(_ANY_GZIP)
-        try:
-            parts.append(member.decompress(packed, room + 1))
-        except zlib.error as error:
-            raise _damaged(name) from error
-        room -= len(parts[-1])
-        if room < 0:
-            raise _too_large(name, most)
-        if not member.eof:
-            raise _damaged(name)
-        packed = member.unused_data.lstrip(b"\0")  # some programs fill up the last block
-    return parts[0] if len(parts) == 1 else b"".join(parts)
-
-
 def _damaged(name: str) -> InputError:
     return InputError(
         "the file cannot be decompressed; it is damaged or not gzip",
@@ -121,11 +155,12 @@ def _damaged(name: str) -> InputError:
     )
 
 
-def _too_large(name: str, most: int) -> InputError:
+def too_large(name: str, most: int) -> InputError:
+    """The refusal of a file that would need more than `most` bytes."""
     return InputError(
         f"the file holds more than {most:,} bytes, compressed or not",
         place=Place(name),
-        hint="Split it, or raise the limit with the option most_bytes.",
+        hint="Split it, or raise the limit: --limit in the shell, most_bytes= in Python.",
     )
 
 

@@ -29,6 +29,7 @@ _WHOLE_NUMBER = r"^(0|-?[1-9][0-9]*)$"
 _UNUSUAL = r"[^ -~]"  # whatever is not printable ASCII
 _INVISIBLE = r"[[\p{Cf}\p{Default_Ignorable_Code_Point}]--\p{Prepended_Concatenation_Mark}]"
 _CONTROL = r"[\p{Cc}\p{Zl}\p{Zp}]"
+MOST_ID_BYTES = 1000
 UNKNOWN = -1
 _PIECE = 1 << 20  # ids that one thread looks up at a time
 
@@ -59,6 +60,7 @@ def clean_ids(table: Table, column: str) -> Ids:
     spelled = spelled_alike(ids)
     bare = spelled.str.strip_chars()
     refuse_missing(table, column, bare.is_null() | (bare == ""))
+    _refuse_long(table, column, bare)
     trimmed, respelled = int((bare != spelled).sum()), 0
     if spelled is not ids:
         _refuse_control(table, column, bare)
@@ -99,6 +101,14 @@ def look_alikes(ids: pl.Series, among: pl.Series) -> int:
 def _looks(ids: pl.Series) -> pl.Series:
     """What a hasty reader sees: no letter case, no fancy forms of letters and blanks."""
     return ids.str.normalize("NFKC").str.to_lowercase()
+
+
+def _refuse_long(table: Table, column: str, ids: pl.Series) -> None:
+    lengths = ids.str.len_bytes()
+    if len(ids) and int(lengths.max()) > MOST_ID_BYTES:  # type: ignore[arg-type]
+        rule = f"the id is longer than {MOST_ID_BYTES:,} bytes"
+        hint = "Correct it; lines may have been joined."
+        raise table.refusal(Fault.where(lengths > MOST_ID_BYTES, column, rule, hint))
 
 
 def _refuse_control(table: Table, column: str, ids: pl.Series) -> None:

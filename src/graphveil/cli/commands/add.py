@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphveil.cli.options import Json, StudyFolder
+from graphveil.cli.options import Json, Limit, StudyFolder, most_bytes
 from graphveil.cli.output import print_json, working
 from graphveil.cli.terminal import one_line
 from graphveil.errors import ParameterError
@@ -50,6 +50,7 @@ def add(
         bool,
         typer.Option("--change-reading", help="These options differ from those before: use them."),
     ] = False,
+    limit: Limit = None,
     complete: Annotated[
         bool,
         typer.Option("--complete", help="The files hold everything: report what vanished."),
@@ -89,7 +90,11 @@ def add(
         _withdraw(folder, files, as_json=as_json)
         return
     options = ReadingOptions(
-        time=time, edge_time=edge_time, day_first=day_first, all_listed=all_listed
+        time=time,
+        edge_time=edge_time,
+        day_first=day_first,
+        all_listed=all_listed,
+        most_bytes=most_bytes(limit),
     )
     with working("Reading and checking …"):
         load_kernels_without_blas()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphveil.cli.options import Json, Name, Undated
+from graphveil.cli.options import Json, Limit, Name, Undated, most_bytes
 from graphveil.cli.statistic_options import given_parameters
 from graphveil.cli.terminal import one_line
 from graphveil.errors import ParameterError
@@ -16,6 +16,7 @@ from graphveil.errors import ParameterError
 if TYPE_CHECKING:
     from graphveil.engines import ExactCounts
     from graphveil.graph.intake import Intake
+    from graphveil.graph.records import Records
     from graphveil.statistics.statistic import Statistic
 
 PRIVATE = "PRIVATE: exact counts, no noise added. For the data holder only, never for publication."
@@ -51,6 +52,7 @@ def count(
     undated: Annotated[
         Undated, typer.Option("--undated", help="Nodes without a time: refuse, or first step.")
     ] = Undated.REFUSE,
+    limit: Limit = None,
     as_json: Json = False,
 ) -> None:
     """Count a statistic exactly at every step. The result is private.
@@ -69,7 +71,8 @@ def count(
     statistic.require_domain(directed=directed or oriented)
     with working("Reading and counting …"):
         load_kernels_without_blas()
-        intake = _read(nodes, edges_file, every, directed or oriented, oriented, undated.value)
+        records = _read(nodes, edges_file, limit)
+        intake = _taken(records, every, directed or oriented, oriented, undated.value)
         counts = _count(intake, statistic)
     if as_json:
         _print_json(intake, statistic, counts)
@@ -88,14 +91,18 @@ def _file_and_parameters(edges: list[str], given: dict[str, str]) -> tuple[Path,
     return Path(files[0]), {**given, **({"pattern": patterns[0]} if patterns else {})}
 
 
-def _read(
-    nodes: Path, edges: Path, every: str | None, directed: bool, oriented: bool, undated: str
+def _read(nodes: Path, edges: Path, limit: str | None) -> Records:
+    from graphveil.formats import ReadingOptions, read_pair
+
+    return read_pair(nodes, edges, ReadingOptions(most_bytes=most_bytes(limit)))
+
+
+def _taken(
+    records: Records, every: str | None, directed: bool, oriented: bool, undated: str
 ) -> Intake:
     from graphveil.calendar.calendar import Calendar
-    from graphveil.formats import read_pair
     from graphveil.graph.sequence import GraphSequence
 
-    records = read_pair(nodes, edges)
     times = records.nodes.frame["time"]
     rhythm = every or ("1" if times.dtype.is_integer() else "year")
     calendar = Calendar.spanning(times, int(rhythm) if rhythm.isdigit() else rhythm)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _WORTH_THE_TRY = 1 << 20  # bytes; below, reading text takes no time
 _HEADER_ROWS = 1
+_BLOCK = 1 << 24
 _SEPARATORS = ",\t;"
 _QUOTED = re.compile(r'"[^"]*"')
 _SAVE_AS = "Save the file as UTF-8 text with commas between columns and a header row."
@@ -178,13 +179,13 @@ def _refuse_nul(content: Path | bytes, name: str) -> None:
         _refuse_nul_at(content.find(b"\0"), content, name)
         return
     with content.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as view:
-        at = view.find(b"\0")
-        _refuse_nul_at(at, view[: max(at, 0)], name)
+        _refuse_nul_at(view.find(b"\0"), view, name)
 
 
-def _refuse_nul_at(at: int, before: bytes, name: str) -> None:
+def _refuse_nul_at(at: int, content: bytes | mmap.mmap, name: str) -> None:
     if at >= 0:
-        raise _not_text(name, before.count(b"\n", 0, at) + 1)
+        blocks = (content[start : min(start + _BLOCK, at)] for start in range(0, at, _BLOCK))
+        raise _not_text(name, sum(block.count(b"\n") for block in blocks) + 1)
 
 
 def _with_numeric_times(frame: pl.DataFrame, names: dict[str, str]) -> pl.DataFrame:

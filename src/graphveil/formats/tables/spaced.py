@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 _WORTH_THE_TRY = 1 << 20  # bytes; below, reading text takes no time
+_PART = 1 << 26  # characters that become lines at a time
 _BETWEEN = r"(?:\s+,\s+|\s+)"  # a comma counts only where blanks surround it
 _COMMENT = "#"
 _NEVER_INSIDE = r"[,;\"<>{}\[\]]"
@@ -81,7 +83,7 @@ def unlikely(values: pl.Series) -> pl.Series:
 
 def read_spaced(file: SourceFile, width: int, most_bytes: int) -> Spaced:
     """All rows of a file with so many columns; refuses a line that has more or fewer."""
-    raw = file.whole(most_bytes)
+    raw = file.rows(most_bytes)
     if len(raw) >= _WORTH_THE_TRY:
         plain = _as_numbers(raw, width)
         if plain is not None:
@@ -109,10 +111,22 @@ def _as_numbers(raw: bytes, width: int) -> Spaced | None:
     return Spaced([pl.Series(column) for column in numbers], lines, (comments, [1][:comments]))
 
 
+def _lines(text: str) -> Iterator[pl.Series]:
+    """All lines, part by part; a list of them would need many times the memory."""
+    import polars as pl
+
+    start = 0
+    while start <= len(text):
+        end = text.find("\n", start + _PART)
+        end = len(text) if end < 0 else end
+        yield pl.Series([text[start:end]], dtype=pl.String).str.split("\n").explode()
+        start = end + 1
+
+
 def _as_text(text: str, name: str, width: int) -> Spaced:
     import polars as pl
 
-    lines = pl.Series(text.split("\n"), dtype=pl.String).str.strip_chars()
+    lines = pl.concat(_lines(text)).str.strip_chars()
     comment = lines.str.starts_with(_COMMENT)
     rows = (~comment & (lines != "")).arg_true()
     shape = "^" + _BETWEEN.join([r"(\S+)"] * width) + "$"

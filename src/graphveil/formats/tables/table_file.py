@@ -8,7 +8,7 @@ from typing import ClassVar, Protocol
 
 from graphveil.errors import InputError, Place
 from graphveil.formats.columns.names import EDGES, NODES, Wanted, match_columns
-from graphveil.formats.options import DEFAULTS
+from graphveil.formats.options import DEFAULTS, ReadingOptions
 from graphveil.formats.source_file import SourceFile
 from graphveil.formats.tables.delimited import DelimitedTable
 from graphveil.formats.tables.parquet import ParquetTable, is_parquet
@@ -51,19 +51,21 @@ def table_file(file: SourceFile) -> TableFile:
     return ParquetTable.of(file) if is_parquet(file) else DelimitedTable.of(file)
 
 
-def read_pair(nodes: str | Path, edges: str | Path) -> Records:
+def read_pair(nodes: str | Path, edges: str | Path, options: ReadingOptions = DEFAULTS) -> Records:
     """Records from a native pair of files: nodes(node, time), edges(source, target[, time]).
 
-    Each file may be CSV, gzipped CSV or Parquet.
+    Each file may be CSV, gzipped CSV or Parquet. Of the options, the limit on bytes counts.
     """
-    return Records(nodes=read_table(Path(nodes), NODES), edges=read_table(Path(edges), EDGES))
+    return Records(
+        nodes=read_table(Path(nodes), NODES, options), edges=read_table(Path(edges), EDGES, options)
+    )
 
 
-def read_table(path: Path, wanted: Wanted) -> Table:
+def read_table(path: Path, wanted: Wanted, options: ReadingOptions = DEFAULTS) -> Table:
     """The wanted columns of one table, by the ending of its file name."""
     file = SourceFile.found(path, path.name)
     table = _by_ending(file)
-    return table.read(match_columns(table.names, wanted, file.name), DEFAULTS.table_bytes)
+    return table.read(match_columns(table.names, wanted, file.name), options.table_bytes)
 
 
 def _by_ending(file: SourceFile) -> TableFile:

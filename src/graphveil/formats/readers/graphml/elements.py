@@ -12,6 +12,7 @@ from xml.parsers import expat
 
 from graphveil.errors import InputError, Place
 
+MOST_ELEMENTS = 10_000_000  # half a kilobyte of memory each
 _NOT_READ = {
     "hyperedge": "hyperedges are not supported",
     "graph": "several graphs, or graphs within graphs, are not supported",
@@ -108,6 +109,8 @@ class _Collector:
             self.graphs, self.edge_default = 1, given.get("edgedefault")
         elif tag in ("node", "edge"):
             listed = self.nodes if tag == "node" else self.edges
+            if len(self.nodes) + len(self.edges) >= MOST_ELEMENTS:
+                self.refuse(f"there are more than {MOST_ELEMENTS:,} nodes and edges")
             listed.append(Element(self.parser.CurrentLineNumber, given, {}))
         elif tag == "data":
             self.data_key = given.get("key", "")

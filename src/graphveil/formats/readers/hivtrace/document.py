@@ -16,6 +16,10 @@ from graphveil.formats.options import ReadingOptions
 from graphveil.formats.source_file import SourceFile, decoded
 
 _WRAPPER = "trace_results"
+_BLOCK = 1 << 22
+_STEPS = np.zeros(256, np.int8)  # by how much each byte changes the depth
+_STEPS[list(b"[{")] = 1
+_STEPS[list(b"]}")] = -1
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[{}\[\]:]', re.DOTALL)
@@ -89,12 +93,15 @@ def _line_of_repetition(text: str) -> int | None:
 
 
 def _depth(raw: bytes) -> int:
-    """How deep brackets are nested, not counting those within text."""
+    """How deep brackets are nested, not counting those within text; block by block."""
     bare = np.frombuffer(_STRING.sub(b"", raw), dtype=np.uint8)
-    brackets = bare[np.isin(bare, np.frombuffer(b"[]{}", dtype=np.uint8))]
-    opening = np.isin(brackets, np.frombuffer(b"[{", dtype=np.uint8))
-    steps = np.where(opening, 1, -1)
-    return int(np.cumsum(steps).max()) if len(steps) else 0
+    deepest = depth = 0
+    for start in range(0, len(bare), _BLOCK):
+        steps = _STEPS[bare[start : start + _BLOCK]]
+        depths = np.cumsum(steps, dtype=np.int32)
+        deepest = max(deepest, depth + int(depths.max()))
+        depth += int(depths[-1])
+    return deepest
 
 
 def _not_json(file: SourceFile, line: int | None) -> InputError:

@@ -10,7 +10,7 @@ from graphveil.errors import ParameterError
 GIB = 1 << 30
 _SIZE = re.compile(r"([0-9]{1,12})\s*([KMGT]?)(i?)B?", re.IGNORECASE)
 MOST_TABLE_BYTES = 4 * GIB
-MOST_DOCUMENT_BYTES = GIB // 2  # a document is held in memory as objects, ten times its size
+MOST_DOCUMENT_BYTES = GIB // 4  # held as objects, of ten times its size, or twenty at worst
 MOST_NESTING = 64
 
 
@@ -26,7 +26,7 @@ class ReadingOptions:
         all_listed: whether HIV-TRACE results that have no list of `Singletons` list everybody
             all the same, also people without a link.
         most_bytes: the largest file to read, compressed or not; None takes 4 GiB for tables
-            and 512 MiB for JSON and GraphML.
+            and 256 MiB for JSON and GraphML.
         most_nesting: how deep JSON and XML may be nested.
         mark_bad: whether rows that break a rule are handed on, marked as such, for whoever
             leaves them out; else the first of them refuses the files.

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from graphveil.errors import InputError, Place
 from graphveil.graph.faults import Fault
 from graphveil.graph.records import Table
 from graphveil.kernels.threads import in_threads
@@ -30,6 +31,9 @@ _UNUSUAL = r"[^ -~]"  # whatever is not printable ASCII
 _INVISIBLE = r"[[\p{Cf}\p{Default_Ignorable_Code_Point}]--\p{Prepended_Concatenation_Mark}]"
 _CONTROL = r"[\p{Cc}\p{Zl}\p{Zp}]"
 MOST_ID_BYTES = 1000
+_NOT_WHOLE = "an id is a number that is not whole, or too large to be exact"
+_STORE_AS = "Store ids as text or as whole numbers."
+_SHOWN = 60  # characters of a type that a message repeats
 UNKNOWN = -1
 _PIECE = 1 << 20  # ids that one thread looks up at a time
 
@@ -122,20 +126,47 @@ def _refuse_control(table: Table, column: str, ids: pl.Series) -> None:
 def _as_integers_or_text(table: Table, column: str, raw: pl.Series) -> pl.Series:
     import polars as pl
 
+    require_id_type(raw.dtype, Place(table.source, column=table.names.get(column, column)))
     if raw.dtype == pl.Int64:
         return raw
     if raw.dtype.is_integer():
         return raw.cast(pl.Int64, strict=False) if _fits(raw) else raw.cast(pl.String)
     if raw.dtype.is_float():
         return _whole_numbers(table, column, raw)
+    if raw.dtype.is_decimal():
+        return _whole_decimals(table, column, raw)
     if raw.dtype == pl.Object:
         return pl.Series(raw.name, [None if x is None else str(x) for x in raw], dtype=pl.String)
     return raw.cast(pl.String)
 
 
+def require_id_type(kind: pl.DataType, place: Place) -> None:
+    """Refuse a column whose type holds neither text nor numbers."""
+    import polars as pl
+
+    texts = (pl.String, pl.Categorical, pl.Enum, pl.Object, pl.Null)
+    if not kind.is_numeric() and not isinstance(kind, texts):
+        raise InputError(
+            f"the column has the type {str(kind)[:_SHOWN]}, which holds no ids",
+            place=place,
+            hint=_STORE_AS,
+        )
+
+
 def _fits(raw: pl.Series) -> bool:
-    most = raw.max()
-    return most is None or int(most) < 2**63  # type: ignore[arg-type]
+    least, most = raw.min(), raw.max()
+    return most is None or (int(least) >= -(2**63) and int(most) < 2**63)  # type: ignore[arg-type]
+
+
+def _whole_decimals(table: Table, column: str, raw: pl.Series) -> pl.Series:
+    """Databases hand out whole numbers as decimals; the text of 7.00 is 7."""
+    import polars as pl
+
+    text = raw.cast(pl.String).str.replace(r"\.0*$", "")
+    broken = text.str.contains(".", literal=True)
+    if broken.any():
+        raise table.refusal(Fault.where(broken, column, _NOT_WHOLE, _STORE_AS))
+    return text
 
 
 def _whole_numbers(table: Table, column: str, raw: pl.Series) -> pl.Series:
@@ -145,9 +176,7 @@ def _whole_numbers(table: Table, column: str, raw: pl.Series) -> pl.Series:
     numbers = raw.fill_nan(None)
     broken = (numbers.floor() != numbers) | (numbers.abs() >= 2**53)
     if broken.any():
-        what = "an id is a number that is not whole, or too large to be exact"
-        hint = "Store ids as text or as whole numbers."
-        raise table.refusal(Fault.where(broken, column, what, hint))
+        raise table.refusal(Fault.where(broken, column, _NOT_WHOLE, _STORE_AS))
     return numbers.cast(pl.Int64)
 
 

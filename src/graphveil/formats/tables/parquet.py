@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from graphveil.errors import InputError, Place
 from graphveil.formats.columns.names import refuse_repeated
-from graphveil.formats.source_file import SourceFile
+from graphveil.formats.source_file import SourceFile, too_large
+from graphveil.graph.identity import require_id_type
 from graphveil.graph.records import Table
+
+if TYPE_CHECKING:
+    import polars as pl
 
 _MAGIC = b"PAR1"
 _FIRST_ROW = 1
+_BYTES_A_CELL = 16  # of text in memory, however often a value is repeated
+_SHOWN = 60  # characters of a type that a message repeats
 
 
 def is_parquet(file: SourceFile) -> bool:
@@ -25,12 +31,12 @@ class ParquetTable:
 
     Attributes:
         file: where it comes from.
-        names: its columns.
+        types: its columns, each with its type.
     """
 
     kind: ClassVar[str] = "Parquet"
     file: SourceFile
-    names: list[str]
+    types: dict[str, pl.DataType]
 
     @classmethod
     def of(cls, file: SourceFile) -> ParquetTable:
@@ -38,9 +44,14 @@ class ParquetTable:
         import polars as pl
 
         try:
-            return cls(file, list(pl.read_parquet_schema(file.path)))
+            return cls(file, dict(pl.read_parquet_schema(file.path)))
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
             raise _damaged(file.name) from error
+
+    @property
+    def names(self) -> list[str]:
+        """The user's names of the columns."""
+        return list(self.types)
 
     def date_columns(self) -> list[str]:
         """None: the beginning of a Parquet file holds no rows to look at."""
@@ -51,18 +62,44 @@ class ParquetTable:
 
         Args:
             columns: the user's name for each of the columns, by ours.
-            most_bytes: without effect, since nothing is decompressed before it is read.
+            most_bytes: the largest table to hold in memory; a small file can hold many rows.
         """
         import polars as pl
 
         refuse_repeated(self.names, columns.values(), Place(self.file.name))
         chosen = list(dict.fromkeys(columns.values()))
+        self._require_types(columns)
         try:
+            rows = int(
+                pl.scan_parquet(self.file.path, glob=False).select(pl.len()).collect().item()
+            )
+            if rows * len(chosen) * _BYTES_A_CELL > most_bytes:
+                raise too_large(self.file.name, most_bytes)
             frame = pl.read_parquet(self.file.path, columns=chosen, glob=False)
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
             raise _damaged(self.file.name) from error
         renamed = frame.select(frame[theirs].alias(ours) for ours, theirs in columns.items())
         return Table(renamed, self.file.name, _FIRST_ROW, columns)
+
+    def _require_types(self, columns: dict[str, str]) -> None:
+        """Refuse columns whose type can hold no ids or no times."""
+        for ours, theirs in columns.items():
+            kind, place = self.types[theirs], Place(self.file.name, column=theirs)
+            if ours != "time":
+                require_id_type(kind, place)
+            elif not _holds_times(kind):
+                raise InputError(
+                    f"the column has the type {str(kind)[:_SHOWN]}, which holds no times",
+                    place=place,
+                    hint="Store times as dates, timestamps, whole numbers or text.",
+                )
+
+
+def _holds_times(kind: pl.DataType) -> bool:
+    import polars as pl
+
+    texts = (pl.String, pl.Categorical, pl.Enum, pl.Null)
+    return kind.is_numeric() or isinstance(kind, (*texts, pl.Date, pl.Datetime))
 
 
 def _damaged(name: str) -> InputError:

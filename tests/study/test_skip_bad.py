@@ -137,7 +137,7 @@ BAD_ENTRIES = {
     '<node id="C"><data key="k">2002</data></node><edge source="A" target="C"/>'
     '<edge source="A"/><edge source="B" target="C"/><edge source="A" target="Z"/>'
     "</graph></graphml>",
-    "cases.csv": "case_id,dx,infected_by\nA,2001,\n,2001,A\nB,2/30/2001,A\nC,2002,A B\n",
+    "cases.csv": "case_id,dx,infected_by\nA,2001,\n,2001,A\nB,2/30/2001,A\nC,2002,A;B\n",
 }  # fmt: skip
 
 
@@ -148,7 +148,7 @@ def test_what_a_reader_finds_is_skipped_too(
     path = tmp_path / name
     path.write_text(BAD_ENTRIES[name])
     study = Study.create(root, promise(series=[EDGES]))
-    options = ReadingOptions(time="dx")
+    options = ReadingOptions(time="dx", all_listed=True)
     with pytest.raises(RecordError, match="--skip-bad"):
         adding.add(root, [path], options=options)
     added = adding.add(root, [path], options=options, skip_bad=True)

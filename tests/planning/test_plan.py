@@ -167,3 +167,10 @@ def test_only_the_proportion_of_weights_matters(
     shares = weighted_shares(total, weights)
     assert shares == weighted_shares(total, [weight * by for weight in weights])
     assert all(a * weights[0] == shares[0] * w for a, w in zip(shares, weights, strict=True))
+
+
+def test_deviations_past_the_shown_ones_are_the_same_in_any_order() -> None:
+    found = plan(statistic("edges"), DegreeBound(5), epsilon="1", horizon=None, mechanism="epochs")
+    wanted = found.standard_deviations(400)
+    for place in (120, 100, 399, 99, 250):
+        assert found.standard_deviation(place) == wanted[place]

@@ -10,7 +10,9 @@ import pytest
 from graphveil.errors import BudgetError, StudyError
 from graphveil.study import SeriesPromise, Study, store
 from graphveil.study import study as study_module
-from studies import opened, people, promise, released
+from graphveil.study.public.public_part import PublicPart
+from graphveil.study.verification import verify
+from studies import freeze_noise, opened, people, promise, released
 
 
 def test_publishes_step_by_step(root: Path, database: str | None) -> None:
@@ -94,3 +96,30 @@ def test_rows_of_one_command_carry_one_time(root: Path, monkeypatch: pytest.Monk
     assert {row.at for row in made.ledger().rows} == {"tick 0"}
     made.publish(3)
     assert {row.at for row in made.ledger().rows} == {"tick 0", "tick 1"}
+
+
+def test_lines_are_those_of_the_rows_and_an_announced_part_is_what_anybody_reads(
+    root: Path,
+) -> None:
+    study = opened(root, title='A \\ title \u2028 with "quotes", ä and \t')
+    announced = study.publish(2)
+    ledger = study.ledger()
+    assert ledger.public_text == "".join(row.line() for row in ledger.public_rows)
+    assert [line.hash for line in ledger.public_lines] == [row.hash for row in ledger.public_rows]
+    assert study.folder.public_ledger.read_text(encoding="utf-8") == ledger.public_text
+    assert announced.public_part == PublicPart.read(study.folder.public)
+
+
+def test_steps_are_the_same_however_many_are_sealed_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    freeze_noise(monkeypatch)
+    facts = []
+    for together in (1, 2, 3, 64):
+        monkeypatch.setattr("graphveil.study.study.TOGETHER", together)
+        study = opened(tmp_path / str(together))
+        told: list[int] = []
+        assert study.publish(3, sealed=told.append).steps == [0, 1, 2, 3] == told
+        list(verify(study))
+        facts.append([(row.event, row.fact) for row in study.ledger().public_rows])
+    assert all(each == facts[0] for each in facts)

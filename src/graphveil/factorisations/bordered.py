@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import accumulate
 from math import lcm
 from operator import mul
@@ -159,15 +159,17 @@ class Bordered(Factorisation):
 
 
 def border(
-    diagonal: NDArray[np.float64], rows: NDArray[np.float64]
+    diagonal: NDArray[np.float64], rows: NDArray[np.float64], each: int = 1
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """What least squares needs of C, with A the matrix of prefix sums.
+
+    Each column of C may stand for several steps, at the last of which it is looked at.
 
     Returns:
         The diagonal of A·D⁻²·Aᵀ, (steps,); E·D⁻²·Aᵀ, (rows, steps); and the Schur complement
         I + E·D⁻²·Eᵀ, (rows, rows).
     """
-    inverse = diagonal**-2.0
+    inverse = each * diagonal**-2.0
     scaled = rows * inverse
     schur = np.eye(len(rows)) + np.einsum("it,jt->ij", scaled, rows)  # on one thread
     return np.cumsum(inverse), np.cumsum(scaled, axis=1), schur
@@ -197,6 +199,7 @@ def identity(steps: int) -> Bordered:
     return Bordered(diagonal=(1,) * steps)
 
 
+@cache
 def single_step() -> Bordered:
     """The epoch of one step: its difference is measured as it is."""
     return identity(1)

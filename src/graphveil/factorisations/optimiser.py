@@ -16,6 +16,8 @@ GRID = 1023  # columns of C add up to this at most; odd
 IDENTITY_UP_TO = 9  # no other C is better on so few steps
 LEAST_LEAF = 0.15  # of a column; keeps the equations well-conditioned, and costs nothing
 MOST_ROUNDS, TOLERANCE = 300, 1e-8
+MOST_COLUMNS = 1024  # with more steps, neighbouring ones share a column while it is tuned, …
+SHARED_COLUMNS = 512  # … so that about so many are left: hardly worse, and many times faster
 
 
 @lru_cache(maxsize=8)
@@ -23,7 +25,7 @@ def optimised(steps: int) -> Bordered:
     """A local optimum of the mean standard deviation, on an integer grid."""
     if steps <= IDENTITY_UP_TO:
         return identity(steps)
-    columns = _tuned(_start(steps))
+    columns = _columns(steps)
     rows = np.rint(GRID * columns[1:]).astype(np.int64)
     rows = rows[rows.any(axis=1)]
     leaves = GRID - rows.sum(axis=0)
@@ -31,13 +33,25 @@ def optimised(steps: int) -> Bordered:
     return least_squares(leaves.tolist(), rows.tolist())
 
 
-def mean_deviation(diagonal: Matrix, rows: Matrix) -> tuple[float, Matrix, Matrix]:
+def _columns(steps: int) -> Matrix:
+    """The tuned columns of all steps."""
+    each = 1 if steps <= MOST_COLUMNS else -(-steps // SHARED_COLUMNS)
+    tuned = _tuned(_start(-(-steps // each), _levels(steps)), each)
+    return np.repeat(tuned, each, axis=1)[:, :steps]
+
+
+def mean_deviation(diagonal: Matrix, rows: Matrix, each: int = 1) -> tuple[float, Matrix, Matrix]:
     """The mean over steps of √(2·v_t), and its gradients.
 
     v_t = a_tᵀ(CᵀC)⁻¹a_t, with a_t the row of prefix sums, is the least variance at step t. With
     C a diagonal and k rows it takes only prefix sums and one k × k inverse.
+
+    Args:
+        diagonal: of C.
+        rows: the other rows of C.
+        each: how many steps share a column; the mean is then over the last step of each.
     """
-    leaves, reach, schur = border(diagonal, rows)
+    leaves, reach, schur = border(diagonal, rows, each)
     solved = _times(np.asarray(np.linalg.inv(schur), dtype=np.float64), reach)
     deviations = np.sqrt(2 * (leaves - (reach * solved).sum(axis=0)))
     pull = 1 / (len(diagonal) * deviations)
@@ -45,8 +59,8 @@ def mean_deviation(diagonal: Matrix, rows: Matrix) -> tuple[float, Matrix, Matri
     by_reach = -2 * _later(pull * solved)
     by_schur = _times(np.einsum("it,jt->ij", pull * solved, solved), rows)
     by_inverse = by_leaf + (rows * (by_reach + by_schur)).sum(axis=0)
-    by_rows = (by_reach + 2 * by_schur) / diagonal**2
-    return float(deviations.mean()), -2 * by_inverse / diagonal**3, by_rows
+    by_rows = each * (by_reach + 2 * by_schur) / diagonal**2
+    return float(deviations.mean()), -2 * each * by_inverse / diagonal**3, by_rows
 
 
 def _times(square: Matrix, wide: Matrix) -> Matrix:
@@ -59,9 +73,9 @@ def _later(values: Matrix) -> Matrix:
     return np.cumsum(values[..., ::-1], axis=-1)[..., ::-1]
 
 
-def _start(steps: int) -> Matrix:
+def _start(steps: int, levels: tuple[int, ...]) -> Matrix:
     """Columns made of a leaf, sums of blocks, and a little of everything, to be tuned."""
-    rows = np.vstack([_blocks(steps, max(2, round(steps / count))) for count in _levels(steps)])
+    rows = np.vstack([_blocks(steps, max(2, round(steps / count))) for count in levels])
     shares = np.vstack([np.ones(steps), 0.3 * rows + 0.06 / len(rows) * (1 - rows)])
     return np.asarray(shares / shares.sum(axis=0))
 
@@ -83,7 +97,7 @@ def _blocks(steps: int, length: int) -> Matrix:
     return np.asarray(place == np.arange(place[-1] + 1)[:, None], dtype=np.float64)
 
 
-def _tuned(start: Matrix) -> Matrix:
+def _tuned(start: Matrix, each: int) -> Matrix:
     """Columns, not negative and adding up to 1, at a local minimum of the mean deviation.
 
     A column is its leaf's least share, plus the rest in proportion to squares, so that every
@@ -99,7 +113,9 @@ def _tuned(start: Matrix) -> Matrix:
 
     def objective(point: Matrix) -> tuple[float, Matrix]:
         roots, whole, shares = columns(point)
-        mean, by_leaf, by_rows = mean_deviation(LEAST_LEAF + rest * shares[0], rest * shares[1:])
+        mean, by_leaf, by_rows = mean_deviation(
+            LEAST_LEAF + rest * shares[0], rest * shares[1:], each
+        )
         by_share = rest * np.vstack([by_leaf, by_rows])
         inward = by_share - (by_share * shares).sum(axis=0)
         return mean, (2 * roots * inward / whole).ravel()

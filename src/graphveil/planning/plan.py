@@ -82,10 +82,14 @@ class Plan:
         """The variance of each release in turn."""
         carried: list[tuple[Law, NDArray[np.float64]]] = []
         before, whole = 0.0, True
+        known = None
         for number in count():
             epoch = self.epoch(number)
-            spread = before + epoch.law.variance() * epoch.factorisation.decoder_squares()
-            exact = epoch.factorisation.integral_steps() & whole
+            if epoch.factorisation is not known:  # often the same, epoch after epoch
+                known = epoch.factorisation
+                squares, integral = known.decoder_squares(), known.integral_steps()
+            spread = before + epoch.law.variance() * squares
+            exact = integral & whole
             narrow = ~exact & (spread < WIDE)
             for place, variance in enumerate(spread.tolist()):
                 if narrow[place]:
@@ -105,8 +109,21 @@ class Plan:
 
     def standard_deviation(self, place: int) -> float:
         """The predicted standard deviation of one release, counted from 0."""
-        known = self.predicted
-        return known[place] if place < len(known) else self.standard_deviations(place + 1)[place]
+        if place < len(self.predicted):
+            return self.predicted[place]
+        farther = self._farther
+        farther += islice(self._later_deviations, max(0, place + 1 - len(farther)))
+        return farther[place]
+
+    @cached_property
+    def _farther(self) -> list[float]:
+        """The standard deviations as far as somebody has asked, where the horizon is unknown."""
+        return []
+
+    @cached_property
+    def _later_deviations(self) -> Iterator[float]:
+        """Those that come after them."""
+        return (sqrt(variance) for variance in self._variances())
 
     @property
     def mean_std(self) -> float:

@@ -41,5 +41,5 @@ def writing(public: Path) -> AbstractContextManager[object]:
 
 def report_is_current(folder: Folder, ledger: Ledger) -> bool:
     """Whether the page, which is written last, covers the newest public row."""
-    page, rows = folder.public / "report.html", ledger.public_rows
-    return page.is_file() and bool(rows) and rows[-1].hash.encode() in page.read_bytes()
+    page, lines = folder.public / "report.html", ledger.public_lines
+    return page.is_file() and bool(lines) and lines[-1].hash.encode() in page.read_bytes()

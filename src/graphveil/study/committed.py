@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from graphveil.study.folder import Folder
 from graphveil.study.ledger import Ledger
 from graphveil.study.public.announcing import Told, require_agreeing_file, require_newest, told
-from graphveil.study.public.public_part import PublicPart
+from graphveil.study.public.facts import Event
+from graphveil.study.public.public_part import Head, PublicPart
 from graphveil.study.store import Reading, Store, StoredSeries
 
 
@@ -29,7 +30,9 @@ class Committed:
     @property
     def is_behind(self) -> bool:
         """Whether a step was sealed that the public part does not show yet."""
-        return self.public.steps < len(self.ledger.sealed)
+        shown = self.public.text.count("\n")
+        told = [row.event for row in self.ledger.rows if row.public is not None]
+        return Event.STEP_SEALED in told[shown:]
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,11 @@ class Announced:
     @property
     def public_part(self) -> PublicPart:
         """The study as the public sees it now."""
-        return PublicPart.of(self.ledger.public_rows)
+        ledger, lines = self.ledger, self.ledger.public_lines
+        head = Head(lines[-1].hash, len(lines), [row for row in ledger.rows if row.public][-1].at)
+        return PublicPart(
+            ledger.versions[-1], ledger.rows[0].at, ledger.history, head, ledger.series
+        )
 
 
 def read(folder: Folder, store: Store) -> Committed:

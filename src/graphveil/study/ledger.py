@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias
 
 from graphveil.errors import IntegrityError
 from graphveil.study.promise import Promise
-from graphveil.study.public.chain import GENESIS, PublicRow, canonical, digest
+from graphveil.study.public.chain import GENESIS, Line, PublicRow, canonical, digest
 from graphveil.study.public.facts import Announcement, Event, Fact, FactType
 from graphveil.study.public.history import History, PublishedSeries
 
@@ -215,6 +215,23 @@ class Ledger:
                     PublicRow.after(last, at=row.at, event=row.event, fact=row.fact, seal=row.seal)
                 )
         return tuple(rows)
+
+    @cached_property
+    def public_lines(self) -> tuple[Line, ...]:
+        """The public chain as it is written, which is far quicker to make than its rows."""
+        lines: list[Line] = []
+        for row in self.rows:
+            if row.public is not None:
+                last = lines[-1] if lines else None
+                lines.append(
+                    Line.after(last, at=row.at, event=row.event, fact=row.public, seal=row.seal)
+                )
+        return tuple(lines)
+
+    @cached_property
+    def public_text(self) -> str:
+        """The content of `ledger.jsonl`."""
+        return "".join(line.text for line in self.public_lines)
 
 
 def require_chain(rows: Sequence[LedgerRow]) -> None:

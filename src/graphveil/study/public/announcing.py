@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from graphveil.errors import IntegrityError
 from graphveil.study.folder import Folder
 from graphveil.study.ledger import Ledger
 from graphveil.study.promise import Promise
-from graphveil.study.public.chain import PublicRow, as_text, read_rows
-from graphveil.study.public.facts import Event
+from graphveil.study.public.chain import PublicRow, read_rows
 from graphveil.study.public.public_part import require_agreement
 from graphveil.whole_files import write_bytes
 
@@ -22,13 +22,21 @@ class Told:
     a ledger which is read later knows all of it, whatever others do meanwhile.
     """
 
-    rows: tuple[PublicRow, ...]
+    text: str
     study_file: str
 
-    @property
-    def steps(self) -> int:
-        """How many steps it covers."""
-        return sum(row.event == Event.STEP_SEALED for row in self.rows)
+    @cached_property
+    def rows(self) -> tuple[PublicRow, ...]:
+        """The public chain, read row by row; refuses one that is not whole."""
+        return read_rows(self.text, "public/ledger.jsonl")
+
+    def is_told_by(self, ledger: Ledger) -> bool:
+        """Whether it is what the ledger says, or the beginning of that, to the byte.
+
+        Then its chain is whole: it is the one that was made from the ledger.
+        """
+        whole_lines = not self.text or self.text.endswith("\n")
+        return whole_lines and ledger.public_text.startswith(self.text)
 
 
 def told(folder: Folder) -> Told:
@@ -36,18 +44,18 @@ def told(folder: Folder) -> Told:
     return Told(_announced(folder), folder.study_file.read_text(encoding="utf-8"))
 
 
-def _announced(folder: Folder) -> tuple[PublicRow, ...]:
+def _announced(folder: Folder) -> str:
     """The public chain as it stands in the public part."""
     if not folder.public_ledger.exists():
-        return ()
-    return read_rows(folder.public_ledger.read_text(encoding="utf-8"), "public/ledger.jsonl")
+        return ""
+    return folder.public_ledger.read_text(encoding="utf-8")
 
 
 def announce(folder: Folder, ledger: Ledger) -> None:
     """Write the study file and the public chain, where they are not yet as committed."""
     texts = {
         folder.study_file: ledger.versions[-1].to_toml(),
-        folder.public_ledger: as_text(ledger.public_rows),
+        folder.public_ledger: ledger.public_text,
     }
     for path, text in texts.items():
         if not path.exists() or path.read_bytes() != text.encode():
@@ -68,6 +76,8 @@ def require_newest(public: Told, ledger: Ledger) -> None:
 
     Continuing from it would publish different numbers for steps that are already published.
     """
+    if public.is_told_by(ledger):
+        return
     rows, known = public.rows, ledger.public_rows
     if rows == known[: len(rows)]:
         return

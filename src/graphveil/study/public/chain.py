@@ -16,11 +16,12 @@ from graphveil.errors import IntegrityError
 from graphveil.study.public.facts import Announcement
 
 GENESIS = "0" * 64
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def canonical(data: object) -> str:
     """The one text of plain data: sorted keys, no blanks."""
-    return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return _ENCODER.encode(data)
 
 
 def digest(text: str) -> str:
@@ -74,6 +75,38 @@ class PublicRow:
 
 
 _HASHED = ("number", "at", "event", "fact", "seal", "previous")
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row as it stands in `ledger.jsonl`, made from the text of its fact without parsing it.
+
+    Attributes:
+        number: of the row.
+        text: the line.
+        hash: of the row.
+    """
+
+    number: int
+    text: str
+    hash: str
+
+    @classmethod
+    def after(cls, last: Line | None, *, at: str, event: str, fact: str, seal: str) -> Line:
+        """The line that follows the last one: the same as `PublicRow.after(…).line()`.
+
+        Args:
+            last: the line before.
+            at: when it happened.
+            event: what kind of thing happened.
+            fact: what happened, in its canonical text.
+            seal: the commitment to the private ledger.
+        """
+        number, previous = (0, GENESIS) if last is None else (last.number + 1, last.hash)
+        begin = f'{{"at":{canonical(at)},"event":{canonical(event)},"fact":{fact},'
+        end = f'"number":{number},"previous":"{previous}","seal":"{seal}"}}'
+        found = digest(begin + end)
+        return cls(number, f'{begin}"hash":"{found}",{end}\n', found)
 
 
 def as_text(rows: Iterable[PublicRow]) -> str:

@@ -5,12 +5,14 @@ Only from outside can this be done: the release path has no seed and no clock to
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from math import floor, log
+from tempfile import TemporaryDirectory
 from unittest import mock
 
 from graphveil.noise.laws import DiscreteLaplace, Law
@@ -23,10 +25,12 @@ class World:
 
     Attributes:
         chance: Python's own generator, whose numbers are the same in every version.
+        names: another one, for salts and names of files, however many there are.
         time: what every clock shows.
     """
 
     chance: random.Random
+    names: random.Random
     time: datetime = field(default_factory=lambda: datetime(2026, 1, 12, 9, tzinfo=UTC))
 
     def now(self, zone: tzinfo) -> datetime:
@@ -39,7 +43,7 @@ class World:
 
     def salt(self, size: int) -> str:
         """What `secrets.token_hex` says."""
-        return self.chance.randbytes(size).hex()
+        return self.names.randbytes(size).hex()
 
     def draw(self, law: Law, count: int) -> list[int]:
         """Integers of the law, as a release would draw them."""
@@ -55,8 +59,10 @@ class World:
 @contextmanager
 def frozen(seed: str) -> Iterator[World]:
     """Let commands that are run in here live in that world."""
-    world = World(random.Random(seed))
+    world = World(random.Random(seed), random.Random(f"names in {seed}"))
     with ExitStack() as patches:
+        memory = patches.enter_context(TemporaryDirectory())
+        patches.enter_context(mock.patch.dict(os.environ, {"GRAPHVEIL_STATE": memory}))
         for module in ("store", "clock"):
             patches.enter_context(mock.patch(f"graphveil.study.{module}.datetime", world))
         patches.enter_context(mock.patch("secrets.token_hex", world.salt))

@@ -16,8 +16,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from faults import Fault
+from faults import MEMORY, Fault
 from graphveil.study import Study
+from graphveil.study.machine import Machine
 from graphveil.study.verification import verify
 
 HERE = Path(__file__).resolve().parent
@@ -147,6 +148,16 @@ def _put_back(connection: sa.Connection, name: str, rows: list[dict[str, Any]]) 
         connection.execute(sa.text(f"INSERT INTO {name} ({columns}) VALUES ({values})"), rows)
 
 
+def memory(root: Path) -> Machine:
+    """The machine that remembers the study in a folder, and is copied with it."""
+    return Machine(root / MEMORY)
+
+
+def at(root: Path) -> Study:
+    """The study in a folder."""
+    return Study.at(root, machine=memory(root))
+
+
 def look(root: Path, seen: Values) -> None:
     """Collect every value in the public ledger, its half file, the public table and the store."""
     for path in [*(root / "public").rglob("*.jsonl"), *(root / "public").rglob("*.part")]:
@@ -193,12 +204,14 @@ def strangers(root: Path, expected: set[str]) -> set[str]:
     """Files of the public part that should not be there, or are missing; and half files."""
     found = {str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()}
     public = {name.removeprefix("public/") for name in found if name.startswith("public/")}
-    return public ^ expected | {name for name in found if name.endswith(".part")}
+    # The memory of a study that was never opened stays as it is: nobody will ask for it.
+    halves = {name for name in found if name.endswith(".part") and not name.startswith(MEMORY)}
+    return public ^ expected | halves
 
 
 def require_whole(root: Path) -> None:
     """Refuse a study that `verify` would refuse."""
-    assert list(verify(Study.at(root)))
+    assert list(verify(at(root)))
 
 
 def counted(root: Path, series: str) -> list[int]:

@@ -19,7 +19,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from faults import Fault, Watch, install
+from faults import MEMORY, Fault, Watch, install
 
 NEEDED = (
     "opendp.prelude",
@@ -107,6 +107,7 @@ COMMANDS: dict[str, Callable[[Path, str | None], None]] = {
 def run(request: dict[str, Any]) -> dict[str, Any]:
     """Run one command here and now; what it did, and how it ended."""
     watch = Watch(Path(request["root"]), request["fault"] and Fault(**request["fault"]))
+    os.environ["GRAPHVEIL_STATE"] = str(watch.root / MEMORY)
     install(watch)
     if request["largest_file"] is not None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (request["largest_file"],) * 2)

@@ -26,6 +26,7 @@ Put = Callable[[Any, str, Any], object]
 
 KILL = 0
 LOCKS = {"lock", "lock-holder", "ledger.sqlite-writer"}
+MEMORY = "machine"  # under the study, so that what the machine remembers is copied with it
 ERRORS = {errno.ENOSPC: "database or disk is full", errno.EROFS: "attempt to write a readonly "
           "database", errno.EIO: "disk I/O error"}  # fmt: skip
 WRITES = re.compile(r"BEGIN IMMEDIATE|INSERT|UPDATE|DELETE|CREATE|SELECT pg_try_advisory_xact_lock")
@@ -94,7 +95,8 @@ class Watch:
         if not full.is_relative_to(self.root) or full.name in LOCKS:
             return None
         random = r"(?<=/\.graphveil)-[0-9a-f]{32}|-[0-9a-f]{8}(?=\.parquet|\.csv)"
-        return re.sub(random, "", str(full.relative_to(self.root)))
+        place = re.sub(random, "", str(full.relative_to(self.root)))
+        return re.sub(r"[0-9a-f]{64}", "study", place)
 
 
 def _die() -> NoReturn:

@@ -14,6 +14,7 @@ from graphveil.graph.records import Records
 from graphveil.noise.laws import Law
 from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.study import Promise, Study
+from graphveil.study.machine import Machine
 
 YEARS = ("2001", "2002", "2003", "2004")
 
@@ -49,9 +50,11 @@ def people_and_bad_rows() -> Records:
     return from_rows(nodes, [("Q0", "P1"), *edges])
 
 
-def opened(root: Path, database: str | None = None, **changed: Any) -> Study:
+def opened(
+    root: Path, database: str | None = None, machine: Machine | None = None, **changed: Any
+) -> Study:
     """A study with those people in it, of which nothing is sealed."""
-    study = Study.create(root, promise(**changed), database=database)
+    study = Study.create(root, promise(**changed), database=database, machine=machine)
     study.add(people())
     return study
 

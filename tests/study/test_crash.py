@@ -15,8 +15,10 @@ from fault_benches import Bench, benches, every_fault, sources, troubles
 from fault_runs import (
     Processes,
     Values,
+    at,
     counted,
     look,
+    memory,
     require_whole,
     steps_told,
     strangers,
@@ -35,18 +37,18 @@ EDGES = [1, 2, 2, 1]  # how many edges each year adds
 
 # One whole file is six effects: open, permissions, write, sync, replace, sync of the folder.
 FAIL_POINTS = {
-    ("create", "sqlite"): 38,
-    ("add", "sqlite"): 26,
-    ("publish", "sqlite"): 27,
-    ("series", "sqlite"): 16,
-    ("withdraw", "sqlite"): 3,
-    ("graphveil publish", "sqlite"): 71,
-    ("create", "postgresql"): 42,
-    ("add", "postgresql"): 26,
-    ("publish", "postgresql"): 27,
-    ("series", "postgresql"): 16,
-    ("withdraw", "postgresql"): 3,
-    ("graphveil publish", "postgresql"): 71,
+    ("create", "sqlite"): 41,
+    ("add", "sqlite"): 35,
+    ("publish", "sqlite"): 33,
+    ("series", "sqlite"): 22,
+    ("withdraw", "sqlite"): 9,
+    ("graphveil publish", "sqlite"): 77,
+    ("create", "postgresql"): 46,
+    ("add", "postgresql"): 35,
+    ("publish", "postgresql"): 33,
+    ("series", "postgresql"): 22,
+    ("withdraw", "postgresql"): 9,
+    ("graphveil publish", "postgresql"): 77,
 }
 
 Setting = Callable[[str, str], list[Bench]]
@@ -71,7 +73,7 @@ def setting(
             database = server and new_database(server)
             if command == "add":
                 return Study.create(root, promise(), database=database)
-            return opened(root, database)
+            return opened(root, database, memory(root))
 
         room = tmp_path / f"{kind}-{command}"
         room.mkdir()
@@ -113,7 +115,7 @@ def killed_publish(bench: Bench, *faults: Fault) -> str | None:
                 return f"was not killed: {ended}"
             look(root, seen)
         told = steps_told(root)
-        Study.at(root).publish()
+        at(root).publish()
         look(root, seen)
         return _trouble(root, seen, told + 1, PUBLIC)
 
@@ -137,7 +139,7 @@ def _trouble(root: Path, seen: Values, steps: int, files: set[str]) -> str | Non
 def test_publish_is_killed_everywhere(setting: Setting) -> None:
     places = setting("sqlite", "publish")
     cases = list(every_fault(effects_of(places[0], "publish")))
-    assert len(cases) == 57
+    assert len(cases) == 70
     assert troubles(places, cases, killed_publish) == []
 
 
@@ -153,7 +155,7 @@ def test_the_resuming_publish_is_killed_too(setting: Setting) -> None:
     """Once before and once after the commit, at every third effect of what is left to do."""
     places = setting("sqlite", "publish")
     commit = effects_of(places[0], "publish").index("COMMIT")
-    pairs = [(Fault(commit, "before"), Fault(point, "before")) for point in range(0, 27, 3)]
+    pairs = [(Fault(commit, "before"), Fault(point, "before")) for point in range(0, 33, 3)]
     pairs += [(Fault(commit, "after"), Fault(point, "before")) for point in range(0, 6, 2)]
     assert troubles(places, pairs, lambda bench, pair: killed_publish(bench, *pair)) == []
 
@@ -197,15 +199,15 @@ def killed_add(bench: Bench, fault: Fault) -> str | None:
         ended = bench.processes.run(root, "add", fault)
         if ended.killed_by != SIGKILL:
             return f"was not killed: {ended}"
-        Study.at(root).add(people())
-        Study.at(root).publish(1)
+        at(root).add(people())
+        at(root).publish(1)
         return _trouble(root, {}, 2, PUBLIC)
 
 
 def test_add_is_killed(setting: Setting) -> None:
     places = setting("sqlite", "add")
     cases = list(every_fault(effects_of(places[0], "add")))
-    assert len(cases) == 55
+    assert len(cases) == 74
     assert troubles(places, cases[::4], killed_add) == []
 
 
@@ -215,10 +217,10 @@ def killed_skipping(bench: Bench, fault: Fault) -> str | None:
         ended = bench.processes.run(root, "add --skip-bad", fault)
         if ended.killed_by != SIGKILL:
             return f"was not killed: {ended}"
-        Study.at(root).add(people_and_bad_rows(), skip_bad=True)
-        if any(batch.skipped is None for batch in Study.at(root).ledger().batches):
+        at(root).add(people_and_bad_rows(), skip_bad=True)
+        if any(batch.skipped is None for batch in at(root).ledger().batches):
             return "a batch has lost the list of what was left out"
-        Study.at(root).publish(1)
+        at(root).publish(1)
         return _trouble(root, {}, 2, PUBLIC)
 
 
@@ -239,7 +241,7 @@ def killed_create(bench: Bench, fault: Fault) -> str | None:
         if ended.killed_by != SIGKILL:
             return f"was not killed: {ended}"
         whole = (root / "public" / "study.toml").exists()
-        study = Study.at(root) if whole else Study.create(root, promise())
+        study = at(root) if whole else Study.create(root, promise(), machine=memory(root))
         study.add(people())
         study.publish()
         return _trouble(root, {}, 1, PUBLIC)
@@ -262,10 +264,10 @@ def killed_series(bench: Bench, fault: Fault) -> str | None:
         ended = bench.processes.run(root, "series", fault)
         if ended.killed_by != SIGKILL:
             return f"was not killed: {ended}"
-        with Study.at(root).store.reading() as committed:
+        with at(root).store.reading() as committed:
             is_open = "nodes" in committed.series()
-        Study.at(root).publish()
-        if (("nodes", 0) in released(Study.at(root))) != is_open:
+        at(root).publish()
+        if (("nodes", 0) in released(at(root))) != is_open:
             return "the series was lost, or came from nowhere"
         return _trouble(root, {}, 1, PUBLIC)
 
@@ -276,8 +278,8 @@ def killed_withdraw(bench: Bench, fault: Fault) -> str | None:
         ended = bench.processes.run(root, "withdraw", fault)
         if ended.killed_by != SIGKILL:
             return f"was not killed: {ended}"
-        is_there = bool(Study.at(root).ledger().batches)
-        Study.at(root).publish(1)
+        is_there = bool(at(root).ledger().batches)
+        at(root).publish(1)
         require_whole(root)
         right = counted(root, "edges") == (EDGES[:2] if is_there else [0, 0])
         return None if right else "some of the batch is there"

@@ -12,8 +12,10 @@ from fault_runs import (
     Processes,
     Template,
     Values,
+    at,
     counted,
     look,
+    memory,
     processes,
     require_whole,
     steps_told,
@@ -22,7 +24,6 @@ from fault_runs import (
 )
 from faults import ERRORS, Fault, Watch, install
 from graphveil.errors import GraphveilError, StorageError
-from graphveil.study import Study
 from studies import opened
 
 FILES = {"README.txt", "study.toml", "ledger.jsonl"}
@@ -35,7 +36,7 @@ def struck(root: Path, fault: Fault | None) -> tuple[list[str], StorageError | N
     with pytest.MonkeyPatch.context() as patch:
         install(watch, patch.setattr)
         try:
-            Study.at(root).publish()
+            at(root).publish()
         except StorageError as error:
             return watch.names, error
     return watch.names, None
@@ -54,7 +55,7 @@ def require_plain(error: GraphveilError | str | None) -> None:
 def require_resumed(root: Path, seen: Values) -> None:
     """One more publish finishes the step, and everything is there."""
     steps = steps_told(root) + 1
-    Study.at(root).publish()
+    at(root).publish()
     look(root, seen)
     require_whole(root)
     assert twice(seen) == []
@@ -66,11 +67,11 @@ def require_resumed(root: Path, seen: Values) -> None:
 @pytest.mark.parametrize("number", ERRORS, ids=errno.errorcode.get)
 def test_errors_at_every_effect_of_publish(root: Path, tmp_path: Path, number: int) -> None:
     """A full and a read-only disk stay so; an I/O error happens once."""
-    template = Template.of(opened(root))
+    template = Template.of(opened(root, machine=memory(root)))
     lasts = number != errno.EIO
     names, _ = struck(template.copy(tmp_path / "whole"), None)
     faults = list(every_fault(names, number, lasts=lasts))
-    assert len(faults) == 57
+    assert len(faults) == 70
     chosen = [each for each in faults if each.when != "after"] if lasts else faults
     some = chosen if number == errno.ENOSPC else chosen[::3]
     for place, fault in enumerate(some):
@@ -86,7 +87,7 @@ def test_errors_at_every_effect_of_publish(root: Path, tmp_path: Path, number: i
 def test_errors_at_every_effect_on_every_store(
     root: Path, database: str | None, tmp_path: Path, number: int
 ) -> None:
-    template = Template.of(opened(root, database))
+    template = Template.of(opened(root, database, memory(root)))
     names, _ = struck(template.copy(tmp_path / "whole"), None)
     cases = [each for lasts in (False, True) for each in every_fault(names, number, lasts=lasts)]
     for place, fault in enumerate(cases):
@@ -107,7 +108,7 @@ def test_the_system_itself_refuses_to_write_more(
     root: Path, tmp_path: Path, fresh: Processes
 ) -> None:
     """With a limit on the size of files, SQLite and Python meet real errors, wherever they are."""
-    study = opened(root)
+    study = opened(root, machine=memory(root))
     template, size = Template.of(study), study.folder.database.stat().st_size
     refused = 0
     for limit in (0, 100, 1500, 4096, size - 4096, size, size + 4096, size + 8192):

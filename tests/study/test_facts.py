@@ -20,9 +20,11 @@ from graphveil.study.public.facts import (
     Fact,
     NoiseFact,
     ReleaseMade,
+    RenewedSeries,
     SensitivityFact,
     SeriesOpened,
     StepSealed,
+    StudyAdopted,
     StudyOpened,
 )
 
@@ -55,6 +57,21 @@ FACTS: dict[type[Fact], st.SearchStrategy[Any]] = {
         StudyOpened, software=texts, noise=texts, study=st.dictionaries(texts, plain, max_size=4)
     ),
     StepSealed: st.builds(StepSealed, software=texts, noise=texts, step=whole, label=texts),
+    RenewedSeries: st.builds(
+        RenewedSeries,
+        series=texts,
+        noise=st.lists(noises, max_size=2).map(tuple),
+        predicted_std=st.lists(floats, max_size=3).map(tuple),
+    ),
+    StudyAdopted: st.builds(
+        StudyAdopted,
+        software=texts,
+        noise=texts,
+        step=whole,
+        label=st.none() | texts,
+        reason=texts,
+        series=st.just(()),
+    ),
     SensitivityFact: st.builds(
         SensitivityFact, l1=whole, exact=st.booleans(), assumption=texts, proof=texts
     ),
@@ -212,7 +229,12 @@ def test_the_width_of_a_release_is_that_of_all_its_lists(fact: ReleaseMade) -> N
 
 
 def test_every_public_event_has_one_kind_of_fact() -> None:
-    private = {Event.RECORDS_ADDED, Event.RECORDS_WITHDRAWN, Event.REFUSAL}
+    private = {
+        Event.RECORDS_ADDED,
+        Event.RECORDS_WITHDRAWN,
+        Event.REFUSAL,
+        Event.STUDY_HANDED_OVER,
+    }
     told = [kind.event for kind in FACTS if "event" in vars(kind)]
     assert sorted(told) == sorted(set(Event) - private)
 

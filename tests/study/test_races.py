@@ -11,8 +11,10 @@ import sqlalchemy as sa
 from fault_runs import (
     Processes,
     Values,
+    at,
     counted,
     look,
+    memory,
     processes,
     request,
     require_whole,
@@ -43,7 +45,7 @@ def test_all_publish_the_same_step(
     root: Path, database: str | None, fresh: Processes, many: int
 ) -> None:
     """Whoever comes later finds the step sealed; only one that begins later may seal the next."""
-    opened(root, database)
+    opened(root, database, memory(root))
     seen: Values = {}
     ended = fresh.together([request(root, "publish")] * many)
     assert [each.kind for each in ended] == [None] * many, ended
@@ -55,7 +57,7 @@ def test_all_publish_the_same_step(
 
 
 def test_all_ask_for_one_step_by_name(root: Path, database: str | None, fresh: Processes) -> None:
-    opened(root, database)
+    opened(root, database, memory(root))
     ended = fresh.together([request(root, "publish 2001")] * 8)
     assert [each.kind for each in ended] == [None] * 8, ended
     assert len({each.head for each in ended}) == 1  # each of them saw the same bytes at its end
@@ -64,11 +66,11 @@ def test_all_ask_for_one_step_by_name(root: Path, database: str | None, fresh: P
 
 
 def test_adding_while_others_publish(root: Path, database: str | None, fresh: Processes) -> None:
-    opened(root, database)
+    opened(root, database, memory(root))
     commands = ["publish 2001", "add", "publish 2001", "add"]
     ended = fresh.together([request(root, command) for command in commands])
     assert [each.kind for each in ended] == [None] * 4, ended
-    Study.at(root).publish(3)
+    at(root).publish(3)
     assert counted(root, "edges") == [1, 2, 2, 1]
     require_whole(root)
 
@@ -77,11 +79,11 @@ def test_withdrawing_while_others_publish(
     root: Path, database: str | None, fresh: Processes
 ) -> None:
     """Either the batch was there for the step or it was not; what is left belongs together."""
-    opened(root, database)
+    opened(root, database, memory(root))
     commands = ["publish 2001", "withdraw"]
     ended = fresh.together([request(root, command) for command in commands])
     assert [each.kind for each in ended] == [None, None], ended
-    Study.at(root).publish(3)
+    at(root).publish(3)
     assert counted(root, "edges") in ([1, 0, 0, 0], [0, 0, 0, 0])
     require_whole(root)
 
@@ -89,12 +91,12 @@ def test_withdrawing_while_others_publish(
 def test_opening_a_series_while_others_publish(
     root: Path, database: str | None, fresh: Processes
 ) -> None:
-    opened(root, database)
+    opened(root, database, memory(root))
     commands = ["publish 2001", "series", "publish 2001"]
     ended = fresh.together([request(root, command) for command in commands])
     assert [each.kind for each in ended] == [None] * 3, ended
-    Study.at(root).publish(1)
-    assert ("nodes", 1) in released(Study.at(root))
+    at(root).publish(1)
+    assert ("nodes", 1) in released(at(root))
     require_whole(root)
 
 
@@ -103,7 +105,7 @@ def test_what_was_prepared_too_early_is_prepared_again(
     root: Path, database: str | None, monkeypatch: pytest.MonkeyPatch, meanwhile: str
 ) -> None:
     """Another process is faster, after this one has counted and before it seals."""
-    slow, other = opened(root, database), Study.at(root)
+    slow, other = opened(root, database, memory(root)), at(root)
     act: dict[str, Callable[[], object]] = {
         "add": lambda: other.add(people()),
         "publish": lambda: other.publish(0),
@@ -139,7 +141,7 @@ def _something_public(study: Study, command: str) -> None:
 def test_what_is_announced_before_the_ledger_is_read_is_in_it(
     root: Path, database: str | None, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
-    reader, other = opened(root, database), Study.at(root)
+    reader, other = opened(root, database, memory(root)), at(root)
     left = [True]
 
     def looked(folder: Folder) -> Told:
@@ -157,7 +159,7 @@ def test_what_is_announced_after_the_ledger_was_read_is_no_alarm(
     root: Path, postgresql: str, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     """Only PostgreSQL lets somebody commit while another one still reads."""
-    reader, other = opened(root, new_database(postgresql)), Study.at(root)
+    reader, other = opened(root, new_database(postgresql), memory(root)), at(root)
     plain, left = Reading.ledger, [True]
 
     def read(self: Reading) -> Ledger:
@@ -182,7 +184,7 @@ def end_sessions(url: str) -> None:
 def test_a_writer_that_lost_its_lock_harms_nobody(root: Path, postgresql: str) -> None:
     """The server ends the session of a slow writer; another one adds; the slow one goes on."""
     url = new_database(postgresql)
-    first, slow = opened(root, url), Study.at(root)
+    first, slow = opened(root, url, memory(root)), at(root)
     with pytest.raises(StorageError), slow.store.transaction() as transaction:  # noqa: PT012
         ledger = transaction.ledger()
         records = from_rows([("P9", 2001)], [])

@@ -139,7 +139,7 @@ def test_a_failed_transaction_leaves_no_trace(root: Path, database: str | None) 
 
 def test_a_database_of_a_newer_version(root: Path, database: str | None) -> None:
     with opened(root, database).store.engine.begin() as connection:
-        connection.exec_driver_sql("UPDATE about SET value = '2' WHERE key = 'version'")
+        connection.exec_driver_sql("UPDATE about SET value = '3' WHERE key = 'version'")
     before = (root / "public" / "ledger.jsonl").read_bytes()
     with pytest.raises(StudyError, match="newer graphveil"):
         Study.at(root).publish()

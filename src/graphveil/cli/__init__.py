@@ -9,11 +9,13 @@ import typer
 from graphveil import __version__
 from graphveil.cli.commands import (
     add,
+    adopt,
     audit,
     count,
     datasets,
     demo,
     generate,
+    hand_over,
     new,
     plan,
     publish,
@@ -69,6 +71,8 @@ app.command()(releases.releases)
 app.command(cls=taking_parameters(before="mechanism"))(series.series)
 app.command()(report.report)
 app.command()(verify.verify)
+app.command("hand-over")(hand_over.hand_over)
+app.command()(adopt.adopt)
 app.command()(statistics.statistics)
 app.command(cls=taking_parameters(before="degree"))(sensitivity.sensitivity)
 app.command(cls=taking_parameters(before="directed"))(count.count)

@@ -76,21 +76,34 @@ class Request:
 
 @dataclass(frozen=True)
 class Epoch:
-    """A stretch of steps with its own factorisation and its own noise, all drawn at its start."""
+    """A stretch of steps with its own factorisation and its own noise, all drawn at its start.
+
+    Attributes:
+        factorisation: what is measured, and how it is decoded.
+        law: of each integer of noise.
+        cut: after how many steps it was left for good; None if it goes to its end. What follows
+            begins with the noise of its last release, as that was rounded.
+    """
 
     factorisation: Factorisation
     law: Law
+    cut: int | None = None
 
     @property
     def steps(self) -> int:
         """How many steps it has."""
-        return self.factorisation.steps
+        return self.factorisation.steps if self.cut is None else self.cut
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data to store."""
-        return {"law": self.law.to_dict(), "factorisation": self.factorisation.to_dict()}
+        cut = {} if self.cut is None else {"cut": self.cut}
+        return {"law": self.law.to_dict(), "factorisation": self.factorisation.to_dict()} | cut
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Epoch:
         """The epoch that `to_dict` wrote."""
-        return cls(factorisation.from_dict(data["factorisation"]), law_from_dict(data["law"]))
+        return cls(
+            factorisation.from_dict(data["factorisation"]),
+            law_from_dict(data["law"]),
+            data.get("cut"),
+        )

@@ -152,15 +152,18 @@ def _noise(key: _Identity, coefficients: tuple[tuple[int, int], ...]) -> NoiseSu
     for number in count():
         epoch = plan.epoch(number)
         end = start + epoch.steps
-        weights = np.zeros(epoch.steps)
+        weights = np.zeros(epoch.factorisation.steps)
         exact_steps = epoch.factorisation.integral_steps() & whole
         for step in [step for step in wanted if start <= step < end]:
-            coefficient = wanted.pop(step)
-            weights[step - start] += coefficient
-            slack += Fraction(0 if exact_steps[step - start] else abs(coefficient), 2)
+            weights[step - start] = wanted.pop(step)
+        rounded = weights.copy()
         if adds_up:
-            weights[-1] += sum(wanted.values())
-            whole = bool(exact_steps[-1])
+            last = epoch.steps - 1
+            weights[last] += sum(wanted.values())
+            whole = bool(exact_steps[last])
+            if epoch.cut is not None:  # what follows begins with noise that was rounded
+                rounded, whole = weights, True
+        slack += Fraction(int(np.abs(rounded[~exact_steps]).sum()), 2)
         if weights.any():
             rows.append((epoch.law, epoch.factorisation.combined_row(weights)))
         if not wanted:

@@ -22,7 +22,7 @@ from graphveil.noise.noise_sum import ROUNDING_VARIANCE, WIDE, NoiseSum
 
 REFERENCE_STEPS = 100  # on which plans of unknown length are judged and shown
 DROWNING = 0.25  # noise of more than this part of the expected size drowns it
-FORMAT = 1  # of stored plans
+FORMATS = (1, 2)  # of stored plans; the second has epochs that were cut
 
 
 @dataclass(frozen=True, repr=False)
@@ -53,7 +53,8 @@ class Plan:
         """The epoch with this number; refuses to go past the horizon."""
         if number < len(self.epochs):
             return self.epochs[number]
-        found = None if self.epochs else self.mechanism.epoch(self.request, number)
+        known = self.epochs and self.request.horizon is not None
+        found = None if known else self.mechanism.epoch(self.request, number)
         if found is None:
             raise ParameterError(
                 "horizon",
@@ -82,25 +83,48 @@ class Plan:
         """The variance of each release in turn."""
         carried: list[tuple[Law, NDArray[np.float64]]] = []
         before, whole = 0.0, True
+        settled = found = 0.0  # of noise that was rounded where an epoch was cut
         known = None
         for number in count():
             epoch = self.epoch(number)
             if epoch.factorisation is not known:  # often the same, epoch after epoch
                 known = epoch.factorisation
                 squares, integral = known.decoder_squares(), known.integral_steps()
-            spread = before + epoch.law.variance() * squares
-            exact = integral & whole
+            spread = before + epoch.law.variance() * squares[: epoch.steps]
+            exact = integral[: epoch.steps] & whole
             narrow = ~exact & (spread < WIDE)
             for place, variance in enumerate(spread.tolist()):
                 if narrow[place]:
                     rows = [*carried, (epoch.law, epoch.factorisation.single_row(place))]
-                    yield NoiseSum.of(rows, Fraction(1, 2)).rounded_variance()
+                    found = NoiseSum.of(rows, Fraction(1, 2)).rounded_variance()
                 else:
-                    yield variance if exact[place] else variance + ROUNDING_VARIANCE
-            if self.mechanism.adds_up:
+                    found = variance if exact[place] else variance + ROUNDING_VARIANCE
+                yield settled + found
+            if epoch.cut is not None:
+                settled, carried, before, whole = settled + found, [], 0.0, True
+            elif self.mechanism.adds_up:
                 before, whole = float(spread[-1]), bool(exact[-1])
                 if before < WIDE:
                     carried.append((epoch.law, epoch.factorisation.single_row(-1)))
+
+    def place_of(self, releases: int) -> tuple[int, int]:
+        """The epoch in which so many releases end, and how many of them are in it."""
+        number, left = 0, releases
+        while left > self.epoch(number).steps:
+            left -= self.epoch(number).steps
+            number += 1
+        return number, left
+
+    def following(self, releases: int) -> tuple[Epoch, ...]:
+        """The epochs that begin after so many releases: all that are known, or the next."""
+        number, left = self.place_of(releases)
+        first = number + (left > 0)
+        return self.epochs[first:] if self.request.horizon else (self.epoch(first),)
+
+    def outlook(self, releases: int) -> tuple[float, ...]:
+        """The standard deviations of what comes after so many releases."""
+        wanted = self.request.horizon or releases + REFERENCE_STEPS
+        return tuple(self.standard_deviations(wanted)[releases:])
 
     @cached_property
     def predicted(self) -> tuple[float, ...]:
@@ -179,7 +203,7 @@ class Plan:
     def to_dict(self) -> dict[str, Any]:
         """Plain data to store: texts, whole numbers, lists."""
         return {
-            "format": FORMAT,
+            "format": FORMATS[any(epoch.cut is not None for epoch in self.epochs)],
             "mechanism": self.mechanism.name,
             "subject": self.subject,
             "request": self.request.to_dict(),
@@ -189,8 +213,8 @@ class Plan:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Plan:
         """The plan that `to_dict` wrote; nothing is computed again."""
-        if data.get("format") != FORMAT:
-            raise ParameterError("plan", f"is not stored in format {FORMAT}")
+        if data.get("format") not in FORMATS:
+            raise ParameterError("plan", f"is not stored in format {FORMATS[-1]}")
         return cls(
             mechanism(data["mechanism"]),
             Request.from_dict(data["request"]),
@@ -226,6 +250,24 @@ def continued(plan: Plan, more_steps: int) -> Plan:
     added = _epochs(plan.mechanism, replace(plan.request, horizon=missing)) if missing > 0 else ()
     longer = replace(plan.request, horizon=horizon + more_steps)
     return replace(plan, request=longer, epochs=plan.epochs + added)
+
+
+def renewed(plan: Plan, releases: int) -> Plan:
+    """The same series with fresh noise after so many releases, under the same ε.
+
+    The epoch in which they end is cut there; new ones, each with the full ε, follow up to the
+    horizon (`docs/mechanisms.md#adoption`). Where an epoch has just ended, no noise was drawn
+    for what follows, and the plan stays as it is.
+    """
+    number, made = plan.place_of(releases)
+    if made in (0, plan.epoch(number).steps):
+        return plan
+    if not plan.mechanism.adds_up:
+        raise ParameterError("mechanism", f"{plan.mechanism.name} cannot draw fresh noise half-way")
+    past = tuple(plan.epoch(earlier) for earlier in range(number))
+    left = None if plan.request.horizon is None else plan.request.horizon - releases
+    rest = _epochs(plan.mechanism, replace(plan.request, horizon=left)) if left else ()
+    return replace(plan, epochs=(*past, replace(plan.epoch(number), cut=made), *rest))
 
 
 def _releases(number: int) -> str:

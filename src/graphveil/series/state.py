@@ -111,17 +111,34 @@ def _next_epoch(plan: Plan, state: SeriesState, source: NoiseSource) -> SeriesSt
     epoch = plan.epoch(number)
     size = epoch.factorisation.measurements
     drawn = source.draw(epoch.law, size * plan.request.width)
-    decoded = [
-        [carried + error for error in epoch.factorisation.decode(drawn[first : first + size])]
-        for carried, first in zip(state.carried, count(0, size), strict=False)
+    errors = [
+        epoch.factorisation.decode(drawn[first : first + size])[: epoch.steps]
+        for first in range(0, len(drawn), size)
     ]
+    decoded = [
+        [carried + error for error in each]
+        for carried, each in zip(state.carried, errors, strict=True)
+    ]
+    noise = tuple(tuple(map(_rounded, each)) for each in decoded)
     return replace(
         state,
         epoch=number,
         epoch_start=state.step,
-        noise=tuple(tuple(map(_rounded, errors)) for errors in decoded),
-        carried=_carried(plan, decoded),
+        noise=noise,
+        carried=_carried(plan, decoded) if epoch.cut is None else _told(noise),
     )
+
+
+def renewed(state: SeriesState) -> SeriesState:
+    """The state without any noise of the future: the next release begins another epoch.
+
+    That epoch starts from the number that was published last, as `planning.plan.renewed` says.
+    """
+    if state.step == state.epoch_end:
+        return state
+    made = state.step - state.epoch_start
+    noise = tuple(drawn[:made] for drawn in state.noise)
+    return replace(state, noise=noise, carried=_told(noise))
 
 
 def _rounded(error: Fraction) -> int:
@@ -133,6 +150,11 @@ def _rounded(error: Fraction) -> int:
     if error.denominator % 2 == 0:
         raise ValueError("a factorisation needs odd denominators, so that rounding has no ties")
     return round(error)
+
+
+def _told(noise: tuple[tuple[int, ...], ...]) -> tuple[Fraction, ...]:
+    """The noise of the last release, as it was published."""
+    return tuple(Fraction(drawn[-1]) for drawn in noise)
 
 
 def _carried(plan: Plan, decoded: list[list[Fraction]]) -> tuple[Fraction, ...]:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from graphveil.study import Promise, Study
     from graphveil.study.committed import Committed
     from graphveil.study.ledger import Ledger
+    from graphveil.study.witness import Standing
 
 
 @dataclass(frozen=True)
@@ -123,6 +124,7 @@ class Status:
         listed: series and budget.
         is_current: whether the public part shows all that was sealed.
         page: the report, if there is one.
+        standing: how the study stands to what this machine has seen of it.
     """
 
     is_open: bool
@@ -132,6 +134,7 @@ class Status:
     listed: SeriesList
     is_current: bool
     page: Path | None
+    standing: Standing
 
     @property
     def state(self) -> str:
@@ -151,6 +154,7 @@ class Status:
             "series": listed["series"],
             "public_part_is_current": self.is_current,
             "report": None if self.page is None else str(self.page),
+            "this_machine": self.standing.value,
         }
 
 
@@ -171,6 +175,7 @@ def status(folder: Path) -> Status:
         listed=SeriesList.of(promise, ledger),
         is_current=_is_current(study, found),
         page=page if page.is_file() else None,
+        standing=study.standing(),
     )
 
 

@@ -94,7 +94,7 @@ class Folder:
     @contextmanager
     def lock(self) -> Iterator[None]:
         """One process at a time writes the public part; what a killed one left is removed."""
-        with _locked(self.private / "lock"):
+        with locked(self.private / "lock"):
             for part in (self.public, self.charts):
                 clear_leftovers(part)
             yield
@@ -152,7 +152,7 @@ def _require_no_links(paths: Iterable[Path]) -> None:
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def locked(path: Path) -> Iterator[None]:
     """Wait for the lock; the system takes it back from a process that is killed."""
     from filelock import FileLock
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -164,15 +165,15 @@ def _announcement(
             assumption=sensitivity.assumption,
             proof=sensitivity.proof,
         ),
-        noise=_noise(chosen),
+        noise=noise_facts(_known_epochs(chosen)),
         predicted_std=tuple(round(value, DIGITS) for value in chosen.predicted),
     )
 
 
-def _noise(chosen: Plan) -> tuple[NoiseFact, ...]:
+def noise_facts(epochs: Iterable[Epoch]) -> tuple[NoiseFact, ...]:
     """The law of each epoch that is known in advance; equal ones are listed once."""
     told = []
-    for law, equal in groupby(_known_epochs(chosen), key=lambda epoch: epoch.law):
+    for law, equal in groupby(epochs, key=lambda epoch: epoch.law):
         size = {law.size_name: str(law.size)}
         steps = sum(epoch.steps for epoch in equal)
         told.append(NoiseFact(law=law.name, steps=steps, **size))

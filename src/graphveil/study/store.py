@@ -27,7 +27,7 @@ from graphveil.study.folder import OWNER_ONLY_FILE
 from graphveil.study.ledger import Ledger, LedgerRow, require_chain
 from graphveil.study.public.facts import Event, Fact
 
-VERSION = 1  # of the tables below
+VERSION = 2  # of the tables below; since 2, machines and databases bear witness
 LONGEST_NAME = 63  # that PostgreSQL keeps of a client
 _LOGGED_AS = "graphveil"
 # Where a pipeline logs everything, SQLAlchemy would write down the rows: true counts and noise.
@@ -42,7 +42,7 @@ _LEDGER = sa.Table(
     _TABLES,
     sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("at", sa.Text, nullable=False),
-    sa.Column("event", sa.Text, nullable=False),
+    sa.Column("event", sa.Text, nullable=False, index=True),
     sa.Column("public", sa.Text),
     sa.Column("private", sa.Text, nullable=False),
     sa.Column("salt", sa.Text, nullable=False),
@@ -96,6 +96,33 @@ class Reading:
         newest = sa.select(_LEDGER.c.hash).order_by(_LEDGER.c.number.desc()).limit(1)
         return self._connection.execute(newest).scalar()
 
+    def hash_of(self, number: int) -> str | None:
+        """The hash of a row; None if there is no such row."""
+        query = sa.select(_LEDGER.c.hash).where(_LEDGER.c.number == number)
+        return self._connection.execute(query).scalar()
+
+    def newest(self, *events: Event) -> LedgerRow | None:
+        """The newest row, or that of some kinds."""
+        query = sa.select(_LEDGER)
+        return self._newest(query.where(_LEDGER.c.event.in_(events)) if events else query)
+
+    def newest_told(self) -> LedgerRow | None:
+        """The newest row that the public is told."""
+        return self._newest(sa.select(_LEDGER).where(_LEDGER.c.public.is_not(None)))
+
+    def _newest(self, query: sa.Select[Any]) -> LedgerRow | None:
+        found = self._connection.execute(query.order_by(_LEDGER.c.number.desc()).limit(1)).first()
+        return None if found is None else LedgerRow(*found)
+
+    def is_witnessed(self) -> bool:
+        """Whether it was written by a graphveil that lets machines and databases bear witness."""
+        return int(_about(self._connection, "version") or 0) >= 2
+
+    def is_at_home(self) -> bool | None:
+        """Whether the tables are where they were opened; None of SQLite, which cannot tell."""
+        home = _home(self._connection)
+        return None if home is None else home == _about(self._connection, "home")
+
     def series(self) -> dict[str, StoredSeries]:
         """Every series by name."""
         found = self._connection.execute(sa.select(_SERIES))
@@ -141,15 +168,26 @@ class Transaction(Reading):
         return row
 
     def _last(self) -> LedgerRow | None:
-        if self._ledger is not None:
-            return self._ledger.last
-        newest = sa.select(_LEDGER).order_by(_LEDGER.c.number.desc()).limit(1)
-        found = self._connection.execute(newest).first()
-        return None if found is None else LedgerRow(*found)
+        return self.newest() if self._ledger is None else self._ledger.last
+
+    def settle(self) -> None:
+        """From now on the study is at home here, and witnessed."""
+        _say(self._connection, "version", str(VERSION))
+        _say(self._connection, "home", _home(self._connection))
+
+    def leave(self) -> None:
+        """From now on the study is nowhere at home, until a machine settles it."""
+        _say(self._connection, "home", None)
 
     def open_series(self, name: str, stored: StoredSeries) -> None:
         """Keep a new series."""
         self._connection.execute(sa.insert(_SERIES).values(name=name, **vars(stored)))
+
+    def renew_series(self, name: str, stored: StoredSeries) -> None:
+        """Keep another plan and state of a series."""
+        self._connection.execute(
+            sa.update(_SERIES).where(_SERIES.c.name == name).values(**vars(stored))
+        )
 
     def enter_release(self, name: str, step: int, row: LedgerRow) -> None:
         """Enter a release; refuses a second one of the same step."""
@@ -190,9 +228,8 @@ class Store:
         with _in_words():
             store = cls(_engine(url))
             with store._connected() as connection:
-                query = sa.select(_ABOUT.c.value).where(_ABOUT.c.key == "version")
-                found = connection.execute(query).scalar_one()
-        if int(found) > VERSION:
+                found = _about(connection, "version")
+        if int(found or 0) > VERSION:
             raise StudyError(
                 f"the ledger database was written by a newer graphveil (format {found}; this one "
                 f"knows up to {VERSION}). Update graphveil."
@@ -238,7 +275,41 @@ def _make_tables(connection: sa.Connection) -> None:
             )
         return
     _TABLES.create_all(connection)
-    connection.execute(sa.insert(_ABOUT).values(key="version", value=str(VERSION)))
+    _say(connection, "version", str(VERSION))
+    _say(connection, "home", _home(connection))
+
+
+def _about(connection: sa.Connection, key: str) -> str | None:
+    """What the database says about itself."""
+    return connection.execute(sa.select(_ABOUT.c.value).where(_ABOUT.c.key == key)).scalar()
+
+
+def _say(connection: sa.Connection, key: str, value: str | None) -> None:
+    """Let it say something else, or no longer."""
+    connection.execute(sa.delete(_ABOUT).where(_ABOUT.c.key == key))
+    if value is not None:
+        connection.execute(sa.insert(_ABOUT).values(key=key, value=value))
+
+
+def _home(connection: sa.Connection) -> str | None:
+    """Which tables these are, by what a clone or a restored dump cannot share with them.
+
+    PostgreSQL knows the identity of the cluster, the database and the table. A byte for byte
+    copy of a whole cluster has the same, but not the same address. SQLite knows nothing.
+    """
+    if connection.dialect.name == "sqlite":
+        return None
+    url = connection.engine.url
+    address = f"{url.host or url.query.get('host')}:{url.port or ''}/{url.database}"
+    may_ask = "SELECT has_function_privilege('pg_control_system()', 'execute')"
+    asked = [
+        "SELECT oid FROM pg_database WHERE datname = current_database()",
+        "SELECT 'ledger'::regclass::oid",
+    ]
+    if connection.exec_driver_sql(may_ask).scalar():
+        asked.append("SELECT system_identifier FROM pg_control_system()")
+    found = (connection.exec_driver_sql(query).scalar() for query in asked)
+    return " ".join([address, *map(str, found)])
 
 
 @contextmanager

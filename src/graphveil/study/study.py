@@ -8,7 +8,7 @@ study.publish()
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING
 
 from graphveil.engines import LocalEngine
 from graphveil.errors import BoundError, ParameterError, StudyError
-from graphveil.study import committed, opening, publishing
+from graphveil.study import adoption, committed, opening, publishing, witness
+from graphveil.study.adoption import Renewal
 from graphveil.study.clock import label_of, steps_ended
 from graphveil.study.committed import Announced, Committed
 from graphveil.study.folder import Folder, make_folder, write_notes
 from graphveil.study.ledger import NOTHING_SAID, Ledger, LedgerRow, ReadAs
+from graphveil.study.machine import Machine, require_code
 from graphveil.study.one_more_series import with_series
 from graphveil.study.promise import Promise, SeriesPromise
 from graphveil.study.public.announcing import announce, told
@@ -58,10 +60,12 @@ class Study:
     Attributes:
         folder: where its parts lie.
         engine: where counting runs; a matter of the machine, not of the promise.
+        machine: what is remembered outside the folder, so that no copy of it goes on as well.
     """
 
     folder: Folder
     engine: Engine = field(default_factory=LocalEngine)
+    machine: Machine = field(default_factory=Machine.here)
 
     @classmethod
     def create(
@@ -71,6 +75,7 @@ class Study:
         *,
         database: str | None = None,
         engine: Engine | None = None,
+        machine: Machine | None = None,
     ) -> Study:
         """A new study, which is a draft until records are added; nothing is spent yet.
 
@@ -79,6 +84,7 @@ class Study:
             promise: what the study file will say.
             database: the URL of a PostgreSQL database; without one, SQLite in the folder.
             engine: where counting runs; by default on this machine.
+            machine: which remembers it; by default this one.
         """
         opening.require_draft(promise)
         opening.require_affordable(promise)
@@ -98,14 +104,16 @@ class Study:
                 Store.create(folder.database_url)
             # The study file comes last: without it, a half-made study is none.
             write_bytes(folder.study_file, promise.to_toml().encode())
-        return cls(folder, engine or LocalEngine())
+        return cls(folder, engine or LocalEngine(), machine or Machine.here())
 
     @classmethod
-    def at(cls, root: Path, *, engine: Engine | None = None) -> Study:
+    def at(
+        cls, root: Path, *, engine: Engine | None = None, machine: Machine | None = None
+    ) -> Study:
         """The study in a folder."""
         folder = Folder(root.resolve())
         folder.require()
-        return cls(folder, engine or LocalEngine())
+        return cls(folder, engine or LocalEngine(), machine or Machine.here())
 
     @cached_property
     def store(self) -> Store:
@@ -235,22 +243,69 @@ class Study:
             ledger = self.announce(run.ledger)
         return Announced(list(range(first, last + 1)), ledger)
 
+    def standing(self) -> witness.Standing:
+        """How the study stands to what this machine has seen of it."""
+        with self.store.reading() as reading:
+            return witness.standing(self.machine, reading)
+
+    def renewals(self) -> tuple[Renewal, ...]:
+        """What adopting the study would do to every series; changes nothing."""
+        found = self.committed()
+        return adoption.renewals(found.ledger, found.kept)
+
+    def adopt(self, reason: str) -> tuple[Renewal, ...]:
+        """Go on with a study that was copied, moved or restored, with fresh noise from now on.
+
+        Args:
+            reason: why; the public is told.
+        """
+        told = adoption.require_reason(reason)
+        self._require_open("adopted")
+        if self.standing().may_go_on:
+            self.announce()
+        with self._writing(admit=adoption.admit) as (transaction, found):
+            renewed = adoption.enter(transaction, found, told)
+        self.announce(transaction.ledger())
+        return renewed
+
+    def hand_over(self, code: str) -> None:
+        """Let another machine go on with the study, with its noise; this one never will.
+
+        Args:
+            code: of the other machine, as `graphveil hand-over` shows it there.
+        """
+        require_code(code, self.machine)
+        self._require_open("handed over")
+        self.announce()
+        with self._writing() as (transaction, _):
+            transaction.append(Event.STUDY_HANDED_OVER, private={"to": code})
+            transaction.leave()
+
+    def _require_open(self, what: str) -> None:
+        if not self.committed().ledger.is_open:
+            raise StudyError(
+                f"a draft has no noise and need not be {what}: every copy of it is a study of its "
+                "own."
+            )
+
     def announce(self, known: Ledger | None = None) -> Ledger:
         """Bring the public part to what was committed, and say what that is.
+
+        Refuses where another copy of the study went on: what was sealed here, and not told
+        yet, must then never be told.
 
         Args:
             known: what was committed when the caller looked; if that is still all there is,
                 it is not read again.
         """
-        with self.folder.lock():
-            if known is None or not self._is_all(known):
-                known = self.ledger()
+        known = self.ledger() if known is None else known
+        with self.folder.lock(), self.machine.holding(known.rows[0].hash):
+            with self.store.reading() as reading:
+                witness.advance(self.machine, reading)
+                is_all = reading.last_hash() == known.rows[-1].hash
+            known = known if is_all else self.ledger()
             announce(self.folder, known)
         return known
-
-    def _is_all(self, known: Ledger) -> bool:
-        with self.store.reading() as reading:
-            return known.last is not None and reading.last_hash() == known.last.hash
 
     def _opened(self, found: Committed, at: str) -> Committed:
         """The study as it is, opened if it was a draft."""
@@ -259,10 +314,18 @@ class Study:
         with self._writing(at) as (_, opened):
             return opened
 
+    def writing(
+        self, at: str | None = None, admit: witness.Admission | None = None
+    ) -> AbstractContextManager[Transaction]:
+        """The one writer, of a state that this machine lets go on."""
+        return witness.writing(self.machine, self.store, at, admit)
+
     @contextmanager
-    def _writing(self, at: str | None = None) -> Iterator[tuple[Transaction, Committed]]:
+    def _writing(
+        self, at: str | None = None, admit: witness.Admission | None = None
+    ) -> Iterator[tuple[Transaction, Committed]]:
         """The one writer, in a study that is open."""
-        with self.store.transaction(at) as transaction:
+        with self.writing(at, admit) as transaction:
             public = told(self.folder)
             found = committed.checked(transaction, public)
             if not found.ledger.is_open:
@@ -314,7 +377,7 @@ class _Run:
     def _sealed(self, prepared: Prepared, steps: range) -> bool:
         """Seal steps in one transaction, unless something was committed since the preparation."""
         ahead = publishing.foreseen(prepared, steps)
-        with self._study.store.transaction(self._at) as transaction:
+        with self._study.writing(self._at) as transaction:
             if transaction.last_hash() != prepared.last_hash:
                 return False
             done = publishing.seal(transaction, self._study.folder, prepared, ahead)
@@ -336,7 +399,7 @@ class _Run:
             publishing.require_kept(prepared, begun=self._made > self._first)
         except BoundError:
             refused = {"step": prepared.breaks_at, "reason": "degree bound"}
-            with study.store.transaction(self._at) as transaction:
+            with study.writing(self._at) as transaction:
                 transaction.append(Event.REFUSAL, private=refused)
             raise
         return prepared

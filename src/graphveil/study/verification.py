@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -21,11 +22,14 @@ from graphveil.study import publishing
 from graphveil.study.ledger import Ledger, LedgerRow, StoredFile
 from graphveil.study.public.announcing import Told, require_agreeing_file, require_newest, told
 from graphveil.study.public.chain import digest
-from graphveil.study.public.facts import Event, ReleaseMade, SeriesOpened
+from graphveil.study.public.facts import Event, ReleaseMade
 from graphveil.study.records import segments
 from graphveil.study.records.private_tables import checked
 from graphveil.study.store import StoredSeries
 from graphveil.study.study import Study
+from graphveil.study.witness import Standing
+
+_Stated: TypeAlias = tuple[LedgerRow, str]
 
 
 @dataclass(frozen=True)
@@ -110,15 +114,41 @@ def _files(subject: _Subject) -> str:
 
 def _plans_and_states(subject: _Subject) -> str:
     """The stored plans and states are those that the ledger's rows were made with."""
-    made = {fact.series: row for row, fact in subject.ledger.told(ReleaseMade)}
-    for row, fact in subject.ledger.told(SeriesOpened):
-        kept = subject.kept.get(fact.series)
-        if kept is None or digest(kept.plan) != row.secret["plan"]:
+    plans, states = _stored_digests(subject.ledger)
+    for name, (row, plan) in plans.items():
+        kept = subject.kept.get(name)
+        if kept is None or digest(kept.plan) != plan:
             raise _at(row, "the stored plan of the series is not the one it was opened with")
-        last = made.get(fact.series)
-        if last is not None and digest(kept.state) != last.secret["state"]:
+        last, state = states.get(name, (row, None))
+        if state is not None and digest(kept.state) != state:
             raise _at(last, "the stored state of the series is not the one after its last release")
     return f"{len(subject.kept)} series, unchanged since their last release"
+
+
+def _stored_digests(ledger: Ledger) -> tuple[dict[str, _Stated], dict[str, _Stated]]:
+    """The newest plan and state of each series that a row states: an adoption renews both."""
+    plans: dict[str, _Stated] = {}
+    states: dict[str, _Stated] = {}
+    for row in ledger.rows:
+        if row.event == Event.SERIES_OPENED:
+            plans[row.fact["series"]] = row, row.secret["plan"]
+        elif row.event == Event.RELEASE_MADE:
+            states[row.fact["series"]] = row, row.secret.get("state", "none")
+        elif row.event == Event.STUDY_ADOPTED:
+            plans |= {name: (row, said) for name, said in row.secret["plans"].items()}
+            states |= {name: (row, said) for name, said in row.secret["states"].items()}
+    return plans, states
+
+
+def _witness(subject: _Subject) -> str:
+    """The study is no older than what this machine has seen of it."""
+    found = subject.study.standing()
+    if found in (Standing.BEHIND, Standing.FORKED):
+        raise IntegrityError(
+            f"this machine: {found.value}. This copy must not go on: another one is newer, and "
+            "holds the same noise. See `graphveil adopt`."
+        )
+    return str(found.value)
 
 
 def _counts(subject: _Subject) -> str:
@@ -165,6 +195,7 @@ _CHECKS: dict[str, Callable[[_Subject], str]] = {
     "plans and states": _plans_and_states,
     "the exact counts": _counts,
     "the noise": _noise,
+    "this machine": _witness,
 }
 
 

@@ -67,7 +67,9 @@ def simulate(plan: Plan, runs: int, rng: np.random.Generator, steps: int | None 
         done += here
         if done == wanted:
             break
-        if plan.mechanism.adds_up:
+        if epoch.cut is not None:
+            carried = np.rint(decoded[:, epoch.cut - 1 : epoch.cut])
+        elif plan.mechanism.adds_up:
             carried = decoded[:, -1:]
     return noise
 

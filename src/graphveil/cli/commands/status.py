@@ -50,6 +50,8 @@ def _due_words(due: int | None) -> str:
 
 def _advice(folder: Path, found: Status) -> str:
     """What to do next."""
+    if not found.standing.may_go_on:
+        return f"This machine: {found.standing.value}. See graphveil hand-over and graphveil adopt."
     if not found.is_open:
         return f"A draft spends nothing. Next: graphveil add {folder} FILES"
     if not found.is_current:

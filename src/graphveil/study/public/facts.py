@@ -30,6 +30,8 @@ class Event(StrEnum):
     STEP_SEALED = "step sealed"
     RELEASE_MADE = "release made"
     REFUSAL = "refusal"
+    STUDY_ADOPTED = "study adopted"
+    STUDY_HANDED_OVER = "study handed over"
 
 
 class Announcement(NamedTuple):
@@ -185,6 +187,37 @@ class SeriesOpened(Fact):
     def price(self) -> tuple[Fraction, Fraction]:
         """ε and δ that its whole life takes out of the budget."""
         return self.epsilon, Fraction(self.promise.delta or 0)
+
+
+class RenewedSeries(Fact):
+    """The noise that a series will have from an adoption on.
+
+    Attributes:
+        series: its name.
+        noise: its laws, of what is known in advance.
+        predicted_std: release by release.
+    """
+
+    series: str
+    noise: Annotated[tuple[NoiseFact, ...], PlainSerializer(_told_noise)]
+    predicted_std: tuple[float, ...]
+
+
+class StudyAdopted(Software):
+    """A copy that goes on by itself, with fresh noise for everything that is still to come.
+
+    Attributes:
+        step: how many steps were published before.
+        label: the last of them; None if there was none.
+        reason: why, in the words of the publisher.
+        series: all that are open, in order.
+    """
+
+    event = Event.STUDY_ADOPTED
+    step: int
+    label: str | None
+    reason: str
+    series: tuple[RenewedSeries, ...]
 
 
 class ReleaseMade(Fact):

@@ -6,7 +6,7 @@ that there is one order of events, one sum of the budget and one width of a rele
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -15,10 +15,13 @@ from graphveil.study.promise import Promise
 from graphveil.study.public.facts import (
     Announcement,
     Event,
+    NoiseFact,
     ReleaseMade,
+    RenewedSeries,
     SeriesOpened,
     Software,
     StepSealed,
+    StudyAdopted,
     StudyOpened,
 )
 
@@ -38,12 +41,14 @@ class History:
         series: in the order in which they were opened.
         steps: what is sealed so far.
         software: the versions that were at work, in the order in which they are named.
+        adoptions: how often a copy of the study went on by itself, and why.
     """
 
     opened: Promise
     series: tuple[PublishedSeries, ...]
     steps: tuple[StepSealed, ...]
     software: tuple[str, ...]
+    adoptions: tuple[StudyAdopted, ...]
 
     @classmethod
     def of(cls, rows: Sequence[Announcement], source: str) -> History:
@@ -60,7 +65,7 @@ class History:
         for row in rows[1:]:
             reader.take(row)
         series, steps = reader.finished(rows[-1])
-        return cls(opened, series, steps, _software(rows))
+        return cls(opened, series, steps, _software(rows), tuple(reader.adoptions))
 
     @property
     def versions(self) -> tuple[Promise, ...]:
@@ -90,6 +95,14 @@ def _software(rows: Iterable[Announcement]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(each) for each in named))
 
 
+def _first(noise: Iterable[NoiseFact], steps: int) -> Iterator[NoiseFact]:
+    """The laws of the first steps."""
+    for each in noise:
+        if steps > 0:
+            yield each.model_copy(update={"steps": min(each.steps, steps)})
+        steps -= each.steps
+
+
 def _sum(prices: Iterable[tuple[Fraction, Fraction]]) -> tuple[Fraction, Fraction]:
     epsilon, delta = Fraction(), Fraction()
     for loss, risk in prices:
@@ -106,6 +119,7 @@ class _Reader:
         self._releases: dict[str, list[ReleaseMade]] = {}
         self._steps: list[StepSealed] = []
         self._due: list[str] = []  # series that have yet to speak at the newest step
+        self.adoptions: list[StudyAdopted] = []
 
     def take(self, row: Announcement) -> None:
         if row.event == Event.SERIES_OPENED:
@@ -114,6 +128,8 @@ class _Reader:
             self._seal(StepSealed.read(row), row)
         elif row.event == Event.RELEASE_MADE:
             self._release(ReleaseMade.read(row), row)
+        elif row.event == Event.STUDY_ADOPTED:
+            self._adopt(StudyAdopted.read(row), row)
         else:
             raise StudyError(
                 f"{row.place}: this version of graphveil does not know this event. "
@@ -147,6 +163,22 @@ class _Reader:
         row.require(made.widths == {width}, "has too few or too many numbers")
         self._due.remove(made.series)
         self._releases[made.series].append(made)
+
+    def _adopt(self, adopted: StudyAdopted, row: Announcement) -> None:
+        in_order = not self._due and adopted.step == len(self._steps)
+        row.require(in_order, "an adoption is out of order")
+        named = [each.series for each in adopted.series]
+        row.require(named == list(self._series), "an adoption names other series than are open")
+        for each in adopted.series:
+            self._series[each.series] = self._renewed(each)
+        self.adoptions.append(adopted)
+
+    def _renewed(self, after: RenewedSeries) -> SeriesOpened:
+        """A series as it is known from an adoption on: what was made, then what will be."""
+        opened, made = self._series[after.series], self._releases[after.series]
+        noise = (*_first(opened.noise, len(made)), *after.noise)
+        predicted = (*(each.noise_std for each in made), *after.predicted_std)
+        return opened.model_copy(update={"noise": noise, "predicted_std": predicted})
 
     def finished(
         self, last: Announcement

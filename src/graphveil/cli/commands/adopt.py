@@ -1,0 +1,71 @@
+"""`graphveil adopt`: a copy of a study goes on by itself, with fresh noise."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from graphveil.cli.options import Json, StudyFolder
+from graphveil.cli.output import print_json, print_table, three_digits, working
+from graphveil.errors import ParameterError
+
+if TYPE_CHECKING:
+    from graphveil.steward.moving import Adoption
+
+
+def adopt(
+    folder: StudyFolder,
+    reason: Annotated[
+        str, typer.Option("--reason", metavar="TEXT", help="Why; published on page and card.")
+    ],
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask; it cannot be undone.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Go on with a study that was copied, moved or restored, with fresh noise from now on.
+
+    What was published stays. All noise that was drawn ahead is thrown away, so that this copy
+    shares none with any other. If a study is only moved, hand it over instead: that costs no
+    noise.
+
+    Example: graphveil adopt my-study --reason "the old server is lost"
+    """
+    from graphveil.steward.moving import adoption
+
+    if not yes:
+        with working("Planning …"):
+            planned = adoption(folder)
+        _show(planned)
+        _confirm()
+    with working("Adopting …"):
+        done = adoption(folder, reason)
+    if as_json:
+        print_json(done.as_data())
+        return
+    if yes:
+        _show(done)
+    print("Adopted: from now on this copy goes on by itself.")
+
+
+def _show(found: Adoption) -> None:
+    """The error before and after, and what it costs if another copy goes on."""
+    rows = (
+        (
+            each.series,
+            *map(three_digits, (each.next_before, each.next_after)),
+            *map(three_digits, (each.last_before, each.last_after)),
+        )
+        for each in found.changes
+    )
+    header = ("series", "next release", "adopted", "last release", "adopted")
+    print_table("Predicted standard deviation of the noise", header, rows)
+    price = f"ε = {found.epsilon}" + (f", δ = {found.delta}" if found.delta else "")
+    print("If no other copy goes on, the guarantee of the study stays as it is.")
+    print(f"Each other copy that goes on costs every person up to {price} once more.")
+
+
+def _confirm() -> None:
+    if not sys.stdin.isatty():
+        raise ParameterError("yes", "is needed where nobody can be asked", hint="Give --yes.")
+    typer.confirm("Adopt this copy? It cannot be undone.", abort=True)

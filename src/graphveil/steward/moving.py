@@ -1,0 +1,97 @@
+"""Moving a study: handing it over with its noise, or adopting a copy with fresh noise."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from graphveil.study.adoption import Renewal
+
+
+@dataclass(frozen=True)
+class NoiseChange:
+    """The predicted standard deviation of a series without an adoption and with it.
+
+    Attributes:
+        series: its name.
+        next_before: of the next release, as it was planned.
+        next_after: of the next release, once adopted.
+        last_before: of the last release that is foreseen, as it was planned.
+        last_after: likewise, once adopted.
+    """
+
+    series: str
+    next_before: float
+    next_after: float
+    last_before: float
+    last_after: float
+
+    @classmethod
+    def of(cls, renewal: Renewal) -> NoiseChange | None:
+        """Of a series; None if all its releases were made."""
+        before = renewal.before.outlook(renewal.releases)
+        after = renewal.after.outlook(renewal.releases)
+        return cls(renewal.series, before[0], after[0], before[-1], after[-1]) if before else None
+
+
+@dataclass(frozen=True)
+class Adoption:
+    """What adopting a study changes, or has changed.
+
+    Attributes:
+        changes: of every series that has releases left.
+        epsilon: what each further copy that goes on can cost a person once more.
+        delta: likewise; None for pure ε.
+        adopted: whether it was done.
+    """
+
+    changes: tuple[NoiseChange, ...]
+    epsilon: str
+    delta: str | None
+    adopted: bool
+
+    def as_data(self) -> dict[str, Any]:
+        """For programs."""
+        return asdict(self)
+
+
+def adoption(folder: Path, reason: str | None = None) -> Adoption:
+    """Adopt the study in a folder; without a reason, only say what that would change.
+
+    Args:
+        folder: of the study.
+        reason: why; the public is told.
+    """
+    from graphveil.noise.exact_numbers import as_text
+    from graphveil.steward.reporting import write_report
+    from graphveil.study import Study
+
+    study = Study.at(folder)
+    renewed = study.renewals() if reason is None else study.adopt(reason)
+    ledger = study.ledger()
+    if reason is not None and ledger.sealed:
+        write_report(study.folder.public)
+    epsilon, delta = ledger.history.spent
+    changes = (NoiseChange.of(each) for each in renewed)
+    return Adoption(
+        changes=tuple(each for each in changes if each is not None),
+        epsilon=as_text(epsilon),
+        delta=as_text(delta) if delta else None,
+        adopted=reason is not None,
+    )
+
+
+def hand_over(folder: Path, code: str) -> None:
+    """Let the machine that has this code go on with a study, and nobody else."""
+    from graphveil.study import Study
+
+    Study.at(folder).hand_over(code)
+
+
+def machine_code() -> str:
+    """The code of this machine, to which studies can be handed over."""
+    from graphveil.study.machine import Machine
+
+    return Machine.here().code()

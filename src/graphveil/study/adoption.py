@@ -1,0 +1,131 @@
+"""Adoption: a copy of a study goes on by itself, with fresh noise for all that is to come.
+
+What a copied folder holds of the noise of the future is thrown away. New epochs, each with the
+full ε, follow from the number that was published last: the guarantee of what this copy ever
+publishes stays as it was (`docs/mechanisms.md#adoption`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from graphveil.errors import IntegrityError, ParameterError
+from graphveil.planning import plan as plans
+from graphveil.planning.plan import Plan
+from graphveil.series import state as states
+from graphveil.series.state import SeriesState
+from graphveil.study.clock import label_of
+from graphveil.study.committed import Committed
+from graphveil.study.ledger import Ledger
+from graphveil.study.machine import Machine
+from graphveil.study.opening import noise_facts
+from graphveil.study.public.chain import canonical, digest
+from graphveil.study.public.facts import DIGITS, RenewedSeries, Software, StudyAdopted
+from graphveil.study.store import StoredSeries, Transaction
+from graphveil.study.witness import Lineage
+
+LONGEST_REASON = 1000  # characters
+
+
+@dataclass(frozen=True)
+class Renewal:
+    """A series before and after an adoption; public, all of it.
+
+    Attributes:
+        series: its name.
+        releases: how many were made.
+        before: its plan until then.
+        after: its plan from then on.
+    """
+
+    series: str
+    releases: int
+    before: Plan
+    after: Plan
+
+    def announcement(self) -> RenewedSeries:
+        """What the public is told."""
+        return RenewedSeries(
+            series=self.series,
+            noise=noise_facts(self.after.following(self.releases)),
+            predicted_std=tuple(round(std, DIGITS) for std in self.after.outlook(self.releases)),
+        )
+
+
+def renewals(ledger: Ledger, kept: Mapping[str, StoredSeries]) -> tuple[Renewal, ...]:
+    """What an adoption would do to every series; changes nothing."""
+    made = {each.series: len(each.releases) for each in ledger.series}
+    before = {name: Plan.from_dict(json.loads(kept[name].plan)) for name in made}
+    return tuple(
+        Renewal(name, made[name], plan, plans.renewed(plan, made[name]))
+        for name, plan in before.items()
+    )
+
+
+def require_reason(reason: str) -> str:
+    """Refuse an adoption without a reason, which readers are told."""
+    told = " ".join(reason.split())
+    if not 0 < len(told) <= LONGEST_REASON:
+        raise ParameterError("reason", f"must have 1 to {LONGEST_REASON} characters")
+    return told
+
+
+def admit(machine: Machine, transaction: Transaction, _: Lineage) -> None:
+    """Let a copy be adopted from which nothing is missing that this machine saw published.
+
+    Of steps that have their value already, it would publish another.
+    """
+    for mark in machine.marks(str(transaction.hash_of(0))).values():
+        if transaction.hash_of(mark.told.number) != mark.told.hash:
+            raise IntegrityError(
+                "this machine has seen releases of this study that this copy lacks: it would "
+                "publish steps a second time. Go on with the newest copy; if that is lost, open "
+                "a new study, whose ε adds to this one's."
+            )
+
+
+def enter(transaction: Transaction, found: Committed, reason: str) -> tuple[Renewal, ...]:
+    """Throw away the noise of the future, and enter the adoption into both chains."""
+    _require_all_told(found)
+    renewed = renewals(found.ledger, found.kept)
+    stored = {each.series: _stored(each, found.kept[each.series]) for each in renewed}
+    private = {
+        "plans": {name: digest(each.plan) for name, each in stored.items()},
+        "states": {name: digest(each.state) for name, each in stored.items()},
+    }
+    transaction.append(_announcement(found.ledger, renewed, reason), private=private)
+    for name, each in stored.items():
+        transaction.renew_series(name, each)
+    transaction.settle()
+    return renewed
+
+
+def _require_all_told(found: Committed) -> None:
+    """Refuse a copy with a sealed step that was never told, where another may have gone on.
+
+    That step holds noise with which the other copy may have published something else.
+    """
+    if found.is_behind:
+        raise IntegrityError(
+            "this copy has sealed a step that was never announced, and another copy may have "
+            "published that step with the same noise. It cannot be adopted. Go on with the other "
+            "copy, or adopt a backup from before that step."
+        )
+
+
+def _stored(renewal: Renewal, kept: StoredSeries) -> StoredSeries:
+    state = states.renewed(SeriesState.from_dict(json.loads(kept.state)))
+    return StoredSeries(canonical(renewal.after.to_dict()), canonical(state.to_dict()))
+
+
+def _announcement(ledger: Ledger, renewed: tuple[Renewal, ...], reason: str) -> StudyAdopted:
+    made = len(ledger.sealed)
+    return StudyAdopted(
+        step=made,
+        label=label_of(ledger.versions[-1], made - 1) if made else None,
+        reason=reason,
+        series=tuple(each.announcement() for each in renewed),
+        **Software.now(),
+    )

@@ -1,0 +1,165 @@
+"""A plan with fresh noise after some releases: what it says is what happens, at the same ε."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from graphveil.errors import ParameterError
+from graphveil.graph.bound import DegreeBound
+from graphveil.mechanisms.mechanism import registered
+from graphveil.noise.laws import Law
+from graphveil.planning.intervals import noise_of
+from graphveil.planning.plan import Plan, renewed
+from graphveil.planning.planner import plan
+from graphveil.series import state as states
+from graphveil.series.state import SeriesState, advance, start
+from graphveil.statistics.statistic import statistic
+from graphveil.testing.simulation import SimulationNoise, simulate
+
+EDGES, BOUND = statistic("edges"), DegreeBound(3)
+ADDING = sorted(name for name, each in registered().items() if each.adds_up)
+ENDLESS = ["epochs", "gaussian"]
+RUNS = 20_000
+
+
+def planned(name: str, horizon: int | None = 24, epsilon: str = "1") -> Plan:
+    delta = None if registered()[name].pure else "0.001"
+    return plan(EDGES, BOUND, epsilon=epsilon, delta=delta, horizon=horizon, mechanism=name)
+
+
+class Recorded:
+    """Noise that is drawn once, and can be had again."""
+
+    def __init__(self, again: list[int] | None = None) -> None:
+        self.drawn: list[int] = []
+        self._again: Iterator[int] | None = iter(again) if again is not None else None
+        self._fresh = SimulationNoise(np.random.default_rng(5))
+
+    def draw(self, law: Law, count: int) -> list[int]:
+        if self._again is None:
+            found = [int(value) for value in self._fresh.draws(law, (count,))]
+        else:
+            found = [next(self._again) for _ in range(count)]
+        self.drawn += found
+        return found
+
+
+def noise_in(made: Plan, state: SeriesState, steps: int, source: Recorded) -> list[int]:
+    """What the next releases of a series that is always 0 say."""
+    said = []
+    for _ in range(steps):
+        (raw,), state = advance(made, state, [0], source)
+        said.append(raw)
+    return said
+
+
+@pytest.mark.parametrize("releases", [1, 5, 9, 16, 23])
+@pytest.mark.parametrize("name", ADDING)
+def test_the_renewed_plan_tells_what_has_happened(name: str, releases: int) -> None:
+    """Run from its beginning, with the noise that was drawn, it says all that was said."""
+    before = planned(name)
+    source = Recorded()
+    state = start(before)
+    said = []
+    for _ in range(releases):
+        (raw,), state = advance(before, state, [0], source)
+        said.append(raw)
+    after = renewed(before, releases)
+    fresh = states.renewed(state)
+    assert fresh.step == fresh.epoch_end == releases
+    said += noise_in(after, fresh, 24 - releases, source)
+    stored = Plan.from_dict(json.loads(json.dumps(after.to_dict())))
+    assert stored == after
+    assert noise_in(stored, start(stored), 24, Recorded(source.drawn)) == said
+    if name != "epochs":  # whose last epoch is longer than the horizon
+        with pytest.raises(ParameterError, match="all 24 releases"):
+            noise_in(after, fresh, 25 - releases, Recorded())
+
+
+@pytest.mark.parametrize(("epsilon", "releases"), [("1", 7), ("8", 1), ("8", 18), ("24", 5)])
+@pytest.mark.parametrize("name", ADDING)
+def test_predictions_match_simulation(name: str, epsilon: str, releases: int) -> None:
+    """Also where the noise is so small that rounding decides, and after a second adoption."""
+    after = renewed(renewed(planned(name, epsilon=epsilon), releases), releases + 3)
+    noise = simulate(after, RUNS, np.random.default_rng(3))
+    predicted = np.array(after.predicted)
+    most = predicted.max() ** 2
+    assert np.abs(noise.var(axis=0) - predicted**2).max() < 0.06 * most + 5 * np.sqrt(most / RUNS)
+    for wanted in ({releases: 1}, {releases - 1: -1, 23: 1}, {releases: -1, releases + 3: 1}):
+        law = noise_of(after, wanted)
+        width = law.half_width(Fraction(9, 10))
+        seen = sum(coefficient * noise[:, step] for step, coefficient in wanted.items())
+        assert np.mean(np.abs(seen) <= width) >= 0.9 - 4 * np.sqrt(0.09 / RUNS)
+        assert float(law.slack) <= 1.5
+
+
+def test_a_change_since_the_cut_begins_with_what_was_published() -> None:
+    """The rounded noise of the last release cancels: only the new epoch's rounding is left."""
+    after = renewed(planned("bridged", epsilon="8"), 7)
+    assert noise_of(after, {6: -1, 7: 1}).slack == noise_of(planned("bridged", 17), {0: 1}).slack
+
+
+@pytest.mark.parametrize("name", ADDING)
+def test_every_person_pays_once_over_all_epochs(name: str) -> None:
+    """Σ ‖C·d‖₁/scale (or ‖C·d‖₂²/2σ²) over epochs is within ε (or ρ), wherever the cuts are."""
+    chance = np.random.default_rng(8)
+    for releases in (1, 6, 17):
+        before = planned(name)
+        after = renewed(before, releases)
+        whole = loss(before, np.eye(24, dtype=np.int64)[0] * EDGES.sensitivity(BOUND).l1)
+        for _ in range(200):
+            rises = chance.multinomial(EDGES.sensitivity(BOUND).l1, chance.dirichlet(np.ones(24)))
+            assert loss(after, rises) <= max(whole, limit(before))
+
+
+def limit(made: Plan) -> Fraction:
+    """What one epoch may cost at most."""
+    from graphveil.noise.zcdp import rho_of
+
+    request = made.request
+    return request.epsilon if request.delta is None else rho_of(request.epsilon, request.delta)
+
+
+def loss(made: Plan, change: np.ndarray) -> Fraction:
+    """What a person who changes so much at each step loses."""
+    total, first = Fraction(), 0
+    for epoch in made.epochs:
+        here = np.zeros(epoch.factorisation.steps, dtype=np.int64)
+        part = change[first : first + epoch.steps]
+        here[: len(part)] = part
+        moved = [int(each) for each in epoch.factorisation.strategy() @ here]
+        if made.mechanism.pure:
+            total += Fraction(sum(map(abs, moved))) / epoch.law.size
+        else:
+            total += Fraction(sum(each**2 for each in moved)) / (2 * epoch.law.size)
+        first += epoch.steps
+    return total
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_a_series_without_a_horizon_goes_on_with_its_next_epoch(name: str) -> None:
+    before = planned(name, None)
+    after = renewed(before, 5)
+    assert after.epoch(0).cut == 5
+    assert [after.epoch(number) for number in (1, 2)] == [before.epoch(1), before.epoch(2)]
+    assert after.following(5) == (before.epoch(1),)
+    assert after.outlook(5)[0] > before.outlook(5)[0] > 0
+    assert Plan.from_dict(after.to_dict()).epoch(1) == before.epoch(1)
+
+
+@pytest.mark.parametrize("name", sorted(registered()))
+def test_where_nothing_was_drawn_ahead_nothing_changes(name: str) -> None:
+    projection = BOUND if registered()[name].projects else None
+    delta = None if registered()[name].pure else "0.001"
+    made = plan(
+        EDGES, BOUND, epsilon=1, delta=delta, horizon=24, mechanism=name, projection=projection
+    )
+    assert renewed(made, 0) is made
+    assert renewed(made, 24) is made or name in ENDLESS
+    if made.epoch(0).steps == 1:
+        assert renewed(made, 5) is made

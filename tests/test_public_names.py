@@ -13,7 +13,8 @@ def test_every_public_name_can_be_had() -> None:
 
 def test_the_public_names_are_these() -> None:
     assert graphveil.__all__ == [
-        "Calendar", "DegreeBound", "ExactCounts", "GraphSequence", "InOutBound", "Intake",
+        "Calendar", "DegreeBound", "ExactCounts", "GraphSequence", "HubBound", "InOutBound",
+        "Intake",
         "IntakeReport", "LocalEngine", "Pattern", "Plan", "Promise", "ReadingOptions",
         "Release", "Sensitivity", "Series", "SeriesPromise", "Statistic", "Study",
         "change_interval", "compare", "from_arrays", "from_frames", "from_networkx",

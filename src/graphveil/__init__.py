@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     )
     from graphveil.graph.bound import DegreeBound, InOutBound
     from graphveil.graph.degrees import require_bound
+    from graphveil.graph.hub_bound import HubBound
     from graphveil.graph.intake import Intake
     from graphveil.graph.projection import greedy_projection, time_aware_projection
     from graphveil.graph.report import IntakeReport
@@ -54,6 +55,7 @@ _HOMES = {
     "graphveil.graph.bound": ("DegreeBound", "InOutBound"),
     "graphveil.calendar.calendar": ("Calendar",),
     "graphveil.graph.degrees": ("require_bound",),
+    "graphveil.graph.hub_bound": ("HubBound",),
     "graphveil.graph.intake": ("Intake",),
     "graphveil.graph.projection": ("greedy_projection", "time_aware_projection"),
     "graphveil.graph.report": ("IntakeReport",),
@@ -76,6 +78,7 @@ __all__ = [
     "DegreeBound",
     "ExactCounts",
     "GraphSequence",
+    "HubBound",
     "InOutBound",
     "Intake",
     "IntakeReport",

@@ -56,7 +56,7 @@ def test_every_entry_of_the_study_file_has_an_option(tmp_path: Path) -> None:
     root = tmp_path / "study"
     run(
         "new", root, "--title", "T", "--population", "P", "--publisher", "X", "--directed",
-        "--in-bound", "3", "--out-bound", "4", "--oriented", "--bound-reason", "B",
+        "--in-bound", "3", "--out-bound", "4", "--oriented", "--hubs", "0x2", "--bound-reason", "B",
         "--cuts", "2001-01-01,2003-01-01", "--end", "2006-01-01",
         "--epsilon", "3", "--delta", "1e-6", "--epsilon-reason", "E", "--confidence", "0.9",
         "--series", "edges:mechanism=compose-projection,projection=2x3@1=cut",
@@ -67,7 +67,7 @@ def test_every_entry_of_the_study_file_has_an_option(tmp_path: Path) -> None:
     study = study_of(root)
     assert study["calendar"] == {"cuts": ["2001-01-01", "2003-01-01"], "end": "2006-01-01"}
     assert study["bound"] == {
-        "inward": 3, "outward": 4, "oriented": True, "justification": "B",
+        "inward": 3, "outward": 4, "oriented": True, "hubs": [0, 2], "justification": "B",
     }  # fmt: skip
     assert study["records"] == {"person_separator": "|", "case": "fold", "undated": "first"}
     assert (study["directed"], study["confidence"]) == (True, "0.9")
@@ -124,6 +124,9 @@ def test_what_is_missing_is_listed_without_a_terminal(
         (("--series", "edges", "--end", "2002"), 2, "can only be used with --cuts"),
         (("--series", "edges", "--in-bound", "3"), 2, "give either --bound D"),
         (("--series", "edges", "--directed"), 2, "inward"),
+        (("--series", "edges", "--hubs", "some"), 2, "hubs: must be a number"),
+        (("--series", "edges", "--hubs", "1x2"), 2, "hubs: needs one number"),
+        (("--series", "edges", "--hubs", "0"), 2, "Leave it out"),
         (("--series", "edges", "--epsilon", "0"), 2, "greater than 0"),
         (("--series", "edges", "--confidence", "2"), 2, "confidence"),
         (("--series", "edges", "--database", "sqlite:///x"), 2, "SQLite is used"),

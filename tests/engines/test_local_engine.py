@@ -13,6 +13,7 @@ from graphveil.engines import ExactCounts, LocalEngine
 from graphveil.engines.local.degrees import WIDEST
 from graphveil.errors import BoundError, ParameterError
 from graphveil.graph.bound import DegreeBound, InOutBound
+from graphveil.graph.hub_bound import HubBound
 from graphveil.statistics.pattern_shape import cyclic_triangle, transitive_triangle, triangle
 from graphveil.statistics.statistic import statistic
 from small_sequences import Growth, growths, random_growth
@@ -46,6 +47,22 @@ def test_new_steps_only_equals_from_the_start(
         begun = ENGINE.count(growth.until(split).sequence(), statistics)
         for _ in range(2):  # going on twice from one place: going on changes nothing
             assert_same(ENGINE.count(growth.sequence(), statistics, after=begun), whole)
+
+
+@EVERY_KIND
+@given(data=st.data())
+def test_first_links_are_counted_step_by_step_as_at_once(
+    data: st.DataObject, directed: bool, late: bool
+) -> None:
+    bound = HubBound(InOutBound(1, 2), (0, 1)) if directed else HubBound(DegreeBound(2), (1,))
+    growth = data.draw(growths(directed=directed, late=late))
+    statistics = sweep(directed=directed)
+    whole = ENGINE.count(ENGINE.counted_part(growth.sequence(), bound), statistics)
+    for split in range(growth.steps + 1):
+        before = ENGINE.counted_part(growth.until(split).sequence(), bound)
+        begun = ENGINE.count(before, statistics)
+        now = ENGINE.counted_part(growth.sequence(), bound)
+        assert_same(ENGINE.count(now, statistics, after=begun), whole)
 
 
 @EVERY_KIND

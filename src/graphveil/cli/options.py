@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -12,7 +13,7 @@ import typer
 from graphveil.errors import ParameterError
 
 if TYPE_CHECKING:
-    from graphveil.graph.bound import Bound
+    from graphveil.graph.bound import Bound, DegreeBound, InOutBound
 
 
 def guarded(folder: Path) -> Path:
@@ -47,6 +48,14 @@ Limit = Annotated[
     str | None,
     typer.Option("--limit", metavar="SIZE", help="Largest file to read, unpacked, such as 2GB."),
 ]
+Hubs = Annotated[
+    str | None,
+    typer.Option(
+        "--hubs",
+        metavar="H",
+        help="Links to at most H people beyond the bound; IxO for in- and out-hubs.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
 
@@ -65,17 +74,38 @@ class Undated(StrEnum):
 
 
 def chosen_bound(
-    degree: int | None, inward: int | None, outward: int | None, *, oriented: bool
+    degree: int | None,
+    inward: int | None,
+    outward: int | None,
+    *,
+    oriented: bool,
+    hubs: str | None = None,
 ) -> Bound:
-    """The degree bound that the options describe."""
+    """The promise that the options describe."""
     from graphveil.graph.bound import DegreeBound, InOutBound
 
     if degree is not None and inward is None and outward is None and not oriented:
-        return DegreeBound(degree)
+        return _with_hubs(DegreeBound(degree), hubs)
     if degree is None and inward is not None and outward is not None:
-        return InOutBound(inward, outward, oriented)
+        return _with_hubs(InOutBound(inward, outward, oriented), hubs)
     raise ParameterError(
         "bound",
         "give either --bound D (undirected), or --in-bound I and --out-bound O (directed)",
         hint="--oriented can only be used with the second.",
     )
+
+
+def _with_hubs(within: DegreeBound | InOutBound, hubs: str | None) -> Bound:
+    """The bound, or the promise with hubs around it."""
+    from graphveil.graph.hub_bound import HubBound
+
+    return within if hubs is None else HubBound(within, hub_numbers(hubs))
+
+
+def hub_numbers(text: str) -> tuple[int, ...]:
+    """How many hubs: H, or IxO for in- and out-hubs."""
+    found = re.fullmatch(r"([0-9]+)(?:x([0-9]+))?", text)
+    if found is None:
+        problem = f"must be a number, or IxO for in- and out-hubs, not '{text}'"
+        raise ParameterError("hubs", problem)
+    return tuple(int(number) for number in found.groups() if number is not None)

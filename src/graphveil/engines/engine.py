@@ -38,6 +38,10 @@ class Engine(Protocol):
         """The greedy projection, in which nobody has more links than the threshold."""
         ...
 
+    def counted_part(self, sequence: GraphSequence, bound: Bound) -> GraphSequence:
+        """What is counted under a promise: all or, if there may be hubs, first links only."""
+        ...
+
     def keeps_bound(self, sequence: GraphSequence, bound: Bound) -> bool:
         """Whether nobody has more links than promised, at any step; a private fact."""
         ...

@@ -43,9 +43,7 @@ class HubBound(Bound):
                 "directed one",
             )
         if not any(self.hubs):
-            raise ParameterError(
-                "hubs", "are promised not to exist", hint="That is the degree bound without hubs."
-            )
+            raise ParameterError("hubs", "0 is the degree bound without hubs", hint="Leave it out.")
 
     @property
     def directed(self) -> bool:
@@ -90,6 +88,16 @@ class HubBound(Bound):
         outgoing = _above(self.within.outward, "outgoing link")
         told = f"links to {to_hubs} with {incoming}, and from {from_hubs} with {outgoing}"
         return f"{told}, never both ways between two people" if self.within.oriented else told
+
+    @property
+    def uncounted(self) -> str:
+        """Which links are not counted, for readers of what is published."""
+        if isinstance(self.within, DegreeBound):
+            return f"links of a person beyond the first {self.within.degree:,}"
+        return (
+            f"incoming links of a person beyond the first {self.within.inward:,}, and outgoing "
+            f"ones beyond the first {self.within.outward:,}"
+        )
 
     def kept_by(self, outward: NodeDegrees, inward: NodeDegrees) -> bool:
         """Whether there is no hub; whether there are few enough, degrees alone do not tell."""

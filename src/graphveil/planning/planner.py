@@ -12,6 +12,7 @@ from graphveil.mechanisms.mechanism import Mechanism, registered
 from graphveil.mechanisms.request import Request
 from graphveil.noise.exact_numbers import Exact, exact_delta, exact_epsilon
 from graphveil.planning.plan import Plan, continued
+from graphveil.statistics.hubs import sensitivity_under
 from graphveil.statistics.statistic import Statistic
 
 __all__ = ["Plan", "Prospect", "best", "compare", "continued", "plan"]
@@ -61,11 +62,11 @@ class _Wish:
             bound = self.projection
             after = self.statistic.projected_l1(bound)
         return Request(
-            sensitivity=self.statistic.sensitivity(bound),
+            sensitivity=sensitivity_under(self.statistic, bound),
             epsilon=self.epsilon,
             delta=None if member.pure else self.delta,
             horizon=self.horizon,
-            width=self.statistic.width(bound),
+            width=self.statistic.width(bound.counted),
             projected_l1=after,
         )
 

@@ -10,10 +10,12 @@ from fractions import Fraction
 from math import exp
 from typing import TYPE_CHECKING
 
+from graphveil.graph.hub_bound import HubBound
 from graphveil.noise.exact_numbers import as_text
 from graphveil.report.wording import budget, counted_things
 
 if TYPE_CHECKING:
+    from graphveil.graph.bound import Bound
     from graphveil.study.public.public_part import PublicPart
 
 PRIORS = (0.5, 0.1, 0.01)
@@ -164,13 +166,16 @@ def meaning(part: PublicPart) -> str:
 
 def assumption(part: PublicPart) -> str:
     """On what the guarantee rests."""
-    promised = part.promise.degree_bound.in_words
+    bound = part.promise.degree_bound
+    promised = bound.in_words
     cut = [each.series for each in part.series if each.projection is not None]
     rest = (
         f"The guarantee rests on the public promise that everybody has {promised}, at every step. "
         "Before each step the records are checked, and if anybody had more, the step would not "
         "be published; what readers could infer from such a gap is not covered."
     )
+    if isinstance(bound, HubBound):
+        rest += f" Of all links, the {bound.uncounted} are not counted."
     if cut:
         rest += f" Only the series {', '.join(cut)} do not need this promise."
     return rest
@@ -180,7 +185,7 @@ def not_protected(part: PublicPart) -> tuple[tuple[str, str], ...]:
     """Every quantity that is published exactly, with its value."""
     promised = part.promise
     found = [
-        ("degree bound", f"{promised.degree_bound.in_words} per person"),
+        _promised_bound(promised.degree_bound),
         ("calendar of steps", promised.calendar.describe()),
         ("choice of statistics", "; ".join(_choice(part))),
         (
@@ -192,6 +197,12 @@ def not_protected(part: PublicPart) -> tuple[tuple[str, str], ...]:
         ("the study itself", "title, population, publisher and rules for records, as published"),
     ]
     return tuple(found)
+
+
+def _promised_bound(bound: Bound) -> tuple[str, str]:
+    if isinstance(bound, HubBound):
+        return "bound on hubs", f"everybody has {bound.in_words}"
+    return "degree bound", f"{bound.in_words} per person"
 
 
 def _choice(part: PublicPart) -> list[str]:

@@ -26,7 +26,7 @@ class SeriesCounts:
 
     Attributes:
         steps: how many steps were counted.
-        views: the counts on the graph as it is, and on each of its projections.
+        views: the counts on the graph as its promise has it, and on each of its projections.
     """
 
     steps: int
@@ -59,10 +59,11 @@ def count_series(
     views = {}
     for view, members in wanted.items():
         projected, bound = view
-        seen = engine.project(sequence, bound) if projected else sequence
+        look = engine.project if projected else engine.counted_part
         statistics = list(dict.fromkeys(terms.statistic for terms in members))
         before = after.views.get(view) if after else None
-        views[view] = engine.count(seen, statistics, after=before, bound=bound)
+        seen = look(sequence, bound)
+        views[view] = engine.count(seen, statistics, after=before, bound=bound.counted)
     return SeriesCounts(sequence.steps, views)
 
 

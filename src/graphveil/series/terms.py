@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from graphveil.errors import ParameterError
 from graphveil.planning.plan import Plan
+from graphveil.statistics.hubs import sensitivity_under
 from graphveil.statistics.statistic import Statistic
 
 if TYPE_CHECKING:
@@ -37,8 +38,9 @@ class SeriesTerms:
     def require_fitting_plan(self) -> None:
         """Refuse a plan that was made for something else."""
         request = self.plan.request
-        fitting = self.statistic.sensitivity(self.bound), self.statistic.width(self.bound)
-        if (request.sensitivity, request.width) != fitting:
+        sensitivity = sensitivity_under(self.statistic, self.bound)
+        width = self.statistic.width(self.bound.counted)
+        if (request.sensitivity, request.width) != (sensitivity, width):
             raise ParameterError("plan", "was made for another statistic or another bound")
         if self.projects and request.projected_l1 != self.statistic.projected_l1(self.bound):
             raise ParameterError("plan", "was made for another threshold of the projection")

@@ -7,6 +7,7 @@ from math import isqrt
 from graphveil.graph.bound import Bound
 from graphveil.graph.hub_bound import HubBound
 from graphveil.statistics.sensitivity import PROOFS, Sensitivity
+from graphveil.statistics.shape import Mass, Shape
 from graphveil.statistics.statistic import Statistic
 
 
@@ -34,6 +35,13 @@ def sensitivity_under(statistic: Statistic, bound: Bound) -> Sensitivity:
         proof=f"{PROOFS}#hubs",
         variation=min(l1**2, _squared_sum(within.variation_squared, lost)),
     )
+
+
+def shape_under(statistic: Statistic, bound: Bound) -> Shape:
+    """What the change of one person can look like; with hubs, Γ in any way."""
+    if isinstance(bound, HubBound):
+        return Mass(statistic.hub_l1(bound))
+    return statistic.shape(bound)
 
 
 def _squared_sum(squared: int, added: int) -> int:

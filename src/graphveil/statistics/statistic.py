@@ -220,7 +220,7 @@ def registered() -> dict[str, type[Statistic]]:
 def known_parameters() -> dict[str, Parameter]:
     """Every parameter of every statistic, by name; what it means to each of several."""
     found: dict[str, Parameter] = {}
-    for member in registered().values():
+    for _, member in sorted(registered().items()):  # not as they happened to be imported
         for each in member.parameters():
             known = found.setdefault(each.name, each)
             if each.help not in known.help:

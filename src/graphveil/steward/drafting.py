@@ -68,6 +68,7 @@ def _entries(wish: StudyWish) -> dict[str, Any]:
             "inward": wish.inward,
             "outward": wish.outward,
             "oriented": wish.oriented,
+            "hubs": None if wish.hubs is None else list(wish.hubs),
             "justification": wish.bound_reason,
         },
         "calendar": {key: value for key, value in calendar.items() if value is not None},

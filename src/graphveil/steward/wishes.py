@@ -66,6 +66,8 @@ class StudyWish:
         inward: the bound of links to a person, in a directed one.
         outward: the bound of links from a person, in a directed one.
         oriented: whether two people are never linked both ways.
+        hubs: to how many people beyond the bound a person may be linked; in a directed network two
+            numbers, for in- and out-hubs; None if the bound holds for everybody.
         directed: whether links have a direction.
         delta: the probability of a loss above ε, if there may be one.
         confidence: the level of published intervals.
@@ -86,6 +88,7 @@ class StudyWish:
     inward: int | None = None
     outward: int | None = None
     oriented: bool = False
+    hubs: tuple[int, ...] | None = None
     directed: bool = False
     delta: str | None = None
     confidence: str = "0.95"

@@ -29,10 +29,12 @@ from pydantic import (
 from graphveil.calendar.calendar import Calendar
 from graphveil.errors import ParameterError, StudyError
 from graphveil.graph.bound import Bound, DegreeBound, InOutBound
+from graphveil.graph.hub_bound import HubBound
 from graphveil.graph.rules import RecordRules
 from graphveil.mechanisms.mechanism import mechanism
 from graphveil.noise.exact_numbers import as_text, exact_delta, exact_epsilon
 from graphveil.planning.planner import AUTO
+from graphveil.statistics.hubs import sensitivity_under
 from graphveil.statistics.statistic import Statistic, statistic
 
 FORMAT: Final = 1
@@ -75,17 +77,27 @@ Delta = Annotated[str, BeforeValidator(_delta)]
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
+def _numbers(given: object) -> object:
+    """One number may stand without brackets."""
+    return (given,) if isinstance(given, int) else given
+
+
 class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class PromisedBound(_Part):
-    """How many links a person has at most, and why the public may believe it."""
+    """How many links a person has at most, and why the public may believe it.
+
+    With `hubs` the limits hold for nearly everybody: who has more is a hub, and nobody is linked to
+    more hubs than that (one number, or two for in- and out-hubs; see `graph.hub_bound.HubBound`).
+    """
 
     degree: int | None = Field(default=None, ge=1)
     inward: int | None = Field(default=None, ge=1)
     outward: int | None = Field(default=None, ge=1)
     oriented: bool = False
+    hubs: Annotated[tuple[int, ...] | None, BeforeValidator(_numbers)] = None
     justification: Text
 
     @model_validator(mode="after")
@@ -97,13 +109,20 @@ class PromisedBound(_Part):
             or (self.degree is None and both)
         ):
             raise ValueError("give either 'degree', or 'inward' and 'outward'")
+        try:
+            self.limits()
+        except ParameterError as error:
+            raise ValueError(str(error)) from error
         return self
 
     def limits(self) -> Bound:
         """The bound as the statistics take it."""
+        within: DegreeBound | InOutBound
         if self.degree is not None:
-            return DegreeBound(self.degree)
-        return InOutBound(self.inward or 0, self.outward or 0, self.oriented)
+            within = DegreeBound(self.degree)
+        else:
+            within = InOutBound(self.inward or 0, self.outward or 0, self.oriented)
+        return within if self.hubs is None else HubBound(within, self.hubs)
 
 
 class Budget(_Part):
@@ -220,7 +239,7 @@ class Promise(_Part):
     def _admits(self, series: SeriesPromise) -> None:
         counted = series.counted()
         counted.require_domain(directed=self.directed)
-        counted.sensitivity(series.threshold() or self.degree_bound)
+        sensitivity_under(counted, series.threshold() or self.degree_bound)
         self._require_threshold(series)
         if series.delta is not None and self.budget.delta is None:
             raise ValueError(f"series '{series.name}' has a δ, but the budget has none")

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graphveil.cli.options import Degree, Inward, Oriented, Outward, Undated, chosen_bound
+from graphveil.cli.options import (
+    Degree,
+    Hubs,
+    Inward,
+    Oriented,
+    Outward,
+    Undated,
+    chosen_bound,
+    hub_numbers,
+)
 from graphveil.cli.output import working
 from graphveil.cli.tables import print_outlooks
 from graphveil.errors import ParameterError
@@ -36,6 +45,7 @@ def new(
     inward: Inward = None,
     outward: Outward = None,
     oriented: Oriented = False,
+    hubs: Hubs = None,
     directed: Annotated[
         bool, typer.Option("--directed", help="Links have a direction; needs in- and out-bound.")
     ] = False,
@@ -133,7 +143,8 @@ def new(
     }  # fmt: skip
     answers = completed({key: str(text) for key, text in texts.items() if text is not None})
     more: dict[str, Any] = {
-        "oriented": oriented, "delta": delta, "confidence": confidence,
+        "oriented": oriented, "hubs": None if hubs is None else hub_numbers(hubs),
+        "delta": delta, "confidence": confidence,
         "person_separator": person_separator, "fold_case": fold_case, "undated": undated.value,
     }  # fmt: skip
     with working("Planning …"):

@@ -10,6 +10,7 @@ import typer
 
 from graphveil.cli.options import (
     Degree,
+    Hubs,
     Inward,
     Json,
     Oriented,
@@ -47,6 +48,7 @@ def plan(
     inward: Inward = None,
     outward: Outward = None,
     oriented: Oriented = False,
+    hubs: Hubs = None,
     delta: Annotated[
         str | None,
         typer.Option("--delta", metavar="δ", help="Probability of a loss above ε, such as 1e-6."),
@@ -87,7 +89,7 @@ def plan(
 
     given = given_parameters(context)
     if is_study(name):
-        about_statistics = (epsilon, degree, inward, outward, delta, plot, *given.values())
+        about_statistics = (epsilon, degree, inward, outward, hubs, delta, plot, *given.values())
         _require_untold([*about_statistics, oriented or None], horizon, mechanism)
         _plan_study(guarded(Path(name)), expected or [], as_json=as_json)
         return
@@ -97,7 +99,7 @@ def plan(
     if plot is not None:
         require_drawable(plot)
     statistic = named_statistic(name, **given)
-    bound = chosen_bound(degree, inward, outward, oriented=oriented)
+    bound = chosen_bound(degree, inward, outward, oriented=oriented, hubs=hubs)
     with working("Planning …"):
         found = compared(
             statistic,

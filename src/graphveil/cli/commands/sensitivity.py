@@ -8,6 +8,7 @@ import typer
 
 from graphveil.cli.options import (
     Degree,
+    Hubs,
     Inward,
     Json,
     Name,
@@ -30,18 +31,22 @@ def sensitivity(
     inward: Inward = None,
     outward: Outward = None,
     oriented: Oriented = False,
+    hubs: Hubs = None,
     as_json: Json = False,
 ) -> None:
     """Show how much one person can change a statistic under a degree bound.
 
     Example: graphveil sensitivity high-degree --tau 3 --bound 15
+
+    Example: graphveil sensitivity edges --bound 10 --hubs 2
     """
     from graphveil.cli.output import print_json
+    from graphveil.statistics.hubs import sensitivity_under
     from graphveil.statistics.statistic import statistic as named_statistic
 
     statistic = named_statistic(name, **given_parameters(context))
-    bound = chosen_bound(degree, inward, outward, oriented=oriented)
-    found = statistic.sensitivity(bound)
+    bound = chosen_bound(degree, inward, outward, oriented=oriented, hubs=hubs)
+    found = sensitivity_under(statistic, bound)
     if as_json:
         print_json(_as_data(statistic, bound, found))
     else:
@@ -49,6 +54,9 @@ def sensitivity(
 
 
 def _as_data(statistic: Statistic, bound: Bound, found: Sensitivity) -> dict[str, Any]:
+    from graphveil.statistics.hubs import shape_under
+
+    shape = shape_under(statistic, bound)
     return {
         "statistic": str(statistic),
         "bound": str(bound),
@@ -60,7 +68,7 @@ def _as_data(statistic: Statistic, bound: Bound, found: Sensitivity) -> dict[str
         "edge_l1": found.edge_l1,
         "exact": found.exact,
         "exact_for": sorted(found.exact_for),
-        "shape": statistic.shape(bound).to_dict() | {"words": statistic.shape(bound).words()},
+        "shape": shape.to_dict() | {"words": shape.words()},
         "paper": found.paper,
         "assumption": found.assumption,
         "proof": found.proof,
@@ -69,6 +77,7 @@ def _as_data(statistic: Statistic, bound: Bound, found: Sensitivity) -> dict[str
 
 def _print(statistic: Statistic, bound: Bound, found: Sensitivity) -> None:
     from graphveil.cli.output import print_table
+    from graphveil.statistics.hubs import shape_under
 
     def row(scope: str, measure: str, value: object, paper: int | None = None) -> list[object]:
         return [scope, value, "exact" if measure in found.exact_for else "upper bound", paper]
@@ -83,6 +92,6 @@ def _print(statistic: Statistic, bound: Bound, found: Sensitivity) -> None:
             row("one edge instead of one person, L1", "edge_l1", found.edge_l1),
         ),
     )
-    print(f"Shape: {statistic.shape(bound).words()}")
+    print(f"Shape: {shape_under(statistic, bound).words()}")
     print(f"Assumption: {found.assumption}")
     print(f"Proof: {found.proof}")

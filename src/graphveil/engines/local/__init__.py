@@ -53,6 +53,12 @@ class LocalEngine:
 
         return greedy_projection(sequence, threshold)
 
+    def counted_part(self, sequence: GraphSequence, bound: Bound) -> GraphSequence:
+        """The links that a promise lets count; see `Engine.counted_part`."""
+        from graphveil.graph.projection import counted_part
+
+        return counted_part(sequence, bound)
+
     def keeps_bound(self, sequence: GraphSequence, bound: Bound) -> bool:
         """Whether nobody has more links than promised; see `Engine.keeps_bound`."""
         from graphveil.graph.degrees import keeps_bound

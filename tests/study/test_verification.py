@@ -84,8 +84,8 @@ def test_a_sound_study_passes_every_check(root: Path, database: str | None) -> N
     assert next(check.name for check in verify(study)) == "the ledger's chain"
     study.publish(3)
     names = [check.name for check in verify(study)]
-    assert len(names) == 9
-    assert len(set(names)) == 9
+    assert len(names) == 10
+    assert len(set(names)) == 10
 
 
 def test_a_draft_has_nothing_to_verify(root: Path) -> None:

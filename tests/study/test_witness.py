@@ -23,8 +23,10 @@ from graphveil.formats import from_rows
 from graphveil.mechanisms.mechanism import registered
 from graphveil.noise.laws import Law
 from graphveil.noise.release_noise import ReleaseNoise
+from graphveil.report import artefacts
 from graphveil.study import Study
 from graphveil.study.machine import Machine
+from graphveil.study.public.public_part import PublicPart
 from graphveil.study.verification import verify
 from graphveil.study.witness import Standing
 from studies import opened, people, promise, released
@@ -332,3 +334,32 @@ def test_what_is_remembered_is_for_the_owner_only_and_tells_no_count(
     words = set(re.findall(r"[0-9a-f]{64}", seen.read_text()))
     assert words <= rows
     assert str(tmp_path) not in seen.read_text()
+
+
+@pytest.mark.parametrize("left", ["ledger.jsonl", "releases.csv", "card.json", "report.html"])
+def test_any_public_file_that_shows_more_tells_of_a_restored_backup(
+    tmp_path: Path, here: Machine, left: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both parts are restored, on a machine that has never seen the study, but for one file."""
+    study = published(tmp_path / "study", here)
+    public = study.folder.public
+    show(public, monkeypatch)
+    old = copied(study, tmp_path / "old", Machine(tmp_path / "elsewhere"))
+    study.publish()
+    show(public, monkeypatch)
+    assert old.standing() is Standing.UNKNOWN
+    assert not old.committed().is_behind
+    (old.folder.public / left).write_bytes((public / left).read_bytes())
+    if left != "ledger.jsonl":
+        old.folder.public_ledger.unlink()
+    for act in (old.committed, old.publish, partial(old.adopt, "the disk broke")):
+        with pytest.raises(IntegrityError, match=left):
+            act()
+
+
+def show(public: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write table, card and page; without pictures, which take their time."""
+    monkeypatch.setattr("graphveil.report.charts.drawing", lambda _: b"<svg/>")
+    for each in artefacts(PublicPart.read(public)):
+        if not each.path.startswith("charts"):
+            (public / each.path).write_bytes(each.make())

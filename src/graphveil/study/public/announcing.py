@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from graphveil.errors import IntegrityError
@@ -11,6 +11,7 @@ from graphveil.study.ledger import Ledger
 from graphveil.study.promise import Promise
 from graphveil.study.public.chain import PublicRow, read_rows
 from graphveil.study.public.public_part import require_agreement
+from graphveil.study.public.shown import Shown
 from graphveil.whole_files import write_bytes
 
 
@@ -24,6 +25,7 @@ class Told:
 
     text: str
     study_file: str
+    shown: Shown = field(default_factory=Shown)
 
     @cached_property
     def rows(self) -> tuple[PublicRow, ...]:
@@ -41,7 +43,8 @@ class Told:
 
 def told(folder: Folder) -> Told:
     """What the public part says now."""
-    return Told(_announced(folder), folder.study_file.read_text(encoding="utf-8"))
+    shown = Shown.of(folder.public)
+    return Told(_announced(folder), folder.study_file.read_text(encoding="utf-8"), shown)
 
 
 def _announced(folder: Folder) -> str:
@@ -76,6 +79,7 @@ def require_newest(public: Told, ledger: Ledger) -> None:
 
     Continuing from it would publish different numbers for steps that are already published.
     """
+    public.shown.require_known({row.hash for row in ledger.public_rows}, len(ledger.sealed))
     if public.is_told_by(ledger):
         return
     rows, known = public.rows, ledger.public_rows

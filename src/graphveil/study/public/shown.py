@@ -1,0 +1,71 @@
+"""What the files beside the public ledger show: enough to notice that the ledger is older.
+
+Page, card and table are made from the chain. Whoever restores an old ledger, private and public,
+may leave one of them: it then shows more than the ledger knows.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from graphveil.errors import IntegrityError
+
+_HEADS = {
+    "card.json": re.compile(rb'^    "head": "([0-9a-f]{64})",?$', re.MULTILINE),
+    "report.html": re.compile(rb'<code class="hash">([0-9a-f]{64})</code>'),
+}
+_TABLE = "releases.csv"
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What page, card and table show.
+
+    Attributes:
+        heads: the hash of the newest row that a file was made from, by the name of the file.
+        steps: how many steps the table has.
+    """
+
+    heads: tuple[tuple[str, str], ...] = ()
+    steps: int = 0
+
+    @classmethod
+    def of(cls, public: Path) -> Shown:
+        """In a public folder; a file that is not there, or not ours, shows nothing."""
+        return cls(tuple(_heads(public)), _steps(public / _TABLE))
+
+    def require_known(self, hashes: set[str], steps: int) -> None:
+        """Refuse a ledger without the rows and steps that were shown already."""
+        for name, head in self.heads:
+            if head not in hashes:
+                raise _older(name)
+        if self.steps > steps:
+            raise _older(_TABLE)
+
+
+def _older(name: str) -> IntegrityError:
+    return IntegrityError(
+        f"public/{name} shows more than the ledger database knows; most likely an older copy was "
+        "restored. Nothing was published: published steps must not be drawn again. Restore the "
+        "newest private folder; only if that file is wrong itself, remove it."
+    )
+
+
+def _heads(public: Path) -> Iterator[tuple[str, str]]:
+    for name, pattern in _HEADS.items():
+        path = public / name
+        found = pattern.findall(path.read_bytes()) if path.is_file() else []
+        if found:
+            yield name, found[-1].decode()
+
+
+def _steps(table: Path) -> int:
+    if not table.is_file():
+        return 0
+    with table.open(newline="", encoding="utf-8", errors="replace") as file:
+        shown = (row.get("step") or "" for row in csv.DictReader(file))
+        return max((int(step) + 1 for step in shown if step.isdecimal()), default=0)

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from graphveil.calendar.calendar import Calendar
-from graphveil.errors import InputError
+from graphveil.errors import InputError, RecordError
 from graphveil.formats import ReadingOptions, from_frames, read_records
 from graphveil.graph.records import Records
 from graphveil.graph.resolving import resolve
@@ -114,3 +114,16 @@ def test_few_bytes_with_very_many_rows_are_refused_before_they_are_read(tmp_path
     assert (tmp_path / "many.parquet").stat().st_size < 1_000_000
     with pytest.raises(InputError, match=r"more than 100,000,000 bytes.*--limit"):
         read_records([tmp_path / "many.parquet"], options=ReadingOptions(most_bytes=10**8))
+
+
+def test_a_bad_id_in_one_of_two_files_is_one_bad_row(tmp_path: Path) -> None:
+    pl.DataFrame({"node": [1.0, 2.5, None, 7.0], "time": 2001}).write_parquet(
+        tmp_path / "a.parquet"
+    )
+    (tmp_path / "b.csv").write_text("node,time\nx,2001\n")
+    paths = [tmp_path / "b.csv", tmp_path / "a.parquet"]
+    found = read_records(paths, options=ReadingOptions(mark_bad=True)).records
+    assert found.nodes.frame["node"].to_list() == ["x", "1", None, None, "7"]
+    with pytest.raises(RecordError, match=r"a\.parquet, row 2, column 'node': .*not whole") as told:
+        resolved(found)
+    assert told.value.rows.tolist() == [2]

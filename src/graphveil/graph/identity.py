@@ -56,8 +56,7 @@ def clean_ids(table: Table, column: str) -> Ids:
     """Bring a column of ids into one of its two forms; refuse rows without a proper id."""
     import polars as pl
 
-    raw = table.frame[column]
-    ids = _as_integers_or_text(table, column, raw)
+    ids = integers_or_text(table, column)
     if ids.dtype != pl.String:
         refuse_missing(table, column, ids.is_null())
         return Ids(ids, 0, 0)
@@ -123,9 +122,11 @@ def _refuse_control(table: Table, column: str, ids: pl.Series) -> None:
         raise table.refusal(Fault.where(control, column, rule, hint))
 
 
-def _as_integers_or_text(table: Table, column: str, raw: pl.Series) -> pl.Series:
+def integers_or_text(table: Table, column: str) -> pl.Series:
+    """A column of ids in one of its two forms, as it is spelled; refuses what can be no id."""
     import polars as pl
 
+    raw = table.frame[column]
     require_id_type(raw.dtype, Place(table.source, column=table.names.get(column, column)))
     if raw.dtype == pl.Int64:
         return raw

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from graphveil.calendar.time_columns import texts_of
-from graphveil.graph.identity import clean_ids
+from graphveil.errors import RecordError
+from graphveil.graph.faults import Fault
+from graphveil.graph.identity import integers_or_text
 from graphveil.graph.records import Table
 
 
@@ -49,5 +51,19 @@ def _with_text(table: Table, column: str) -> Table:
     elif column == "time":
         text = texts_of(values.to_list())
     else:
-        text = clean_ids(table, column).column.cast(pl.String)
+        return _with_text_of_ids(table, column)
+    return replace(table, frame=table.frame.with_columns(text.alias(column)))
+
+
+def _with_text_of_ids(table: Table, column: str) -> Table:
+    """The same for ids of other types; a row whose id is none is marked, and left empty."""
+    import polars as pl
+
+    try:
+        text = integers_or_text(table, column).cast(pl.String)
+    except RecordError as refused:
+        fault = Fault(refused.rows, column, refused.rule, refused.hint)
+        emptied = table.frame[column].scatter(refused.rows, None)
+        frame = table.frame.with_columns(emptied.alias(column))
+        return _with_text_of_ids(replace(table.marked(fault), frame=frame), column)
     return replace(table, frame=table.frame.with_columns(text.alias(column)))

@@ -179,7 +179,9 @@ def rows(*cells: st.SearchStrategy[Any]) -> st.SearchStrategy[list[Row]]:
     return found.map(lambda made: [(number, *row) for number, row in enumerate(made)])
 
 
-NODES, EDGES = rows(IDS, TIMES), rows(IDS, IDS, TIMES)
+FEW = st.sampled_from(list("abe"))  # of whom one is sealed, waits or is new
+NODES = rows(st.one_of(FEW, IDS), st.one_of(st.just(1), TIMES))
+EDGES = rows(st.one_of(FEW, FEW, IDS), st.one_of(FEW, FEW, IDS), st.one_of(st.none(), TIMES))
 
 
 @settings(max_examples=100)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from graphveil.errors import InputError, Place
 from graphveil.formats.columns.names import refuse_repeated
 from graphveil.formats.source_file import SourceFile, too_large
+from graphveil.formats.tables.parquet_sizes import bytes_needed
 from graphveil.graph.identity import require_id_type
 from graphveil.graph.records import Table
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
 _MAGIC = b"PAR1"
 _FIRST_ROW = 1
-_BYTES_A_CELL = 16  # of text in memory, however often a value is repeated
 _SHOWN = 60  # characters of a type that a message repeats
 
 
@@ -70,13 +70,15 @@ class ParquetTable:
         chosen = list(dict.fromkeys(columns.values()))
         self._require_types(columns)
         try:
-            rows = int(
-                pl.scan_parquet(self.file.path, glob=False).select(pl.len()).collect().item()
-            )
-            if rows * len(chosen) * _BYTES_A_CELL > most_bytes:
+            if bytes_needed(self.file.path, chosen) > most_bytes:
                 raise too_large(self.file.name, most_bytes)
             frame = pl.read_parquet(self.file.path, columns=chosen, glob=False)
-        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        except (
+            ValueError,
+            pl.exceptions.PolarsError,
+            pl.exceptions.PanicException,
+            OSError,
+        ) as error:
             raise _damaged(self.file.name) from error
         renamed = frame.select(frame[theirs].alias(ours) for ours, theirs in columns.items())
         return Table(renamed, self.file.name, _FIRST_ROW, columns)

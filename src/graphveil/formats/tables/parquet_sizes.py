@@ -1,0 +1,155 @@
+"""How much memory a Parquet file needs once it is read, told from its page headers alone.
+
+A few kilobytes can hold billions of rows, and what the footer says about them may be untrue.
+Each page says how large it is unpacked and how many values it has, and that is what a reader
+goes by. Headers are structures of Thrift's compact protocol; nothing of a page is unpacked here.
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+BYTES_A_VALUE = 16  # of text in memory, however often a value is repeated
+_MOST_FOOTER = 1 << 24
+_MOST_HEADER = 1 << 20
+_MOST_NESTING = 16
+_TRAILER = 8  # the length of the footer, and the magic word
+_DOUBLE = 8
+
+# Numbers of fields, as the format's own definition has them.
+_ROW_GROUPS, _COLUMNS, _META_DATA = 4, 1, 3
+_PATH, _COMPRESSED, _FIRST_DATA_PAGE, _DICTIONARY_PAGE = 3, 7, 9, 11
+_PAGE_UNPACKED, _PAGE_PACKED, _PAGE_KINDS, _PAGE_VALUES = 2, 3, (5, 8), 1
+
+
+def bytes_needed(path: Path, columns: Collection[str]) -> int:
+    """What the chosen columns need in memory.
+
+    Raises:
+        ValueError: If the file is not laid out as Parquet.
+    """
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as view:
+        footer = int.from_bytes(view[-_TRAILER : -_TRAILER + 4], "little")
+        if not 0 < footer <= min(_MOST_FOOTER, len(view) - _TRAILER):
+            raise ValueError("the footer has no possible length")
+        described = _Thrift(view[-_TRAILER - footer : -_TRAILER]).struct()
+        return sum(
+            max(BYTES_A_VALUE * values, unpacked)
+            for chunk in _chunks(described, columns)
+            for unpacked, values in _pages(view, chunk)
+        )
+
+
+def _chunks(described: dict[int, Any], columns: Collection[str]) -> Iterator[dict[int, Any]]:
+    """What the footer says about each piece of a chosen column."""
+    for group in _list(described.get(_ROW_GROUPS)):
+        for column in _list(_struct(group).get(_COLUMNS)):
+            chunk = _struct(_struct(column).get(_META_DATA))
+            path = _list(chunk.get(_PATH))
+            if path and path[0] in {name.encode() for name in columns}:
+                yield chunk
+
+
+def _pages(view: mmap.mmap, chunk: dict[int, Any]) -> Iterator[tuple[int, int]]:
+    """The unpacked size of each page, and how many values it has."""
+    at = _number(chunk.get(_DICTIONARY_PAGE, 0)) or _number(chunk.get(_FIRST_DATA_PAGE))
+    end = min(at + _number(chunk.get(_COMPRESSED)), len(view))
+    while at < end:
+        thrift = _Thrift(view[at : at + _MOST_HEADER])
+        header = thrift.struct()
+        values = [_struct(header[kind]).get(_PAGE_VALUES) for kind in _PAGE_KINDS if kind in header]
+        yield _number(header.get(_PAGE_UNPACKED)), sum(map(_number, values))
+        at += thrift.at + _number(header.get(_PAGE_PACKED))
+
+
+def _number(value: Any) -> int:
+    if type(value) is not int or value < 0:
+        raise ValueError("a size is expected here")
+    return value
+
+
+def _struct(value: Any) -> dict[int, Any]:
+    if not isinstance(value, dict):
+        raise ValueError("a structure is expected here")
+    return value
+
+
+def _list(value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise ValueError("a list is expected here")
+    return value
+
+
+class _Thrift:
+    """Reads values of the compact protocol, one after the other."""
+
+    def __init__(self, content: bytes) -> None:
+        self.content, self.at, self.depth = content, 0, 0
+
+    def struct(self) -> dict[int, Any]:
+        """The fields of a structure, by number."""
+        self.depth += 1
+        if self.depth > _MOST_NESTING:
+            raise ValueError("structures are nested too deep")
+        fields: dict[int, Any] = {}
+        number = 0
+        while head := self._byte():
+            number = number + (head >> 4) if head >> 4 else self._signed()
+            fields[number] = self._value(head & 15)
+        self.depth -= 1
+        return fields
+
+    def _value(self, kind: int) -> Any:
+        if kind in (1, 2):  # the kind of a field is its truth
+            return kind == 1
+        if kind == 3:
+            return self._byte()
+        if kind in (4, 5, 6):
+            return self._signed()
+        if kind == 7:
+            return self._bytes(_DOUBLE)
+        if kind == 8:
+            return self._bytes(self._unsigned())
+        if kind in (9, 10):
+            return self._elements()
+        if kind == 12:
+            return self.struct()
+        raise ValueError("a kind of value that Parquet does not use")
+
+    def _elements(self) -> list[Any]:
+        head = self._byte()
+        count = head >> 4 if head >> 4 < 15 else self._unsigned()
+        kind = head & 15
+        if kind in (1, 2):
+            return list(self._bytes(count))
+        if kind == 12 or count <= len(self.content):
+            return [self._value(kind) for _ in range(count)]
+        raise ValueError("a list is longer than the file")
+
+    def _byte(self) -> int:
+        return self._bytes(1)[0]
+
+    def _bytes(self, count: int) -> bytes:
+        found = self.content[self.at : self.at + count]
+        if len(found) < count:
+            raise ValueError("the structure is cut off")
+        self.at += count
+        return found
+
+    def _unsigned(self) -> int:
+        value = shift = 0
+        while True:
+            byte = self._byte()
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+            if shift > 63:
+                raise ValueError("a number is too long")
+
+    def _signed(self) -> int:
+        value = self._unsigned()
+        return value >> 1 ^ -(value & 1)

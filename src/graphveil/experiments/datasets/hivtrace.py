@@ -10,6 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TypeAlias
 
+from graphveil.errors import InputError, Place
 from graphveil.experiments.datasets.supplied import SuppliedFile
 from graphveil.formats import ReadingOptions, from_rows, read_records
 from graphveil.graph.records import Records
@@ -34,6 +35,12 @@ def read_hivtrace(path: Path, date: str) -> Records:
         raise RESULTS.missing(str(path.parent), path.name)
     found = read_records([path], format="hivtrace", options=ReadingOptions(time=date)).records
     dates = _dates(found)
+    if dates and not any(dates.values()):
+        raise InputError(
+            "nobody has a date in the field of this name",
+            place=Place(path.name, column=date),
+            hint="Name the attribute that is the time stamp.",
+        )
     ends = (map(_person, found.edges.frame[end]) for end in ("source", "target"))
     links = {_earlier_first(a, b, dates) for a, b in zip(*ends, strict=True) if a != b}
     return from_rows([(person, dates[person]) for person in sorted(dates)], sorted(links))

@@ -122,7 +122,13 @@ def test_other_formats_and_options_reach_the_readers(tmp_path: Path) -> None:
     files = (tmp_path / "who.csv", tmp_path / "links.csv")
     found = run_json("add", root, *files, "--format", "microbetrace", "--time", "Diagnosed")
     assert (found["nodes_added"], found["files"][0]["format"]) == (2, "microbetrace")
-    said = run("add", root, *files, "--time", "Diagnosed", "--day-first", "--dry-run").err
+    again = run("add", root, *files, "--format", "microbetrace", "--dry-run").err
+    assert "dated by the column 'Diagnosed'" in again  # as before
+    otherwise = ("add", root, *files, "--format", "microbetrace", "--day-first", "--dry-run")
+    refused = graphveil(*map(str, otherwise))
+    assert (refused.code, refused.out) == (2, "")
+    assert "--change-reading" in refused.err
+    said = run(*otherwise, "--change-reading", "--time", "Diagnosed").err
     assert "7/8/2021 is 7 August" in said
 
 

@@ -89,7 +89,7 @@ def test_adding_opens_the_study_and_keeps_a_batch(tmp_path: Path) -> None:
     assert found["private"].startswith("PRIVATE")
     assert [each["format"] for each in found["files"]] == ["pair", "pair"]
     status = run_json("status", root)
-    assert (status["state"], status["batches_waiting"]) == ("open", 1)
+    assert (status["state"], status["private"]["batches_waiting"]) == ("open", 1)
 
 
 def test_vanished_and_redated_records_are_told_and_listed(tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def test_vanished_and_redated_records_are_told_and_listed(tmp_path: Path) -> Non
 def test_the_latest_batch_can_be_taken_back(tmp_path: Path) -> None:
     root = opened(tmp_path / "study")
     assert "Batch 1 was withdrawn" in run("add", root, "--withdraw").out
-    assert run_json("status", root)["batches_waiting"] == 0
+    assert run_json("status", root)["private"]["batches_waiting"] == 0
     finished = graphveil("add", str(root), "--withdraw")
     assert (finished.code, "no batch" in finished.err) == (7, True)
 

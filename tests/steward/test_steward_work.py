@@ -56,7 +56,7 @@ def test_the_whole_work(study: Path, files: tuple[Path, Path]) -> None:
     assert made.page == (study / "public" / "report.html").resolve()
 
     stands = status(study)
-    assert (stands.is_open, stands.is_current, stands.batches_waiting) == (True, True, 1)
+    assert (stands.is_open, stands.is_current, stands.private.batches_waiting) == (True, True, 1)
     assert (stands.steps.last_sealed, stands.steps.next_step) == ("2002", "2003")
     assert stands.page == made.page
     assert verifying.verify(study).failure is None
@@ -127,7 +127,7 @@ def test_calendars_of_cuts() -> None:
 def test_the_latest_batch_is_taken_back(study: Path, files: tuple[Path, Path]) -> None:
     adding.add(study, files)
     assert adding.withdraw(study) == 1
-    assert status(study).batches_waiting == 0
+    assert status(study).private.batches_waiting == 0
     with pytest.raises(ParameterError, match="at least one file"):
         adding.add(study, [])
 

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from commands import graphveil
 from graphveil.formats import from_rows
 from graphveil.graph.bound import DegreeBound
+from graphveil.steward.status import status
 from graphveil.study import Promise, Study
 from graphveil.study.public.chain import PublicRow
 from plain_rules import DEGREES, EDGES, Link, Node, numbered
@@ -238,3 +239,25 @@ def test_the_same_data_twice_differ_in_salts_only(tmp_path: Path) -> None:
         assert mine.seal != theirs.seal
         assert unsalted(mine) == unsalted(theirs)
     assert len({row.seal for pair in pairs for row in pair}) == 2 * len(pairs)
+
+
+def test_only_the_private_part_of_the_status_tells_neighbours_apart(tmp_path: Path) -> None:
+    """One person is all that is left of a batch once the first step is sealed."""
+    nodes: tuple[Node, ...] = (("a", 0), ("b", 0), ("c", 2))
+    people = Population(((nodes, (("a", "b", None), ("b", "c", None))),))
+    shown, told = [], []
+    for name, each in (("with", people), ("without", people.without("c"))):
+        root = tmp_path / name / "study"
+        root.parent.mkdir()
+        study = Study.create(root, STUDY)
+        for batch in each.batches:
+            study.add(from_rows(*batch))
+        study.publish()
+        shown.append(graphveil("status", str(root)).out.replace(str(root), "study"))
+        told.append(status(root).as_data() | {"report": None})
+    private = [data.pop("private") for data in told]
+    assert private[0] != private[1]
+    assert told[0] == told[1]
+    lines = [[line for line in text.splitlines() if "PRIVATE" not in line] for text in shown]
+    assert lines[0] == lines[1]
+    assert shown[0] != shown[1]

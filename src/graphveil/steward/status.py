@@ -1,4 +1,8 @@
-"""Status: where a study stands, what is due, what is spent and left; nothing of it is private."""
+"""Status: where a study stands, what is due, what is spent and left; one part of it is private.
+
+What records say shows in the private part alone: the rest is the same for every set of records,
+as long as the same commands succeed.
+"""
 
 from __future__ import annotations
 
@@ -113,6 +117,18 @@ class Steps:
 
 
 @dataclass(frozen=True)
+class PrivateStatus:
+    """What depends on the records, and is for the data holder only.
+
+    Attributes:
+        batches_waiting: batches with records of steps that are not sealed. A single person may
+            decide whether a batch has one.
+    """
+
+    batches_waiting: int
+
+
+@dataclass(frozen=True)
 class Status:
     """Where a study stands.
 
@@ -120,7 +136,7 @@ class Status:
         is_open: whether it is more than a draft.
         calendar: in words.
         steps: sealed, next and due.
-        batches_waiting: batches with records of steps that are not sealed.
+        private: what depends on the records; nothing else does.
         listed: series and budget.
         is_current: whether the public part shows all that was sealed.
         page: the report, if there is one.
@@ -130,7 +146,7 @@ class Status:
     is_open: bool
     calendar: str
     steps: Steps
-    batches_waiting: int
+    private: PrivateStatus
     listed: SeriesList
     is_current: bool
     page: Path | None
@@ -149,12 +165,12 @@ class Status:
             "state": self.state,
             "calendar": self.calendar,
             **asdict(self.steps),
-            "batches_waiting": self.batches_waiting,
             "budget": listed["budget"],
             "series": listed["series"],
             "public_part_is_current": self.is_current,
             "report": None if self.page is None else str(self.page),
             "this_machine": self.standing.value,
+            "private": asdict(self.private),
         }
 
 
@@ -171,7 +187,7 @@ def status(folder: Path) -> Status:
         is_open=ledger.is_open,
         calendar=promise.calendar.describe(),
         steps=Steps.of(promise, sealed),
-        batches_waiting=sum(each.last_step >= sealed for each in ledger.batches),
+        private=PrivateStatus(sum(each.last_step >= sealed for each in ledger.batches)),
         listed=SeriesList.of(promise, ledger),
         is_current=_is_current(study, found),
         page=page if page.is_file() else None,

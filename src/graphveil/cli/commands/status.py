@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def status(folder: StudyFolder, as_json: Json = False) -> None:
     """Show which steps are sealed and due, what is spent and left, and where the report is.
 
-    None of it depends on what the records say.
+    Only what is marked as private depends on what the records say.
 
     Example: graphveil status my-study
     """
@@ -37,9 +37,10 @@ def _print(folder: Path, found: Status) -> None:
     following = steps.next_step or "none, the calendar has ended"
     print(f"Steps: {steps.steps_sealed} sealed{last}; ", end="")
     print(f"next: {following}{_due_words(steps.steps_due)}.")
-    print(f"Batches of records waiting: {found.batches_waiting}.")
     print(f"Budget: {found.listed.budget}.")
     print(_advice(folder, found))
+    waiting = found.private.batches_waiting
+    print(f"PRIVATE, for the data holder only: batches of records waiting: {waiting}.")
 
 
 def _due_words(due: int | None) -> str:

@@ -43,7 +43,11 @@ COMMANDS = {
     ],
     "audit": [["-m", "pytest", "-m", "slow"]],
     "mutants": [["tools/mutants.py"]],
-    "benchmark": [["benchmarks/study_step.py"], ["benchmarks/run.py"]],
+    "benchmark": [
+        ["benchmarks/study_step.py"],
+        ["benchmarks/study_steps.py"],
+        ["benchmarks/run.py"],
+    ],
     "docs": [SITE],
     "documents": [["tools/documents.py"]],
     "pictures": [["tools/pictures.py"]],

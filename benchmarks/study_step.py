@@ -158,8 +158,11 @@ def main() -> None:
         runs, past, last = measured(folder)
     finally:
         shutil.rmtree(folder)
+    from benchmarks import study_steps
+
     text = markdown(runs, past, last, load)
-    (HERE / "STUDY.md").write_text(text, encoding="utf-8")
+    kept = study_steps.section()  # of the same page, which the other benchmark writes
+    study_steps.PAGE.write_text(f"{text}\n{kept}" if kept else text, encoding="utf-8")
     print(text)
 
 

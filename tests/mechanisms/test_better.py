@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 from graphveil.errors import ParameterError
-from graphveil.factorisations.bordered import identity
+from graphveil.factorisations.bordered import border, identity
 from graphveil.factorisations.dyadic import Dyadic
 from graphveil.factorisations.lbfgs import minimised
 from graphveil.factorisations.optimiser import mean_deviation, optimised
@@ -189,6 +189,33 @@ def test_the_gradient_is_the_slope() -> None:
         mean_deviation(diagonal, rows + nudge)[0] - mean_deviation(diagonal, rows - nudge)[0]
     ) / 2
     assert by_rows[1, 4] == pytest.approx(slope / step, rel=1e-5)
+
+
+def test_columns_that_several_steps_share_have_the_deviations_of_those_steps() -> None:
+    rng = np.random.default_rng(4)
+    diagonal, rows = rng.uniform(0.3, 1, 5), rng.uniform(0, 0.5, (2, 5))
+    leaves, reach, schur = border(np.repeat(diagonal, 3), np.repeat(rows, 3, axis=1))
+    variances = leaves - (reach * np.linalg.solve(schur, reach)).sum(axis=0)
+    mean, by_leaf, by_rows = mean_deviation(diagonal, rows, 3)
+    assert mean == pytest.approx(np.sqrt(2 * variances[2::3]).mean())
+    step, nudge = 1e-6, np.zeros_like(rows)
+    nudge[0, 2] = step
+    slope = (
+        mean_deviation(diagonal, rows + nudge, 3)[0] - mean_deviation(diagonal, rows - nudge, 3)[0]
+    )
+    assert by_rows[0, 2] == pytest.approx(slope / 2 / step, rel=1e-5)
+    moved = diagonal + nudge[0], diagonal - nudge[0]
+    slope = mean_deviation(moved[0], rows, 3)[0] - mean_deviation(moved[1], rows, 3)[0]
+    assert by_leaf[2] == pytest.approx(slope / 2 / step, rel=1e-5)
+
+
+def test_sharing_columns_costs_next_to_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    alone = np.sqrt(optimised(300).decoder_squares()).mean() * optimised(300).column_l1()
+    monkeypatch.setattr("graphveil.factorisations.optimiser.MOST_COLUMNS", 200)
+    monkeypatch.setattr("graphveil.factorisations.optimiser.SHARED_COLUMNS", 150)
+    shared = optimised.__wrapped__(300)
+    together = np.sqrt(shared.decoder_squares()).mean() * shared.column_l1()
+    assert together <= 1.01 * alone
 
 
 def test_the_minimiser_walks_a_curved_valley() -> None:

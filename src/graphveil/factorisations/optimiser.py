@@ -17,7 +17,7 @@ IDENTITY_UP_TO = 9  # no other C is better on so few steps
 LEAST_LEAF = 0.15  # of a column; keeps the equations well-conditioned, and costs nothing
 MOST_ROUNDS, TOLERANCE = 300, 1e-8
 MOST_COLUMNS = 1024  # with more steps, neighbouring ones share a column while it is tuned, …
-SHARED_COLUMNS = 512  # … so that about so many are left: hardly worse, and many times faster
+SHARED_COLUMNS = 400  # … so that about so many are left: hardly worse, and many times faster
 
 
 @lru_cache(maxsize=8)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil
 
 from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace
@@ -10,6 +11,7 @@ from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace
 VARIANCE_UNIT = 2**20
 
 
+@lru_cache(maxsize=256)
 def laplace_for(change: int, epsilon: Fraction) -> DiscreteLaplace:
     """Discrete Laplace noise of scale change/ε.
 

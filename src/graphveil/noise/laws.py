@@ -95,6 +95,10 @@ class DiscreteLaplace(Law):
 
     def variance(self) -> float:
         """2q / (1 − q)² with q = exp(−1/scale), in a form that stays exact for large scales."""
+        return self._variance
+
+    @cached_property
+    def _variance(self) -> float:
         return 2 * exp(-self.rate) / expm1(-self.rate) ** 2
 
     def characteristic(self, angle: Floats) -> Floats:

@@ -10,6 +10,7 @@ import pytest
 from graphveil.errors import BudgetError, StudyError
 from graphveil.study import SeriesPromise, Study, store
 from graphveil.study import study as study_module
+from graphveil.study.ledger import LedgerRow
 from graphveil.study.public.public_part import PublicPart
 from graphveil.study.verification import verify
 from studies import freeze_noise, opened, people, promise, released
@@ -123,3 +124,27 @@ def test_steps_are_the_same_however_many_are_sealed_together(
         list(verify(study))
         facts.append([(row.event, row.fact) for row in study.ledger().public_rows])
     assert all(each == facts[0] for each in facts)
+
+
+@pytest.mark.parametrize("fails_at", range(8))
+def test_a_backfill_that_fails_anywhere_leaves_whole_steps(
+    root: Path, monkeypatch: pytest.MonkeyPatch, fails_at: int
+) -> None:
+    """Two steps together, of two series: a transaction enters four releases."""
+    study, entered, plain = opened(root), count(), store.Transaction.enter_release
+    monkeypatch.setattr(study_module, "TOGETHER", 2)
+
+    def failing(self: store.Transaction, name: str, step: int, row: LedgerRow) -> None:
+        if next(entered) == fails_at:
+            raise KeyboardInterrupt
+        plain(self, name, step, row)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(store.Transaction, "enter_release", failing)
+        with pytest.raises(KeyboardInterrupt):
+            study.publish(3)
+    before = released(study)
+    assert len(study.ledger().sealed) == fails_at // 4 * 2
+    study.publish(3)
+    assert released(study).items() >= before.items()
+    list(verify(study))

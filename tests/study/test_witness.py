@@ -363,3 +363,27 @@ def show(public: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for each in artefacts(PublicPart.read(public)):
         if not each.path.startswith("charts"):
             (public / each.path).write_bytes(each.make())
+
+
+def test_page_and_card_tell_of_an_adoption(
+    tmp_path: Path, here: Machine, there: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = published(tmp_path / "study", here, "bridged", steps=3)
+    copy = copied(study, tmp_path / "copy", there)
+    before = PublicPart.read(copy.folder.public)
+    (renewal,) = copy.adopt("  the old server\nis lost.  ")
+    assert renewal.after.outlook(3)[0] > renewal.before.outlook(3)[0]
+    copy.publish()
+    show(copy.folder.public, monkeypatch)
+    part = PublicPart.read(copy.folder.public)
+    assert part.spent == before.spent
+    (made,) = part.series
+    assert [each.noise_std for each in made.releases] == list(made.predicted_std[:4])
+    assert len(made.predicted_std) == YEARS == sum(each.steps for each in made.noise)
+    for name in ("card.json", "report.html"):
+        text = (copy.folder.public / name).read_text()
+        assert "After 2003, this study went on from a copy" in text
+        assert "reason: the old server is lost. The guarantee stays" in text
+    for reason in ("", "  ", "x" * 1001):
+        with pytest.raises(ParameterError, match="reason"):
+            copy.adopt(reason)

@@ -40,6 +40,7 @@ def card(part: PublicPart) -> dict[str, Any]:
         "post_processing": _processing(part),
         "trust": [{"who": who, "with": what} for who, what in statement.trust(part)],
         "ledger": _ledger(part),
+        **({"adoptions": told} if (told := list(statement.adoptions(part))) else {}),
     }
 
 

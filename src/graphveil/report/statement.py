@@ -227,6 +227,18 @@ def _shares(part: PublicPart) -> list[str]:
     ]
 
 
+def adoptions(part: PublicPart) -> tuple[str, ...]:
+    """Where the study went on from a copy of itself, why, and what that could mean."""
+    price = budget(*part.spent)
+    return tuple(
+        f"{f'After {each.label}' if each.label else 'Before its first step'}, this study went on "
+        "from a copy of its records, with fresh noise for everything since. The publisher's "
+        f"reason: {each.reason} The guarantee stays as it is; if another copy had gone on as "
+        f"well, everybody could lose up to {price} once more by what it published."
+        for each in part.history.adoptions
+    )
+
+
 def limits() -> tuple[str, ...]:
     """What the guarantee does not say."""
     return (

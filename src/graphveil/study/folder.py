@@ -29,8 +29,10 @@ PRIVATE_NOTE = """\
 Nothing in this folder may leave the building: it holds the people, their links, the exact
 counts and the noise of future releases. Whoever has it can undo the privacy of every release.
 
-Back it up together with ../public, and never restore an older copy of it alone: steps that
-were published would be drawn again, with different noise. `graphveil publish` refuses that.
+Back it up together with ../public. A copy of it holds the same noise: if two copies published,
+what differs between them would show exactly. So only one goes on: this machine remembers which,
+and refuses the others. To move the study, see `graphveil hand-over`; to go on from a backup or a
+copy, see `graphveil adopt`.
 """
 OWNER_ONLY_FOLDER, OWNER_ONLY_FILE = 0o700, 0o600
 PUBLIC_FOLDER = 0o755

@@ -222,3 +222,12 @@ def test_nobody_decides_about_the_rows_of_another(
         people,
         {link for link in linked if gone not in link},
     )
+
+
+def test_a_known_link_may_be_listed_again_beside_its_reverse() -> None:
+    sealed, waiting = ("a", "b"), (("c", 1),)
+    world = World(sealed, (("a", "b"),), waiting, (("c", "a"),), True, RecordRules())
+    edges = [(0, "a", "b"), (1, "b", "a"), (2, "c", "a"), (3, "a", "c"), (4, "b", "c")]
+    found = world.take([], edges)
+    assert {number for number, _ in skipped(found, "edges")} == {1, 3}
+    assert found.taken[1].report.known_edges == 2

@@ -56,10 +56,11 @@ def _claims(file: SourceFile, known: dict[str, Format]) -> Claims:
     found = {name: known[name].claims(file, False) for name in known}
     claims = {name: claim for name, claim in found.items() if claim is not None}
     if not claims:
+        formats = f" Known formats: {', '.join(known)}. {_EXPECTS}"
         raise InputError(
             "the content is not in a known format",
             place=Place(file.name),
-            hint=f"Seen: {_seen(file)}.{_near(file)} Known formats: {', '.join(known)}. {_EXPECTS}",
+            hint=f"Seen: {_seen(file)}.{_near(file) or formats}",
         )
     return {name: claim for name, claim in claims.items() if not _is_outdone(claim, claims)}
 

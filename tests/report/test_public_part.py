@@ -47,8 +47,8 @@ def test_a_series_opened_later_belongs_to_the_study(tmp_path: Path) -> None:
     part = PublicPart.read(write_part(tmp_path, grown, made))
     assert part.series[-1].series == "triangles"
     assert part.series[-1].releases == ()
-    with pytest.raises(StudyError, match="series 'triangles'"):
-        PublicPart.read(write_part(tmp_path, first, made))
+    # A process may have been killed before it wrote the newest series into the study file.
+    assert PublicPart.read(write_part(tmp_path, first, made)).promise == part.promise
 
 
 @pytest.mark.parametrize("name", ["study.toml", "ledger.jsonl"])

@@ -84,15 +84,15 @@ def test_a_sound_study_passes_every_check(root: Path, database: str | None) -> N
     assert next(check.name for check in verify(study)) == "the ledger's chain"
     study.publish(3)
     names = [check.name for check in verify(study)]
-    assert len(names) == 10
-    assert len(set(names)) == 10
+    assert len(names) == 12
+    assert len(set(names)) == 12
 
 
 def test_a_draft_has_nothing_to_verify(root: Path) -> None:
     from studies import promise
 
     draft = Study.create(root, promise())
-    assert len(list(verify(draft))) == 1
+    assert len(list(verify(draft))) == 2
 
 
 @pytest.mark.parametrize("column", ["at", "event", "public", "private", "salt", "hash"])

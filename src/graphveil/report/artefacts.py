@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphveil.errors import StorageError
+from graphveil.report.chart_files import chart_file
 from graphveil.study.folder import make_public_folder
 from graphveil.whole_files import write_bytes
 
@@ -48,8 +49,9 @@ def _found(part: PublicPart) -> Iterator[Artefact]:
     yield Artefact("releases.csv", False, partial(releases.as_csv, part))
     yield Artefact("card.json", False, partial(card.as_json, part))
     for name in published:
-        yield Artefact(f"charts/{name}.svg", True, partial(drawing, name))
-        yield Artefact(f"charts/{name}.png", True, partial(_picture, drawing, name))
+        file = chart_file(name)
+        yield Artefact(f"charts/{file}.svg", True, partial(drawing, name))
+        yield Artefact(f"charts/{file}.png", True, partial(_picture, drawing, name))
     yield Artefact("report.html", True, partial(page.page, part, drawing))
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from graphveil.noise.exact_numbers import as_text
 from graphveil.report import statement, wording
 from graphveil.report.card import NO_REASON
+from graphveil.report.chart_files import chart_file
 from graphveil.report.releases import counted
 
 if TYPE_CHECKING:
@@ -111,6 +112,7 @@ def _section(series: PublishedSeries, drawing: Callable[[str], bytes]) -> dict[s
     last = series.releases[-1] if series.releases else None
     return {
         "name": series.series,
+        "file": chart_file(series.series),
         "heading": wording.heading(series),
         "reading": wording.reading(series, last) if last else "Nothing is published yet.",
         # Drawn from our own data by a renderer that escapes every text: safe as it stands.

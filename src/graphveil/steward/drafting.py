@@ -46,10 +46,12 @@ def create(folder: Path, wish: StudyWish, *, database: str | None = None) -> Dra
 def drafted(wish: StudyWish) -> Promise:
     """The study file that a wish comes to; writes nothing, so that it can be tried out."""
     from graphveil.study import Promise
+    from graphveil.study.limits import require_limits
 
     entries = _entries(wish)
     with refused_as("the new study"):
         promise = Promise.from_data(entries, "the new study")
+        require_limits(promise, "the new study")
     return settled(promise)
 
 

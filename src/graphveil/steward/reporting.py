@@ -31,8 +31,19 @@ class Report:
 
 
 def report(folder: Path) -> Report:
-    """Write the report of a study, or of a public part by itself."""
-    return write_report(public_folder.find(folder))
+    """Write the report of a study, whose public part is first brought up to date; or of one alone.
+
+    So it finishes whatever a killed command has left unfinished, and seals nothing.
+    """
+    from graphveil.study import Study
+
+    public = public_folder.find(folder)
+    if public_folder.has_private_part(public):
+        study = Study.at(public.parent)
+        ledger = study.ledger()
+        if ledger.is_open:
+            study.announce(ledger)
+    return write_report(public)
 
 
 def write_report(public: Path, known: PublicPart | None = None) -> Report:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +13,23 @@ from graphveil.errors import GraphveilError, IntegrityError
 from graphveil.steward import public_folder
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from graphveil.report.artefacts import Artefact
+    from graphveil.study.public.chain import PublicRow
     from graphveil.study.public.public_part import PublicPart
     from graphveil.study.verification import Check
+
+EARLIER_REPORTS = 8  # that a file which is not of the newest one may be left over from
+OUR_FILES = {"README.txt", "study.toml", "ledger.jsonl"}
+
+
+class Outcome(StrEnum):
+    """What verifying comes to."""
+
+    PASSED = "passed"
+    UNFINISHED = "unfinished"
+    FAILED = "failed"
 
 
 @dataclass(frozen=True)
@@ -22,64 +39,166 @@ class Verification:
     Attributes:
         checks: those that passed.
         failure: why there are no more; None if all passed.
+        finish: the command that writes what is unfinished.
     """
 
     checks: tuple[Check, ...]
     failure: GraphveilError | None
+    finish: str
+
+    @property
+    def outcome(self) -> Outcome:
+        """Whether something is wrong, or merely unfinished, or neither."""
+        if self.failure is not None:
+            return Outcome.FAILED
+        finished = all(each.is_finished for each in self.checks)
+        return Outcome.PASSED if finished else Outcome.UNFINISHED
 
     def as_data(self) -> dict[str, Any]:
         """For programs."""
-        checks = [asdict(each) for each in self.checks]
-        return {"verified": self.failure is None, "checks": checks}
+        return {
+            "verified": self.outcome is Outcome.PASSED,
+            "outcome": self.outcome.value,
+            "checks": [
+                {"name": each.name, "found": each.found, "finished": each.is_finished}
+                for each in self.checks
+            ],
+            "finish": self.finish if self.outcome is Outcome.UNFINISHED else None,
+        }
 
 
 def verify(folder: Path) -> Verification:
     """Check a study, or a public part by itself, up to the first failure; changes nothing."""
     held: list[Check] = []
+    finish = f"graphveil report {folder}"
     try:
         for check in checks(folder):
             held.append(check)  # noqa: PERF402 - what passed before a failure is shown, too
     except GraphveilError as failure:
-        return Verification(tuple(held), failure)
-    return Verification(tuple(held), None)
+        return Verification(tuple(held), failure, finish)
+    return Verification(tuple(held), None, finish)
 
 
 def checks(folder: Path) -> Iterator[Check]:
     """Every check that passes, one after the other; raises at the first that fails."""
     from graphveil.study import Study, verification
-    from graphveil.study.public.public_part import PublicPart
+    from graphveil.study.public import chain
+    from graphveil.study.public.public_part import LEDGER, PublicPart, text_of
     from graphveil.study.verification import Check
 
     public = public_folder.find(folder)
     if public_folder.has_private_part(public):
         yield from verification.verify(Study.at(public.parent))
-        if not (public / "ledger.jsonl").exists():
-            yield Check("the public part", "a draft: nothing is announced yet")
+        if not (public / LEDGER).exists():
+            yield Check("the public part", "nothing is announced yet")
             return
-    part = PublicPart.read(public)
-    yield Check("the public part by itself", f"{part.head.rows} rows, consistent with each other")
-    yield Check("the public files", _require_artefacts(public, part))
+    part, text = PublicPart.read(public), text_of(public / LEDGER)
+    rows = chain.read_rows(text, LEDGER)
+    chain.require_form(rows, text, LEDGER)
+    yield Check("the public part by itself", _consistency(public, part))
+    yield Check("the public files", _artefacts(public, rows))
 
 
-def _require_artefacts(public: Path, part: PublicPart) -> str:
-    """Refuse a file that is not what the report makes of the public part."""
+def _consistency(public: Path, part: PublicPart) -> str:
+    """The study file may be of the time before the newest series."""
+    from graphveil.study.promise import Promise
+    from graphveil.study.public.public_part import STUDY, text_of
+    from graphveil.study.verification import Unfinished
+
+    if Promise.from_toml(text_of(public / STUDY), STUDY) != part.promise:
+        return Unfinished(f"{STUDY} lacks the newest series")
+    return f"{part.head.rows} rows, consistent with each other"
+
+
+def _artefacts(public: Path, rows: Sequence[PublicRow]) -> str:
+    """Refuse a file that is not what the report makes of the public part, now or before."""
     from graphveil.report import artefacts
+    from graphveil.study.public.public_part import PublicPart
+    from graphveil.study.verification import Unfinished
 
+    part = PublicPart.of(rows)
     expected = artefacts(part)
     if not part.steps and not any((public / each.path).exists() for each in expected):
         return "nothing is published yet"
-    for each in expected:
-        path = public / each.path
-        if not path.is_file():
-            raise IntegrityError(f"{each.path} is missing. `graphveil report` makes it again.")
-        found, made = path.read_bytes(), each.make()
-        if found != made:
-            raise IntegrityError(
-                f"{each.path}{_first_difference(each.path, found, made)} is not what graphveil "
-                "makes from the ledger: it was changed, or written by another version. "
-                "`graphveil report` writes it again."
-            )
-    return f"{len(expected)} files, consistent with the ledger"
+    reports = _Reports(public, rows)
+    late = [each.path for each in expected if not reports.require(each)]
+    others = _others(public, {each.path for each in expected})
+    if late:
+        return Unfinished(f"{late[0]} is older than the ledger, or missing{others}")
+    return f"{len(expected)} files, consistent with the ledger{others}"
+
+
+class _Reports:
+    """What reports made of the public part, the newest and some before it."""
+
+    def __init__(self, public: Path, rows: Sequence[PublicRow]) -> None:
+        self._public, self._rows = public, rows
+        page = public / "report.html"
+        self._page = page.read_bytes() if page.is_file() else b""
+        self._earlier: list[dict[str, Artefact]] = []
+        self._more = islice(self._made_before(), EARLIER_REPORTS)
+
+    @property
+    def _is_current(self) -> bool:
+        """Whether the page, which is written last, covers the newest row."""
+        return self._rows[-1].hash.encode() in self._page
+
+    def require(self, newest: Artefact) -> bool:
+        """Whether a file is up to date; refuses one that no report has made."""
+        path = self._public / newest.path
+        if not path.exists() and not path.is_symlink() and not self._is_current:
+            return False
+        if path.is_symlink() or not path.is_file():
+            raise IntegrityError(f"{newest.path} is missing. `graphveil report` makes it again.")
+        found, made = path.read_bytes(), newest.make()
+        if found == made:
+            return True
+        if not self._is_current and self._was_made_before(newest.path, found):
+            return False
+        raise IntegrityError(
+            f"{newest.path}{_first_difference(newest.path, found, made)} is not what graphveil "
+            "makes from the ledger: it was changed, or written by another version. "
+            "`graphveil report` writes it again."
+        )
+
+    def _was_made_before(self, path: str, found: bytes) -> bool:
+        """Whether an earlier report made this file."""
+        reports = (report for report in self._all_before() if path in report)
+        return any(report[path].make() == found for report in reports)
+
+    def _all_before(self) -> Iterator[dict[str, Artefact]]:
+        yield from list(self._earlier)
+        for report in self._more:
+            self._earlier.append(report)
+            yield report
+
+    def _made_before(self) -> Iterator[dict[str, Artefact]]:
+        """Earlier reports: first the one that the page is of, then the newest before."""
+        from graphveil.report import artefacts
+        from graphveil.study.public.public_part import PublicPart
+
+        ends = _ends_of_commands(self._rows)
+        ends.sort(key=lambda end: (self._rows[end - 1].hash.encode() in self._page, end))
+        for end in reversed(ends):
+            yield {each.path: each for each in artefacts(PublicPart.of(self._rows[:end]))}
+
+
+def _ends_of_commands(rows: Sequence[PublicRow]) -> list[int]:
+    """How many rows there were whenever a report can have been written, but for now."""
+    from graphveil.study.public.facts import Event
+
+    within = {Event.RELEASE_MADE.value}
+    return [end for end in range(1, len(rows)) if rows[end].event not in within]
+
+
+def _others(public: Path, expected: set[str]) -> str:
+    """Files that graphveil has not made; they may be anything."""
+    found = (path for path in sorted(public.rglob("*")) if not path.is_dir())
+    names = [path.relative_to(public).as_posix() for path in found]
+    others = [name for name in names if name not in expected | OUR_FILES]
+    if not others:
+        return ""
+    return f"; not graphveil's, and not looked into: {', '.join(others[:3])}"
 
 
 def _first_difference(path: str, found: bytes, made: bytes) -> str:

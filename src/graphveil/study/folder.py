@@ -76,7 +76,13 @@ class Folder:
         elsewhere = self.private / "store.toml"
         if not elsewhere.exists():
             return f"sqlite:///{self.database}"
-        return str(tomllib.loads(elsewhere.read_text(encoding="utf-8"))["url"])
+        try:
+            found = tomllib.loads(elsewhere.read_bytes().decode())["url"]
+        except (ValueError, KeyError, RecursionError) as error:
+            raise _no_url() from error
+        if not isinstance(found, str) or found.startswith("sqlite"):
+            raise _no_url()
+        return found
 
     @property
     def batches(self) -> Path:
@@ -151,6 +157,13 @@ def _require_no_links(paths: Iterable[Path]) -> None:
                 f"{path.parent.name}/{path.name} is a link to another place, and links are not "
                 "followed inside a study. Put the file or folder itself there."
             )
+
+
+def _no_url() -> StorageError:
+    return StorageError(
+        "private/store.toml does not say where the ledger database is. It has one line: "
+        'url = "postgresql://user:password@host/name".'
+    )
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
@@ -59,6 +60,18 @@ class LedgerRow:
         row = cls(number, at, event.value, told, canonical(private), salt, "")
         return cls(*_content(row), hash=row.computed_hash(GENESIS if last is None else last.hash))
 
+    @classmethod
+    def stored(cls, number: object, *texts: object) -> LedgerRow:
+        """What a database has in its columns, where anything may stand."""
+        at, event, public, *others = texts
+        needed = (at, event, *others) if public is None else texts
+        if type(number) is int and all(isinstance(text, str) for text in needed):
+            return cls(number, *texts)  # type: ignore[arg-type]
+        raise IntegrityError(
+            "the ledger has a row with something else than texts in it. Restore the newest backup "
+            "of the private folder."
+        )
+
     def computed_hash(self, previous: str) -> str:
         """What the hash of this row has to be, after a row with the hash `previous`."""
         return digest(canonical([previous, *_content(self)]))
@@ -66,12 +79,41 @@ class LedgerRow:
     @cached_property
     def fact(self) -> dict[str, Any]:
         """What the public is told."""
-        return dict(json.loads(self.public or "{}"))
+        return self._read(self.public or "{}")
 
     @cached_property
     def secret(self) -> dict[str, Any]:
         """What the public is not told."""
-        return dict(json.loads(self.private))
+        return self._read(self.private)
+
+    def _read(self, text: str) -> dict[str, Any]:
+        """An object in JSON; a forger may have put anything else there."""
+        with suppress(ValueError, RecursionError):
+            found = json.loads(text)
+            if isinstance(found, dict):
+                return found
+        raise IntegrityError(f"{self.place}: cannot be read.")
+
+    def stored_file(self, part: str) -> StoredFile:
+        """The private file that the row states."""
+        try:
+            return StoredFile(**self.secret[part])
+        except (TypeError, KeyError) as error:
+            raise IntegrityError(f"{self.place}: does not name its table.") from error
+
+    def kept_mapping(self, part: str) -> dict[str, Any]:
+        """Objects by name that the public is not told of; none, if nothing was kept."""
+        found = self.secret.get(part, {})
+        if isinstance(found, dict) and all(isinstance(each, dict) for each in found.values()):
+            return found
+        raise IntegrityError(f"{self.place}: '{part}' cannot be read.")
+
+    def whole_number(self, part: str) -> int:
+        """A number that the public is not told."""
+        found = self.secret.get(part)
+        if type(found) is int:
+            return found
+        raise IntegrityError(f"{self.place}: '{part}' is not a whole number.")
 
     @property
     def announcement(self) -> Announcement:
@@ -173,25 +215,25 @@ class Ledger:
     def sealed(self) -> tuple[SealedTables, ...]:
         """The steps that are closed, each with its private tables."""
         return tuple(
-            SealedTables(StoredFile(**row.secret["nodes"]), StoredFile(**row.secret["edges"]))
+            SealedTables(row.stored_file("nodes"), row.stored_file("edges"))
             for row in self.of(Event.STEP_SEALED)
         )
 
     @cached_property
     def batches(self) -> tuple[BatchEntry, ...]:
         """Records that were added and not withdrawn."""
-        gone = {row.secret["batch"] for row in self.of(Event.RECORDS_WITHDRAWN)}
+        gone = {row.whole_number("batch") for row in self.of(Event.RECORDS_WITHDRAWN)}
         return tuple(
             BatchEntry(
-                number=row.secret["batch"],
-                last_step=row.secret["last_step"],
-                nodes=StoredFile(**row.secret["nodes"]),
-                edges=StoredFile(**row.secret["edges"]),
-                skipped=StoredFile(**row.secret["skipped"]) if "skipped" in row.secret else None,
-                read_as=row.secret.get("read_as", {}),
+                number=row.whole_number("batch"),
+                last_step=row.whole_number("last_step"),
+                nodes=row.stored_file("nodes"),
+                edges=row.stored_file("edges"),
+                skipped=row.stored_file("skipped") if "skipped" in row.secret else None,
+                read_as=row.kept_mapping("read_as"),
             )
             for row in self.of(Event.RECORDS_ADDED)
-            if row.secret["batch"] not in gone
+            if row.whole_number("batch") not in gone
         )
 
     @property

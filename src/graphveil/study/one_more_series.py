@@ -8,6 +8,7 @@ from typing import Any
 from graphveil.study import opening
 from graphveil.study.clock import label_of
 from graphveil.study.ledger import Ledger
+from graphveil.study.limits import require_series_limits
 from graphveil.study.promise import Promise, SeriesPromise
 
 
@@ -43,5 +44,6 @@ def with_series(ledger: Ledger, entry: dict[str, Any], source: str = "study.toml
     opening.require_new_name(before, entry["name"])
     data, opened = before.to_data(), {"opened": label_of(before, step)}
     after = Promise.from_data(data | {"series": [*data["series"], entry | opened]}, source)
+    require_series_limits(after.series[-1], source)
     opening.require_affordable(after)
     return WiderStudy(after, step)

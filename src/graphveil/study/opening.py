@@ -14,6 +14,7 @@ from graphveil.planning.plan import Plan
 from graphveil.planning.planner import plan
 from graphveil.series import state as states
 from graphveil.study.ledger import Ledger
+from graphveil.study.limits import require_limits
 from graphveil.study.promise import Promise, SeriesPromise
 from graphveil.study.public.chain import canonical, digest
 from graphveil.study.public.facts import (
@@ -110,7 +111,8 @@ def require_affordable(promise: Promise) -> None:
 
 
 def require_draft(promise: Promise) -> None:
-    """Refuse a draft with a series that claims to have been opened."""
+    """Refuse a draft with a series that claims to have been opened, or with a text too long."""
+    require_limits(promise, "study.toml")
     for each in promise.series:
         if each.opened is not None:
             raise StudyError(

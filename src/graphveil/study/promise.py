@@ -307,7 +307,9 @@ class Promise(_Part):
 
         try:
             return cls.from_data(tomllib.loads(text), source)
-        except tomllib.TOMLDecodeError as error:
+        except RecursionError as error:
+            raise StudyError(f"{source} is not readable as TOML: it is nested too deep.") from error
+        except ValueError as error:  # TOMLDecodeError, and numbers of thousands of digits
             raise StudyError(f"{source} is not readable as TOML: {error}.") from error
 
     def to_toml(self) -> str:

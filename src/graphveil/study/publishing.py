@@ -5,7 +5,6 @@ How a release is made is the business of `graphveil.series`; here it is kept.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -13,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 from graphveil.errors import BoundError, IntegrityError
 from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.planning.intervals import half_widths
-from graphveil.planning.plan import Plan
 from graphveil.series.counting import Differences, count_series, first_break
 from graphveil.series.postprocessing import Processing
 from graphveil.series.release import MadeRelease, has_same_past, make_release
 from graphveil.series.state import SeriesState
 from graphveil.series.terms import SeriesTerms
+from graphveil.study.keeping import plan_of, state_of
 from graphveil.study.ledger import Ledger, LedgerRow
 from graphveil.study.public.chain import canonical, digest
 from graphveil.study.public.facts import DIGITS, ReleaseMade, Software, StepSealed
@@ -121,7 +120,7 @@ def _ongoing(
         found[each.series] = Ongoing(
             terms=own,
             differences=counts.differences(own),
-            state=SeriesState.from_dict(json.loads(kept[each.series].state)),
+            state=state_of(each.series, kept[each.series]),
             processing=Processing.of(own.statistic, each.width, history),
         )
         found[each.series].require_fitting(each.series, len(ledger.sealed))
@@ -135,7 +134,7 @@ def terms_of(ledger: Ledger, kept: Mapping[str, StoredSeries]) -> dict[str, Seri
         each.series: SeriesTerms(
             statistic=each.promise.counted(),
             bound=each.promise.threshold() or bound,
-            plan=Plan.from_dict(json.loads(kept[each.series].plan)),
+            plan=plan_of(each.series, kept[each.series]),
             first_step=each.first_step,
         )
         for each in ledger.series

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import secrets
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -21,7 +22,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import exc
 
-from graphveil.errors import ParameterError, StorageError, StudyError
+from graphveil.errors import IntegrityError, ParameterError, StorageError, StudyError
 from graphveil.study import waiting
 from graphveil.study.folder import OWNER_ONLY_FILE
 from graphveil.study.ledger import Ledger, LedgerRow, require_chain
@@ -77,6 +78,16 @@ class StoredSeries:
     plan: str
     state: str = field(repr=False)
 
+    @classmethod
+    def found(cls, name: object, plan: object, state: object) -> StoredSeries:
+        """What a database has in its columns, where anything may stand."""
+        if isinstance(name, str) and isinstance(plan, str) and isinstance(state, str):
+            return cls(plan, state)
+        raise IntegrityError(
+            "the table of series in the ledger database holds something else than text. Restore "
+            "the newest backup of the private folder."
+        )
+
 
 class Reading:
     """What was committed, at one moment."""
@@ -87,7 +98,7 @@ class Reading:
     def ledger(self) -> Ledger:
         """All rows, once their chain is found whole."""
         found = self._connection.execute(sa.select(_LEDGER).order_by(_LEDGER.c.number))
-        rows = tuple(LedgerRow(*row) for row in found)
+        rows = tuple(LedgerRow.stored(*row) for row in found)
         require_chain(rows)
         return Ledger(rows)
 
@@ -126,7 +137,15 @@ class Reading:
     def series(self) -> dict[str, StoredSeries]:
         """Every series by name."""
         found = self._connection.execute(sa.select(_SERIES))
-        return {name: StoredSeries(plan, state) for name, plan, state in found}
+        return {name: StoredSeries.found(name, plan, state) for name, plan, state in found}
+
+    def releases(self) -> frozenset[tuple[str, int, int]]:
+        """Series, step and row of every release that was entered."""
+        return frozenset(tuple(row) for row in self._connection.execute(sa.select(_RELEASES)))
+
+    def require_sound(self, require: Callable[[sa.Connection, sa.MetaData], str]) -> str:
+        """Let a check look at the database itself."""
+        return require(self._connection, _TABLES)
 
 
 class Transaction(Reading):
@@ -229,7 +248,7 @@ class Store:
             store = cls(_engine(url))
             with store._connected() as connection:
                 found = _about(connection, "version")
-        if int(found or 0) > VERSION:
+        if _number(found) > VERSION:
             raise StudyError(
                 f"the ledger database was written by a newer graphveil (format {found}; this one "
                 f"knows up to {VERSION}). Update graphveil."
@@ -312,6 +331,16 @@ def _home(connection: sa.Connection) -> str | None:
     return " ".join([address, *map(str, found)])
 
 
+def _number(version: object) -> int:
+    """The version of the tables, in which anything may stand."""
+    if isinstance(version, str) and re.fullmatch("[1-9][0-9]{0,8}", version):
+        return int(version)
+    raise IntegrityError(
+        "the ledger database does not say which version it has. Restore the newest backup of the "
+        "private folder."
+    )
+
+
 @contextmanager
 def _in_words() -> Iterator[None]:
     """What a driver says, without its statements and values, which are secrets."""
@@ -319,7 +348,7 @@ def _in_words() -> Iterator[None]:
         yield
     except exc.NoSuchModuleError as error:
         raise StorageError("this kind of database is not supported; use PostgreSQL.") from error
-    except (exc.SQLAlchemyError, ModuleNotFoundError) as error:
+    except (exc.SQLAlchemyError, ModuleNotFoundError, UnicodeError) as error:
         cause = str(getattr(error, "orig", None) or error).splitlines()[0]
         raise StorageError(
             f"the ledger database failed: {cause}. What was committed is safe; fix the cause, "

@@ -27,6 +27,7 @@ from graphveil.study.one_more_series import with_series
 from graphveil.study.promise import Promise, SeriesPromise
 from graphveil.study.public.announcing import announce, told
 from graphveil.study.public.facts import Event
+from graphveil.study.public.public_part import text_of
 from graphveil.study.publishing import Prepared
 from graphveil.study.records import adding
 from graphveil.study.store import Store, Transaction, now
@@ -334,8 +335,7 @@ class Study:
             yield transaction, found
 
     def _draft(self) -> Promise:
-        text = self.folder.study_file.read_text(encoding="utf-8")
-        return Promise.from_toml(text, "public/study.toml")
+        return Promise.from_toml(text_of(self.folder.study_file), "public/study.toml")
 
     def _require_due(self, promise: Promise, step: int, *, early: bool) -> None:
         """Refuse a step that the calendar does not have, or that has not ended yet."""

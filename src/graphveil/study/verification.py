@@ -6,9 +6,9 @@ and nothing is published.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
@@ -17,14 +17,17 @@ from graphveil.errors import IntegrityError
 from graphveil.graph.report import counted
 from graphveil.noise.exact_numbers import as_text
 from graphveil.series.counting import count_series, difference_at
-from graphveil.series.state import SeriesState
 from graphveil.study import publishing
-from graphveil.study.ledger import Ledger, LedgerRow, StoredFile
+from graphveil.study.keeping import state_of
+from graphveil.study.ledger import Ledger, LedgerRow
+from graphveil.study.promise import Promise
+from graphveil.study.public import chain
 from graphveil.study.public.announcing import Told, require_agreeing_file, require_newest, told
-from graphveil.study.public.chain import digest
+from graphveil.study.public.chain import digest, require_form
 from graphveil.study.public.facts import Event, ReleaseMade
 from graphveil.study.records import segments
 from graphveil.study.records.private_tables import checked
+from graphveil.study.soundness import Releases, require_sound, require_tables_agree
 from graphveil.study.store import StoredSeries
 from graphveil.study.study import Study
 from graphveil.study.witness import Standing
@@ -32,12 +35,23 @@ from graphveil.study.witness import Standing
 _Stated: TypeAlias = tuple[LedgerRow, str]
 
 
+class Unfinished(str):
+    """A finding about something that is not wrong, but still to be written (again)."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True)
 class Check:
-    """One check that passed, and what it found."""
+    """One check that passed, and what it found; perhaps that something is unfinished."""
 
     name: str
     found: str
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether nothing is left to be done."""
+        return not isinstance(self.found, Unfinished)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +60,7 @@ class _Subject:
     public: Told
     ledger: Ledger
     kept: Mapping[str, StoredSeries]
+    releases: Releases
 
 
 def verify(study: Study) -> Iterator[Check]:
@@ -53,8 +68,10 @@ def verify(study: Study) -> Iterator[Check]:
     public = told(study.folder)
     with study.store.reading() as committed:
         ledger = committed.ledger()  # which checks the private chain
-        subject = _Subject(study, public, ledger, committed.series())
+        subject = _Subject(study, public, ledger, committed.series(), committed.releases())
+        sound = committed.require_sound(require_sound)
     yield Check("the ledger's chain", f"{len(ledger.rows)} rows, each chained to those before")
+    yield Check("the ledger database", sound)
     if not ledger.is_open:
         return
     for name, check in _CHECKS.items():
@@ -65,13 +82,26 @@ def _public_chain(subject: _Subject) -> str:
     require_newest(subject.public, subject.ledger)
     rows, known = subject.public.rows, subject.ledger.public_rows
     if len(rows) < len(known):
-        return f"{len(known) - len(rows)} rows are still to be announced by `graphveil publish`"
+        return Unfinished(f"{counted(len(known) - len(rows), 'rows')} still to be announced")
+    require_form(rows, subject.public.text, "public/ledger.jsonl")
+    if chain.as_text(rows) != subject.public.text:
+        return Unfinished("the same rows as in the ledger, with other line ends")
     return f"{len(rows)} rows, the same as in the ledger; head {rows[-1].hash[:16]}…"
 
 
 def _study_file(subject: _Subject) -> str:
     require_agreeing_file(subject.public, subject.ledger)
-    return "agrees with the ledger"
+    newest = subject.ledger.versions[-1]
+    if subject.public.study_file == newest.to_toml():
+        return "agrees with the ledger"
+    if Promise.from_toml(subject.public.study_file) != newest:
+        return Unfinished("lacks the newest series")
+    return Unfinished("says the same as the ledger, but has a comment or blanks of its own")
+
+
+def _tables(subject: _Subject) -> str:
+    require_tables_agree(subject.ledger, subject.kept, subject.releases)
+    return counted(len(subject.releases), "releases, entered once each")
 
 
 def _budget(subject: _Subject) -> str:
@@ -94,14 +124,17 @@ def _order(subject: _Subject) -> str:
 def _files(subject: _Subject) -> str:
     """Every private table has the checksum that its row states."""
     folder, found = subject.study.folder, set()
-    homes = {Event.RECORDS_ADDED: folder.batches, Event.STEP_SEALED: folder.segments}
+    homes: dict[str, Path] = {
+        Event.RECORDS_ADDED: folder.batches,
+        Event.STEP_SEALED: folder.segments,
+    }
     entries = {each.number: each for each in subject.ledger.batches}
     for row in subject.ledger.rows:
-        home = homes.get(Event(row.event))
-        if home is None or (home is folder.batches and row.secret["batch"] not in entries):
+        home = homes.get(row.event)
+        if home is None or (home is folder.batches and row.whole_number("batch") not in entries):
             continue
         for part in ("nodes", "edges", *(["skipped"] if "skipped" in row.secret else [])):
-            file = StoredFile(**row.secret[part])
+            file = row.stored_file(part)
             if file in found:  # steps that were sealed together share their tables
                 continue
             try:
@@ -174,7 +207,7 @@ def _noise(subject: _Subject) -> str:
     made = subject.ledger.told(ReleaseMade)
     for series in subject.ledger.series:
         releases = [(row, fact) for row, fact in made if fact.series == series.series]
-        state = SeriesState.from_dict(json.loads(subject.kept[series.series].state))
+        state = state_of(series.series, subject.kept[series.series])
         totals = np.cumsum([row.secret["differences"] for row, _ in releases], axis=0)
         for place, (row, fact) in enumerate(releases):
             noise = row.secret["noise"]
@@ -189,6 +222,7 @@ def _noise(subject: _Subject) -> str:
 _CHECKS: dict[str, Callable[[_Subject], str]] = {
     "the public chain": _public_chain,
     "the study file": _study_file,
+    "the tables": _tables,
     "the budget": _budget,
     "steps and releases": _order,
     "the private tables": _files,

@@ -9,8 +9,9 @@ from graphveil.cli.output import print_json, working
 def report(folder: StudyFolder, as_json: Json = False) -> None:
     """Write the public report again: a page for readers, charts, a privacy card, a table.
 
-    Reads study.toml and ledger.jsonl and nothing else, so it also works on a public part
-    that came from somewhere else. The same two files always give the same report.
+    Of a whole study, the public part is first brought up to date with what was sealed. The
+    report follows from study.toml and ledger.jsonl and nothing else, so a public part that came
+    from somewhere else will do. The same two files always give the same report.
 
     Example: graphveil report my-study
     """

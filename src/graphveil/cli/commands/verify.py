@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import typer
+
+from graphveil.cli.ending import UNFINISHED
 from graphveil.cli.options import Json, StudyFolder
 from graphveil.cli.output import print_json, print_table, working
 
@@ -15,7 +18,8 @@ def verify(folder: StudyFolder, as_json: Json = False) -> None:
     """Check ledger, budget, private tables, noise and the public files against each other.
 
     Changes nothing. Ends with exit code 9 at the first row or file that differs from what was
-    committed, and names it. For a public part alone, checks what anybody can check.
+    committed, and names it; with 11 if nothing is wrong, but something is still to be written,
+    and names the command for it. For a public part alone, checks what anybody can check.
 
     Example: graphveil verify my-study
     """
@@ -31,11 +35,21 @@ def verify(folder: StudyFolder, as_json: Json = False) -> None:
         _print(found)
     if found.failure is not None:
         raise found.failure
+    if found.outcome is verifying.Outcome.UNFINISHED:
+        raise typer.Exit(UNFINISHED)
 
 
 def _print(found: Verification) -> None:
     if found.checks:
         rows = [(each.name, each.found) for each in found.checks]
         print_table("Checks passed", ("what", "found"), rows, text_columns=2)
-    if found.failure is None:
+    if found.failure is not None:
+        return
+    open_ones = [each for each in found.checks if not each.is_finished]
+    if not open_ones:
         print("All checks passed.")
+        return
+    print("Nothing is wrong, but the public part is unfinished:")
+    for each in open_ones:
+        print(f"  {each.name}: {each.found}")
+    print(f"Next: {found.finish}")

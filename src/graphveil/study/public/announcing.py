@@ -10,7 +10,7 @@ from graphveil.study.folder import Folder
 from graphveil.study.ledger import Ledger
 from graphveil.study.promise import Promise
 from graphveil.study.public.chain import PublicRow, read_rows
-from graphveil.study.public.public_part import require_agreement
+from graphveil.study.public.public_part import require_agreement, text_of
 from graphveil.study.public.shown import Shown
 from graphveil.whole_files import write_bytes
 
@@ -43,22 +43,17 @@ class Told:
 
 def told(folder: Folder) -> Told:
     """What the public part says now."""
-    shown = Shown.of(folder.public)
-    return Told(_announced(folder), folder.study_file.read_text(encoding="utf-8"), shown)
-
-
-def _announced(folder: Folder) -> str:
-    """The public chain as it stands in the public part."""
-    if not folder.public_ledger.exists():
-        return ""
-    return folder.public_ledger.read_text(encoding="utf-8")
+    ledger = text_of(folder.public_ledger) if folder.public_ledger.exists() else ""
+    return Told(ledger, text_of(folder.study_file), Shown.of(folder.public))
 
 
 def announce(folder: Folder, ledger: Ledger) -> None:
     """Write the study file and the public chain, where they are not yet as committed."""
+    # The chain comes first: a study file that lacks the newest series is an earlier one, but a
+    # chain that lacks a series of the study file contradicts it.
     texts = {
-        folder.study_file: ledger.versions[-1].to_toml(),
         folder.public_ledger: ledger.public_text,
+        folder.study_file: ledger.versions[-1].to_toml(),
     }
     for path, text in texts.items():
         if not path.exists() or path.read_bytes() != text.encode():

@@ -60,6 +60,13 @@ class PublicRow:
         open_row = cls(number, at, event, fact, seal, previous, hash="")
         return cls(number, at, event, fact, seal, previous, open_row.computed_hash())
 
+    @property
+    def has_right_types(self) -> bool:
+        """Whether each part is what it is said to be, in a row that anybody may have written."""
+        texts = (self.at, self.event, self.seal, self.previous, self.hash)
+        plain = all(isinstance(text, str) for text in texts)
+        return plain and type(self.number) is int and isinstance(self.fact, dict)
+
     def computed_hash(self) -> str:
         """What the hash of this row has to be."""
         return digest(canonical({key: getattr(self, key) for key in _HASHED}))
@@ -126,9 +133,13 @@ def read_rows(text: str, source: str = "ledger.jsonl") -> tuple[PublicRow, ...]:
 
 def _row(line: str, place: str) -> PublicRow:
     try:
-        return PublicRow(**json.loads(line))
-    except (ValueError, TypeError) as error:
+        row = PublicRow(**json.loads(line))
+        row.line().encode()  # refuses what no text can hold
+        if row.has_right_types:
+            return row
+    except (ValueError, TypeError, RecursionError) as error:
         raise IntegrityError(f"{place}: cannot be read as a row of the public ledger.") from error
+    raise IntegrityError(f"{place}: has a part that is not what it should be.")
 
 
 def require_chain(rows: Sequence[PublicRow], source: str) -> None:
@@ -141,3 +152,16 @@ def require_chain(rows: Sequence[PublicRow], source: str) -> None:
                 "before it, was changed."
             )
         previous = row.hash
+
+
+def require_form(rows: Sequence[PublicRow], text: str, source: str) -> None:
+    """Refuse rows that are written otherwise than graphveil writes them; line ends do not matter.
+
+    Equal rows in other words (a key twice, say) might be read otherwise by others.
+    """
+    lines = text.removesuffix("\n").split("\n")
+    for number, (row, line) in enumerate(zip(rows, lines, strict=False)):
+        if row.line() != line.removesuffix("\r") + "\n":
+            raise IntegrityError(
+                f"{source}, row {number} ({row.event}): is not written as graphveil writes it."
+            )

@@ -57,9 +57,13 @@ class PublicPart:
     @classmethod
     def read(cls, public: Path) -> PublicPart:
         """The study in a `public` folder, checked."""
-        found = Promise.from_toml(_text(public / STUDY), STUDY)
-        part = cls.of(chain.read_rows(_text(public / LEDGER), LEDGER))
-        require_agreement(found, [part.promise], STUDY, LEDGER)
+        found = Promise.from_toml(text_of(public / STUDY), STUDY)
+        rows = chain.read_rows(text_of(public / LEDGER), LEDGER)
+        if not rows:
+            raise IntegrityError(f"{LEDGER} is empty.")
+        part = cls.of(rows)
+        # A process may have been killed before it wrote the newest series into the study file.
+        require_agreement(found, part.history.versions, STUDY, LEDGER)
         return part
 
     @classmethod
@@ -71,7 +75,7 @@ class PublicPart:
 
     def is_announced(self, public: Path) -> bool:
         """Whether the ledger of a `public` folder still ends where this one does."""
-        return f'"hash":"{self.head.hash}"' in _text(public / LEDGER).rsplit("\n", 2)[-2]
+        return f'"hash":"{self.head.hash}"' in text_of(public / LEDGER).rsplit("\n", 2)[-2:][0]
 
     @property
     def steps(self) -> tuple[StepSealed, ...]:
@@ -118,7 +122,8 @@ def require_agreement(found: Promise, versions: Sequence[Promise], file: str, le
     )
 
 
-def _text(path: Path) -> str:
+def text_of(path: Path) -> str:
+    """The text of a file of the public part, byte by byte: line ends stay as they are."""
     try:
         return path.read_bytes().decode()
     except FileNotFoundError as error:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +20,7 @@ _HEADS = {
     "report.html": re.compile(rb'<code class="hash">([0-9a-f]{64})</code>'),
 }
 _TABLE = "releases.csv"
+DIGITS = 10  # of a step; longer ones are none
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,11 @@ def _heads(public: Path) -> Iterator[tuple[str, str]]:
 def _steps(table: Path) -> int:
     if not table.is_file():
         return 0
-    with table.open(newline="", encoding="utf-8", errors="replace") as file:
+    with (
+        suppress(csv.Error),  # then the table is not ours
+        table.open(newline="", encoding="utf-8", errors="replace") as file,
+    ):
         shown = (row.get("step") or "" for row in csv.DictReader(file))
-        return max((int(step) + 1 for step in shown if step.isdecimal()), default=0)
+        numbers = (int(step) for step in shown if step.isdecimal() and len(step) < DIGITS)
+        return max((number + 1 for number in numbers), default=0)
+    return 0

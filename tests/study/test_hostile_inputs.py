@@ -15,8 +15,7 @@ from pathlib import Path
 import pytest
 
 from commands import Finished, graphveil
-from graphveil.report import charts
-from mutations import (
+from damage import (
     content_of,
     copy_of,
     damage_cell,
@@ -24,6 +23,7 @@ from mutations import (
     forge_private,
     forge_public,
 )
+from graphveil.report import charts
 from steward import opened, people, run
 
 REFUSALS = {2, 3, 4, 5, 7, 8, 9, 10, 11}

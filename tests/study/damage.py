@@ -1,4 +1,4 @@
-"""Mutations: a study, and a hundred ways to damage any file of it and any cell of its database."""
+"""Damage: a study, and a hundred ways to damage any file of it and any cell of its database."""
 
 from __future__ import annotations
 

@@ -69,6 +69,11 @@ class ClusterStatistic(Statistic, ABC):
         """k, and which of the two is counted."""
         return self.k, self.column
 
+    def edge_moves(self, bound: Bound) -> Moves:
+        """As many rises as falls; where nobody has two links, rises alone."""
+        most = self.sensitivity(bound).edge_l1
+        return Moves(most, 0) if bound == ONE_LINK else Moves(most // 2, most // 2)
+
     def require_room(self, bound: Bound) -> None:
         """Refuse a bound under which no component is large enough."""
         if bound == ONE_LINK and self.k > 2:
@@ -189,11 +194,11 @@ class Clustered(ClusterStatistic):
         rises = 1 + bound.limit("total") * (self.k - 1)
         return Moves(rises, falls=self.sensitivity(bound).l1 - rises)
 
-    def hub_l1(self, bound: HubBound) -> int:
+    def hub_moves(self, bound: HubBound) -> Moves | None:
         """People in clusters of two are those with a link: a high degree of one."""
         if self.k > 2 or bound.directed:
-            return super().hub_l1(bound)
-        return HighDegree(1).hub_l1(bound)
+            return super().hub_moves(bound)
+        return HighDegree(1).hub_moves(bound)
 
 
 def _joined_and_merged(bound: Bound) -> tuple[int, int]:

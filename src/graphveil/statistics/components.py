@@ -70,6 +70,10 @@ class Components(Statistic):
         joined, merges = joined_and_merged(bound)
         return Moves(rises=1 + merges, falls=joined)
 
+    def edge_moves(self, bound: Bound) -> Moves:
+        """One component less, until its ends are connected otherwise."""
+        return Moves(rises=self.sensitivity(bound).edge_l1 - 1, falls=1)
+
     @staticmethod
     def definition(
         links: NDArray[np.uint8], present: NDArray[np.uint8], given: Counts, out: Counts

@@ -24,6 +24,7 @@ class Edges(Statistic):
     summary = "number of edges"
     formulas: ClassVar[dict[str, str]] = {"undirected": "D", "directed": "Din + Dout"}
     domain = Domain.BOTH
+    only_adds = True
     projection_rises = True
 
     @classmethod

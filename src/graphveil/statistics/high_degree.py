@@ -83,17 +83,22 @@ class HighDegreeCount(DegreeStatistic, ABC):
         rises = self.reach(bound).touched + 1
         return Moves(rises, falls=self.sensitivity(bound).l1 - rises)
 
-    def hub_l1(self, bound: HubBound) -> int:
-        """Two for a lost link's far end, one for its hub, if that can stop just at τ.
+    def edge_moves(self, bound: Bound) -> Moves:
+        """Each end passes the threshold earlier, or passes it at all."""
+        ends = self.reach(bound).ends
+        return Moves(ends, falls=self.sensitivity(bound).edge_l1 - ends)
+
+    def hub_moves(self, bound: HubBound) -> Moves | None:
+        """A lost link's far end passes later; its hub may stop just below τ.
 
         Guarantees:
             Proof: docs/sensitivities.md#high-degree-and-hubs.
         """
         if bound.directed or self.tau == bound.within.limit("total"):
-            return super().hub_l1(bound)
-        (hubs,) = bound.hubs
-        stopped = hubs > bound.within.limit("total") - self.tau
-        return self.sensitivity(bound.within).l1 + (3 if stopped else 2) * hubs
+            return super().hub_moves(bound)
+        degree, (hubs,) = bound.within.limit("total"), bound.hubs
+        stopped = hubs if hubs > degree - self.tau else 0
+        return Moves(rises=degree + 1 + hubs, falls=degree + hubs + stopped)
 
     def projected_l1(self, threshold: Bound) -> int:
         """The person, and one degree of somebody else at the end of each kept link's chain.

@@ -25,23 +25,29 @@ def sensitivity_under(statistic: Statistic, bound: Bound) -> Sensitivity:
     statistic.require_domain(directed=bound.directed)
     within, l1 = statistic.sensitivity(bound.within), statistic.hub_l1(bound)
     lost = sum(bound.hubs) * within.edge_l1
+    static_l1, squared = within.static_l1 + lost, _squared_sum(within.l2_squared, lost)
+    variation = _squared_sum(within.variation_squared, lost)
+    moves = statistic.hub_moves(bound)
+    if moves is not None:
+        static_l1 = min(static_l1, max(moves.rises, moves.falls))
+        variation = min(variation, moves.rises**2 + moves.falls**2)
     return Sensitivity(
         l1=l1,
-        static_l1=min(l1, within.static_l1 + lost),
-        l2_squared=min(l1**2, _squared_sum(within.l2_squared, lost)),
+        static_l1=min(l1, static_l1),
+        l2_squared=min(l1**2, squared, variation),
         edge_l1=3 * within.edge_l1,
         exact_for=frozenset(),
         assumption=bound.assumption,
         proof=f"{PROOFS}#hubs",
-        variation=min(l1**2, _squared_sum(within.variation_squared, lost)),
+        variation=min(l1**2, variation),
     )
 
 
 def shape_under(statistic: Statistic, bound: Bound) -> Shape:
-    """What the change of one person can look like; with hubs, Γ in any way."""
-    if isinstance(bound, HubBound):
-        return Mass(statistic.hub_l1(bound))
-    return statistic.shape(bound)
+    """What the change of one person can look like; with hubs, as far as it is known."""
+    if not isinstance(bound, HubBound):
+        return statistic.shape(bound)
+    return statistic.hub_moves(bound) or Mass(statistic.hub_l1(bound))
 
 
 def _squared_sum(squared: int, added: int) -> int:

@@ -24,6 +24,7 @@ class Nodes(Statistic):
     summary = "number of nodes"
     formulas: ClassVar[dict[str, str]] = {"undirected": "1", "directed": "1"}
     domain = Domain.BOTH
+    only_adds = True
     projection_rises = True
 
     @classmethod

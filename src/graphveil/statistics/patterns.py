@@ -55,6 +55,7 @@ class PatternCount(Statistic):
         "directed": "the general rule: embeddings through one node / symmetries",
     }
     domain = Domain.BOTH
+    only_adds = True
 
     @classmethod
     def examples(cls) -> Iterable[Statistic]:

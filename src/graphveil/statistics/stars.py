@@ -23,6 +23,8 @@ from graphveil.statistics.tallies import LARGEST, Counts, DegreeReach, checked
 class StarCount(DegreeStatistic, ABC):
     """How many stars with `k` leaves there are: the sum of C(degree, k) over the nodes."""
 
+    only_adds = True
+
     k: int = field(
         metadata=told(
             "--k", metavar="N", meaning="Number of leaves of the stars.", parse=whole_number

@@ -17,7 +17,7 @@ from graphveil.graph.hub_bound import HubBound
 from graphveil.registry import Registry
 from graphveil.statistics.parameters import Parameter, parameter_of
 from graphveil.statistics.sensitivity import Sensitivity
-from graphveil.statistics.shape import Mass, Shape, TotalsShape
+from graphveil.statistics.shape import Mass, Moves, Shape, TotalsShape
 from graphveil.statistics.tallies import Counts, Tally
 
 __all__ = [
@@ -57,6 +57,7 @@ class Statistic(ABC):
         formulas: Γ in words of the bound, by kind of graph, for listings.
         domain: the graphs on which it is defined.
         monotone: whether its totals can never fall.
+        only_adds: whether a person, or an edge, can only add to its differences.
         vector: whether a release has one number per degree instead of one number.
         cumulative: whether each number of a vector counts "at least d links", and so
             can never exceed the one before it.
@@ -70,6 +71,7 @@ class Statistic(ABC):
     formulas: ClassVar[dict[str, str]]
     domain: ClassVar[Domain]
     monotone: ClassVar[bool] = True
+    only_adds: ClassVar[bool] = False
     vector: ClassVar[bool] = False
     cumulative: ClassVar[bool] = False
     projection_rises: ClassVar[bool] = False
@@ -113,6 +115,27 @@ class Statistic(ABC):
         """
         return Mass(self.sensitivity(bound).l1)
 
+    def edge_moves(self, bound: Bound) -> Moves | None:
+        """Rises and falls that one edge more makes; None where only their sum is known.
+
+        Proofs: the part on edges of each section of docs/sensitivities.md.
+        """
+        return Moves(self.sensitivity(bound).edge_l1, 0) if self.only_adds else None
+
+    def hub_moves(self, bound: HubBound) -> Moves | None:
+        """Rises and falls under a promise with hubs; None where only their sum is known.
+
+        Guarantees:
+            Those of the person's own links, and those of one lost link for each hub, which
+            are the other way round. Proof: docs/sensitivities.md#hubs.
+        """
+        own, edge, hubs = self.shape(bound.within), self.edge_moves(bound.within), sum(bound.hubs)
+        if self.only_adds:
+            own = Moves(self.sensitivity(bound.within).l1, 0)
+        if edge is None or not isinstance(own, Moves):
+            return None
+        return Moves(own.rises + hubs * edge.falls, own.falls + hubs * edge.rises)
+
     def hub_l1(self, bound: HubBound) -> int:
         """Γ under a promise with hubs, counted on first links only.
 
@@ -120,6 +143,9 @@ class Statistic(ABC):
             The person's own links, and one lost link of somebody else for each hub.
             Proof: docs/sensitivities.md#hubs.
         """
+        moves = self.hub_moves(bound)
+        if moves is not None:
+            return moves.rises + moves.falls
         within = self.sensitivity(bound.within)
         return within.l1 + sum(bound.hubs) * within.edge_l1
 

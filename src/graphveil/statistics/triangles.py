@@ -50,6 +50,7 @@ class Triangles(TriangleCount):
     summary = "number of triangles"
     formulas: ClassVar[dict[str, str]] = {"undirected": "C(D, 2)"}
     domain = Domain.UNDIRECTED
+    only_adds = True
     kind = TriangleTally.UNDIRECTED
     advice = (
         "On a directed graph use 'cyclic-triangles' or 'transitive-triangles', "
@@ -87,6 +88,7 @@ class CyclicTriangles(TriangleCount):
     summary = "number of cyclic triangles u→v→w→u (the paper's triangle I)"
     formulas: ClassVar[dict[str, str]] = {"directed": "min(Din, Dout)²"}
     domain = Domain.DIRECTED
+    only_adds = True
     kind = TriangleTally.CYCLIC
     advice = "On an undirected graph use 'triangles'."
 
@@ -130,6 +132,7 @@ class TransitiveTriangles(TriangleCount):
         "oriented": "(m − 1)(m + 2M) / 2",
     }
     domain = Domain.DIRECTED
+    only_adds = True
     kind = TriangleTally.TRANSITIVE
     advice = "On an undirected graph use 'triangles'."
 

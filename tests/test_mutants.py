@@ -18,6 +18,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 LIMIT = 10
+STEP = 1000
+
+
+def shifted(number, by=STEP):
+    return number + by
 
 
 def total(first, second=1):
@@ -57,13 +62,13 @@ def forgotten():
     return 1
 '''
 TESTS = """
-from planted.sums import Box, Cube, capped, total, until
+from planted.sums import Box, Cube, capped, shifted, total, until
 
 capped(12)  # so that a stale cache would hide a mutant
 
 
 def test_sums():
-    assert total(2) == 3 and capped(12) == 10
+    assert total(2) == 3 and capped(12) == 10 and shifted(1) == 1001
 
 
 def test_boxes():
@@ -107,6 +112,7 @@ def fates(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         "total: first + second → first - second",
         "total: 1 → 2",  # a default
         ": 10 → 11",  # a constant of the module
+        ": 1000 → 1001",  # one that is a default
         "capped: min(number, LIMIT) → max(number, LIMIT)",  # in a function with a cache
         "Box: 2 → 3",  # what a dataclass takes if nothing is given
         "Box.area: return self.side * self.side → return None",

@@ -104,13 +104,15 @@ class Trials:
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Survey the tests, then try every mutant."""
         self.items = session.items
-        for module in self.modules:
-            import_module(self._dotted(module))
+        loaded = {module: import_module(self._dotted(module)) for module in self.modules}
+        sources = {module: mutants_of(self._path(module), f"{module}.py") for module in loaded}
         self.functions, self.caches = functions_and_caches(self.package)
         gc.freeze()  # or every child copies what it looks through
         self._ask_tests()
-        for module in self.modules:
-            self.done(module, self._try_module(module))
+        for module, (tree, mutants) in sources.items():
+            path = self._path(module)
+            place = Loaded(path, loaded[module], self.functions[path], self.caches)
+            self.done(module, self._try_all(mutants, tree, place))
         return True
 
     def _ask_tests(self) -> None:
@@ -146,11 +148,7 @@ class Trials:
         seconds = time.process_time() - start
         tell(json.dumps({"seconds": seconds, "called": list(called)}) if passed else "fails")
 
-    def _try_module(self, module: str) -> Results:
-        path = self.package / f"{module}.py"
-        tree, mutants = mutants_of(path, f"{module}.py")
-        imported = import_module(self._dotted(module))
-        loaded = Loaded(path, imported, self.functions[path], self.caches)
+    def _try_all(self, mutants: list[Mutant], tree: ast.Module, loaded: Loaded) -> Results:
         results = {}
         for mutant in mutants:
             result = self.known.get(mutant.identity) or self._try(mutant, tree, loaded)
@@ -190,6 +188,9 @@ class Trials:
     def _dotted(self, module: str) -> str:
         return f"{self.package.name}.{module.replace('/', '.')}"
 
+    def _path(self, module: str) -> Path:
+        return self.package / f"{module}.py"
+
     def _tests_of(self, mutant: Mutant, path: Path) -> set[int]:
         """The tests that call its function; for a constant, those that call what looks it up."""
         callers = self.survey.callers
@@ -208,9 +209,9 @@ class Trials:
     def _users(self) -> dict[str, set[Called]]:
         """For every global name, the functions that look it up."""
         users: dict[str, set[Called]] = defaultdict(set)
-        for code in [each.__code__ for group in self.functions.values() for each in group]:
-            for name in names_used(code):
-                users[name].add((code.co_filename, code.co_qualname))
+        for function in [each for group in self.functions.values() for each in group]:
+            for name in names_used(function):
+                users[name].add((function.__code__.co_filename, function.__code__.co_qualname))
         return users
 
 

@@ -72,7 +72,7 @@ def told() -> str:
             changes = "; ".join(f"`{change}`" for change in entry["changes"])
             lines.append(f"- {where}`{entry['line']}`: {changes}. {entry['reason']}")
         lines.append("")
-    return "\n".join(lines)
+    return "\n".join(lines).rstrip()
 
 
 def modules_in_scope() -> dict[str, str]:

@@ -166,7 +166,7 @@ def _places(node: ast.AST, around: Around) -> Iterator[tuple[Place, Around, ast.
         if field in ("annotation", "returns", "decorator_list"):
             continue
         for index, child in enumerate(value) if isinstance(value, list) else [(None, value)]:
-            if not isinstance(child, ast.AST) or isinstance(child, TOLD) or _is_for_types(child):
+            if not isinstance(child, ast.AST) or isinstance(child, TOLD) or _never_runs(child):
                 continue
             inner = around.within(node, field, child)
             yield (node, field, index), inner, child
@@ -248,7 +248,8 @@ def _other_constants(node: ast.Constant) -> Iterator[ast.AST]:
     elif isinstance(value, int):
         yield from (ast.Constant(value + 1), ast.Constant(value - 1))
     elif isinstance(value, float):
-        yield from (ast.Constant(value * 2), ast.Constant(value / 2))
+        others = (value * 2, value / 2) if value else (1.0, -1.0)
+        yield from map(ast.Constant, others)
     elif isinstance(value, str) and value in OPPOSITES:
         yield ast.Constant(OPPOSITES[value])
 
@@ -282,8 +283,8 @@ def _is_text(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
-def _is_for_types(node: ast.AST) -> bool:
-    """Whether it names a type, or is read by type checkers only."""
+def _never_runs(node: ast.AST) -> bool:
+    """Whether it is read by type checkers or by `dataclass`, and never runs."""
     match node:
         case ast.AnnAssign(annotation=ast.Name(id="TypeAlias")):
             return True
@@ -291,4 +292,6 @@ def _is_for_types(node: ast.AST) -> bool:
             return True
         case ast.Assign(value=ast.Call(func=ast.Name(id="TypeVar"))):
             return True
+        case ast.AnnAssign(value=ast.Call(func=ast.Name(id="field"))):
+            return True  # read once, by `dataclass`, when the module is imported
     return False

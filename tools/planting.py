@@ -46,7 +46,7 @@ def plant(mutant: Mutant, tree: ast.Module, loaded: Loaded) -> None:
     elif mutant.function:
         _set_defaults(mutant, loaded)
     else:
-        _set_value(mutant, tree, loaded.module)
+        _set_value(mutant, tree, loaded)
     for each in loaded.caches:
         each.cache_clear()
 
@@ -73,9 +73,15 @@ def code_objects(code: CodeType) -> Iterator[tuple[tuple[str, int], CodeType]]:
             yield from code_objects(each)
 
 
-def names_used(code: CodeType) -> set[str]:
-    """The global names that a function, or one inside it, looks up."""
-    return set(code.co_names).union(*(names_used(inner) for _, inner in code_objects(code)))
+def names_used(function: FunctionType) -> set[str]:
+    """The global names that a function, or one inside it, looks up or has as a default."""
+    given = set(map(id, function.__defaults__ or ()))
+    constants = {name for name, value in function.__globals__.items() if id(value) in given}
+    return constants | _names_in(function.__code__)
+
+
+def _names_in(code: CodeType) -> set[str]:
+    return set(code.co_names).union(*(_names_in(inner) for _, inner in code_objects(code)))
 
 
 def assigned(statement: ast.AST | None) -> str:
@@ -101,9 +107,9 @@ def _set_defaults(mutant: Mutant, loaded: Loaded) -> None:
             }
 
 
-def _set_value(mutant: Mutant, tree: ast.Module, module: ModuleType) -> None:
+def _set_value(mutant: Mutant, tree: ast.Module, loaded: Loaded) -> None:
     """Give a constant of the module, or of a class, its changed value."""
-    statement = mutant.around.statement
+    statement, module = mutant.around.statement, loaded.module
     if mutant.around.scope:
         value = _value(_right_side(statement), module)
         _set_in_class(getattr(module, mutant.where), assigned(statement), value)
@@ -113,12 +119,15 @@ def _set_value(mutant: Mutant, tree: ast.Module, module: ModuleType) -> None:
         name = assigned(each)
         if name and (each is statement or changed & _names(_right_side(each))):
             changed.add(name)
-            _set_everywhere(module, name, _value(_right_side(each), module))
+            _set_everywhere(loaded, name, _value(_right_side(each), module))
 
 
-def _set_everywhere(module: ModuleType, name: str, value: Any) -> None:
-    """A constant of a module, also where it was imported."""
-    old, package = vars(module)[name], module.__name__.split(".")[0]
+def _set_everywhere(loaded: Loaded, name: str, value: Any) -> None:
+    """A constant of a module, also where it was imported and where it is a default."""
+    old, package = vars(loaded.module)[name], loaded.module.__name__.split(".")[0]
+    for function in loaded.functions:
+        given = function.__defaults__ or ()
+        function.__defaults__ = tuple(value if each is old else each for each in given) or None
     for other in [each for key, each in sys.modules.items() if key.startswith(package)]:
         if vars(other).get(name) is old:
             setattr(other, name, value)

@@ -13,12 +13,14 @@ from numpy.typing import NDArray
 
 from graphveil.errors import ParameterError
 from graphveil.factorisations.bordered import Bordered
+from graphveil.factorisations.dyadic import Dyadic
 from graphveil.graph.bound import DegreeBound
 from graphveil.mechanisms.request import Epoch, Request
 from graphveil.mechanisms.sensdiff import SensDiff
 from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace, Law
 from graphveil.noise.noise_sum import ANGLES, LEAST_SMOOTHING, MARGIN, SHORTENING, NoiseSum
 from graphveil.planning.intervals import (
+    _Identity,
     change_interval,
     change_sentence,
     half_widths,
@@ -284,3 +286,89 @@ def slow_outside(noise: NoiseSum, width: int) -> float:
     point = width / unit + float(1 - noise.slack) / unit - SHORTENING * spread
     waves = float((value / number * np.sin(angles * point)).sum())
     return 1 - 2 * point / length - 2 / np.pi * waves + MARGIN if point > 0 else 1.0
+
+
+def test_half_widths_are_those_of_the_intervals() -> None:
+    for each in (bridged_plan(), _sensdiff("0.01")):
+        found = half_widths(each, range(1, 5), "0.8")
+        assert found == [interval(each, step, 0, "0.8")[1] for step in range(1, 5)]
+        assert half_widths(each, range(2)) == half_widths(each, range(2), "0.95")
+
+
+def test_the_level_is_95_percent_if_none_is_given() -> None:
+    plan = _sensdiff("0.001")
+    narrower, asked, wider = (interval(plan, 3, 0, level) for level in ("0.945", "0.95", "0.955"))
+    assert interval(plan, 3, 0) == asked
+    assert narrower[1] < asked[1] < wider[1]
+    assert change_interval(plan, 1, 3, 0) == change_interval(plan, 1, 3, 0, "0.95")
+    assert "With 95% confidence" in sentence(3, 9)
+    assert "With 95% confidence" in change_sentence(3, 9)
+
+
+def test_the_highest_level_is_the_last_that_is_taken() -> None:
+    assert interval(_sensdiff("1"), 0, 0, "0.999999")[1] > 0
+    for level in ("0.9999991", "0", 1):
+        with pytest.raises(ParameterError, match=r"level: must be above 0 and at most 0\.999999"):
+            interval(_sensdiff("1"), 0, 0, level)
+
+
+@pytest.mark.parametrize("steps", [[], [-1], [-1, 3], [3, -1]])
+def test_releases_that_do_not_exist_have_no_noise(steps: list[int]) -> None:
+    with pytest.raises(ParameterError, match="step: must be a whole number of at least 0"):
+        noise_of(_sensdiff("1"), dict.fromkeys(steps, 1))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said"),
+    [
+        (1, 5, "lies between 1 and 5."),
+        (0, 5, "is at most 5."),
+        (-3, 5, "is at most 5."),
+        (-3, 0, "is at most 0."),
+        (-3, -1, "is at most 0."),
+    ],
+)
+def test_no_sentence_tells_of_less_than_nobody(low: int, high: int, said: str) -> None:
+    assert f"With 90% confidence the true number {said}" in sentence(low, high, "0.9")
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [
+        (1, 5, "has risen"),
+        (0, 5, "may be that nothing changed"),
+        (-5, 0, "may be that nothing changed"),
+        (0, 0, "may be that nothing changed"),
+        (-5, -1, "has fallen"),
+    ],
+)
+def test_a_change_is_told_only_where_noise_cannot_explain_it(
+    low: int, high: int, verdict: str
+) -> None:
+    told = change_sentence(low, high, "0.9")
+    assert f"With 90% confidence the true number changed by between {low:+} and {high:+}." in told
+    assert verdict in told
+
+
+def test_what_was_found_is_kept_for_its_own_plan_only() -> None:
+    one, other = _sensdiff("1"), _sensdiff("1")
+    assert noise_of(one, {2: 1}) is noise_of(one, {2: 1})
+    assert noise_of(one, {2: 1}) is not noise_of(one, {3: 1})
+    assert _Identity(one) == _Identity(one)
+    assert _Identity(one) != _Identity(other)
+    assert _Identity(one) != "a plan"
+
+
+def test_rounding_moves_each_release_that_is_rounded_by_a_half() -> None:
+    whole, broken = _sensdiff("1"), bridged_plan()
+    assert noise_of(whole, {0: 1, 5: -3}).slack == 0
+    assert noise_of(broken, {4: 1}).slack == HALF
+    assert noise_of(broken, {0: -1, 4: 2}).slack == 3 * HALF
+
+
+def test_what_an_epoch_leaves_broken_stays_broken() -> None:
+    """The first step of a tree is whole by itself, but not on top of a tree that is not."""
+    law = DiscreteLaplace(Fraction(3))
+    epochs = (Epoch(Dyadic(2), law), Epoch(Dyadic(2), law))
+    trees = Plan(SensDiff(), bridged_plan().request, epochs)
+    assert [noise_of(trees, {step: 1}).slack for step in range(4)] == [0, HALF, HALF, HALF]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from itertools import count, islice
-from math import sqrt
+from math import ceil, floor, sqrt
 
 import pytest
 from hypothesis import given, settings
@@ -15,10 +15,13 @@ from hypothesis import strategies as st
 
 from graphveil.errors import ParameterError
 from graphveil.factorisations.bordered import Bordered
+from graphveil.factorisations.dyadic import Dyadic
 from graphveil.factorisations.factorisation import Factorisation
 from graphveil.graph.bound import DegreeBound
 from graphveil.mechanisms.mechanism import Mechanism, mechanism, registered
-from graphveil.mechanisms.request import Request
+from graphveil.mechanisms.request import Epoch, Request
+from graphveil.noise.laws import DiscreteLaplace
+from graphveil.planning.intervals import noise_of
 from graphveil.planning.plan import Plan, continued
 from graphveil.planning.planner import best, compare, plan
 from graphveil.planning.shares import equal_shares, weighted_shares
@@ -174,3 +177,61 @@ def test_deviations_past_the_shown_ones_are_the_same_in_any_order() -> None:
     wanted = found.standard_deviations(400)
     for place in (120, 100, 399, 99, 250):
         assert found.standard_deviation(place) == wanted[place]
+
+
+MIXED = Bordered((1, 1, 1), ((1, 1, 1),), ((0,), (1,), (3,)), 3)  # whole, broken, whole
+SCALES = [Fraction(1, 4), Fraction(1), Fraction(5, 2), Fraction(40)]
+
+
+@pytest.mark.parametrize("scale", SCALES, ids=str)
+@pytest.mark.parametrize("member", [MIXED, Dyadic(3), Dyadic(2)], ids=str)
+@pytest.mark.parametrize("name", ["sensdiff", "compose-d-bounded"])
+def test_predictions_are_those_of_the_law_of_the_noise(
+    scale: Fraction, member: Factorisation, name: str
+) -> None:
+    """Two ways to the same number: step by step, and from everything that a release carries."""
+    epochs = (Epoch(member, DiscreteLaplace(scale)), Epoch(member, DiscreteLaplace(scale / 2))) * 2
+    made = Plan(mechanism(name), asked(mechanism(name), 4 * member.steps), epochs)
+    laws = [noise_of(made, {step: 1}) for step in range(4 * member.steps)]
+    wanted = [sqrt(law.rounded_variance()) for law in laws]
+    assert made.standard_deviations() == pytest.approx(wanted, rel=1e-9)
+
+
+def test_a_plan_of_unknown_length_is_judged_on_100_steps() -> None:
+    endless = planned("epochs", None)
+    assert len(endless.predicted) == 100
+    assert endless.mean_std == pytest.approx(sum(endless.standard_deviations(100)) / 100)
+    assert endless.last_std == endless.predicted[99] == endless.standard_deviation(99)
+    assert endless.standard_deviation(100) == endless.standard_deviations(101)[100]
+    with pytest.raises(ParameterError, match="steps: is needed where the horizon is unknown"):
+        endless.standard_deviations()
+
+
+@pytest.mark.parametrize("name", ["sensdiff", "optimised"])
+def test_noise_of_a_quarter_of_the_size_is_warned_of(name: str) -> None:
+    made = planned(name, 5)
+    assert made.warning(ceil(4 * made.last_std)) is None
+    assert made.warning(floor(4 * made.last_std)) is not None
+
+
+@pytest.mark.parametrize("expected", [0, -1, True, 2.5])
+def test_an_expected_size_is_a_number_of_people(expected: int) -> None:
+    with pytest.raises(ParameterError, match="expected: must be a whole number of at least 1"):
+        planned("sensdiff", 5).warning(expected)
+
+
+def test_the_least_expected_size_is_1() -> None:
+    assert planned("sensdiff", 5).warning(1) is not None
+
+
+def test_plans_are_stored_in_format_1() -> None:
+    stored = planned("sensdiff", 5).to_dict()
+    assert stored["format"] == 1
+    for other in (0, 2, None):
+        with pytest.raises(ParameterError, match="plan: is not stored in format 1"):
+            Plan.from_dict({**stored, "format": other})
+
+
+def test_a_mechanism_says_itself_why_it_has_no_plan() -> None:
+    with pytest.raises(ParameterError, match="mechanism: optimised needs a known horizon"):
+        planned("optimised", None)

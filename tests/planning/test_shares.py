@@ -14,7 +14,12 @@ from graphveil.graph.bound import DegreeBound
 from graphveil.noise.exact_numbers import Exact
 from graphveil.planning.plan import Plan
 from graphveil.planning.planner import plan
-from graphveil.planning.shares import equal_relative_error, equal_shares, weighted_shares
+from graphveil.planning.shares import (
+    _checked,
+    equal_relative_error,
+    equal_shares,
+    weighted_shares,
+)
 from graphveil.statistics.statistic import Statistic, statistic
 
 POSITIVE = st.fractions(min_value=Fraction(1, 1000), max_value=1000)
@@ -79,3 +84,27 @@ def test_sizes_must_fit_the_plans() -> None:
         equal_relative_error(1, plans, [0])
     with pytest.raises(ParameterError, match="plans"):
         equal_relative_error(1, [], [])
+
+
+def test_a_series_that_needs_nearly_nothing_gets_one_part_in_ten_thousand() -> None:
+    plans = [planned(statistic("edges"), 1, 3)] * 2
+    shares = equal_relative_error("0.5", plans, [1, 10**12])
+    assert shares == (Fraction(9999, 20_000), Fraction(1, 20_000))
+
+
+@pytest.mark.parametrize("sizes", [[100, 200, 300], [7, 7, 7], [1, 2, 3_000]])
+def test_shares_come_in_parts_of_ten_thousand(sizes: list[int]) -> None:
+    plans = [planned(statistic("edges"), 1, 3)] * 3
+    shares = equal_relative_error(1, plans, sizes)
+    assert sum(shares) == 1
+    assert all((share * 10_000).denominator == 1 for share in shares)
+
+
+@pytest.mark.parametrize(
+    "parts", [[Fraction(1, 2)], [Fraction(1), Fraction(0)], [Fraction(2), Fraction(-1)]]
+)
+def test_shares_that_are_not_positive_or_do_not_use_up_the_total_are_refused(
+    parts: list[Fraction],
+) -> None:
+    with pytest.raises(ParameterError, match="total: cannot be split"):
+        _checked(parts, Fraction(1))

@@ -166,7 +166,7 @@ def _places(node: ast.AST, around: Around) -> Iterator[tuple[Place, Around, ast.
         if field in ("annotation", "returns", "decorator_list"):
             continue
         for index, child in enumerate(value) if isinstance(value, list) else [(None, value)]:
-            if not isinstance(child, ast.AST) or isinstance(child, TOLD) or _never_runs(child):
+            if not isinstance(child, ast.AST) or isinstance(child, TOLD) or _is_left_alone(child):
                 continue
             inner = around.within(node, field, child)
             yield (node, field, index), inner, child
@@ -264,7 +264,7 @@ def _other_calls(node: ast.Call) -> Iterator[ast.AST]:
             if name in DROPPED_CALLS and len(node.args) == 1:
                 yield deepcopy(node.args[0])
     for index, keyword in enumerate(node.keywords):
-        if keyword.arg is not None:
+        if keyword.arg not in (None, "strict"):
             yield _with(node, "keywords", node.keywords[:index] + node.keywords[index + 1 :])
 
 
@@ -283,8 +283,8 @@ def _is_text(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
-def _never_runs(node: ast.AST) -> bool:
-    """Whether it is read by type checkers or by `dataclass`, and never runs."""
+def _is_left_alone(node: ast.AST) -> bool:
+    """Whether it is for type checkers, for `dataclass`, or an assertion."""
     match node:
         case ast.AnnAssign(annotation=ast.Name(id="TypeAlias")):
             return True
@@ -294,4 +294,6 @@ def _never_runs(node: ast.AST) -> bool:
             return True
         case ast.AnnAssign(value=ast.Call(func=ast.Name(id="field"))):
             return True  # read once, by `dataclass`, when the module is imported
+        case ast.keyword(arg="strict"):
+            return True  # an assertion that both are as long
     return False

@@ -10,8 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphveil.factorisations import columns
-from graphveil.factorisations.bordered import Bordered
+from graphveil.factorisations.bordered import Bordered, identity, single_step
 from graphveil.factorisations.columns import Dense, Integers, farthest_pair
+from graphveil.factorisations.dyadic import Dyadic
+from graphveil.factorisations.factorisation import Factorisation
+from graphveil.factorisations.toeplitz import ScaledToeplitz
 
 
 @st.composite
@@ -53,7 +56,43 @@ def test_where_64_bits_could_overflow_the_sum_of_norms_is_taken(times: int) -> N
     assert found == (times if times == 2**61 else 2 * times)
 
 
-def test_a_bordered_matrix_knows_its_columns_as_if_it_were_formed() -> None:
-    member = Bordered((3, 1, 5), ((1, 0, -2), (2, 2, 2)), ((1, 0), (0, 1), (1, 1)), 3)
+@pytest.mark.parametrize(
+    "member",
+    [
+        Bordered((3, 1, 5), ((1, 0, -2), (2, 2, 2)), ((1, 0), (0, 1), (1, 1)), 3),
+        Dyadic(5),
+        ScaledToeplitz((3, 2, 1), (1, 3, 5)),
+    ],
+    ids=str,
+)
+def test_every_form_knows_its_columns_as_if_they_were_formed(member: Factorisation) -> None:
+    assert member.strategy().dtype == np.int64
     for rises, falls in [(0, 1), (1, 0), (1, 1), (4, 3), (2, 7)]:
         assert member.pair_l1(rises, falls) == formed(member.strategy(), rises, falls)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "rises", "falls", "farthest"),
+    [
+        ([[1, 1]], 5, 4, 5),  # equal columns: one alone is farther than any two
+        ([[1, 1]], 4, 5, 5),
+        ([[3]], 2, 7, 21),
+        ([[2, -1]], 3, 0, 6),
+        ([[0, 0]], 1, 1, 0),
+        ([[1, -1]], 2**60 + 1, 2**60, 2**61 + 1),  # beyond what a float could tell apart
+    ],
+)
+def test_known_distances(matrix: list[list[int]], rises: int, falls: int, farthest: int) -> None:
+    assert Dense(np.array(matrix)).pair_l1(rises, falls) == farthest
+
+
+def test_steps_are_whole_where_their_weights_are() -> None:
+    mixed = Bordered((1, 1, 1), ((1, 1, 1),), ((0,), (1,), (3,)), 3)
+    scaled = Bordered((1, 3, 1), ((1, 1, 1),), ((0,), (1,), (3,)), 3)
+    assert mixed.integral_steps().tolist() == [True, False, True]
+    assert scaled.integral_steps().tolist() == [False, False, False]
+    assert {mixed.integral_steps().dtype, scaled.integral_steps().dtype} == {np.dtype(bool)}
+
+
+def test_one_step_is_measured_as_it_is() -> None:
+    assert single_step() == Bordered((1,)) == identity(1)

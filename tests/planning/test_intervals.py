@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from graphveil.errors import ParameterError
-from graphveil.factorisations.bordered import Bordered
+from graphveil.factorisations.bordered import Bordered, identity
 from graphveil.factorisations.dyadic import Dyadic
+from graphveil.factorisations.factorisation import Factorisation
 from graphveil.graph.bound import DegreeBound
+from graphveil.mechanisms.mechanism import mechanism
 from graphveil.mechanisms.request import Epoch, Request
 from graphveil.mechanisms.sensdiff import SensDiff
 from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace, Law
@@ -288,11 +290,34 @@ def slow_outside(noise: NoiseSum, width: int) -> float:
     return 1 - 2 * point / length - 2 / np.pi * waves + MARGIN if point > 0 else 1.0
 
 
-def test_half_widths_are_those_of_the_intervals() -> None:
-    for each in (bridged_plan(), _sensdiff("0.01")):
-        found = half_widths(each, range(1, 5), "0.8")
-        assert found == [interval(each, step, 0, "0.8")[1] for step in range(1, 5)]
-        assert half_widths(each, range(2)) == half_widths(each, range(2), "0.95")
+def of_epochs(name: str, shapes: list[Factorisation], scales: list[int]) -> Plan:
+    """A plan with just these epochs."""
+    laws = [DiscreteLaplace(Fraction(scale, 4)) for scale in scales]
+    epochs = tuple(map(Epoch, shapes, laws))
+    return Plan(mechanism(name), bridged_plan().request, epochs)
+
+
+TREE, ROWS = Dyadic(2), Bordered((1, 1), ((1, 1),), ((1,), (2,)), 3)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        bridged_plan(epochs=3),
+        _sensdiff("0.01"),
+        of_epochs("sensdiff", [TREE] * 4, [2, 2, 2, 9]),
+        of_epochs("sensdiff", [TREE, ROWS, TREE, TREE], [2, 9, 2, 2]),
+        of_epochs("sensdiff", [ROWS, identity(1), identity(2), TREE], [7, 2, 2, 1]),
+        of_epochs("compose-d-bounded", [TREE, ROWS, TREE], [2, 9, 4]),
+    ],
+)
+def test_widths_in_one_pass_are_those_of_each_interval(made: Plan) -> None:
+    """Whatever epochs follow each other, equal or not, whole or not."""
+    steps = sum(epoch.steps for epoch in made.epochs)
+    for first, end in [(0, steps), (1, steps - 1), (2, 3), (steps - 1, steps)]:
+        found = half_widths(made, range(first, end), "0.8")
+        assert found == [interval(made, step, 0, "0.8")[1] for step in range(first, end)]
+    assert half_widths(made, range(2)) == half_widths(made, range(2), "0.95")
 
 
 def test_the_level_is_95_percent_if_none_is_given() -> None:
@@ -368,7 +393,5 @@ def test_rounding_moves_each_release_that_is_rounded_by_a_half() -> None:
 
 def test_what_an_epoch_leaves_broken_stays_broken() -> None:
     """The first step of a tree is whole by itself, but not on top of a tree that is not."""
-    law = DiscreteLaplace(Fraction(3))
-    epochs = (Epoch(Dyadic(2), law), Epoch(Dyadic(2), law))
-    trees = Plan(SensDiff(), bridged_plan().request, epochs)
+    trees = of_epochs("sensdiff", [TREE, TREE], [12, 12])
     assert [noise_of(trees, {step: 1}).slack for step in range(4)] == [0, HALF, HALF, HALF]

@@ -23,7 +23,7 @@ from graphveil.mechanisms.request import Epoch, Request
 from graphveil.noise.laws import DiscreteLaplace
 from graphveil.planning.intervals import noise_of
 from graphveil.planning.plan import Plan, continued
-from graphveil.planning.planner import best, compare, plan
+from graphveil.planning.planner import _complexity, best, compare, plan
 from graphveil.planning.shares import equal_shares, weighted_shares
 from graphveil.statistics.statistic import statistic
 
@@ -235,3 +235,14 @@ def test_plans_are_stored_in_format_1() -> None:
 def test_a_mechanism_says_itself_why_it_has_no_plan() -> None:
     with pytest.raises(ParameterError, match="mechanism: optimised needs a known horizon"):
         planned("optimised", None)
+
+
+@pytest.mark.parametrize(
+    ("name", "horizon", "drawn"),
+    [("sensdiff", 5, 5), ("tree", 7, 7 + 3 + 1), ("epochs", None, 16 + 2 + 64 + 4 + 256 + 8)],
+)
+def test_the_simplest_plan_draws_the_fewest_noises(
+    name: str, horizon: int | None, drawn: int
+) -> None:
+    made = planned(name, horizon)
+    assert _complexity(made) == (drawn, made.mechanism.needs_horizon, name)

@@ -72,8 +72,13 @@ def test_impossible_splits_are_refused(total: Exact, weights: Sequence[Exact]) -
 
 @pytest.mark.parametrize("series", [0, -2, True])
 def test_no_series_no_shares(series: int) -> None:
-    with pytest.raises(ParameterError, match="series"):
+    with pytest.raises(ParameterError, match=r"^series: must be a whole number of at least 1"):
         equal_shares(1, series)
+
+
+def test_no_weights_no_shares() -> None:
+    with pytest.raises(ParameterError, match="weights: must name at least one series"):
+        weighted_shares(1, [])
 
 
 def test_sizes_must_fit_the_plans() -> None:

@@ -255,6 +255,8 @@ def test_files_say_whether_people_are_listed_for_their_links_only(tmp_path: Path
     assert read(COMPACT, options=all_listed).records.by_links == ()
     completed = read_records([*COMPACT.paths, tmp_path / "people.csv"], options=COMPACT.options)
     assert completed.records.by_links == ()
+    both = read_records([*HIVTRACE.paths, *COMPACT.paths], options=ReadingOptions(time="dx_date"))
+    assert both.records.by_links == ("compact.json",)  # the other file has other people
     assert read(TEMPORAL).records.by_links == ("messages.txt",)
     listed = read_records([*TEMPORAL.paths, tmp_path / "people.csv"]).records
     assert (rows(listed.nodes), listed.by_links) == ([("21", "2019")], ())

@@ -94,11 +94,14 @@ def _people(parsed: list[ParsedFile]) -> list[Table]:
 
 
 def _by_links(parsed: list[ParsedFile]) -> tuple[str, ...]:
-    """The files whose people have links, all of them, unless another file completes them."""
-    lists = [file for file in parsed if file.nodes] or [file for file in parsed if file.derived]
-    if all(file.linked_only or file.derived for file in lists):
-        return tuple(file.report.name for file in lists)
-    return ()
+    """The files whose people have links, all of them, unless a node list completes them.
+
+    A list of the same format is that of another network, and completes nothing.
+    """
+    complete = {file.report.format for file in parsed if file.nodes and not file.linked_only}
+    derived = [] if any(file.nodes for file in parsed) else [f for f in parsed if f.derived]
+    linked = [f for f in parsed if f.linked_only and not complete - {f.report.format}]
+    return tuple(file.report.name for file in (*linked, *derived))
 
 
 def _refuse_undated(parsed: list[ParsedFile]) -> None:

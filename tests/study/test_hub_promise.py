@@ -60,7 +60,7 @@ def test_readers_are_told(root: Path) -> None:
     assert "neighbours of degree above 2" in series.sensitivity.assumption
     told = statement.assumption(part)
     assert "everybody has links to at most one person with more than 2 links" in told
-    assert "Of all links, the links of a person beyond the first 2 are not counted." in told
+    assert "Links of a person beyond the first 2 are not counted." in told
     exactly = dict(statement.not_protected(part))
     assert "at most one person with more than 2 links" in exactly["bound on hubs"]
 
@@ -69,7 +69,7 @@ def test_the_file_holds_it_and_old_files_do_not() -> None:
     hubbed, plain = numbered(bound=BOUND), numbered()
     assert hubbed.degree_bound == HubBound(DegreeBound(2), (1,))
     assert Promise.from_toml(hubbed.to_toml()) == hubbed
-    assert "hubs = [" in hubbed.to_toml()
+    assert "hubs = 1\n" in hubbed.to_toml()
     assert "hubs" not in plain.to_toml()
     assert Promise.from_toml(plain.to_toml()).degree_bound == DegreeBound(12)
     both: dict[str, Any] = {"inward": 1, "outward": 3, "hubs": (0, 1), "justification": "a tree"}

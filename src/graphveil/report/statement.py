@@ -175,7 +175,7 @@ def assumption(part: PublicPart) -> str:
         "be published; what readers could infer from such a gap is not covered."
     )
     if isinstance(bound, HubBound):
-        rest += f" Of all links, the {bound.uncounted} are not counted."
+        rest += f" {bound.uncounted.capitalize()} are not counted."
     if cut:
         rest += f" Only the series {', '.join(cut)} do not need this promise."
     return rest

@@ -82,6 +82,13 @@ def _numbers(given: object) -> object:
     return (given,) if isinstance(given, int) else given
 
 
+def _told_numbers(numbers: tuple[int, ...] | None) -> int | list[int] | None:
+    """One number stands without brackets."""
+    if numbers is None:
+        return None
+    return numbers[0] if len(numbers) == 1 else list(numbers)
+
+
 class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -97,7 +104,9 @@ class PromisedBound(_Part):
     inward: int | None = Field(default=None, ge=1)
     outward: int | None = Field(default=None, ge=1)
     oriented: bool = False
-    hubs: Annotated[tuple[int, ...] | None, BeforeValidator(_numbers)] = None
+    hubs: Annotated[
+        tuple[int, ...] | None, BeforeValidator(_numbers), PlainSerializer(_told_numbers)
+    ] = None
     justification: Text
 
     @model_validator(mode="after")

@@ -19,7 +19,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from faults import MEMORY, Fault, Watch, install
+from faults import MEMORY, TAKER, Fault, Watch, install
 
 NEEDED = (
     "opendp.prelude",
@@ -80,6 +80,18 @@ def _withdraw(root: Path, _: str | None) -> None:
     Study.at(root).withdraw()
 
 
+def _adopt(root: Path, _: str | None) -> None:
+    from graphveil.study import Study
+
+    Study.at(root).adopt("another copy may have gone on")
+
+
+def _hand_over(root: Path, _: str | None) -> None:
+    from graphveil.study import Study
+
+    Study.at(root).hand_over(TAKER)
+
+
 def _command_line(root: Path, _: str | None) -> None:
     """The whole `graphveil publish`, with its report; only the pictures are not drawn."""
     from graphveil.cli import main
@@ -100,6 +112,8 @@ COMMANDS: dict[str, Callable[[Path, str | None], None]] = {
     "publish": _publish,
     "publish 2001": _publish_first,
     "withdraw": _withdraw,
+    "adopt": _adopt,
+    "hand-over": _hand_over,
     "graphveil publish": _command_line,
 }
 

@@ -26,6 +26,7 @@ Put = Callable[[Any, str, Any], object]
 
 KILL = 0
 LOCKS = {"lock", "lock-holder", "ledger.sqlite-writer"}
+TAKER = "0123456789abcdef"  # the machine to which studies are handed over
 MEMORY = "machine"  # under the study, so that what the machine remembers is copied with it
 ERRORS = {errno.ENOSPC: "database or disk is full", errno.EROFS: "attempt to write a readonly "
           "database", errno.EIO: "disk I/O error"}  # fmt: skip

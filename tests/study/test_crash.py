@@ -24,9 +24,10 @@ from fault_runs import (
     strangers,
     twice,
 )
-from faults import Fault
+from faults import TAKER, Fault
 from graphveil.errors import GraphveilError
 from graphveil.study import Study
+from graphveil.study.machine import Machine
 from studies import opened, people, people_and_bad_rows, promise, released
 from study_databases import new_database
 
@@ -42,12 +43,16 @@ FAIL_POINTS = {
     ("publish", "sqlite"): 33,
     ("series", "sqlite"): 22,
     ("withdraw", "sqlite"): 9,
+    ("adopt", "sqlite"): 20,
+    ("hand-over", "sqlite"): 16,
     ("graphveil publish", "sqlite"): 77,
     ("create", "postgresql"): 46,
     ("add", "postgresql"): 35,
     ("publish", "postgresql"): 33,
     ("series", "postgresql"): 22,
     ("withdraw", "postgresql"): 9,
+    ("adopt", "postgresql"): 21,
+    ("hand-over", "postgresql"): 16,
     ("graphveil publish", "postgresql"): 77,
 }
 
@@ -88,7 +93,7 @@ def test_the_fail_points_are_all_known(
 ) -> None:
     draft, started = setting(kind, "add")[0], setting(kind, "publish")[0]
     found = {"add": effects_of(draft, "add")}
-    for command in ("publish", "series", "withdraw", "graphveil publish"):
+    for command in ("publish", "series", "withdraw", "adopt", "hand-over", "graphveil publish"):
         found[command] = effects_of(started, command)
     server = None if kind == "sqlite" else new_database(request.getfixturevalue("postgresql"))
     created = draft.processes.run(tmp_path / "created", "create", database=server)
@@ -254,7 +259,7 @@ def test_create_is_killed(setting: Setting, every: int, tmp_path: Path) -> None:
     places = setting("sqlite", "add")
     effects = places[0].processes.run(tmp_path / "created", "create").effects
     cases = list(every_fault(effects))
-    assert len(cases) == 79
+    assert len(cases) == 85
     assert troubles(places, cases[::every], killed_create) == []
 
 
@@ -285,8 +290,40 @@ def killed_withdraw(bench: Bench, fault: Fault) -> str | None:
         return None if right else "some of the batch is there"
 
 
+def killed_adoption(bench: Bench, fault: Fault) -> str | None:
+    """Kill an adoption: the study goes on, with the noise it had or with fresh noise."""
+    with bench.copy() as root:
+        ended = bench.processes.run(root, "adopt", fault)
+        if ended.killed_by != SIGKILL:
+            return f"was not killed: {ended}"
+        at(root).publish(2)
+        return _trouble(root, {}, 3, PUBLIC)
+
+
+def killed_hand_over(bench: Bench, fault: Fault) -> str | None:
+    """Kill a hand-over: one machine may go on, or none until it is adopted; never both."""
+    with bench.copy() as root:
+        ended = bench.processes.run(root, "hand-over", fault)
+        if ended.killed_by != SIGKILL:
+            return f"was not killed: {ended}"
+        taker = Machine(root / "taker")
+        taker.folder.mkdir()
+        (taker.folder / "machine").write_text(TAKER)
+        here = at(root).standing().may_go_on
+        there = Study.at(root, machine=taker).standing().may_go_on
+        at(root).adopt("the hand-over was interrupted")
+        at(root).publish(2)
+        return "both go on" if here and there else _trouble(root, {}, 3, PUBLIC)
+
+
 @pytest.mark.parametrize(
-    ("command", "trial", "every"), [("series", killed_series, 4), ("withdraw", killed_withdraw, 2)]
+    ("command", "trial", "every"),
+    [
+        ("series", killed_series, 4),
+        ("withdraw", killed_withdraw, 2),
+        ("adopt", killed_adoption, 4),
+        ("hand-over", killed_hand_over, 2),
+    ],
 )
 def test_smaller_commands_are_killed(
     setting: Setting, command: str, trial: Callable[[Bench, Fault], str | None], every: int
@@ -306,6 +343,8 @@ def test_smaller_commands_are_killed(
         ("add", killed_add),
         ("series", killed_series),
         ("withdraw", killed_withdraw),
+        ("adopt", killed_adoption),
+        ("hand-over", killed_hand_over),
     ],
 )
 def test_every_command_is_killed_everywhere(

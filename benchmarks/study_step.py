@@ -109,12 +109,15 @@ def measured(folder: Path) -> tuple[list[list[Lap]], int, int]:
     series = [word for each in SERIES for word in ("--series", each)]
     steps = ["--every", "1", "--first", "1", "--last", "40"]
     promise = [*about, *reasons, *steps, "--bound", "3000", "--epsilon", "1", *series]
+    # What the machine remembers lies in the study, so that it goes back with it, too.
+    os.environ["GRAPHVEIL_STATE"] = str(study / "machine")
     graphveil("new", str(study), *promise)
     print(graphveil("add", str(study), *files["past"][1]), flush=True)
     print(graphveil("publish", str(study), "--through", str(STEPS - 1)), flush=True)
     runs = []
     for _ in range(RUNS):
         shutil.copytree(study, again)
+        os.environ["GRAPHVEIL_STATE"] = str(again / "machine")
         add = graphveil("add", str(again), *files["last"][1])
         publish = graphveil("publish", str(again), "--no-report")
         runs.append([add, publish, graphveil("report", str(again))])

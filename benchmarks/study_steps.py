@@ -91,6 +91,7 @@ def written(folder: Path, steps: int) -> list[str]:
 def begun(folder: Path, steps: int) -> tuple[str, Lap]:
     """A study with all its records, of which nothing is sealed; and what making it took."""
     folder.mkdir()
+    os.environ["GRAPHVEIL_STATE"] = str(folder / "machine")
     about = ["--title", "Days", "--population", "nobody", "--publisher", "a benchmark"]
     reasons = ["--bound-reason", "a benchmark", "--epsilon-reason", "a benchmark"]
     calendar = ["--every", "1", "--first", day(0), "--last", day(steps - 1)]

@@ -202,10 +202,9 @@ class Trials:
         name = assigned(mutant.around.statement)
         if not name:
             return set()
-        if mutant.around.scope:
-            users = [each for each in list(callers) if each[0] == str(path)]
-        else:
-            users = list(self._users[name])
+        users = list(self._users[name])
+        if mutant.around.scope:  # what reads it may also be made by `dataclass`
+            users += [each for each in list(callers) if each[0] == str(path)]
         return set().union(*(callers[user] for user in users))
 
     @cached_property

@@ -181,6 +181,13 @@ def test_a_sampler_that_promises_less_is_refused(law: Law, monkeypatch: pytest.M
         ReleaseNoise().draw(law, 1)
 
 
+@pytest.mark.parametrize(
+    "law", [DiscreteLaplace(Fraction(1, 1000)), DiscreteGaussian(Fraction(1, 1000))], ids=str
+)
+def test_noise_that_is_next_to_nothing_is_drawn_around_0(law: Law) -> None:
+    assert ReleaseNoise().draw(law, 50) == [0] * 50
+
+
 def test_the_privacy_map_is_taken_at_its_word() -> None:
     assert _loss(DiscreteLaplace(Fraction(2))) == 0.5
 

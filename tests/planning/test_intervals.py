@@ -23,6 +23,7 @@ from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace, Law
 from graphveil.noise.noise_sum import ANGLES, LEAST_SMOOTHING, MARGIN, SHORTENING, NoiseSum
 from graphveil.planning.intervals import (
     _Identity,
+    _noises,
     change_interval,
     change_sentence,
     half_widths,
@@ -395,3 +396,20 @@ def test_what_an_epoch_leaves_broken_stays_broken() -> None:
     """The first step of a tree is whole by itself, but not on top of a tree that is not."""
     trees = of_epochs("sensdiff", [TREE, TREE], [12, 12])
     assert [noise_of(trees, {step: 1}).slack for step in range(4)] == [0, HALF, HALF, HALF]
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        bridged_plan(epochs=4),
+        of_epochs("sensdiff", [TREE, ROWS, TREE, TREE, Dyadic(3)], [2, 9, 2, 2, 5]),
+        of_epochs("sensdiff", [identity(1), identity(3), Dyadic(3), identity(1)], [2, 2, 1, 7]),
+        of_epochs("compose-d-bounded", [TREE, ROWS, TREE], [2, 9, 4]),
+    ],
+)
+def test_the_noise_of_all_releases_in_one_pass_is_that_of_each(made: Plan) -> None:
+    steps = range(sum(epoch.steps for epoch in made.epochs))
+    for step, noise in zip(steps, _noises(made, steps), strict=True):
+        alone = noise_of(made, {step: 1})
+        assert noise.variance() == pytest.approx(alone.variance(), rel=1e-9)
+        assert noise.slack == alone.slack

@@ -16,7 +16,8 @@ from graphveil.mechanisms.compose import ComposeDBounded
 from graphveil.mechanisms.mechanism import Mechanism
 from graphveil.mechanisms.request import Request
 from graphveil.mechanisms.sensdiff import SensDiff
-from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace, Law, NoiseSource
+from graphveil.noise.joint_laws import JointLaw
+from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace, NoiseLaw, NoiseSource
 from graphveil.planning.plan import Plan
 from graphveil.planning.planner import compare
 from graphveil.planning.planner import plan as planned
@@ -35,9 +36,9 @@ class Half:
 
     source: NoiseSource
 
-    def draw(self, law: Law, count: int) -> list[int]:
-        if isinstance(law, DiscreteLaplace):
-            return self.source.draw(DiscreteLaplace(law.scale / 2), count)
+    def draw(self, law: NoiseLaw, count: int) -> list[int]:
+        if isinstance(law, DiscreteLaplace | JointLaw):
+            return self.source.draw(replace(law, scale=law.scale / 2), count)
         return self.source.draw(DiscreteGaussian(law.size / 4), count)
 
 

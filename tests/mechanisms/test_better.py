@@ -20,6 +20,7 @@ from graphveil.factorisations.optimiser import mean_deviation, optimised
 from graphveil.factorisations.two_level import best_block, bridged, bridged_squares
 from graphveil.mechanisms.mechanism import mechanism, registered
 from graphveil.mechanisms.request import Request
+from graphveil.noise.laws import DiscreteLaplace
 from graphveil.planning.plan import Plan
 from graphveil.statistics.sensitivity import Sensitivity
 from graphveil.testing.simulation import simulate
@@ -81,7 +82,9 @@ def test_epochs_follow_one_another_for_ever() -> None:
 
 def test_epochs_add_what_finished_ones_left() -> None:
     inside = [bridged_squares(16 * 4**e, 8 * 2**e) for e in range(2)]
-    factor = planned("epochs", None, WIDE).epoch(0).law.variance()
+    law = planned("epochs", None, WIDE).epoch(0).law
+    assert isinstance(law, DiscreteLaplace)
+    factor = law.variance()
     expected = factor * np.concatenate([inside[0], inside[0][-1] + inside[1]])
     found = np.array(planned("epochs", None, WIDE).standard_deviations(80)) ** 2
     np.testing.assert_allclose(found, expected, rtol=1e-4)

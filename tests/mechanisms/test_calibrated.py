@@ -7,7 +7,7 @@ the functions that the mechanisms themselves use.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from itertools import count, product
@@ -23,15 +23,17 @@ from graphveil.errors import ParameterError
 from graphveil.factorisations.bordered import Bordered
 from graphveil.factorisations.toeplitz import ScaledToeplitz
 from graphveil.graph.bound import Bound, DegreeBound, InOutBound
-from graphveil.mechanisms import compose, gaussian, sensseq
+from graphveil.mechanisms import compose, gaussian, moves, sensseq, shaped_projection
 from graphveil.mechanisms import mechanism as mechanism_module
 from graphveil.mechanisms.mechanism import Measured, Mechanism, mechanism, registered
 from graphveil.mechanisms.request import Epoch, Request
 from graphveil.noise.calibration import gaussian_for, laplace_for
+from graphveil.noise.joint_laws import BoxNoise, MovesNoise, RangeNoise
 from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace
 from graphveil.noise.zcdp import rho_of
 from graphveil.planning.plan import Plan, continued
 from graphveil.statistics.sensitivity import Measure, Sensitivity
+from graphveil.statistics.shape import Bins, Mass, Moves, Shape
 from graphveil.statistics.statistic import Statistic, statistic
 from graphveil.statistics.statistic import registered as statistics
 
@@ -62,13 +64,14 @@ def changing(bound: Bound) -> Iterator[tuple[Statistic, Sensitivity]]:
 def requests() -> Iterator[Request]:
     for bound in BOUNDS:
         distinct = {
-            (stated.l1, stated.static_l1, stated.variation, after): (stated, width, after)
+            (stated.l1, stated.static_l1, chosen.shape(bound), after): (chosen, stated, after)
             for chosen, stated in changing(bound)
-            for width, after in [(chosen.width(bound), chosen.projected_l1(bound))]
+            for after in [chosen.projected_l1(bound)]
         }
-        for stated, width, after in distinct.values():
+        for chosen, stated, after in distinct.values():
+            width, rises, shape = chosen.width(bound), chosen.projection_rises, chosen.shape(bound)
             for epsilon, horizon in product(EPSILONS, HORIZONS):
-                yield Request(stated, epsilon, None, horizon, width, after)
+                yield Request(stated, epsilon, None, horizon, width, after, rises, shape)
 
 
 def admitted(member: Mechanism) -> list[Request]:
@@ -131,9 +134,45 @@ def require_enough_on_totals(request: Request, epochs: list[Epoch], static: int)
     assert len(epochs) == request.horizon
 
 
+def corners(rises: int, falls: int, steps: int) -> Iterator[Integers]:
+    """All rises at one step and all falls at another, or only the one or the other."""
+    for up, down in product(range(-1, steps), repeat=2):
+        change = np.zeros(steps, dtype=np.int64)
+        change[up] += rises if up >= 0 else 0
+        change[down] -= falls if down >= 0 else 0
+        yield change
+
+
+def dearest(shape: Shape | None, request: Request, measured: Callable[[Integers], int]) -> int:
+    """What the dearest change of a shape costs, number by number."""
+    assert isinstance(shape, Mass | Moves | Bins)
+    if isinstance(shape, Bins):
+        return sum(dearest(each, request, measured) for each in shape.bins)
+    rises, falls = (shape.rises, shape.falls) if isinstance(shape, Moves) else (shape.total, 0)
+    return max(measured(change) for change in corners(rises, falls, request.known_horizon()))
+
+
+def require_enough_as_a_whole(request: Request, epoch: Epoch) -> None:
+    """One epoch, and what one person can do in it is within ε; but for Γ, it is just ε."""
+    law, matrix = epoch.law, epoch.factorisation.strategy()
+    if isinstance(law, RangeNoise | BoxNoise):
+        assert request.projected_l1 == request.epsilon * law.scale
+        assert request.projected_rises or isinstance(law, BoxNoise)
+        return
+    assert isinstance(law, MovesNoise | DiscreteLaplace)
+    if isinstance(law, MovesNoise):
+        matrix = np.vstack([matrix, np.ones_like(matrix[:1])])
+    most = request.sensitivity.l1 * int(np.abs(matrix).sum(axis=0).max())
+    cost = dearest(request.shape, request, lambda d: int(np.abs(matrix @ d).sum()))
+    assert request.epsilon * law.scale == min(cost, most)
+
+
 def require_enough(member: Mechanism, request: Request) -> None:
     epochs = epochs_of(member, request)
-    if member.measured is Measured.DIFFERENCES:
+    if member.whole:
+        (epoch,) = epochs
+        require_enough_as_a_whole(request, epoch)
+    elif member.measured is Measured.DIFFERENCES:
         require_enough_on_differences(request, epochs)
     elif member.measured is Measured.TOTALS:
         require_enough_on_totals(request, epochs, request.sensitivity.static_l1)
@@ -155,8 +194,8 @@ def test_no_mechanism_wastes_noise(name: str) -> None:
     """The inequality is an equation for Laplace, and nearly one for Gaussian noise."""
     member = mechanism(name)
     for request in admitted(member)[::7]:
-        if member.measured is not Measured.DIFFERENCES:
-            continue  # there the sum is ε exactly, which is checked above
+        if member.measured is not Measured.DIFFERENCES or member.whole:
+            continue  # there the cost is ε exactly, which is checked above
         for epoch in epochs_of(member, request):
             if request.delta is None:
                 stretched = longest_column(epoch) * request.sensitivity.l1
@@ -197,7 +236,7 @@ def test_what_a_mechanism_cannot_promise_is_refused(name: str) -> None:
     asked = Request(statistic("triangles").sensitivity(DegreeBound(4)), Fraction(1))
     wrong = replace(asked, delta=DELTA if member.pure else None, horizon=9, projected_l1=5)
     assert member.refusal(wrong) is not None
-    fitting = replace(asked, delta=None if member.pure else DELTA, horizon=9, projected_l1=5)
+    fitting = replace(wrong, delta=None if member.pure else DELTA, projected_rises=True)
     assert member.refusal(fitting) is None
     assert (member.refusal(replace(fitting, horizon=None)) is not None) == member.needs_horizon
     assert (member.refusal(replace(fitting, projected_l1=None)) is not None) == member.projects
@@ -337,6 +376,27 @@ def test_the_projected_sensitivity_is_not_the_bounded_one(monkeypatch: pytest.Mo
     assert caught("compose-projection")
 
 
+def test_moves_of_one_person_less_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(moves.Returning, "pair_l1", lambda self, rises, falls: rises + falls)
+    assert caught("moves")
+
+
+@pytest.mark.parametrize("name", ["range-projection", "box-projection"])
+def test_the_bounded_static_sensitivity_is_too_little_for_projected_totals(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def planted(request: Request) -> BoxNoise:
+        return BoxNoise(request.sensitivity.static_l1 / request.epsilon, request.known_horizon())
+
+    def range_planted(request: Request) -> RangeNoise:
+        scale = (request.sensitivity.static_l1 - Fraction(1, 2)) / request.epsilon
+        return RangeNoise(scale, request.known_horizon())
+
+    monkeypatch.setattr(shaped_projection, "_box", planted)
+    monkeypatch.setattr(shaped_projection, "_range", range_planted)
+    assert caught(name)
+
+
 def split(differences: Integers, epochs: list[Epoch]) -> Iterator[tuple[Epoch, Integers]]:
     """What each epoch measures; steps beyond the series do not change."""
     first = 0
@@ -379,9 +439,10 @@ def test_the_cost_of_any_two_neighbours_is_within_the_budget(
 ) -> None:
     """The whole theorem: the measurements of two sequences, over all epochs, cost ε or ρ."""
     distance = np.array(rows, dtype=np.int64)
-    asked = Request(
-        sensitivity_of(distance), Fraction(2), None, 24 if known else None, len(rows[0])
-    )
+    rises, falls = distance.clip(min=0).sum(axis=0), -distance.clip(max=0).sum(axis=0)
+    shape = Bins(tuple(map(Moves, rises.tolist(), falls.tolist())))
+    horizon, width = 24 if known else None, len(rows[0])
+    asked = Request(sensitivity_of(distance), Fraction(2), None, horizon, width, shape=shape)
     for member in registered().values():
         request = asked if member.pure else replace(asked, delta=DELTA)
         if member.refusal(request) is None and member.measured is Measured.DIFFERENCES:
@@ -390,11 +451,18 @@ def test_the_cost_of_any_two_neighbours_is_within_the_budget(
                 (epoch, epoch.factorisation.strategy() @ x) for epoch, x in split(distance, epochs)
             ]
             if member.pure:
-                cost = sum(int(np.abs(by).sum()) / scale_of(epoch) for epoch, by in moved)
-                assert cost <= request.epsilon
+                assert sum(spent(epoch, by) for epoch, by in moved) <= request.epsilon
             else:
                 cost = sum(Fraction(int((by**2).sum())) / (2 * variance_of(e)) for e, by in moved)
                 assert cost <= rho_of(request.epsilon, DELTA)
+
+
+def spent(epoch: Epoch, moved: Integers) -> Fraction:
+    """The loss of measurements that differ by so much."""
+    if isinstance(epoch.law, MovesNoise):
+        ends = int(np.abs(moved.sum(axis=0)).sum())
+        return (int(np.abs(moved).sum()) + ends) / epoch.law.scale
+    return int(np.abs(moved).sum()) / scale_of(epoch)
 
 
 def _until(plan: Plan, steps: int) -> Iterator[Epoch]:

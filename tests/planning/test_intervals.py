@@ -269,6 +269,7 @@ def test_widths_in_one_pass_are_those_of_the_slow_definition(
     assert [found[step] for step in chosen] == one_by_one
     for step, width in zip(chosen, one_by_one, strict=True):
         noise = noise_of(made, {step: 1})
+        assert isinstance(noise, NoiseSum)
         assert slow_outside(noise, width) <= 0.05
         assert width == 0 or slow_outside(noise, width - noise._unit) > 0.05
 
@@ -385,17 +386,24 @@ def test_what_was_found_is_kept_for_its_own_plan_only() -> None:
     assert _Identity(one) != "a plan"
 
 
+def summed(made: Plan, coefficients: dict[int, int]) -> NoiseSum:
+    """The law of noises that are independent."""
+    noise = noise_of(made, coefficients)
+    assert isinstance(noise, NoiseSum)
+    return noise
+
+
 def test_rounding_moves_each_release_that_is_rounded_by_a_half() -> None:
     whole, broken = _sensdiff("1"), bridged_plan()
-    assert noise_of(whole, {0: 1, 5: -3}).slack == 0
-    assert noise_of(broken, {4: 1}).slack == HALF
-    assert noise_of(broken, {0: -1, 4: 2}).slack == 3 * HALF
+    assert summed(whole, {0: 1, 5: -3}).slack == 0
+    assert summed(broken, {4: 1}).slack == HALF
+    assert summed(broken, {0: -1, 4: 2}).slack == 3 * HALF
 
 
 def test_what_an_epoch_leaves_broken_stays_broken() -> None:
     """The first step of a tree is whole by itself, but not on top of a tree that is not."""
     trees = of_epochs("sensdiff", [TREE, TREE], [12, 12])
-    assert [noise_of(trees, {step: 1}).slack for step in range(4)] == [0, HALF, HALF, HALF]
+    assert [summed(trees, {step: 1}).slack for step in range(4)] == [0, HALF, HALF, HALF]
 
 
 @pytest.mark.parametrize(
@@ -410,6 +418,7 @@ def test_what_an_epoch_leaves_broken_stays_broken() -> None:
 def test_the_noise_of_all_releases_in_one_pass_is_that_of_each(made: Plan) -> None:
     steps = range(sum(epoch.steps for epoch in made.epochs))
     for step, noise in zip(steps, _noises(made, steps), strict=True):
-        alone = noise_of(made, {step: 1})
+        alone = summed(made, {step: 1})
+        assert isinstance(noise, NoiseSum)
         assert noise.variance() == pytest.approx(alone.variance(), rel=1e-9)
         assert noise.slack == alone.slack

@@ -18,7 +18,7 @@ from graphveil.engines import LocalEngine
 from graphveil.graph.bound import Bound, DegreeBound
 from graphveil.graph.sequence import GraphSequence
 from graphveil.mechanisms.mechanism import registered
-from graphveil.noise.laws import Law
+from graphveil.noise.laws import Law, NoiseLaw
 from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.planning.planner import plan
 from graphveil.series import counting
@@ -51,7 +51,8 @@ class Frozen:
 
     given: list[list[int]] = field(default_factory=list)
 
-    def draw(self, law: Law, count: int) -> list[int]:
+    def draw(self, law: NoiseLaw, count: int) -> list[int]:
+        assert isinstance(law, Law)
         self.given.append(frozen(law, count))
         return self.given[-1]
 

@@ -17,7 +17,7 @@ from graphveil.errors import BoundError, GraphveilError, InputError, ParameterEr
 from graphveil.formats import from_rows
 from graphveil.graph.bound import Bound, DegreeBound, InOutBound
 from graphveil.graph.sequence import GraphSequence
-from graphveil.noise.laws import Law
+from graphveil.noise.laws import NoiseLaw
 from graphveil.planning.plan import continued
 from graphveil.planning.planner import compare, plan
 from graphveil.series import series as series_module
@@ -63,7 +63,7 @@ def numbers(published: tuple[Release, ...]) -> list[tuple[int, ...]]:
 
 
 class Dry:
-    def draw(self, law: Law, count: int) -> list[int]:
+    def draw(self, law: NoiseLaw, count: int) -> list[int]:
         raise AssertionError("noise was drawn")
 
 

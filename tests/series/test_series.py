@@ -17,7 +17,7 @@ from graphveil.factorisations.bordered import Bordered
 from graphveil.graph.bound import DegreeBound
 from graphveil.mechanisms.mechanism import Measured, Mechanism, mechanism
 from graphveil.mechanisms.request import Epoch, Request
-from graphveil.noise.laws import DiscreteLaplace, Law, NoiseSource
+from graphveil.noise.laws import DiscreteLaplace, NoiseLaw, NoiseSource
 from graphveil.planning.plan import Plan
 from graphveil.series.state import SeriesState, advance, require_room, start
 from graphveil.statistics.edges import Edges
@@ -54,7 +54,7 @@ class Recorder:
     source: NoiseSource
     given: list[list[int]] = field(default_factory=list)
 
-    def draw(self, law: Law, count: int) -> list[int]:
+    def draw(self, law: NoiseLaw, count: int) -> list[int]:
         self.given.append(self.source.draw(law, count))
         return self.given[-1]
 
@@ -62,7 +62,7 @@ class Recorder:
 class Dry:
     """A source that must not be asked."""
 
-    def draw(self, law: Law, count: int) -> list[int]:
+    def draw(self, law: NoiseLaw, count: int) -> list[int]:
         raise AssertionError("noise was drawn")
 
 
@@ -157,7 +157,7 @@ def test_decoders_that_could_tie_are_refused() -> None:
     class Fixed:
         value: int
 
-        def draw(self, law: Law, count: int) -> list[int]:
+        def draw(self, law: NoiseLaw, count: int) -> list[int]:
             return [self.value] * count
 
     plan = given_plan([Halved(diagonal=(1,))])

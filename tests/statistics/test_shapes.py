@@ -13,6 +13,8 @@ from graphveil.factorisations.columns import Dense
 from graphveil.factorisations.dyadic import Dyadic
 from graphveil.factorisations.two_level import bridged
 from graphveil.graph.bound import Bound, DegreeBound, InOutBound
+from graphveil.graph.hub_bound import HubBound
+from graphveil.statistics.hubs import sensitivity_under, shape_under
 from graphveil.statistics.shape import Bins, Mass, Moves, Shape, shape_from_dict
 from graphveil.statistics.statistic import Statistic, statistic
 from graphveil.testing.attacks.costs import matrices
@@ -135,3 +137,12 @@ def test_shapes_after_projection(name: str, rising: bool) -> None:
     assert (shape.height, shape.rising) == (example.projected_l1(DegreeBound(3)), rising)
     assert statistic("triangles").projected_shape(DegreeBound(3)) is None
     assert ("−" in shape.words()) != rising
+
+
+def test_under_a_promise_with_hubs_only_the_norm_is_known() -> None:
+    promise = HubBound(DegreeBound(4), (2,))
+    for example in (statistic("edges"), HIGH, COMPONENTS):
+        norm = sensitivity_under(example, promise).l1
+        assert norm > example.sensitivity(DegreeBound(4)).l1
+        assert shape_under(example, promise) == Mass(norm)
+    assert shape_under(HIGH, DegreeBound(4)) == HIGH.shape(DegreeBound(4))

@@ -11,7 +11,7 @@ import pytest
 
 from graphveil.formats import from_rows
 from graphveil.graph.records import Records
-from graphveil.noise.laws import Law
+from graphveil.noise.laws import NoiseLaw
 from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.study import Promise, Study
 from graphveil.study.machine import Machine
@@ -65,7 +65,7 @@ class StillNoise:
 
     values: Sequence[int] = (3, -1, 4, -1, 5, -9, 2, 6)
 
-    def draw(self, law: Law, count: int) -> list[int]:
+    def draw(self, law: NoiseLaw, count: int) -> list[int]:
         return [self.values[place % len(self.values)] for place in range(count)]
 
 

@@ -10,6 +10,7 @@ from typing import ClassVar, TypeVar
 from graphveil.factorisations.factorisation import Factorisation
 from graphveil.mechanisms.request import Epoch, Request
 from graphveil.noise.calibration import laplace_for
+from graphveil.noise.joint_laws import LONGEST, JointLaw
 from graphveil.registry import Registry
 
 
@@ -31,6 +32,7 @@ class Mechanism(ABC):
         measured: what the noise is added to.
         pure: whether it gives pure ε; otherwise it needs a δ.
         needs_horizon: whether the number of releases must be known in advance.
+        whole: whether its noise is made for the whole horizon, so that no epoch may follow.
         proof: where its privacy proof stands.
     """
 
@@ -39,6 +41,7 @@ class Mechanism(ABC):
     measured: ClassVar[Measured] = Measured.DIFFERENCES
     pure: ClassVar[bool] = True
     needs_horizon: ClassVar[bool] = True
+    whole: ClassVar[bool] = False
     proof: ClassVar[str]
 
     def refusal(self, request: Request) -> str | None:
@@ -85,6 +88,13 @@ def registered() -> dict[str, Mechanism]:
 def mechanism(name: str) -> Mechanism:
     """The mechanism called `name`."""
     return _REGISTRY.named(name, besides=["auto"])
+
+
+def joint_refusal(law: JointLaw) -> str | None:
+    """Why noise of this law cannot be made, or None if it can."""
+    if law.steps > LONGEST:
+        return f"is computed for horizons up to {LONGEST} only"
+    return "would need noise of millions: choose a larger ε" if law.too_large else None
 
 
 def laplace_epoch(request: Request, factorisation: Factorisation) -> Epoch:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from graphveil.errors import ParameterError
 from graphveil.factorisations import factorisation
 from graphveil.factorisations.factorisation import Factorisation
-from graphveil.noise.laws import Law, law_from_dict
+from graphveil.noise.joint_laws import JOINT_LAWS, JointLaw, joint_law_from_dict
+from graphveil.noise.laws import Law, NoiseLaw, law_from_dict
 from graphveil.statistics.sensitivity import Sensitivity
+from graphveil.statistics.shape import Columns, Shape, shape_from_dict
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,8 @@ class Request:
         horizon: the number of releases, if it is known.
         width: how many numbers a release has: 1, or one per degree.
         projected_l1: the static sensitivity after projection, where projection is asked for.
+        projected_rises: whether one person can only raise the totals after projection.
+        shape: what one person's change can look like over time; None if only Γ is known.
     """
 
     sensitivity: Sensitivity
@@ -33,6 +39,8 @@ class Request:
     horizon: int | None = None
     width: int = 1
     projected_l1: int | None = None
+    projected_rises: bool = False
+    shape: Shape | None = None
 
     def __post_init__(self) -> None:
         if self.horizon is not None and self.horizon < 1:
@@ -50,14 +58,26 @@ class Request:
             raise ParameterError("horizon", "must be known", hint="Choose 'epochs' if it is not.")
         return self.horizon
 
+    def cost(self, matrix: Columns) -> int:
+        """How far one person can move what a matrix measures, in L1, over the whole horizon.
+
+        Guarantees: no less than ‖C·d‖₁ for every change d (`docs/sensitivities.md#shapes`), in one
+            epoch that covers all releases; a move between two epochs would count twice.
+        """
+        most = self.sensitivity.l1 * matrix.column_l1()
+        return most if self.shape is None else min(most, self.shape.cost(matrix))
+
     def to_dict(self) -> dict[str, Any]:
-        """Plain data to store, with every fraction as text."""
+        """Plain data to store, with every fraction as text; what is not known is left out."""
         sensitivity = vars(self.sensitivity) | {"exact_for": sorted(self.sensitivity.exact_for)}
-        return vars(self) | {
+        stored = vars(self) | {
             "sensitivity": sensitivity,
             "epsilon": str(self.epsilon),
             "delta": None if self.delta is None else str(self.delta),
+            "shape": self.shape.to_dict() if self.shape else None,
         }
+        later = ("projected_rises", "shape")  # than the first stored plans
+        return {key: value for key, value in stored.items() if value or key not in later}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Request:
@@ -70,6 +90,7 @@ class Request:
                 "sensitivity": Sensitivity(**sensitivity),
                 "epsilon": Fraction(data["epsilon"]),
                 "delta": None if data["delta"] is None else Fraction(data["delta"]),
+                "shape": shape_from_dict(data["shape"]) if "shape" in data else None,
             }
         )
 
@@ -86,13 +107,24 @@ class Epoch:
     """
 
     factorisation: Factorisation
-    law: Law
+    law: NoiseLaw
     cut: int | None = None
 
     @property
     def steps(self) -> int:
         """How many steps it has."""
         return self.factorisation.steps if self.cut is None else self.cut
+
+    @property
+    def single_law(self) -> Law:
+        """The law of each of its noises, where these are independent."""
+        assert isinstance(self.law, Law), "a law is joint or of single integers"
+        return self.law
+
+    def joint_variances(self, law: JointLaw) -> Iterator[float]:
+        """The variance at each step, where the noise is of a joint law: of whole numbers."""
+        for place in range(self.steps):
+            yield law.variance(np.rint(self.factorisation.single_row(place)).astype(np.int64))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data to store."""
@@ -104,6 +136,10 @@ class Epoch:
         """The epoch that `to_dict` wrote."""
         return cls(
             factorisation.from_dict(data["factorisation"]),
-            law_from_dict(data["law"]),
+            _law_from_dict(data["law"]),
             data.get("cut"),
         )
+
+
+def _law_from_dict(data: Mapping[str, str]) -> NoiseLaw:
+    return joint_law_from_dict(data) if data["kind"] in JOINT_LAWS else law_from_dict(data)

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 
-class Law(ABC):
-    """A symmetric law on the integers.
+class NoiseLaw(ABC):
+    """What noise is drawn from: a law of single integers, or of as many as an epoch has steps.
 
     Attributes:
         name: what people call it.
@@ -38,6 +38,14 @@ class Law(ABC):
     @abstractmethod
     def privacy_loss(self) -> Fraction:
         """What a distance of 1 costs: ε for Laplace, ρ of zCDP for Gaussian."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, str]:
+        """Plain data to store."""
+
+
+class Law(NoiseLaw):
+    """A symmetric law on the integers."""
 
     @abstractmethod
     def variance(self) -> float:
@@ -62,10 +70,6 @@ class Law(ABC):
         None where there is no use for one.
         """
         return None
-
-    @abstractmethod
-    def to_dict(self) -> dict[str, str]:
-        """Plain data to store."""
 
 
 @dataclass(frozen=True)
@@ -201,6 +205,6 @@ def law_from_dict(data: Mapping[str, str]) -> Law:
 class NoiseSource(Protocol):
     """Where integers of a law come from; releases and simulations have different ones."""
 
-    def draw(self, law: Law, count: int) -> list[int]:
-        """`count` independent integers of this law."""
+    def draw(self, law: NoiseLaw, count: int) -> list[int]:
+        """`count` integers of this law: independent ones, or independent whole vectors."""
         ...

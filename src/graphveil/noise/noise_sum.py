@@ -164,6 +164,8 @@ class NoiseSum:
 
     def __add__(self, other: NoiseSum) -> NoiseSum:
         """The law of the sum of two independent noises, such as those of two bins."""
+        if not isinstance(other, NoiseSum):
+            return NotImplemented
         return NoiseSum.gathered(self.terms + other.terms, self.slack + other.slack)
 
     def half_width(self, level: Fraction) -> int:

@@ -4,6 +4,9 @@ Exact samplers of the discrete Laplace and the discrete Gaussian law on 64-bit i
 OpenDP, which draws from the operating system. There is no seed. A law's exact scale becomes
 the float that OpenDP wants by rounding towards more noise, and OpenDP's own privacy map has
 to confirm, in exact fractions, what the law promises; otherwise nothing is drawn.
+
+Joint laws are made of those same Laplace draws, of which the ones that are not negative are
+geometric, and of uniform whole numbers from the operating system (`joint_samplers`).
 """
 
 from __future__ import annotations
@@ -12,10 +15,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, isfinite, isqrt, nextafter
+from secrets import randbelow
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from graphveil.errors import ParameterError
-from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace, Law
+from graphveil.noise.joint_laws import JointLaw
+from graphveil.noise.joint_samplers import draw_vector
+from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace, NoiseLaw
 
 if TYPE_CHECKING:
     from opendp.mod import Measurement
@@ -34,23 +40,76 @@ class ReleaseNoise:
     (pure ε) for Laplace and at most 1/(2σ²) (ρ of zCDP) for Gaussian.
     """
 
-    def draw(self, law: Law, count: int) -> list[int]:
-        """`count` independent integers of this law, in one call."""
+    def draw(self, law: NoiseLaw, count: int) -> list[int]:
+        """`count` integers of this law, in one call."""
+        if isinstance(law, JointLaw):
+            return _vectors(law, count)
         return [int(value) for value in measurement(law)([0] * count)]
 
 
-def measurement(law: Law) -> Measurement:
-    """OpenDP's sampler of a law, with the least scale that its privacy map vouches for."""
+def _vectors(law: JointLaw, count: int) -> list[int]:
+    """Whole vectors of a joint law, one after the other."""
+    if count % law.steps:
+        raise ValueError("a joint law is drawn in whole vectors")
+    chance = _ReleaseChance(*_vouched_laplace(law))
+    return [entry for _ in range(count // law.steps) for entry in draw_vector(law, chance)]
+
+
+@dataclass(frozen=True)
+class _ReleaseChance:
+    """Geometric numbers by OpenDP, and uniform ones by the operating system.
+
+    OpenDP draws from just the law with the scale that it was given, a float, which is a fraction:
+    so the rate is known exactly.
+    """
+
+    sampler: Measurement
+    scale: float
+
+    @property
+    def rate(self) -> Fraction:
+        """Of the law that OpenDP draws from, no more than that of the law that was asked for."""
+        return 1 / Fraction(self.scale)
+
+    def geometric(self, count: int) -> list[int]:
+        """Discrete Laplace draws that are not negative."""
+        drawn: list[int] = []
+        while len(drawn) < count:
+            drawn += [int(each) for each in self.sampler([0] * (2 * count)) if each >= 0]
+        return drawn[:count]
+
+    def below(self, number: int) -> int:
+        """A uniform whole number, exactly."""
+        return randbelow(number)
+
+
+def measurement(law: NoiseLaw) -> Measurement:
+    """OpenDP's sampler of a law, with the least scale that its privacy map vouches for.
+
+    For a joint law, the sampler of the Laplace draws of which it is made.
+    """
+    if isinstance(law, JointLaw):
+        return _vouched_laplace(law)[0]
     sampler = _SAMPLERS[type(law)]
+    _require_size(law, sampler.largest)
+    return _vouched(sampler.make, sampler.scale(law.size), loss=law.privacy_loss)[0]
+
+
+def _vouched_laplace(law: JointLaw) -> tuple[Measurement, float]:
+    """The sampler of the Laplace draws behind a joint law, and its scale."""
+    _require_size(law, LARGEST_SCALE)
+    return _vouched(_laplace, float_above(law.size), loss=law.privacy_loss)
+
+
+def _require_size(law: NoiseLaw, largest: int) -> None:
     if law.size <= 0:
         raise ParameterError("noise scale", "must be greater than 0")
-    if law.size > sampler.largest:
+    if law.size > largest:
         raise ParameterError(
             "noise scale",
             f"must be at most {LARGEST_SCALE}, to stay far from the limit of 64 bits",
             hint="Choose a larger epsilon, a smaller bound or fewer releases.",
         )
-    return _vouched(sampler.make, sampler.scale(law.size), loss=law.privacy_loss)
 
 
 def float_above(number: Fraction) -> float:
@@ -66,13 +125,15 @@ def root_above(number: Fraction) -> float:
     return float_above(Fraction(whole, 1 << shift))
 
 
-def _vouched(make: Callable[[float], Measurement], scale: float, loss: Fraction) -> Measurement:
-    """The sampler with the first scale from `scale` up whose privacy map is at most `loss`."""
+def _vouched(
+    make: Callable[[float], Measurement], scale: float, loss: Fraction
+) -> tuple[Measurement, float]:
+    """The sampler, and its scale: the first from `scale` up whose privacy map is at most `loss`."""
     for _ in range(MOST_NUDGES):
         made: Any = make(scale)
         claimed = made.map(1)
         if isfinite(claimed) and Fraction(claimed) <= loss:
-            return cast("Measurement", made)
+            return cast("Measurement", made), scale
         scale = nextafter(scale, inf)
     raise ParameterError("noise scale", "OpenDP's privacy map does not confirm its privacy")
 
@@ -101,7 +162,7 @@ class _Sampler(NamedTuple):
     largest: int
 
 
-_SAMPLERS: dict[type[Law], _Sampler] = {
+_SAMPLERS: dict[type[NoiseLaw], _Sampler] = {
     DiscreteLaplace: _Sampler(_laplace, float_above, LARGEST_SCALE),
     DiscreteGaussian: _Sampler(_gaussian, root_above, LARGEST_SCALE**2),
 }

@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 from graphveil.errors import ParameterError
 from graphveil.mechanisms.request import Epoch
 from graphveil.noise.exact_numbers import Exact, exact
+from graphveil.noise.joint_laws import JointLaw
 from graphveil.noise.laws import Law
 from graphveil.noise.noise_sum import NoiseSum, Term
+from graphveil.noise.tails import Noise, NoiseTails
 from graphveil.planning.plan import Plan
 
 HIGHEST_LEVEL = Fraction(999_999, 1_000_000)
@@ -47,15 +49,18 @@ def half_widths(plan: Plan, steps: range, level: Exact = DEFAULT_LEVEL) -> list[
     return [noise.half_width(share) for noise in _noises(plan, steps)]
 
 
-def _noises(plan: Plan, steps: range) -> Iterator[NoiseSum]:
+def _noises(plan: Plan, steps: range) -> Iterator[Noise]:
     """The law of the noise in each of these releases, one after the other."""
+    if isinstance(plan.epoch(0).law, JointLaw):
+        yield from (noise_of(plan, {step: 1}) for step in steps)
+        return
     carried, start, whole = _Carried(), 0, True
     for number in count():
         epoch = plan.epoch(number)
         end = start + epoch.steps
         exact_steps = epoch.factorisation.integral_steps() & whole
         for step in range(max(start, steps.start), min(end, steps.stop)):
-            own = Term.of(epoch.law, epoch.factorisation.single_row(step - start))
+            own = Term.of(epoch.single_law, epoch.factorisation.single_row(step - start))
             slack = Fraction(0 if exact_steps[step - start] else 1, 2)
             yield NoiseSum.gathered((*carried.terms(), own), slack)
         if end >= steps.stop:
@@ -81,17 +86,17 @@ class _Carried:
     def terms(self) -> tuple[Term, ...]:
         if self.newest is None:
             return self.before
-        left = Term.of(self.newest.law, self.newest.factorisation.single_row(-1))
+        left = Term.of(self.newest.single_law, self.newest.factorisation.single_row(-1))
         return NoiseSum.gathered((*self.before, left.times(self.times))).terms
 
 
-def noise_interval(noise: NoiseSum, value: int, level: Exact = DEFAULT_LEVEL) -> tuple[int, int]:
+def noise_interval(noise: Noise, value: int, level: Exact = DEFAULT_LEVEL) -> tuple[int, int]:
     """Such bounds for any whole number that carries this noise."""
     width = noise.half_width(_checked(level))
     return value - width, value + width
 
 
-def noise_of(plan: Plan, coefficients: Mapping[int, int]) -> NoiseSum:
+def noise_of(plan: Plan, coefficients: Mapping[int, int]) -> NoiseSum | NoiseTails:
     """The law of the noise in Σ coefficient · release, over releases of one series.
 
     Noise of different series, or of different numbers of a vector release, is independent:
@@ -143,7 +148,7 @@ class _Identity:
 
 
 @lru_cache(maxsize=1024)
-def _noise(key: _Identity, coefficients: tuple[tuple[int, int], ...]) -> NoiseSum:
+def _noise(key: _Identity, coefficients: tuple[tuple[int, int], ...]) -> NoiseSum | NoiseTails:
     """Walk through the epochs, gathering what each release takes from each of them."""
     plan, wanted = key.plan, dict(coefficients)
     adds_up = plan.mechanism.adds_up
@@ -165,7 +170,10 @@ def _noise(key: _Identity, coefficients: tuple[tuple[int, int], ...]) -> NoiseSu
                 rounded, whole = weights, True
         slack += Fraction(int(np.abs(rounded[~exact_steps]).sum()), 2)
         if weights.any():
-            rows.append((epoch.law, epoch.factorisation.combined_row(weights)))
+            row = epoch.factorisation.combined_row(weights)
+            if isinstance(epoch.law, JointLaw):  # the only epoch, in whole numbers
+                return epoch.law.combination(np.rint(row).astype(np.int64))
+            rows.append((epoch.single_law, row))
         if not wanted:
             return NoiseSum.of(rows, slack)
         start = end

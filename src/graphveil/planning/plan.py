@@ -17,6 +17,7 @@ from graphveil.errors import ParameterError
 from graphveil.mechanisms.mechanism import Mechanism, mechanism
 from graphveil.mechanisms.request import Epoch, Request
 from graphveil.noise.exact_numbers import as_text
+from graphveil.noise.joint_laws import JointLaw
 from graphveil.noise.laws import Law
 from graphveil.noise.noise_sum import ROUNDING_VARIANCE, WIDE, NoiseSum
 
@@ -66,7 +67,7 @@ class Plan:
     @property
     def continuable(self) -> bool:
         """Whether epochs with the full ε may follow (`docs/mechanisms.md#epochs`)."""
-        return self.mechanism.pure and self.mechanism.adds_up
+        return self.mechanism.pure and self.mechanism.adds_up and not self.mechanism.whole
 
     def standard_deviations(self, steps: int | None = None) -> list[float]:
         """The predicted standard deviation of each number of each release.
@@ -87,15 +88,19 @@ class Plan:
         known = None
         for number in count():
             epoch = self.epoch(number)
+            if isinstance(epoch.law, JointLaw):  # the only epoch of its series
+                yield from epoch.joint_variances(epoch.law)
+                continue
+            law = epoch.single_law
             if epoch.factorisation is not known:  # often the same, epoch after epoch
                 known = epoch.factorisation
                 squares, integral = known.decoder_squares(), known.integral_steps()
-            spread = before + epoch.law.variance() * squares[: epoch.steps]
+            spread = before + law.variance() * squares[: epoch.steps]
             exact = integral[: epoch.steps] & whole
             narrow = ~exact & (spread < WIDE)
             for place, variance in enumerate(spread.tolist()):
                 if narrow[place]:
-                    rows = [*carried, (epoch.law, epoch.factorisation.single_row(place))]
+                    rows = [*carried, (law, epoch.factorisation.single_row(place))]
                     found = NoiseSum.of(rows, Fraction(1, 2)).rounded_variance()
                 else:
                     found = variance if exact[place] else variance + ROUNDING_VARIANCE
@@ -105,7 +110,7 @@ class Plan:
             elif self.mechanism.adds_up:
                 before, whole = float(spread[-1]), bool(exact[-1])
                 if before < WIDE:
-                    carried.append((epoch.law, epoch.factorisation.single_row(-1)))
+                    carried.append((law, epoch.factorisation.single_row(-1)))
 
     def place_of(self, releases: int) -> tuple[int, int]:
         """The epoch in which so many releases end, and how many of them are in it."""
@@ -262,7 +267,7 @@ def renewed(plan: Plan, releases: int) -> Plan:
     number, made = plan.place_of(releases)
     if made in (0, plan.epoch(number).steps):
         return plan
-    if not plan.mechanism.adds_up:
+    if not plan.mechanism.adds_up or plan.mechanism.whole:
         raise ParameterError("mechanism", f"{plan.mechanism.name} cannot draw fresh noise half-way")
     past = tuple(plan.epoch(earlier) for earlier in range(number))
     left = None if plan.request.horizon is None else plan.request.horizon - releases

@@ -12,7 +12,7 @@ from graphveil.mechanisms.mechanism import Mechanism, registered
 from graphveil.mechanisms.request import Request
 from graphveil.noise.exact_numbers import Exact, exact_delta, exact_epsilon
 from graphveil.planning.plan import Plan, continued
-from graphveil.statistics.hubs import sensitivity_under
+from graphveil.statistics.hubs import sensitivity_under, shape_under
 from graphveil.statistics.statistic import Statistic
 
 __all__ = ["Plan", "Prospect", "best", "compare", "continued", "plan"]
@@ -60,14 +60,16 @@ class _Wish:
         bound, after = self.bound, None
         if member.projects and self.projection is not None:
             bound = self.projection
-            after = self.statistic.projected_l1(bound)
+            after = self.statistic.projected_shape(bound)
         return Request(
             sensitivity=sensitivity_under(self.statistic, bound),
             epsilon=self.epsilon,
             delta=None if member.pure else self.delta,
             horizon=self.horizon,
             width=self.statistic.width(bound.counted),
-            projected_l1=after,
+            projected_l1=None if after is None else after.height,
+            projected_rises=after is not None and after.rising,
+            shape=None if member.projects else shape_under(self.statistic, bound),
         )
 
     def prospect(self, member: Mechanism) -> Prospect:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from graphveil.errors import ParameterError
 from graphveil.planning.plan import Plan
-from graphveil.statistics.hubs import sensitivity_under
+from graphveil.statistics.hubs import sensitivity_under, shape_under
 from graphveil.statistics.statistic import Statistic
 
 if TYPE_CHECKING:
@@ -42,5 +42,15 @@ class SeriesTerms:
         width = self.statistic.width(self.bound.counted)
         if (request.sensitivity, request.width) != (sensitivity, width):
             raise ParameterError("plan", "was made for another statistic or another bound")
-        if self.projects and request.projected_l1 != self.statistic.projected_l1(self.bound):
+        if request.shape not in (None, shape_under(self.statistic, self.bound)):
+            raise ParameterError("plan", "was made for another shape of what one person changes")
+        if self.projects:
+            self._require_fitting_projection()
+
+    def _require_fitting_projection(self) -> None:
+        """An older plan does not know that totals only rise; one that claims it must be right."""
+        request, shape = self.plan.request, self.statistic.projected_shape(self.bound)
+        known = None if shape is None else shape.height
+        wrong = request.projected_rises and not (shape and shape.rising)
+        if request.projected_l1 != known or wrong:
             raise ParameterError("plan", "was made for another threshold of the projection")

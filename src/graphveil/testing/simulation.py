@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.errors import ParameterError
-from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace, Law
+from graphveil.noise.joint_laws import BoxNoise, JointLaw, MovesNoise, RangeNoise
+from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace, NoiseLaw
 from graphveil.planning.plan import Plan
 
 Integers = NDArray[np.int64]
@@ -31,12 +32,16 @@ class SimulationNoise:
 
     rng: np.random.Generator
 
-    def draw(self, law: Law, count: int) -> list[int]:
+    def draw(self, law: NoiseLaw, count: int) -> list[int]:
         """`count` independent integers of this law, as a series asks for them."""
         return [int(value) for value in self.draws(law, (count,))]
 
-    def draws(self, law: Law, shape: tuple[int, ...]) -> Integers:
-        """An array of independent integers of this law."""
+    def draws(self, law: NoiseLaw, shape: tuple[int, ...]) -> Integers:
+        """An array of integers of this law; vectors of a joint one follow each other."""
+        if isinstance(law, JointLaw):
+            vectors = prod(shape) // law.steps
+            return _JOINT_SAMPLERS[type(law)](law, vectors, self.rng).reshape(shape)
+        assert isinstance(law, DiscreteLaplace | DiscreteGaussian), "a law is joint or one of two"
         return _SAMPLERS[type(law)](float(law.size), shape, self.rng)
 
 
@@ -96,4 +101,40 @@ def _gaussian(variance: float, shape: tuple[int, ...], rng: np.random.Generator)
     return np.concatenate(kept)[:size].reshape(shape)
 
 
+def _cores(law: JointLaw, vectors: int, rng: np.random.Generator) -> Integers:
+    """How large each vector is, from the table of the law."""
+    found = np.searchsorted(np.cumsum(law.core), rng.random(vectors), side="right")
+    return np.asarray(np.minimum(found, len(law.core) - 1), dtype=np.int64)
+
+
+def _moves(law: JointLaw, vectors: int, rng: np.random.Generator) -> Integers:
+    """Two uniform ways to write the core as a sum: counts of shares that are uniform themselves."""
+    cores = _cores(law, vectors, rng)
+    ups, downs = (
+        rng.multinomial(cores, rng.dirichlet(np.ones(law.steps + 1), vectors)) for _ in range(2)
+    )
+    return np.asarray((ups - downs)[:, : law.steps])
+
+
+def _range(law: JointLaw, vectors: int, rng: np.random.Generator) -> Integers:
+    """Between 0 and the core, touching 0 for the first time at a place drawn beforehand."""
+    cores, parts = _cores(law, vectors, rng), law.steps + 1
+    with np.errstate(divide="ignore", invalid="ignore"):
+        fall = np.log(cores / (cores + 1.0))
+        places = np.floor(np.log1p(rng.random(vectors) * np.expm1(parts * fall)) / fall)
+    zero = np.where(cores == 0, 0, np.minimum(np.nan_to_num(places), parts - 1))[:, None]
+    place, most = np.arange(parts), cores[:, None]
+    above = rng.integers(1, np.maximum(most, 1), (vectors, parts), endpoint=True)
+    drawn = np.where(place < zero, above, rng.integers(0, most, (vectors, parts), endpoint=True))
+    drawn[place == zero] = 0
+    return np.asarray(drawn[:, 1:] - drawn[:, :1])
+
+
+def _box(law: JointLaw, vectors: int, rng: np.random.Generator) -> Integers:
+    """Anywhere between −core and core."""
+    cores = _cores(law, vectors, rng)[:, None]
+    return rng.integers(-cores, cores, (vectors, law.steps), endpoint=True)
+
+
 _SAMPLERS = {DiscreteLaplace: _laplace, DiscreteGaussian: _gaussian}
+_JOINT_SAMPLERS = {MovesNoise: _moves, RangeNoise: _range, BoxNoise: _box}

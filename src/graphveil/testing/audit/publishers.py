@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.noise.laws import Law, NoiseSource
+from graphveil.noise.laws import NoiseLaw, NoiseSource
 from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.planning.plan import Plan
 from graphveil.series.state import advance, start
@@ -55,13 +55,13 @@ class _Ahead:
     """Draws many integers at a time, for series to come: each call of OpenDP is expensive."""
 
     source: NoiseSource
-    drawn: dict[Law, list[int]] = field(default_factory=dict)
+    drawn: dict[NoiseLaw, list[int]] = field(default_factory=dict)
 
-    def draw(self, law: Law, count: int) -> list[int]:
+    def draw(self, law: NoiseLaw, count: int) -> list[int]:
         """The next integers of this law."""
         ready = self.drawn.setdefault(law, [])
         if len(ready) < count:
-            ready += self.source.draw(law, max(count, AHEAD))
+            ready += self.source.draw(law, count * max(1, AHEAD // count))  # vectors stay whole
         taken, self.drawn[law] = ready[:count], ready[count:]
         return taken
 

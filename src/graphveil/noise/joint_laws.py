@@ -1,0 +1,315 @@
+"""Joint laws: noise for all steps of an epoch at once, shaped like what one person can change.
+
+Each is the law P(y) ∝ exp(−‖y‖/scale) on whole vectors y, for a norm that fits the change
+(`docs/mechanisms.md#noise-shaped-like-the-change`). A vector has a *core*, one whole number that
+says how large it is, given which it is uniform in a simple set: samplers, variances and
+intervals all come from the law of the core.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import ceil, exp, expm1, sqrt
+from typing import ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from graphveil.noise.laws import DiscreteLaplace, Floats, NoiseLaw
+from graphveil.noise.tails import MARGIN, NoiseTails
+
+Weights: TypeAlias = NDArray[np.int64]
+
+LONGEST = 1024  # steps; samplers work with numbers of that many digits
+LARGEST_CORE = 2**22  # cores above this are not tabulated, so noise that needs them is refused
+
+
+@dataclass(frozen=True)
+class JointLaw(NoiseLaw):
+    """A law of integer vectors, one entry per step, that is symmetric.
+
+    Attributes:
+        scale: P(y) ∝ exp(−‖y‖/scale).
+        steps: how many entries a vector has.
+    """
+
+    scale: Fraction
+    steps: int
+
+    size_name: ClassVar[str] = "scale"
+
+    @property
+    def size(self) -> Fraction:
+        """The scale."""
+        return self.scale
+
+    @property
+    def privacy_loss(self) -> Fraction:
+        """ε of a change by 1 in the norm."""
+        return 1 / self.scale
+
+    @property
+    def too_large(self) -> bool:
+        """Whether it is too long, or too wide, for its core to be tabulated."""
+        return self.steps > LONGEST or self._farthest > LARGEST_CORE
+
+    @cached_property
+    def core(self) -> Floats:
+        """P(core = k) for k = 0, 1, …, as far as it is not negligible."""
+        sizes = np.arange(self._farthest + 1, dtype=np.float64)
+        logs = self._log_count(sizes) - self._core_rate * sizes
+        chances = np.exp(logs - logs.max())
+        return np.asarray(chances / chances.sum())
+
+    @abstractmethod
+    def variance(self, weights: Weights) -> float:
+        """Of Σ weight·entry."""
+
+    @abstractmethod
+    def combination(self, weights: Weights) -> NoiseTails:
+        """How far Σ weight·entry reaches; exact for single releases and for their differences."""
+
+    def to_dict(self) -> dict[str, str]:
+        """Plain data to store."""
+        return {"kind": self.kind, "scale": str(self.scale), "steps": str(self.steps)}
+
+    @property
+    def _core_rate(self) -> float:
+        """By how much log P falls when the core grows by one, the number of vectors apart."""
+        return float(1 / self.scale)
+
+    @property
+    def _farthest(self) -> int:
+        """A core that is exceeded with a negligible probability."""
+        parts = self.steps + 1
+        return ceil((parts + 12 * sqrt(parts) + 60) * (1 / self._core_rate + 1))
+
+    @abstractmethod
+    def _log_count(self, sizes: Floats) -> Floats:
+        """The log of the number of vectors that belong to each core."""
+
+    def _core_mean(self, value: Callable[[Floats], Floats]) -> float:
+        """The mean of a function of the core."""
+        sizes = np.arange(len(self.core), dtype=np.float64)
+        return float((self.core * value(sizes)).sum())
+
+    def _hoeffding(self, weights: Weights, halves: float, rarity: Floats) -> NoiseTails:
+        """Tails from Hoeffding's inequality, core by core, for entries of a given half width.
+
+        Args:
+            weights: of independent entries, uniform between −halves·core and halves·core.
+            halves: half the width of an entry's interval, in units of the core.
+            rarity: the probability, for each core, of a condition that they are known to meet and
+                without which they would be independent; it divides the bound.
+        """
+        square = float((weights.astype(np.float64) ** 2).sum())
+        sizes = halves * np.arange(len(self.core), dtype=np.float64)
+
+        def outside(width: int) -> float:
+            exponents = -((width + 1) ** 2) / (2 * square * np.maximum(sizes, 1e-9) ** 2)
+            chances = np.minimum(1.0, 2 * np.exp(exponents) / rarity)
+            return float((self.core * chances).sum()) + MARGIN
+
+        return NoiseTails(outside, self.variance(weights))
+
+
+@dataclass(frozen=True)
+class MovesNoise(JointLaw):
+    """Norm ‖y‖₁ + |Σy|: discrete Laplace noises that, with one more at the end, add up to 0.
+
+    With m = steps + 1 entries, the last of them hidden, y is the difference of two independent
+    uniform ways to write the core as a sum of m whole numbers ≥ 0.
+    """
+
+    name = "discrete Laplace conditioned on adding up to 0"
+    kind = "moves"
+
+    @property
+    def _core_rate(self) -> float:
+        return float(2 / self.scale)
+
+    @property
+    def _farthest(self) -> int:
+        parts = 2 * self.steps + 1
+        return ceil((parts + 12 * sqrt(parts) + 60) * (1 / self._core_rate + 1))
+
+    def _log_count(self, sizes: Floats) -> Floats:
+        """C(core + steps, steps)², without what does not depend on the core."""
+        return np.asarray(2 * (gammaln(sizes + self.steps + 1) - gammaln(sizes + 1)))
+
+    def variance(self, weights: Weights) -> float:
+        """Entries are exchangeable, and add up to 0 with the hidden one."""
+        parts = self.steps + 1
+        unit = 2 * self._core_mean(lambda size: size * (size + parts)) / (parts * (parts + 1))
+        given = weights.astype(np.float64)
+        return unit * float((given**2).sum() - given.sum() ** 2 / parts)
+
+    def combination(self, weights: Weights) -> NoiseTails:
+        """Exact where all weights that are not 0 are equal: a sum of some of the entries."""
+        used = weights[weights != 0]
+        if len(set(used.tolist())) == 1:
+            return self._of_some(len(used)).times(abs(int(used[0])), self.variance(weights))
+        return self._chernoff(weights)
+
+    def _of_some(self, count: int) -> NoiseTails:
+        """The sum of `count` entries: P(x) ∝ P(count Laplaces add up to x)·P(the others to −x)."""
+        single, parts = DiscreteLaplace(self.scale), self.steps + 1
+        reach = ceil((9 * sqrt(2 * parts) + 45) * (float(self.scale) + 1))
+        size = 1 << (2 * reach).bit_length()
+        angles = np.arange(size // 2 + 1, dtype=np.float64) * (2 * np.pi / size)
+        waves = single.characteristic(np.asarray(angles, dtype=np.float64))
+        here, there = (np.fft.irfft(waves**part, size) for part in (count, parts - count))
+        chances = np.clip(here[: size // 2] * there[: size // 2], 0.0, None)
+        weights = np.array([1] * count + [0] * (self.steps - count))
+        return NoiseTails.of_half(chances, self.variance(weights))
+
+    def _chernoff(self, weights: Weights) -> NoiseTails:
+        """E e^{λS} ≤ Π M(λ·w_i + α) / P(the unconditioned noises add up to 0), for every α."""
+        single = DiscreteLaplace(self.scale)
+        given = np.append(weights, 0).astype(np.float64)
+        centred = given - given.mean()
+        steep = single.rate / np.abs(centred).max()
+        exponents = steep * np.linspace(0.01, 0.99, 99)
+        moments = single.log_moment(exponents[:, None] * centred).sum(axis=1)
+        moments = moments - np.log(self._chance_of_zero())
+
+        def outside(width: int) -> float:
+            return min(1.0, 2 * exp(float((moments - exponents * (width + 1)).min()))) + MARGIN
+
+        return NoiseTails(outside, self.variance(weights))
+
+    def _chance_of_zero(self) -> float:
+        """That independent discrete Laplace noises, one per step and one more, add up to 0.
+
+        Σ over y of q^‖y‖ with sum 0 is Σ over cores of x^core·C(core + steps, steps)²·(1 − x)^m,
+        x = q², over ((1 + q)/(1 − q))^m.
+        """
+        rate, parts = float(1 / self.scale), self.steps + 1
+        sizes = np.arange(self._farthest + 1, dtype=np.float64)
+        logs = self._log_count(sizes) - 2 * gammaln(parts) - 2 * rate * sizes
+        total = logs.max() + np.log(np.exp(logs - logs.max()).sum())
+        every = np.log(-expm1(-2 * rate)) - np.log((1 + exp(-rate)) / -expm1(-rate))
+        return float(np.exp(total + parts * every))
+
+
+@dataclass(frozen=True)
+class RangeNoise(JointLaw):
+    """Norm max(0, y) − min(0, y), for totals that one person can only raise.
+
+    y_t = w_t − w_0, where w is uniform among the vectors between 0 and the core that touch 0.
+    """
+
+    name = "range-shaped discrete Laplace"
+    kind = "range"
+
+    def _log_count(self, sizes: Floats) -> Floats:
+        """log((core + 1)^n − core^n), n = steps + 1."""
+        parts = self.steps + 1
+        return np.asarray(parts * np.log1p(sizes) + np.log(self._touching(sizes)))
+
+    def _touching(self, sizes: Floats) -> Floats:
+        """The part of all vectors between 0 and the core that touch 0."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(-np.expm1((self.steps + 1) * np.log(sizes / (sizes + 1))))
+
+    def variance(self, weights: Weights) -> float:
+        """All differences of two entries of w have one law, and weights on w add up to 0."""
+        given = np.append(weights, -weights.sum()).astype(np.float64)
+        return float((given**2).sum()) / 2 * self._difference_variance
+
+    @cached_property
+    def _difference_variance(self) -> float:
+        chances = self._difference
+        sizes = np.arange(len(chances), dtype=np.float64)
+        return float(2 * (chances * sizes**2).sum() / (2 * chances.sum() - chances[0]))
+
+    @cached_property
+    def _difference(self) -> Floats:
+        """P(w_s − w_t = x), x = 0, 1, …, up to a factor.
+
+        Given the core k, it is (k+1)^{n−2} + (k − x)·((k+1)^{n−2} − k^{n−2}) over
+        (k+1)^n − k^n: one pair of values touches 0, and k − x pairs leave that to the others.
+        """
+        sizes = np.arange(len(self.core), dtype=np.float64)
+        pairs = self.core / self._touching(sizes) / (sizes + 1) ** 2
+        others = self.steps - 1
+        with np.errstate(divide="ignore", invalid="ignore"):
+            filled = -np.expm1(others * np.log(sizes / (sizes + 1))) if others else 0 * sizes
+        touching = pairs * filled
+        later, beyond = (np.cumsum(each[::-1])[::-1] for each in (touching, touching * sizes))
+        return np.asarray(np.cumsum(pairs[::-1])[::-1] + beyond - sizes * later)
+
+    def combination(self, weights: Weights) -> NoiseTails:
+        """Exact for a release, and for the difference of two."""
+        given = np.append(weights, -weights.sum())
+        used = given[given != 0]
+        if len(used) == 2:
+            tails = NoiseTails.of_half(self._difference, self._difference_variance)
+            return tails.times(abs(int(used[0])), self.variance(weights))
+        return self._hoeffding_of(weights, given)
+
+    def _hoeffding_of(self, weights: Weights, given: Weights) -> NoiseTails:
+        """Without the condition to touch 0, entries of w are independent and uniform."""
+        sizes = np.arange(len(self.core), dtype=np.float64)
+        tails = self._hoeffding(given, 0.5, self._touching(sizes))
+        return NoiseTails(tails.outside, self.variance(weights))
+
+
+@dataclass(frozen=True)
+class BoxNoise(JointLaw):
+    """Norm max|y_t|, for totals that one person can raise and lower.
+
+    y is uniform among all vectors between −core and core.
+    """
+
+    name = "box-shaped discrete Laplace"
+    kind = "box"
+
+    def _log_count(self, sizes: Floats) -> Floats:
+        """log((2·core + 1)^steps)."""
+        return np.asarray(self.steps * np.log1p(2 * sizes))
+
+    def variance(self, weights: Weights) -> float:
+        """Entries are uncorrelated."""
+        single = self._core_mean(lambda size: size * (size + 1) / 3)
+        return single * float((weights.astype(np.float64) ** 2).sum())
+
+    def combination(self, weights: Weights) -> NoiseTails:
+        """Exact for a release, and for the difference of two."""
+        used = np.abs(weights[weights != 0])
+        if len(used) > 2 or len(set(used.tolist())) > 1:
+            return self._hoeffding(weights, 1.0, np.ones(len(self.core)))
+        chances = self._single if len(used) == 1 else self._difference
+        variance = self.variance(weights)
+        return NoiseTails.of_half(chances, variance).times(int(used[0]), variance)
+
+    @cached_property
+    def _single(self) -> Floats:
+        """P(y_t = x), x = 0, 1, …: a mixture of uniform laws."""
+        widths = 2 * np.arange(len(self.core), dtype=np.float64) + 1
+        return np.asarray(np.cumsum((self.core / widths)[::-1])[::-1])
+
+    @cached_property
+    def _difference(self) -> Floats:
+        """P(y_s − y_t = x), x = 0, 1, …: a mixture of triangles."""
+        widths = 2 * np.arange(len(self.core), dtype=np.float64) + 1
+        pairs = self.core / widths**2
+        later, wide = (np.cumsum(each[::-1])[::-1] for each in (pairs, pairs * widths))
+        apart = np.arange(2 * len(self.core) - 1, dtype=np.float64)
+        first = np.ceil(apart / 2).astype(np.int64)  # cores of at least half the distance
+        return np.asarray(wide[first] - apart * later[first])
+
+
+JOINT_LAWS: dict[str, type[JointLaw]] = {
+    each.kind: each for each in (MovesNoise, RangeNoise, BoxNoise)
+}
+
+
+def joint_law_from_dict(data: Mapping[str, str]) -> JointLaw:
+    """The joint law whose `to_dict` gave this."""
+    return JOINT_LAWS[data["kind"]](Fraction(data["scale"]), int(data["steps"]))

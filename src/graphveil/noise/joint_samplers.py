@@ -1,0 +1,167 @@
+"""Exact samplers of the joint laws, from geometric draws and uniform whole numbers alone.
+
+A core is a first part, drawn from finitely many with known whole weights, and a sum of
+geometric numbers; then the vector is uniform in a simple set. That this gives just the laws of
+`joint_laws` rests on three identities between polynomials, with x = exp(−rate of the core):
+
+    moves:  Σ C(s+T, T)²·x^s          = Σ C(T, j)²·x^j / (1−x)^(2T+1)      (Li Shanlan)
+    range:  Σ ((s+1)^n − s^n)·x^s     = Σ A(n, j)·x^j  / (1−x)^n           (Eulerian numbers)
+    box:    Σ (2s+1)^T·x^s            = Σ B(T, j)·x^j  / (1−x)^(T+1)       (those of type B)
+
+The right sides say how to draw s: j with the weights of the sum, and one geometric number for
+each factor of the denominator. Proof: docs/mechanisms.md#exact-samplers.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from decimal import Context, Decimal
+from fractions import Fraction
+from functools import lru_cache
+from itertools import accumulate, pairwise
+from math import comb
+from typing import Protocol
+
+from graphveil.noise.joint_laws import BoxNoise, JointLaw, MovesNoise, RangeNoise
+
+BLOCK = 10**30  # how finely a uniform number is drawn at a time
+GUARD = 15  # digits that are computed beyond those that are needed
+
+
+class Chance(Protocol):
+    """Where randomness comes from; releases and simulations have different ones."""
+
+    @property
+    def rate(self) -> Fraction:
+        """The rate of the geometric numbers, exactly."""
+
+    def geometric(self, count: int) -> list[int]:
+        """Independent numbers j = 0, 1, … with P(j) ∝ exp(−rate·j)."""
+
+    def below(self, number: int) -> int:
+        """One of 0, …, number − 1, all equally likely."""
+
+
+def draw_vector(law: JointLaw, chance: Chance) -> list[int]:
+    """One vector of the law, whose scale is taken to be 1/chance.rate."""
+    if isinstance(law, MovesNoise):
+        return _moves(law.steps, chance)
+    if isinstance(law, RangeNoise):
+        return _range(law.steps, chance)
+    assert isinstance(law, BoxNoise), "there are three"
+    return _box(law.steps, chance)
+
+
+def _moves(steps: int, chance: Chance) -> list[int]:
+    """Two ways to write the core as a sum; a half of a geometric number has twice its rate."""
+    first = weighted_index(squared_binomials(steps), 2 * chance.rate, chance)
+    core = first + sum(each // 2 for each in chance.geometric(2 * steps + 1))
+    ups, downs = (_composition(core, steps + 1, chance) for _ in range(2))
+    return [up - down for up, down in zip(ups[:steps], downs, strict=False)]
+
+
+def _range(steps: int, chance: Chance) -> list[int]:
+    """Between 0 and the core, touching 0; the first entry is where the totals begin."""
+    parts = steps + 1
+    core = weighted_index(eulerian(parts), chance.rate, chance) + sum(chance.geometric(parts))
+    zero = _first_zero(core, parts, chance)
+    before = [1 + chance.below(core) for _ in range(zero)]
+    after = [chance.below(core + 1) for _ in range(parts - 1 - zero)]
+    entries = [*before, 0, *after]
+    return [each - entries[0] for each in entries[1:]]
+
+
+def _box(steps: int, chance: Chance) -> list[int]:
+    """Anywhere between −core and core."""
+    first = weighted_index(eulerian_b(steps), chance.rate, chance)
+    core = first + sum(chance.geometric(steps + 1))
+    return [chance.below(2 * core + 1) - core for _ in range(steps)]
+
+
+def _first_zero(core: int, parts: int, chance: Chance) -> int:
+    """Where a uniform vector that touches 0 first does: place i has core^i·(core+1)^(n−1−i)."""
+    place, left = 0, chance.below((core + 1) ** parts - core**parts)
+    while left >= (here := core**place * (core + 1) ** (parts - 1 - place)):
+        left -= here
+        place += 1
+    return place
+
+
+def _composition(total: int, parts: int, chance: Chance) -> list[int]:
+    """A uniform way to write `total` as a sum of `parts` whole numbers ≥ 0.
+
+    It is a choice of parts − 1 bars among total + parts − 1 places, made by Floyd's algorithm.
+    """
+    places = total + parts - 1
+    bars: set[int] = set()
+    for last in range(places - parts + 1, places):
+        chosen = chance.below(last + 1)
+        bars.add(last if chosen in bars else chosen)
+    return [right - left - 1 for left, right in pairwise([-1, *sorted(bars), places])]
+
+
+def weighted_index(weights: tuple[int, ...], rate: Fraction, chance: Chance) -> int:
+    """An index j with P(j) ∝ weights[j]·exp(−rate·j), exactly.
+
+    A uniform number is drawn digit by digit, until it is certain between which two partial
+    sums it lies: these are known to as many digits as it takes.
+    """
+    drawn, unit = 0, 1
+    while True:
+        drawn, unit = drawn * BLOCK + chance.below(BLOCK), unit * BLOCK
+        sums, error = _partial_sums(weights, rate, len(str(unit)) + GUARD)
+        low, high = (Fraction((drawn + one) * sums[-1], unit) for one in (0, 1))
+        # Where the whole is off by `error`, so is any part of it; and so is each partial sum.
+        index = bisect_right(sums, low + 2 * error)
+        below = sums[index - 1] if index else -2 * error
+        above = sums[index] if index < len(sums) else 0
+        if below + 2 * error <= low and high + 2 * error <= above:
+            return index
+
+
+@lru_cache(maxsize=16)
+def _partial_sums(weights: tuple[int, ...], rate: Fraction, digits: int) -> tuple[list[int], int]:
+    """The partial sums of weights[j]·exp(−rate·j) in whole units, and a bound of their error.
+
+    `Decimal.exp` is correctly rounded. The exponent is off by less than a part in 10^precision
+    of itself, and each of the few operations by that part of its result.
+    """
+    longest = len(str(int(rate * len(weights)) + 1))
+    context = Context(prec=digits + longest + GUARD, Emin=-(10**9), Emax=10**9)
+    slope = context.divide(Decimal(-rate.numerator), Decimal(rate.denominator))
+    terms = [
+        context.multiply(context.create_decimal(weight), context.exp(context.multiply(slope, j)))
+        for j, weight in enumerate(weights)
+    ]
+    shift = digits - max(term.adjusted() for term in terms if term)
+    sums = list(accumulate(int(context.scaleb(term, shift)) for term in terms))
+    return sums, len(weights) + sums[-1] // 10**digits + 1
+
+
+@lru_cache(maxsize=16)
+def squared_binomials(steps: int) -> tuple[int, ...]:
+    """C(T, j)² for j = 0, …, T."""
+    return tuple(comb(steps, j) ** 2 for j in range(steps + 1))
+
+
+@lru_cache(maxsize=16)
+def eulerian(number: int) -> tuple[int, ...]:
+    """How many permutations of `number` things have j descents, j = 0, …, number − 1."""
+    row = [1]
+    for n in range(2, number + 1):
+        row = [(j + 1) * a + (n - j) * b for j, (a, b) in enumerate(_beside(row))]
+    return tuple(row)
+
+
+@lru_cache(maxsize=16)
+def eulerian_b(number: int) -> tuple[int, ...]:
+    """How many signed permutations of `number` things have j descents, j = 0, …, number."""
+    row = [1]
+    for n in range(1, number + 1):
+        row = [(2 * j + 1) * a + (2 * (n - j) + 1) * b for j, (a, b) in enumerate(_beside(row))]
+    return tuple(row)
+
+
+def _beside(row: list[int]) -> list[tuple[int, int]]:
+    """Each number of the next row's two parents in this one: the same place, and the one before."""
+    return list(zip([*row, 0], [0, *row], strict=True))

@@ -1,0 +1,88 @@
+"""Tails: how likely a noise is beyond each width, where it is no sum of independent noises."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+MARGIN = 1e-9  # added to every probability of being outside; above all errors of floats
+SPLITS = 41  # in how many ways the width of a sum is divided between its two parts
+
+
+class Noise(Protocol):
+    """What an interval needs to know of a noise."""
+
+    def half_width(self, level: Fraction) -> int:
+        """A whole w for which |noise| ≤ w is shown to have this probability."""
+
+    def outside(self, width: int) -> float:
+        """An upper bound of the probability that |noise| > width."""
+
+    def variance(self) -> float:
+        """Of the noise, before any rounding."""
+
+
+@dataclass(frozen=True, eq=False)
+class NoiseTails:
+    """A symmetric integer noise, known by its tails.
+
+    Attributes:
+        beyond: an upper bound of the probability that |noise| > width; never increasing.
+        spread: its variance.
+    """
+
+    beyond: Callable[[int], float]
+    spread: float
+
+    @classmethod
+    def of_half(cls, chances: NDArray[np.float64], variance: float) -> NoiseTails:
+        """From P(noise = x), x = 0, 1, …, of a symmetric law, up to a factor."""
+        after = np.append(np.cumsum(chances[::-1])[::-1][1:], 0.0)
+        tails = 2 * after / (2 * chances.sum() - chances[0]) + MARGIN
+
+        def outside(width: int) -> float:
+            return float(tails[width]) if width < len(tails) else MARGIN
+
+        return cls(outside, variance)
+
+    def times(self, factor: int, variance: float) -> NoiseTails:
+        """The noise times a whole number, of which the variance is known."""
+        return NoiseTails(lambda width: self.beyond(width // factor), variance)
+
+    def outside(self, width: int) -> float:
+        """An upper bound of the probability that |noise| > width."""
+        return min(1.0, self.beyond(width)) if width >= 0 else 1.0
+
+    def half_width(self, level: Fraction) -> int:
+        """The smallest whole w for which |noise| ≤ w is shown to have this probability."""
+        allowed, high = 1 - float(level), 1
+        while self.outside(high) > allowed:
+            high *= 2
+        low = -1
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self.outside(middle) <= allowed else (middle, high)
+        return high
+
+    def variance(self) -> float:
+        """Of the noise."""
+        return self.spread
+
+    def __add__(self, other: Noise) -> NoiseTails:
+        """The sum with an independent noise: beyond w only if one is beyond its part of w.
+
+        Every division of w bounds it; the best of some is taken.
+        """
+
+        def outside(width: int) -> float:
+            parts = {width * share // (SPLITS - 1) for share in range(SPLITS)}
+            return min(self.outside(part) + other.outside(width - part) for part in parts)
+
+        return NoiseTails(outside, self.variance() + other.variance())
+
+    __radd__ = __add__

@@ -1,0 +1,264 @@
+"""Noise shaped like the change: predictions, refusals, storage, intervals and audits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from math import sqrt
+
+import numpy as np
+import pytest
+
+from graphveil.errors import ParameterError
+from graphveil.factorisations.columns import Dense
+from graphveil.factorisations.factorisation import from_dict
+from graphveil.factorisations.totals import Totals
+from graphveil.graph.bound import DegreeBound
+from graphveil.mechanisms.moves import Returning
+from graphveil.mechanisms.request import Request
+from graphveil.noise.joint_laws import BoxNoise, JointLaw, MovesNoise, RangeNoise
+from graphveil.planning.intervals import noise_of
+from graphveil.planning.plan import Plan, continued, renewed
+from graphveil.planning.planner import compare, plan
+from graphveil.series.state import advance, start
+from graphveil.series.terms import SeriesTerms
+from graphveil.statistics.shape import Mass, Moves
+from graphveil.statistics.statistic import Statistic, statistic
+from graphveil.testing.attacks.costs import matrices
+from graphveil.testing.audit import AuditEffort, audit
+from graphveil.testing.audit.publishers import simulated
+from graphveil.testing.simulation import SimulationNoise, simulate
+
+HIGH, EDGES = statistic("high-degree", tau=1), statistic("edges")
+CCDF, COMPONENTS = statistic("degree-ccdf"), statistic("components")
+EFFORT = AuditEffort(20_000, 1_000, 0)
+
+
+def moves(counted: Statistic, degree: int, horizon: int, epsilon: int = 1) -> Plan:
+    bound = DegreeBound(degree)
+    return plan(counted, bound, epsilon=epsilon, horizon=horizon, mechanism="moves")
+
+
+def projected(counted: Statistic, threshold: int, horizon: int, name: str) -> Plan:
+    bound = DegreeBound(threshold)
+    return plan(counted, bound, epsilon=1, horizon=horizon, mechanism=name, projection=bound)
+
+
+EVERY = [
+    moves(HIGH, 3, 6),
+    moves(COMPONENTS, 2, 12),
+    projected(EDGES, 3, 6, "range-projection"),
+    projected(HIGH, 2, 6, "box-projection"),
+    projected(EDGES, 2, 1, "box-projection"),
+]
+
+
+def law_of(made: Plan) -> JointLaw:
+    law = made.epoch(0).law
+    assert isinstance(law, JointLaw)
+    return law
+
+
+def test_the_scales() -> None:
+    assert law_of(moves(HIGH, 10, 5)) == MovesNoise(Fraction(22), 5)
+    assert law_of(moves(COMPONENTS, 10, 5)) == MovesNoise(Fraction(20), 5)
+    assert law_of(moves(EDGES, 10, 5)) == MovesNoise(Fraction(20), 5)
+    assert law_of(moves(CCDF, 3, 5)) == MovesNoise(Fraction(26), 5)
+    assert law_of(projected(EDGES, 4, 5, "range-projection")) == RangeNoise(Fraction(4), 5)
+    assert law_of(projected(HIGH, 4, 5, "box-projection")) == BoxNoise(Fraction(5), 5)
+
+
+@pytest.mark.parametrize("steps", [1, 2, 5])
+def test_the_norm_of_moves_is_that_of_its_matrix(steps: int) -> None:
+    matrix = Dense(matrices(steps)["bridge"])
+    for shape in (Moves(4, 3), Moves(2, 5), Moves(3, 0), Mass(3)):
+        assert shape.cost(Returning()) == shape.cost(matrix)
+
+
+@pytest.mark.parametrize("made", EVERY, ids=lambda made: f"{made.mechanism.name} {made.subject}")
+def test_predictions_agree_with_simulation(made: Plan) -> None:
+    noise = simulate(made, 60_000, np.random.default_rng(1)).astype(float)
+    measured = np.sqrt((noise**2).mean(axis=0))
+    np.testing.assert_allclose(measured, made.predicted, rtol=0.03)
+
+
+@pytest.mark.parametrize("made", EVERY, ids=lambda made: f"{made.mechanism.name} {made.subject}")
+def test_the_release_path_draws_once_and_keeps_the_noise(made: Plan) -> None:
+    state, published = start(made), []
+    source = SimulationNoise(np.random.default_rng(8))
+    for _ in range(made.request.horizon or 0):
+        value, state = advance(made, state, [2], source)
+        published.append(value[0])
+    again = SimulationNoise(np.random.default_rng(8)).draw(law_of(made), len(published))
+    errors = np.array(published) - 2 * np.arange(1, len(published) + 1)
+    noise = np.array(again) if made.mechanism.projects else np.cumsum(again)
+    np.testing.assert_array_equal(errors, noise)
+    with pytest.raises(ParameterError, match="releases of this series were made"):
+        advance(made, state, [2], source)
+
+
+def test_every_number_of_a_vector_has_a_vector_of_its_own() -> None:
+    made = moves(CCDF, 2, 4)
+    state, rows = start(made), []
+    for _ in range(4):
+        value, state = advance(made, state, [0] * 3, SimulationNoise(np.random.default_rng(2)))
+        rows.append(value)
+    assert len(set(zip(*rows, strict=True))) == 3
+
+
+@pytest.mark.parametrize("made", EVERY, ids=lambda made: f"{made.mechanism.name} {made.subject}")
+def test_intervals_cover_as_they_promise(made: Plan) -> None:
+    """Releases and changes nearly exactly, any other combination at least."""
+    runs = simulate(made, 40_000, np.random.default_rng(4))
+    steps = runs.shape[1]
+    asked = [{0: 1}, {steps - 1: 1}, {0: -1, steps - 1: 1}, {0: 1, steps // 2: 1, steps - 1: 1}]
+    for place, coefficients in enumerate(asked if steps > 1 else asked[:1]):
+        values = sum(weight * runs[:, step] for step, weight in coefficients.items())
+        for level in (Fraction(1, 2), Fraction(19, 20)):
+            noise = noise_of(made, coefficients)
+            inside = float((np.abs(values) <= noise.half_width(level)).mean())
+            assert inside >= float(level) - 0.012
+            if place < 3:
+                width = noise.half_width(level)
+                assert float((np.abs(values) <= width - 1).mean()) <= float(level) + 0.012
+
+
+def test_noise_of_two_series_may_be_added() -> None:
+    joint = moves(HIGH, 3, 6)
+    plain = plan(HIGH, DegreeBound(3), epsilon=1, horizon=6, mechanism="sensdiff")
+    both = noise_of(plain, {2: 1}) + noise_of(joint, {2: 1})
+    values = simulate(joint, 20_000, np.random.default_rng(1))[:, 2]
+    values = values + simulate(plain, 20_000, np.random.default_rng(2))[:, 2]
+    width = both.half_width(Fraction(9, 10))
+    assert float((np.abs(values) <= width).mean()) >= 0.9
+    assert both.variance() == pytest.approx(values.var(), rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("made", "bound", "horizon", "reason"),
+    [
+        (HIGH, "moves", None, "known horizon"),
+        (HIGH, "moves", 2000, "up to 1024"),
+        (EDGES, "range-projection", None, "known horizon"),
+        (HIGH, "range-projection", 5, "take 'box-projection'"),
+        (statistic("triangles"), "box-projection", 5, "no known sensitivity"),
+    ],
+)
+def test_what_is_refused(made: Statistic, bound: str, horizon: int | None, reason: str) -> None:
+    promise = DegreeBound(3)
+    with pytest.raises(ParameterError, match=reason):
+        plan(made, promise, epsilon=1, horizon=horizon, mechanism=bound, projection=promise)
+
+
+def test_noise_of_millions_is_refused_in_words() -> None:
+    with pytest.raises(ParameterError, match="choose a larger ε"):
+        plan(HIGH, DegreeBound(3), epsilon="0.000001", horizon=9, mechanism="moves")
+
+
+def test_auto_takes_the_law_of_the_shape_and_never_a_projection() -> None:
+    best = plan(HIGH, DegreeBound(10), epsilon=1, horizon=20)
+    usual = plan(HIGH, DegreeBound(10), epsilon=1, horizon=20, mechanism="sensdiff")
+    assert best.mean_std <= 0.62 * usual.mean_std
+    assert all(ours < theirs for ours, theirs in zip(best.predicted, usual.predicted, strict=True))
+    ranked = compare(EDGES, DegreeBound(3), epsilon=1, horizon=20, projection=DegreeBound(3))
+    errors = {each.name: each.plan.mean_std for each in ranked if each.plan}
+    assert errors["range-projection"] < 0.35 * errors["compose-projection"]
+    assert errors["box-projection"] < 0.5 * errors["compose-projection"]
+    assert plan(HIGH, DegreeBound(10), epsilon=1, horizon=None).mechanism.name == "epochs"
+
+
+@pytest.mark.parametrize("made", EVERY, ids=lambda made: f"{made.mechanism.name} {made.subject}")
+def test_no_epoch_may_follow(made: Plan) -> None:
+    """A move from one epoch to the next would be two appearances, each of which costs ε."""
+    assert not made.continuable
+    with pytest.raises(ParameterError, match="cannot go past"):
+        continued(made, 3)
+    if made.request.horizon != 1:
+        with pytest.raises(ParameterError, match="cannot draw fresh noise half-way"):
+            renewed(made, 1)
+
+
+@pytest.mark.parametrize("made", EVERY, ids=lambda made: f"{made.mechanism.name} {made.subject}")
+def test_a_stored_plan_comes_back(made: Plan) -> None:
+    again = Plan.from_dict(made.to_dict())
+    assert again == made
+    assert again.predicted == made.predicted
+
+
+def test_a_plan_of_before_shapes_is_read_and_written_as_it_was() -> None:
+    stored = plan(HIGH, DegreeBound(3), epsilon=1, horizon=4, mechanism="sensdiff").to_dict()
+    del stored["request"]["shape"]
+    again = Plan.from_dict(stored)
+    assert again.to_dict() == stored
+    SeriesTerms(HIGH, DegreeBound(3), again).require_fitting_plan()
+
+
+def test_a_plan_for_another_shape_is_refused() -> None:
+    made = moves(HIGH, 3, 4)
+    smaller = replace(made, request=replace(made.request, shape=Moves(1, 1)))
+    with pytest.raises(ParameterError, match="another shape"):
+        SeriesTerms(HIGH, DegreeBound(3), smaller).require_fitting_plan()
+    falling = projected(HIGH, 3, 4, "box-projection")
+    rising = replace(falling, request=replace(falling.request, projected_rises=True))
+    SeriesTerms(HIGH, DegreeBound(3), falling).require_fitting_plan()
+    with pytest.raises(ParameterError, match="another threshold"):
+        SeriesTerms(HIGH, DegreeBound(3), rising).require_fitting_plan()
+
+
+def test_a_shape_never_makes_a_matrix_dearer_than_gamma() -> None:
+    sensitivity = HIGH.sensitivity(DegreeBound(3))
+    careless = Request(sensitivity, Fraction(1), horizon=4, shape=Mass(100))
+    assert careless.cost(Returning()) == 2 * sensitivity.l1
+
+
+def test_totals_are_published_as_they_are_measured() -> None:
+    totals = Totals(4)
+    assert from_dict(totals.to_dict()) == totals
+    np.testing.assert_array_equal(totals.decoder() @ totals.strategy(), np.tril(np.ones((4, 4))))
+    assert totals.decode([3, -1, 0, 2]) == [3, -1, 0, 2]
+    assert (totals.column_l1(), totals.column_l2_squared(), totals.measurements) == (4, 4, 4)
+    assert totals.integral_steps().all()
+
+
+AUDITED = [
+    (moves(HIGH, 3, 4), HIGH, DegreeBound(3)),
+    (moves(COMPONENTS, 3, 5), COMPONENTS, DegreeBound(3)),
+    (projected(EDGES, 2, 4, "range-projection"), EDGES, DegreeBound(2)),
+    (projected(HIGH, 2, 4, "box-projection"), HIGH, DegreeBound(2)),
+]
+
+
+@pytest.mark.parametrize(
+    ("made", "counted", "bound"), AUDITED, ids=lambda each: getattr(each, "subject", "")
+)
+def test_an_audit_finds_nothing_but_half_of_the_noise(
+    made: Plan, counted: Statistic, bound: DegreeBound
+) -> None:
+    honest = audit(made, counted, bound, seed=1, effort=EFFORT)
+    assert not honest.violated, honest
+    request = replace(made.request, epsilon=2 * made.request.epsilon)
+    quieter = simulated(Plan.of(made.mechanism, request))
+    assert audit(made, counted, bound, seed=1, effort=EFFORT, subject=quieter).violated
+
+
+def test_moves_claimed_for_edges_are_refuted() -> None:
+    """A planted error of the shape: appearances taken for moves, at half of the scale."""
+    request = moves(EDGES, 3, 4).request
+    wrong = Plan.of(moves(EDGES, 3, 4).mechanism, replace(request, shape=Moves(1, 1)))
+    assert law_of(wrong).scale == 2
+    assert audit(wrong, EDGES, DegreeBound(3), seed=1, effort=EFFORT).violated
+
+
+@pytest.mark.parametrize(("steps", "ratio"), [(1, 0.50), (3, 0.55), (8, 0.575), (20, 0.586)])
+def test_the_bridge_against_sensdiff(steps: int, ratio: float) -> None:
+    """Components, for which both have the same scale; D is large, so discreteness plays no part."""
+    bound = DegreeBound(50)
+    ours, theirs = (
+        plan(COMPONENTS, bound, epsilon=1, horizon=steps, mechanism=name)
+        for name in ("moves", "sensdiff")
+    )
+    assert ours.mean_std / theirs.mean_std == pytest.approx(ratio, abs=0.006)
+    late = [t * (steps + 1 - t) / (steps + 1) for t in range(1, steps + 1)]
+    shape = np.array(ours.predicted) ** 2 / np.array(late)
+    assert shape.max() == pytest.approx(shape.min())
+    assert sqrt(shape.min()) > 0

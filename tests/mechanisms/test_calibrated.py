@@ -234,7 +234,8 @@ def test_what_a_mechanism_cannot_promise_is_refused(name: str) -> None:
     """Pure ε with a δ, a δ left out, a horizon or a projection that is not known."""
     member = mechanism(name)
     asked = Request(statistic("triangles").sensitivity(DegreeBound(4)), Fraction(1))
-    wrong = replace(asked, delta=DELTA if member.pure else None, horizon=9, projected_l1=5)
+    asked = replace(asked, horizon=9, projected_l1=5, shape=Moves(3, 3))
+    wrong = replace(asked, delta=DELTA if member.pure else None)
     assert member.refusal(wrong) is not None
     fitting = replace(wrong, delta=None if member.pure else DELTA, projected_rises=True)
     assert member.refusal(fitting) is None
@@ -379,6 +380,15 @@ def test_the_projected_sensitivity_is_not_the_bounded_one(monkeypatch: pytest.Mo
 def test_moves_of_one_person_less_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(moves.Returning, "pair_l1", lambda self, rises, falls: rises + falls)
     assert caught("moves")
+
+
+def test_a_matrix_whose_columns_are_never_compared_is_caught(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(
+        Bordered, "pair_l1", lambda self, rises, falls: max(rises, falls) * self.column_l1() - 1
+    )
+    assert caught("optimised-moves")
 
 
 @pytest.mark.parametrize("name", ["range-projection", "box-projection"])

@@ -26,10 +26,12 @@ from graphveil.planning.intervals import noise_of
 from graphveil.planning.plan import Plan, continued
 from graphveil.planning.planner import _complexity, best, compare, plan
 from graphveil.planning.shares import equal_shares, weighted_shares
+from graphveil.statistics.shape import Moves
 from graphveil.statistics.statistic import statistic
 
 NAMES = sorted(registered())
 CONTINUABLE = [name for name in NAMES if name not in ("gaussian", "moves") and "-" not in name]
+SHAPE = Moves(3, 3)  # of something that is not edges, for mechanisms that need moves
 SINGLE = [name for name in NAMES if not mechanism(name).whole]  # the others: test_shaped.py
 EDGES = statistic("edges").sensitivity(DegreeBound(6))
 horizons = st.integers(1, 14)
@@ -38,7 +40,9 @@ epsilons = st.fractions(min_value=Fraction(1, 20), max_value=2, max_denominator=
 
 def asked(member: Mechanism, horizon: int | None, epsilon: Fraction = Fraction(1, 2)) -> Request:
     delta = None if member.pure else Fraction(1, 10**6)
-    return Request(EDGES, epsilon, delta, horizon, projected_l1=6, projected_rises=True)
+    return Request(
+        EDGES, epsilon, delta, horizon, projected_l1=6, projected_rises=True, shape=SHAPE
+    )
 
 
 def planned(name: str, horizon: int | None, epsilon: Fraction = Fraction(1, 2)) -> Plan:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
@@ -14,6 +15,7 @@ Matrix = NDArray[np.float64]
 
 GRID = 1023  # columns of C add up to this at most; odd
 IDENTITY_UP_TO = 9  # no other C is better on so few steps
+LEAVES_UP_TO = 24  # with a sum over all steps, no further rows are better on so few
 LEAST_LEAF = 0.15  # of a column; keeps the equations well-conditioned, and costs nothing
 MOST_ROUNDS, TOLERANCE = 300, 1e-8
 MOST_COLUMNS = 1024  # with more steps, neighbouring ones share a column while it is tuned, …
@@ -25,18 +27,43 @@ def optimised(steps: int) -> Bordered:
     """A local optimum of the mean standard deviation, on an integer grid."""
     if steps <= IDENTITY_UP_TO:
         return identity(steps)
-    columns = _columns(steps)
+    return least_squares(*_on_grid(_columns(steps, sums=0)))
+
+
+def optimised_with_sum(steps: int, weight: Fraction = Fraction(1)) -> Bordered:
+    """The same, with one row more, which sums over all steps; the others are tuned beside it.
+
+    Where one person's changes move, that row costs next to nothing: what leaves one step and
+    enters another stays in the sum.
+
+    Args:
+        steps: how many steps there are.
+        weight: that of a step in the sum, as a part of all else that is measured of it.
+    """
+    leaves, rows = _beside_a_sum(steps)
+    return least_squares(leaves, [*rows, [round(GRID * weight)] * steps])
+
+
+@lru_cache(maxsize=8)
+def _beside_a_sum(steps: int) -> tuple[list[int], list[list[int]]]:
+    if steps <= LEAVES_UP_TO:
+        return [GRID] * steps, []
+    return _on_grid(_columns(steps, sums=1))
+
+
+def _on_grid(columns: Matrix) -> tuple[list[int], list[list[int]]]:
+    """Columns that add up to 1 as whole numbers that add up to the grid, with odd leaves."""
     rows = np.rint(GRID * columns[1:]).astype(np.int64)
     rows = rows[rows.any(axis=1)]
     leaves = GRID - rows.sum(axis=0)
     leaves -= leaves % 2 == 0
-    return least_squares(leaves.tolist(), rows.tolist())
+    return leaves.tolist(), rows.tolist()
 
 
-def _columns(steps: int) -> Matrix:
-    """The tuned columns of all steps."""
+def _columns(steps: int, *, sums: int) -> Matrix:
+    """The tuned columns of all steps, beside so many rows that sum over all of them."""
     each = 1 if steps <= MOST_COLUMNS else -(-steps // SHARED_COLUMNS)
-    tuned = _tuned(_start(-(-steps // each), _levels(steps)), each)
+    tuned = _tuned(_start(-(-steps // each), _levels(steps)), each, sums)
     return np.repeat(tuned, each, axis=1)[:, :steps]
 
 
@@ -97,11 +124,11 @@ def _blocks(steps: int, length: int) -> Matrix:
     return np.asarray(place == np.arange(place[-1] + 1)[:, None], dtype=np.float64)
 
 
-def _tuned(start: Matrix, each: int) -> Matrix:
+def _tuned(start: Matrix, each: int, sums: int) -> Matrix:
     """Columns, not negative and adding up to 1, at a local minimum of the mean deviation.
 
     A column is its leaf's least share, plus the rest in proportion to squares, so that every
-    point of the search is admissible.
+    point of the search is admissible. Beside them stand rows of ones, one for each of the `sums`.
     """
     rest = 1 - LEAST_LEAF
 
@@ -113,10 +140,9 @@ def _tuned(start: Matrix, each: int) -> Matrix:
 
     def objective(point: Matrix) -> tuple[float, Matrix]:
         roots, whole, shares = columns(point)
-        mean, by_leaf, by_rows = mean_deviation(
-            LEAST_LEAF + rest * shares[0], rest * shares[1:], each
-        )
-        by_share = rest * np.vstack([by_leaf, by_rows])
+        rows = np.vstack([rest * shares[1:], np.ones((sums, start.shape[1]))])
+        mean, by_leaf, by_rows = mean_deviation(LEAST_LEAF + rest * shares[0], rows, each)
+        by_share = rest * np.vstack([by_leaf, by_rows[: len(shares) - 1]])
         inward = by_share - (by_share * shares).sum(axis=0)
         return mean, (2 * roots * inward / whole).ravel()
 

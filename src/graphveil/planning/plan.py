@@ -268,7 +268,11 @@ def renewed(plan: Plan, releases: int) -> Plan:
     if made in (0, plan.epoch(number).steps):
         return plan
     if not plan.mechanism.adds_up or plan.mechanism.whole:
-        raise ParameterError("mechanism", f"{plan.mechanism.name} cannot draw fresh noise half-way")
+        raise ParameterError(
+            "mechanism",
+            f"{plan.mechanism.name} cannot draw fresh noise half-way",
+            hint="Go on with the copy that has it, or open a new series, charged to what is left.",
+        )
     past = tuple(plan.epoch(earlier) for earlier in range(number))
     left = None if plan.request.horizon is None else plan.request.horizon - releases
     rest = _epochs(plan.mechanism, replace(plan.request, horizon=left)) if left else ()

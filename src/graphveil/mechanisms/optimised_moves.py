@@ -22,8 +22,8 @@ EIGHTHS = (8, 7, 6, 4, 3, 2)  # weights of the sum that are tried; what does not
 class OptimisedMoves(Mechanism):
     """As `optimised`, with a row that sums over all steps, calibrated to the shape of the change.
 
-    Better than `moves` from about 25 releases on. The factorisation depends on the horizon alone,
-    and is stored with the plan.
+    Better than `moves` from about 35 releases on. The factorisation depends on the horizon, and the
+    weight of the sum on rises and falls as well; both are stored with the plan.
 
     Guarantees: ε-node-DP for the whole series (`docs/mechanisms.md#optimised-for-moves`).
     """
@@ -35,11 +35,12 @@ class OptimisedMoves(Mechanism):
 
     def refusal(self, request: Request) -> str | None:
         """Needs changes that move: otherwise `optimised` is never worse."""
-        if request.horizon is not None and request.horizon > LONGEST:
-            return f"is computed for horizons up to {LONGEST} only"
-        if request.cost(Returning()) >= 2 * request.sensitivity.l1:
-            return "gains nothing: one person's changes do not move from step to step"
-        return super().refusal(request)
+        reason = super().refusal(request)
+        if reason is None and request.known_horizon() > LONGEST:
+            reason = f"is computed for horizons up to {LONGEST} only"
+        if reason is None and request.cost(Returning()) >= 2 * request.sensitivity.l1:
+            reason = "gains nothing: one person's changes do not move from step to step"
+        return reason
 
     def epoch(self, request: Request, number: int) -> Epoch | None:
         """One epoch, which covers the horizon, with noise for what its matrix costs."""

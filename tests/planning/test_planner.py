@@ -297,3 +297,16 @@ def test_an_absurdly_large_epsilon_means_no_noise_and_no_crash(
     assert all(0 <= deviation < 0.5 for deviation in chosen.standard_deviations())
     low, high = interval(chosen, 11, 50, "0.95")
     assert low <= 50 <= high <= low + 4
+
+
+def test_a_long_plan_is_made_once_and_a_different_one_is_another() -> None:
+    asked: dict[str, Any] = {"epsilon": "1/3", "horizon": 41, "mechanism": "optimised"}
+    assert plan(NODES, BOUND, **asked) is plan(NODES, BOUND, **asked)
+    for other in ({"epsilon": "1/4"}, {"horizon": 42}, {"mechanism": "tree"}):
+        assert plan(NODES, BOUND, **asked | other) != plan(NODES, BOUND, **asked)
+    assert plan(statistic("edges"), BOUND, **asked) != plan(NODES, BOUND, **asked)
+
+
+def test_plans_of_unknown_length_share_nothing() -> None:
+    asked: dict[str, Any] = {"epsilon": "1/3", "horizon": None, "mechanism": "epochs"}
+    assert plan(NODES, BOUND, **asked) is not plan(NODES, BOUND, **asked)

@@ -225,7 +225,8 @@ def test_prices_are_exact_in_the_chain(fact: SeriesOpened) -> None:
 @given(FACTS[ReleaseMade])
 def test_the_width_of_a_release_is_that_of_all_its_lists(fact: ReleaseMade) -> None:
     lengths = [len(fact.raw), len(fact.processed), len(fact.low), len(fact.high)]
-    assert (len(fact.widths) == 1) == all(length == lengths[0] for length in lengths)
+    for width in (*lengths, 0, 10**6):
+        assert fact.has_numbers(width) == all(length == width for length in lengths)
 
 
 def test_every_public_event_has_one_kind_of_fact() -> None:

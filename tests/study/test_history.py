@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from graphveil.errors import GraphveilError, IntegrityError
 from graphveil.study import Study
+from graphveil.study.ledger import Ledger
 from graphveil.study.promise import SeriesPromise
 from graphveil.study.public.chain import PublicRow
 from graphveil.study.public.facts import Event
@@ -254,3 +255,33 @@ def test_a_later_series_is_paid_from_what_is_left() -> None:
 def test_a_study_of_nothing_is_refused() -> None:
     with pytest.raises(IntegrityError, match="row 0"):
         History.of([], "the chain")
+
+
+def test_a_ledger_that_grows_says_what_it_would_say_if_it_were_read_anew(study: Study) -> None:
+    whole = study.ledger()
+    ends = [
+        number
+        for number, row in enumerate(whole.rows[1:], start=1)
+        if row.event != RELEASE and whole.rows[number - 1].event in (RELEASE, Event.RECORDS_ADDED)
+    ]
+    assert len(ends) > 3
+    for end in ends:
+        before = Ledger(whole.rows[:end])
+        assert before.followed_by(()) is before
+        grown = before.followed_by(whole.rows[end:])
+        assert grown == whole
+        assert grown.before is before
+        assert (grown.history, grown.versions) == (whole.history, whole.versions)
+        assert grown.public_lines == whole.public_lines
+        assert grown.public_text == whole.public_text
+
+
+def test_what_follows_is_refused_as_if_it_were_read_anew(study: Study) -> None:
+    rows = study.ledger().rows
+    place = max(number for number, row in enumerate(rows) if row.event == SEALED)
+    before = Ledger(rows[:place])
+    for later in (rows[place:-1], rows[place + 1 :], (*rows[place:], rows[-1])):
+        with pytest.raises(IntegrityError) as anew:
+            _ = Ledger((*before.rows, *later)).history
+        with pytest.raises(IntegrityError, match=re.escape(str(anew.value))):
+            _ = before.followed_by(later).history

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Annotated
 
 import typer
@@ -31,6 +32,10 @@ from graphveil.cli.commands import (
 from graphveil.cli.ending import endings
 from graphveil.cli.statistic_options import taking_parameters
 from graphveil.cli.terminal import text_only
+
+# A command lives for seconds and needs nearly all that it makes until it ends. To look for
+# what it no longer needs after every few hundred things takes a fifth of the time of a long study.
+MADE_BETWEEN_COLLECTIONS = 100_000
 
 
 def _print_version(asked: bool) -> None:
@@ -84,5 +89,6 @@ app.command()(reproduce.reproduce)
 
 def main() -> None:
     """Run a command; whatever stops it becomes one plain message and an exit code."""
+    gc.set_threshold(MADE_BETWEEN_COLLECTIONS)
     with text_only(), endings():
         app(prog_name="graphveil")

@@ -293,7 +293,8 @@ def _epochs(mechanism: Mechanism, request: Request) -> tuple[Epoch, ...]:
         epoch = mechanism.epoch(request, len(epochs))
         if epoch is None:
             raise ParameterError("horizon", f"{mechanism.name} does not reach it")
-        epochs.append(epoch)
+        # Kept once where it is repeated: there may be thousands of a single step.
+        epochs.append(epochs[-1] if epochs and epoch == epochs[-1] else epoch)
         covered += epoch.steps
     return tuple(epochs)
 

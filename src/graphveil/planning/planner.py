@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from graphveil.errors import ParameterError
 from graphveil.graph.bound import Bound
@@ -20,6 +21,7 @@ __all__ = ["Plan", "Prospect", "best", "compare", "continued", "plan"]
 AUTO = "auto"
 TIE = 1.001  # predicted errors that differ by less than a thousandth are equal
 NO_THRESHOLD = "needs a projection threshold"
+REMEMBERED = 128  # plans: those of a study with a dozen series, which are asked for repeatedly
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,15 @@ class _Wish:
         subject = f"{self.statistic}, {self.bound}"
         if member.projects:
             subject = f"{self.statistic}, projected to {self.projection}"
-        return Prospect(member.name, member.summary, Plan.of(member, request, subject))
+        # One of unknown length finds its errors step by step as they are asked for: not shared.
+        make = Plan.of if self.horizon is None else _planned
+        return Prospect(member.name, member.summary, make(member, request, subject))
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _planned(member: Mechanism, request: Request, subject: str) -> Plan:
+    """A plan is a function of these public parameters, and a long one takes long to make."""
+    return Plan.of(member, request, subject)
 
 
 def plan(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
@@ -56,10 +56,14 @@ class Measurement:
     mechanism: str
 
 
-def measurements(part: PublicPart) -> tuple[Measurement, ...]:
-    """Every published number: by series, then step, then degree."""
+def measurements(part: PublicPart, steps: Container[int] | None = None) -> tuple[Measurement, ...]:
+    """Every published number, or those of some steps: by series, then step, then degree."""
     return tuple(
-        row for series in part.series for made in series.releases for row in _rows(series, made)
+        row
+        for series in part.series
+        for made in series.releases
+        if steps is None or made.step in steps
+        for row in _rows(series, made)
     )
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import TypeAlias
 
 import numpy as np
@@ -150,28 +151,26 @@ class Processing:
         """After the releases of a history, each of `width` numbers."""
         nothing = np.zeros((0, width) if statistic.vector else 0)
         under_way = cls(statistic, processed(statistic, nothing).done, (None,) * width)
-        for raw in history:
-            under_way = under_way._grown(raw)
-        return under_way
+        return replace(under_way, fits=reduce(under_way._fitted, history, under_way.fits))
 
     def take(self, raw: Sequence[int]) -> tuple[tuple[float, ...], Processing]:
         """What stands beside a new release, and the processing that goes on."""
         if not self.statistic.monotone:
             return tuple(clipped(raw).tolist()), self
-        after = self._grown(raw)
+        after = replace(self, fits=self._fitted(self.fits, raw))
         ends = np.array([_mean(fit) for fit in after.fits])
         if self.statistic.cumulative:
             ends = np.minimum.accumulate(ends)
         return tuple(clipped(ends).tolist()), after
 
-    def _grown(self, raw: Sequence[int]) -> Processing:
+    def _fitted(self, fits: tuple[Stretches, ...], raw: Sequence[int]) -> tuple[Stretches, ...]:
+        """The fits with one more release."""
         if not self.statistic.monotone:
-            return self
-        numbers: Sequence[float] = [float(number) for number in raw]
+            return fits
+        numbers = list(map(float, raw))
         if self.statistic.cumulative:
             numbers = monotone_in_degree([numbers])[0].tolist()
-        fits = tuple(_pooled(fit, value) for fit, value in zip(self.fits, numbers, strict=True))
-        return replace(self, fits=fits)
+        return tuple(_pooled(fit, value) for fit, value in zip(fits, numbers, strict=True))
 
 
 def _by_column(raw: ArrayLike, fit: Callable[[Sequence[float]], list[float]]) -> Values:

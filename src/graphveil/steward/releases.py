@@ -34,5 +34,4 @@ def of_steps(part: PublicPart, steps: Iterable[int]) -> tuple[Measurement, ...]:
     """Every number that was published at some steps."""
     from graphveil.report.releases import measurements
 
-    wanted = set(steps)
-    return tuple(row for row in measurements(part) if row.step in wanted)
+    return measurements(part, set(steps))

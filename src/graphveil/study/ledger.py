@@ -6,19 +6,21 @@ were added or withdrawn and refusals depend on the data, so they leave no trace 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
+
+from pydantic import TypeAdapter
 
 from graphveil.errors import IntegrityError
 from graphveil.study.promise import Promise
 from graphveil.study.public.chain import GENESIS, Line, PublicRow, canonical, digest
 from graphveil.study.public.facts import Announcement, Event, Fact, FactType
 from graphveil.study.public.history import History, PublishedSeries
+
+_OBJECT: Final = TypeAdapter(dict[str, Any])  # reads JSON several times faster than `json`
 
 
 @dataclass(frozen=True)
@@ -63,9 +65,8 @@ class LedgerRow:
     @classmethod
     def stored(cls, number: object, *texts: object) -> LedgerRow:
         """What a database has in its columns, where anything may stand."""
-        at, event, public, *others = texts
-        needed = (at, event, *others) if public is None else texts
-        if type(number) is int and all(isinstance(text, str) for text in needed):
+        kinds = tuple(map(type, texts))
+        if type(number) is int and kinds in _TEXTS:
             return cls(number, *texts)  # type: ignore[arg-type]
         raise IntegrityError(
             "the ledger has a row with something else than texts in it. Restore the newest backup "
@@ -76,7 +77,7 @@ class LedgerRow:
         """What the hash of this row has to be, after a row with the hash `previous`."""
         return digest(canonical([previous, *_content(self)]))
 
-    @cached_property
+    @property
     def fact(self) -> dict[str, Any]:
         """What the public is told."""
         return self._read(self.public or "{}")
@@ -88,11 +89,10 @@ class LedgerRow:
 
     def _read(self, text: str) -> dict[str, Any]:
         """An object in JSON; a forger may have put anything else there."""
-        with suppress(ValueError, RecursionError):
-            found = json.loads(text)
-            if isinstance(found, dict):
-                return found
-        raise IntegrityError(f"{self.place}: cannot be read.")
+        try:
+            return _OBJECT.validate_json(text)
+        except ValueError as error:
+            raise IntegrityError(f"{self.place}: cannot be read.") from error
 
     def stored_file(self, part: str) -> StoredFile:
         """The private file that the row states."""
@@ -129,6 +129,10 @@ class LedgerRow:
     def seal(self) -> str:
         """A commitment to this row and all before it, which hides them."""
         return digest(self.salt + self.hash)
+
+
+# The kinds of the columns of a row: all are texts, unless the public is told nothing.
+_TEXTS = ((str,) * 6, (str, str, type(None), str, str, str))
 
 
 def _content(row: LedgerRow) -> tuple[int, str, str, str | None, str, str]:
@@ -173,9 +177,27 @@ class SealedTables:
 
 @dataclass(frozen=True)
 class Ledger:
-    """All rows, and the state of the study that follows from them."""
+    """All rows, and the state of the study that follows from them.
+
+    Attributes:
+        rows: in order, known to be chained.
+        before: a ledger with the first of these rows; what follows from them is not found again.
+    """
 
     rows: tuple[LedgerRow, ...]
+    before: Ledger | None = field(default=None, repr=False, compare=False)
+
+    def followed_by(self, rows: Sequence[LedgerRow]) -> Ledger:
+        """The ledger once more rows were entered."""
+        if not rows:
+            return self
+        return Ledger((*self.rows, *rows), before=self if self.is_open else None)
+
+    @property
+    def _later(self) -> tuple[LedgerRow, ...]:
+        """The rows that the public is told, without those of `before`."""
+        begin = 0 if self.before is None else len(self.before.rows)
+        return tuple(row for row in self.rows[begin:] if row.public is not None)
 
     @property
     def is_open(self) -> bool:
@@ -198,8 +220,10 @@ class Ledger:
     @cached_property
     def history(self) -> History:
         """What the public is told, row by row; refuses rows that contradict each other."""
-        told = [row.announcement for row in self.rows if row.public is not None]
-        return History.of(told, "the ledger")
+        told = [row.announcement for row in self._later]
+        if self.before is None:
+            return History.of(told, "the ledger")
+        return self.before.history.followed_by(told)
 
     @cached_property
     def versions(self) -> tuple[Promise, ...]:
@@ -261,13 +285,11 @@ class Ledger:
     @cached_property
     def public_lines(self) -> tuple[Line, ...]:
         """The public chain as it is written, which is far quicker to make than its rows."""
-        lines: list[Line] = []
-        for row in self.rows:
-            if row.public is not None:
-                last = lines[-1] if lines else None
-                lines.append(
-                    Line.after(last, at=row.at, event=row.event, fact=row.public, seal=row.seal)
-                )
+        lines = [] if self.before is None else list(self.before.public_lines)
+        for row in self._later:
+            last = lines[-1] if lines else None
+            fact = row.public or ""
+            lines.append(Line.after(last, at=row.at, event=row.event, fact=fact, seal=row.seal))
         return tuple(lines)
 
     @cached_property

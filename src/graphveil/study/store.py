@@ -157,13 +157,14 @@ class Transaction(Reading):
     def __init__(self, connection: sa.Connection, at: str) -> None:
         super().__init__(connection)
         self._at = at
-        self._ledger: Ledger | None = None
+        self._found: Ledger | None = None
+        self._entered: list[LedgerRow] = []
 
     def ledger(self) -> Ledger:
         """All rows, those included that this transaction has entered."""
-        if self._ledger is None:
-            self._ledger = super().ledger()
-        return self._ledger
+        if self._found is None:
+            self._found, self._entered = super().ledger(), []
+        return self._found.followed_by(self._entered)
 
     def append(self, what: Fact | Event, *, private: dict[str, Any]) -> LedgerRow:
         """Enter an event behind the last one: a fact for the public, or its mere kind.
@@ -182,12 +183,11 @@ class Transaction(Reading):
             salt=secrets.token_hex(32),
         )
         self._connection.execute(sa.insert(_LEDGER).values(**asdict(row)))
-        if self._ledger is not None:
-            self._ledger = Ledger((*self._ledger.rows, row))
+        self._entered.append(row)
         return row
 
     def _last(self) -> LedgerRow | None:
-        return self.newest() if self._ledger is None else self._ledger.last
+        return self._entered[-1] if self._entered else self.newest()
 
     def settle(self) -> None:
         """From now on the study is at home here, and witnessed."""

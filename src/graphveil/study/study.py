@@ -360,7 +360,7 @@ class _Run:
     @property
     def ledger(self) -> Ledger:
         """All that is known to be committed."""
-        return Ledger((*self._found.ledger.rows, *self._new))
+        return self._found.ledger.followed_by(self._new)
 
     def seal(self, tell: Callable[[int], object]) -> None:
         """Seal step after step; another process may be faster."""

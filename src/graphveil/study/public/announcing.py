@@ -74,7 +74,7 @@ def require_newest(public: Told, ledger: Ledger) -> None:
 
     Continuing from it would publish different numbers for steps that are already published.
     """
-    public.shown.require_known({row.hash for row in ledger.public_rows}, len(ledger.sealed))
+    public.shown.require_known({line.hash for line in ledger.public_lines}, len(ledger.sealed))
     if public.is_told_by(ledger):
         return
     rows, known = public.rows, ledger.public_rows

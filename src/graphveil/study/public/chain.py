@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from graphveil.errors import IntegrityError
@@ -22,6 +23,12 @@ _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=
 def canonical(data: object) -> str:
     """The one text of plain data: sorted keys, no blanks."""
     return _ENCODER.encode(data)
+
+
+@lru_cache(maxsize=1024)
+def _quoted(text: str) -> str:
+    """The canonical form of a text that many rows have."""
+    return canonical(text)
 
 
 def digest(text: str) -> str:
@@ -110,7 +117,7 @@ class Line:
             seal: the commitment to the private ledger.
         """
         number, previous = (0, GENESIS) if last is None else (last.number + 1, last.hash)
-        begin = f'{{"at":{canonical(at)},"event":{canonical(event)},"fact":{fact},'
+        begin = f'{{"at":{_quoted(at)},"event":{_quoted(event)},"fact":{fact},'
         end = f'"number":{number},"previous":"{previous}","seal":"{seal}"}}'
         found = digest(begin + end)
         return cls(number, f'{begin}"hash":"{found}",{end}\n', found)

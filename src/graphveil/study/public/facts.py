@@ -235,7 +235,7 @@ class ReleaseMade(Fact):
     low: tuple[int, ...]
     high: tuple[int, ...]
 
-    @property
-    def widths(self) -> set[int]:
-        """How many numbers its lists have; one answer if it is sound."""
-        return {len(each) for each in (self.raw, self.processed, self.low, self.high)}
+    def has_numbers(self, width: int) -> bool:
+        """Whether each of its lists has so many."""
+        lists = len(self.raw), len(self.processed), len(self.low), len(self.high)
+        return lists == (width,) * len(lists)

@@ -7,7 +7,7 @@ that there is one order of events, one sum of the budget and one width of a rele
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from graphveil.errors import IntegrityError, StudyError
@@ -60,12 +60,21 @@ class History:
         """
         if not rows or rows[0].event != Event.STUDY_OPENED:
             raise IntegrityError(f"{source}, row 0: must say that the study was opened.")
-        opened = _opened(rows[0])
-        reader = _Reader(opened)
-        for row in rows[1:]:
+        begun = cls(_opened(rows[0]), (), (), (str(Software.read(rows[0])),), ())
+        return begun.followed_by(rows[1:])
+
+    def followed_by(self, rows: Sequence[Announcement]) -> History:
+        """The history with more rows, of which only these are read."""
+        reader = _Reader(self)
+        for row in rows:
             reader.take(row)
-        series, steps = reader.finished(rows[-1])
-        return cls(opened, series, steps, _software(rows), tuple(reader.adoptions))
+        return replace(
+            self,
+            series=reader.series(),
+            steps=tuple(reader.steps),
+            software=tuple(reader.software),
+            adoptions=tuple(reader.adoptions),
+        )
 
     @property
     def versions(self) -> tuple[Promise, ...]:
@@ -89,12 +98,6 @@ def _opened(row: Announcement) -> Promise:
         raise IntegrityError(str(error)) from error
 
 
-def _software(rows: Iterable[Announcement]) -> tuple[str, ...]:
-    """Each version once, in the order in which the chain first names it."""
-    named = (Software.read(row) for row in rows if "software" in row.fact)
-    return tuple(dict.fromkeys(str(each) for each in named))
-
-
 def _first(noise: Iterable[NoiseFact], steps: int) -> Iterator[NoiseFact]:
     """The laws of the first steps."""
     for each in noise:
@@ -113,15 +116,19 @@ def _sum(prices: Iterable[tuple[Fraction, Fraction]]) -> tuple[Fraction, Fractio
 class _Reader:
     """Takes one row after the other, and refuses the first that cannot stand where it does."""
 
-    def __init__(self, opened: Promise) -> None:
-        self._total = opened.budget_total()
-        self._series: dict[str, SeriesOpened] = {}
-        self._releases: dict[str, list[ReleaseMade]] = {}
-        self._steps: list[StepSealed] = []
+    def __init__(self, before: History) -> None:
+        self._total = before.opened.budget_total()
+        self._series: dict[str, SeriesOpened] = {each.series: each for each in before.series}
+        self._releases = {each.series: list(each.releases) for each in before.series}
+        self.steps = list(before.steps)
         self._due: list[str] = []  # series that have yet to speak at the newest step
-        self.adoptions: list[StudyAdopted] = []
+        self._last: Announcement | None = None
+        self.adoptions = list(before.adoptions)
+        self.software = dict.fromkeys(before.software)  # in the order in which it is first named
 
     def take(self, row: Announcement) -> None:
+        """Read a row."""
+        self._last = row
         if row.event == Event.SERIES_OPENED:
             self._open(SeriesOpened.read(row), row)
         elif row.event == Event.STEP_SEALED:
@@ -138,7 +145,7 @@ class _Reader:
 
     def _open(self, opened: SeriesOpened, row: Announcement) -> None:
         row.require(opened.series not in self._series, "this series was opened before")
-        in_order = not self._due and opened.first_step == len(self._steps)
+        in_order = not self._due and opened.first_step == len(self.steps)
         row.require(in_order, "a series begins out of order")
         self._series[opened.series] = opened
         self._releases[opened.series] = []
@@ -147,31 +154,33 @@ class _Reader:
         row.require(within, "the series opened so far cost more than the study's budget")
 
     def _seal(self, sealed: StepSealed, row: Announcement) -> None:
-        in_order = not self._due and sealed.step == len(self._steps)
+        in_order = not self._due and sealed.step == len(self.steps)
         row.require(in_order, "a step is out of order")
-        self._steps.append(sealed)
+        self.steps.append(sealed)
+        self.software[str(sealed)] = None
         self._due = list(self._series)
 
     def _release(self, made: ReleaseMade, row: Announcement) -> None:
         row.require(made.series in self._series, "a release of a series that was not opened")
-        newest = len(self._steps) - 1
+        newest = len(self.steps) - 1
         in_order = made.series in self._due and made.step == newest
         row.require(in_order, "a release is out of order, or made twice")
-        sealed = self._steps[-1].label == made.label
+        sealed = self.steps[-1].label == made.label
         row.require(sealed, "a release of a step that was never sealed")
         width = self._series[made.series].width
-        row.require(made.widths == {width}, "has too few or too many numbers")
+        row.require(made.has_numbers(width), "has too few or too many numbers")
         self._due.remove(made.series)
         self._releases[made.series].append(made)
 
     def _adopt(self, adopted: StudyAdopted, row: Announcement) -> None:
-        in_order = not self._due and adopted.step == len(self._steps)
+        in_order = not self._due and adopted.step == len(self.steps)
         row.require(in_order, "an adoption is out of order")
         named = [each.series for each in adopted.series]
         row.require(named == list(self._series), "an adoption names other series than are open")
         for each in adopted.series:
             self._series[each.series] = self._renewed(each)
         self.adoptions.append(adopted)
+        self.software[str(adopted)] = None
 
     def _renewed(self, after: RenewedSeries) -> SeriesOpened:
         """A series as it is known from an adoption on: what was made, then what will be."""
@@ -180,14 +189,11 @@ class _Reader:
         predicted = (*(each.noise_std for each in made), *after.predicted_std)
         return opened.model_copy(update={"noise": noise, "predicted_std": predicted})
 
-    def finished(
-        self, last: Announcement
-    ) -> tuple[tuple[PublishedSeries, ...], tuple[StepSealed, ...]]:
-        """The series with their releases, and the steps, once none is missing."""
-        if self._due:
-            last.require(False, f"series '{self._due[0]}' has no release of the last step")
-        series = (
+    def series(self) -> tuple[PublishedSeries, ...]:
+        """The series with their releases, once none is missing."""
+        if self._due and self._last is not None:
+            self._last.require(False, f"series '{self._due[0]}' has no release of the last step")
+        return tuple(
             PublishedSeries(**{**dict(each), "releases": tuple(self._releases[name])})
             for name, each in self._series.items()
         )
-        return tuple(series), tuple(self._steps)

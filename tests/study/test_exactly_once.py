@@ -102,7 +102,7 @@ def test_rows_of_one_command_carry_one_time(root: Path, monkeypatch: pytest.Monk
 def test_lines_are_those_of_the_rows_and_an_announced_part_is_what_anybody_reads(
     root: Path,
 ) -> None:
-    study = opened(root, title='A \\ title \u2028 with "quotes", ä and \t')
+    study = opened(root, title='A \\ title \u00a0 with "quotes", ä and /')
     announced = study.publish(2)
     ledger = study.ledger()
     assert ledger.public_text == "".join(row.line() for row in ledger.public_rows)

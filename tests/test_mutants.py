@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from commands import ROOT
-from mutants import FATES, PACKAGE, entries, equivalents, modules_in_scope, told
+from mutants import FATES, PACKAGE, SCOPE, entries, equivalents, modules_in_scope, searches, told
 from mutations import mutants_of
 
 MODULE = '''
@@ -150,6 +150,15 @@ def test_each_has_its_reason_and_stands_once() -> None:
     ]
     assert len(changes) == len(set(changes)) == len(equivalents())
     assert all(len(entry["reason"]) > 20 and entry["reason"].endswith(".") for entry in entries())
+
+
+def test_what_only_searches_is_there_and_is_not_asked() -> None:
+    for module, reason in searches().items():
+        assert (PACKAGE / module).is_file()
+        assert any(module.startswith(part) for part in SCOPE)
+        assert module.removesuffix(".py") not in modules_in_scope()
+        assert len(reason) > 20
+        assert reason.endswith(".")
 
 
 def test_the_page_shows_the_list() -> None:

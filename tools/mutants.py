@@ -39,6 +39,7 @@ SCOPE = {  # what is mutated, and the tests that should notice
     "study/public/history": "study report",
     "study/witness": "study",
     "study/adoption": "study",
+    "study/machine": "study",
 }
 PATIENCE = 30.0  # seconds of tests that one mutant is given
 FATES = ("killed", "timeout", "equivalent", "survivor", "never run")
@@ -50,9 +51,19 @@ def row(module: str, tally: Counter[str]) -> str:
     return f"| {module} | " + " | ".join(map(str, figures)) + " |"
 
 
+def listed() -> dict[str, list[dict[str, Any]]]:
+    """The list of what is not asked, or needs no answer."""
+    return tomllib.loads(EQUIVALENTS.read_text(encoding="utf-8"))
+
+
 def entries() -> list[dict[str, Any]]:
     """What is said of mutants that change nothing."""
-    return list(tomllib.loads(EQUIVALENTS.read_text(encoding="utf-8"))["equivalent"])
+    return listed()["equivalent"]
+
+
+def searches() -> dict[str, str]:
+    """Modules that only look for something good, which others then check; and why that holds."""
+    return {entry["module"]: entry["reason"] for entry in listed()["search"]}
 
 
 def equivalents() -> Results:
@@ -74,6 +85,8 @@ def told() -> str:
             changes = "; ".join(f"`{change}`" for change in entry["changes"])
             lines.append(f"- {where}`{entry['line']}`: {changes}. {entry['reason']}")
         lines.append("")
+    for module, reason in searches().items():
+        lines.append(f"### {module}\n\n- Everything. {reason}\n")
     return "\n".join(lines).rstrip()
 
 
@@ -86,7 +99,8 @@ def modules_in_scope() -> dict[str, str]:
         for file in files:
             if file.name not in ("__init__.py", "tallies.py"):  # tallies count, by definition
                 found[str(file.relative_to(PACKAGE).with_suffix(""))] = tests
-    return found
+    left_out = {module.removesuffix(".py") for module in searches()}
+    return {module: tests for module, tests in found.items() if module not in left_out}
 
 
 def kept() -> Results:

@@ -23,7 +23,15 @@ from graphveil.errors import ParameterError
 from graphveil.factorisations.bordered import Bordered
 from graphveil.factorisations.toeplitz import ScaledToeplitz
 from graphveil.graph.bound import Bound, DegreeBound, InOutBound
-from graphveil.mechanisms import compose, gaussian, moves, sensseq, shaped_projection
+from graphveil.mechanisms import (
+    compose,
+    gaussian,
+    moves,
+    optimised,
+    optimised_moves,
+    sensseq,
+    shaped_projection,
+)
 from graphveil.mechanisms import mechanism as mechanism_module
 from graphveil.mechanisms.mechanism import Measured, Mechanism, mechanism, registered
 from graphveil.mechanisms.request import Epoch, Request
@@ -187,6 +195,36 @@ def test_every_mechanism_has_noise_enough(name: str) -> None:
     assert len(asked) >= 20
     for request in asked:
         require_enough(mechanism(name), request)
+
+
+@st.composite
+def found(draw: st.DrawFn) -> Bordered:
+    """A factorisation that a bad search may come to: any rows and weights."""
+    steps, rows = draw(st.integers(1, 5)), draw(st.integers(1, 3))
+    odd = st.integers(0, 20).map(lambda half: 2 * half + 1)
+    return Bordered(
+        diagonal=tuple(draw(odd) for _ in range(steps)),
+        rows=tuple(tuple(draw(st.integers(-9, 9)) for _ in range(steps)) for _ in range(rows)),
+        weights=tuple(tuple(draw(st.integers(-9, 9)) for _ in range(rows)) for _ in range(steps)),
+        grid=draw(odd),
+    )
+
+
+@given(searched=found(), shape=st.sampled_from([Moves(3, 3), Moves(2, 1)]))
+def test_whatever_a_search_finds_has_noise_enough(searched: Bordered, shape: Moves) -> None:
+    """So what the optimiser does decides errors, and never privacy: its mutants are not asked."""
+    request = replace(next(requests()), horizon=searched.steps, shape=shape)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(optimised, "optimised", lambda steps: searched)
+        patch.setattr(optimised_moves, "optimised_with_sum", lambda steps, weight: searched)
+        for name in ("optimised", "optimised-moves"):
+            epoch = mechanism(name).epoch(request, 0)
+            assert epoch is not None
+            assert epoch.factorisation == searched
+            if mechanism(name).whole:
+                require_enough_as_a_whole(request, epoch)
+            else:
+                require_enough_on_differences(request, [epoch])
 
 
 @pytest.mark.parametrize("name", NAMES)

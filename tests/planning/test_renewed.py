@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 
 from graphveil.errors import ParameterError
+from graphveil.factorisations.bordered import Bordered
 from graphveil.graph.bound import DegreeBound
-from graphveil.mechanisms.mechanism import registered
-from graphveil.noise.laws import NoiseLaw
+from graphveil.mechanisms.mechanism import mechanism, registered
+from graphveil.mechanisms.request import Epoch, Request
+from graphveil.noise.laws import DiscreteLaplace, NoiseLaw
 from graphveil.noise.noise_sum import NoiseSum
 from graphveil.planning.intervals import noise_of
 from graphveil.planning.plan import Plan, renewed
@@ -107,6 +109,52 @@ def test_a_change_since_the_cut_begins_with_what_was_published() -> None:
     assert isinstance(since, NoiseSum)
     assert isinstance(first, NoiseSum)
     assert since.slack == first.slack
+
+
+MIXED = Bordered((1, 1, 1), ((1, 1, 1),), ((0,), (1,), (3,)), 3)  # whole, broken, whole
+
+
+def mixed(scale: Fraction, *cuts: int | None) -> Plan:
+    """Epochs whose releases are rounded or not, each cut after so many steps."""
+    request = Request(EDGES.sensitivity(BOUND), Fraction(1), horizon=sum(cut or 3 for cut in cuts))
+    epochs = tuple(Epoch(MIXED, DiscreteLaplace(scale), cut) for cut in cuts)
+    return Plan(mechanism("sensdiff"), request, epochs)
+
+
+@pytest.mark.parametrize("scale", [Fraction(1, 4), Fraction(1), Fraction(5, 2), Fraction(40)])
+def test_after_a_cut_the_variance_is_that_of_what_was_published_and_of_the_new_noise(
+    scale: Fraction,
+) -> None:
+    alone = np.square(mixed(scale, None).predicted)
+    broken, whole = alone[1], alone[0]
+    wanted = [*alone[:2], *(broken + alone[:2]), *(2 * broken + alone[:1])]
+    wanted += (2 * broken + whole + alone).tolist()
+    assert np.square(mixed(scale, 2, 2, 1, None).predicted) == pytest.approx(np.array(wanted))
+
+
+def test_what_begins_with_a_published_number_is_as_whole_as_the_first_epoch() -> None:
+    """Only the published number itself was rounded, and it cancels in a change since then."""
+    made = mixed(Fraction(1), 2, None)
+    slacks = {
+        wanted: noise_of(made, dict(wanted))
+        for wanted in (
+            ((2, 1),),
+            ((3, 1),),
+            ((1, -1), (2, 1)),
+            ((1, -1), (3, 1)),
+            ((2, -1), (4, 1)),
+        )
+    }
+    found = [law.slack for law in slacks.values() if isinstance(law, NoiseSum)]
+    assert found == [Fraction(1, 2), 1, 0, Fraction(1, 2), 0]
+
+
+def test_only_plans_that_were_cut_need_the_second_format() -> None:
+    made = mixed(Fraction(1), None, None)
+    cut = mixed(Fraction(1), 2, None)
+    assert (made.to_dict()["format"], cut.to_dict()["format"]) == (1, 2)
+    assert [each.get("cut") for each in cut.to_dict()["epochs"]] == [2, None]
+    assert ["cut" in each for each in cut.to_dict()["epochs"]] == [True, False]
 
 
 @pytest.mark.parametrize("name", ADDING)

@@ -303,6 +303,21 @@ def test_counting_on_equals_counting_from_the_start(
         assert after.differences(terms).tolist() == whole.differences(terms).tolist()
 
 
+def test_what_was_counted_is_handed_on_and_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = promise(series=SERIES, budget=BUDGET)
+    asked, count = [], LocalEngine.count
+
+    def remember(self: LocalEngine, *given: Any, **named: Any) -> Any:
+        asked.append(named.get("after"))
+        return count(self, *given, **named)
+
+    monkeypatch.setattr(LocalEngine, "count", remember)
+    before = count_series(ENGINE, graph_of(made), SEVERAL[:1])
+    count_series(ENGINE, graph_of(made), SEVERAL[:1], after=before)
+    assert asked == [None, *before.views.values()]
+    assert repr(before) == f"SeriesCounts(steps={before.steps})"
+
+
 def test_taking_one_view_for_another_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """Thresholds that are not told apart would publish the counts of another projection."""
     made = promise(series=SERIES, budget=BUDGET)

@@ -74,6 +74,12 @@ def _publish_first(root: Path, _: str | None) -> None:
     Study.at(root).publish(0)
 
 
+def _backfill(root: Path, _: str | None) -> None:
+    from graphveil.study import Study
+
+    Study.at(root).publish(2)
+
+
 def _withdraw(root: Path, _: str | None) -> None:
     from graphveil.study import Study
 
@@ -111,6 +117,7 @@ COMMANDS: dict[str, Callable[[Path, str | None], None]] = {
     "series": _series,
     "publish": _publish,
     "publish 2001": _publish_first,
+    "backfill": _backfill,
     "withdraw": _withdraw,
     "adopt": _adopt,
     "hand-over": _hand_over,

@@ -41,6 +41,7 @@ FAIL_POINTS = {
     ("create", "sqlite"): 41,
     ("add", "sqlite"): 35,
     ("publish", "sqlite"): 33,
+    ("backfill", "sqlite"): 43,
     ("series", "sqlite"): 22,
     ("withdraw", "sqlite"): 9,
     ("adopt", "sqlite"): 20,
@@ -49,12 +50,17 @@ FAIL_POINTS = {
     ("create", "postgresql"): 46,
     ("add", "postgresql"): 35,
     ("publish", "postgresql"): 33,
+    ("backfill", "postgresql"): 43,
     ("series", "postgresql"): 22,
     ("withdraw", "postgresql"): 9,
     ("adopt", "postgresql"): 21,
     ("hand-over", "postgresql"): 16,
     ("graphveil publish", "postgresql"): 77,
 }
+
+STARTED = (
+    "publish", "backfill", "series", "withdraw", "adopt", "hand-over", "graphveil publish",
+)  # fmt: skip
 
 Setting = Callable[[str, str], list[Bench]]
 
@@ -93,7 +99,7 @@ def test_the_fail_points_are_all_known(
 ) -> None:
     draft, started = setting(kind, "add")[0], setting(kind, "publish")[0]
     found = {"add": effects_of(draft, "add")}
-    for command in ("publish", "series", "withdraw", "adopt", "hand-over", "graphveil publish"):
+    for command in STARTED:
         found[command] = effects_of(started, command)
     server = None if kind == "sqlite" else new_database(request.getfixturevalue("postgresql"))
     created = draft.processes.run(tmp_path / "created", "create", database=server)
@@ -146,6 +152,32 @@ def test_publish_is_killed_everywhere(setting: Setting) -> None:
     cases = list(every_fault(effects_of(places[0], "publish")))
     assert len(cases) == 70
     assert troubles(places, cases, killed_publish) == []
+
+
+def killed_backfill(bench: Bench, fault: Fault) -> str | None:
+    """Kill three steps that share a transaction: all are sealed, or none; then ask again."""
+    seen: Values = {}
+    with bench.copy() as root:
+        ended = bench.processes.run(root, "backfill", fault)
+        if ended.killed_by != SIGKILL:
+            return f"was not killed: {ended}"
+        look(root, seen)
+        if {step for _, step in seen} not in (set(), {0, 1, 2}):
+            return f"some of the steps are sealed: {sorted(seen)}"
+        at(root).publish(2)
+        look(root, seen)
+        return _trouble(root, seen, 3, PUBLIC)
+
+
+def test_a_backfill_is_killed_within_its_transaction(setting: Setting) -> None:
+    """Around the commit, and at a third of all else that it does."""
+    places = setting("sqlite", "publish")
+    effects = effects_of(places[0], "backfill")
+    assert (effects.count("COMMIT"), sum("0000-nodes" in name for name in effects)) == (1, 6)
+    commit, cases = effects.index("COMMIT"), list(every_fault(effects))
+    chosen = [each for n, each in enumerate(cases) if n % 3 == 0 or each.point == commit]
+    assert len(chosen) >= len(effects) // 2
+    assert troubles(places, chosen, killed_backfill) == []
 
 
 def test_publish_is_killed_at_every_statement_of_postgresql(setting: Setting) -> None:
@@ -339,6 +371,7 @@ def test_smaller_commands_are_killed(
     ("command", "trial"),
     [
         ("publish", killed_publish),
+        ("backfill", killed_backfill),
         ("graphveil publish", killed_command_line),
         ("add", killed_add),
         ("series", killed_series),

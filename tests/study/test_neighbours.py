@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,9 +19,12 @@ from hypothesis import strategies as st
 from commands import graphveil
 from graphveil.formats import from_rows
 from graphveil.graph.bound import DegreeBound
+from graphveil.steward.outlook import study_outlook
 from graphveil.steward.status import status
 from graphveil.study import Promise, Study
 from graphveil.study.public.chain import PublicRow
+from graphveil.study.public.facts import Event
+from graphveil.study.publishing import foreseen, prepare
 from plain_rules import DEGREES, EDGES, Link, Node, numbered
 from studies import freeze_noise
 
@@ -239,6 +242,42 @@ def test_the_same_data_twice_differ_in_salts_only(tmp_path: Path) -> None:
         assert mine.seal != theirs.seal
         assert unsalted(mine) == unsalted(theirs)
     assert len({row.seal for pair in pairs for row in pair}) == 2 * len(pairs)
+
+
+def foretold(study: Study) -> object:
+    """What is known of the next steps before they are sealed."""
+    found = study.committed()
+    made = len(found.ledger.sealed)
+    ready = prepare(study.folder, found.ledger, found.kept, STEPS - 1, study.engine)
+    ahead = foreseen(ready, range(made, STEPS))
+    return ahead.steps, {name: list(widths) for name, widths in ahead.widths.items()}
+
+
+# Each says of itself, in its docstring or in docs, that it is public or depends on nothing private.
+CLAIMS: dict[str, Callable[[Study], object]] = {
+    "graphveil.study.publishing.Foreseen": foretold,
+    "graphveil.study.adoption.Renewal": Study.renewals,
+    "graphveil.planning.plan.Plan": lambda study: [
+        (each.plan, each.plan.predicted) for each in study_outlook(study.folder.root).series
+    ],
+    "graphveil.study.ledger.Ledger.versions": lambda study: study.ledger().versions,
+    "graphveil.study.witness.Standing": Study.standing,
+}
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_what_is_called_public_is_the_same_of_neighbours(tmp_path: Path, claim: str) -> None:
+    """Half-way: one step is sealed, and there are more to come."""
+    shown, true = [], []
+    for name, people in (("with", CROWD), ("without", CROWD.without("a"))):
+        study = Study.create(tmp_path / name, STUDY)
+        study.add(from_rows(*people.batches[0]))
+        study.publish()
+        shown.append(CLAIMS[claim](study))
+        rows = study.ledger().of(Event.RELEASE_MADE)
+        true.append([row.secret["differences"] for row in rows])
+    assert shown[0] == shown[1]
+    assert true[0] != true[1]
 
 
 def test_only_the_private_part_of_the_status_tells_neighbours_apart(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import copy
 import json
 import pickle
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 from graphveil.calendar.calendar import Calendar
+from graphveil.engines import LocalEngine
 from graphveil.errors import BoundError, GraphveilError, InputError, ParameterError
 from graphveil.formats import from_rows
 from graphveil.graph.bound import Bound, DegreeBound, InOutBound
@@ -21,9 +23,10 @@ from graphveil.noise.laws import NoiseLaw
 from graphveil.planning.plan import continued
 from graphveil.planning.planner import compare, plan
 from graphveil.series import series as series_module
+from graphveil.series.counting import SeriesCounts, count_series
 from graphveil.series.release import Release
 from graphveil.series.series import Series
-from graphveil.series.state import SeriesState
+from graphveil.series.state import SeriesState, start
 from graphveil.statistics.statistic import Statistic, statistic
 
 BASELINES = ["sensdiff", "compose-d-bounded", "sensseq-d-bounded"]
@@ -275,6 +278,49 @@ def test_a_state_of_something_else_is_refused() -> None:
     wide = opened(statistic("degree-ccdf"), DegreeBound(3))
     with pytest.raises(ParameterError, match="state"):
         Series.resume(opened().terms.plan, statistic("edges"), DegreeBound(2), wide.state, [])
+
+
+def test_a_history_of_another_length_is_refused() -> None:
+    made, chosen, bound = opened().terms.plan, statistic("edges"), DegreeBound(2)
+    state = replace(start(made), step=2)
+    for history in ([], [[1]], [[1], [2], [3]]):
+        with pytest.raises(ParameterError, match="raw values of all 2 releases"):
+            Series.resume(made, chosen, bound, state, history)
+    assert Series.resume(made, chosen, bound, state, [[1], [2]]).history == ((1,), (2,))
+
+
+def test_only_new_steps_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[SeriesCounts | None] = []
+
+    def remember(*given: Any, after: SeriesCounts | None = None) -> SeriesCounts:
+        asked.append(after)
+        return count_series(*given, after=after)
+
+    monkeypatch.setattr(series_module, "count_series", remember)
+    _, release = opened().publish(grown(1), through=0)
+    release.publish(grown(2), through=1)
+    assert asked == [None, release.counts]
+    assert release.counts is not None
+
+
+@pytest.mark.parametrize(("parameter", "told"), [("after", InputError), ("bound", ParameterError)])
+def test_counts_of_another_past_are_told_apart_from_other_refusals(
+    monkeypatch: pytest.MonkeyPatch, parameter: str, told: type[GraphveilError]
+) -> None:
+    def refuse(*given: Any, **named: Any) -> SeriesCounts:
+        raise ParameterError(parameter, "is refused")
+
+    monkeypatch.setattr(series_module, "count_series", refuse)
+    with pytest.raises(told) as error:
+        opened().publish(grown(1), through=0)
+    assert type(error.value) is told
+
+
+def test_a_series_counts_where_it_is_told() -> None:
+    made, engine = opened(), LocalEngine(threads=1)
+    chosen = made.terms.plan, statistic("edges"), DegreeBound(2)
+    assert Series.open(*chosen, engine=engine).engine is engine
+    assert Series.resume(*chosen, made.state, [], engine=engine).engine is engine
 
 
 CANARY = 7919

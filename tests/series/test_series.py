@@ -242,6 +242,14 @@ def test_counts_near_the_end_of_64_bits_are_refused() -> None:
         advance(plan, state, [1], Dry())
 
 
+@pytest.mark.parametrize("far", [2**62 + 1, -(2**62) - 1])
+@pytest.mark.parametrize("place", [0, 1])
+def test_one_count_near_either_end_is_enough_to_refuse(far: int, place: int) -> None:
+    plan = given_plan(EPOCHS, width=2)
+    with pytest.raises(CountOverflowError):
+        advance(plan, start(plan), [far * (place == 0), far * (place == 1)], Dry())
+
+
 def test_a_difference_has_as_many_numbers_as_the_plan_says() -> None:
     plan = given_plan(EPOCHS, width=2)
     with pytest.raises(ParameterError, match="2 numbers"):

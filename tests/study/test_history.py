@@ -17,7 +17,7 @@ from graphveil.study import Study
 from graphveil.study.ledger import Ledger
 from graphveil.study.promise import SeriesPromise
 from graphveil.study.public.chain import PublicRow
-from graphveil.study.public.facts import Event
+from graphveil.study.public.facts import Event, NoiseFact, RenewedSeries, StudyAdopted
 from graphveil.study.public.history import History
 from graphveil.study.public.public_part import PublicPart
 from public_parts import Chain, promise, series_fact
@@ -250,6 +250,71 @@ def test_a_later_series_is_paid_from_what_is_left() -> None:
         chain.add(SERIES, series_fact(promise(**data), name))
     assert refused_at(told_of(chain)) == 3
     assert refused_at(told_of(chain)[:-1]) is None
+
+
+FRESH = NoiseFact(law="fresh", steps=2, scale="7")
+
+
+def adopted(step: int, *names: str) -> Told:
+    """A copy goes on after so many steps, with fresh noise for two more releases."""
+    series = tuple(
+        RenewedSeries(series=name, noise=(FRESH,), predicted_std=(9.0, 9.0)) for name in names
+    )
+    fact = StudyAdopted(
+        step=step, label=None, reason="moved", series=series, software="graphveil 9", noise="OpenDP"
+    )
+    return Event.STUDY_ADOPTED.value, fact.to_data()
+
+
+def test_an_adoption_stands_between_steps_and_names_every_series(told: list[Told]) -> None:
+    whole = [number for number, (event, _) in enumerate(told) if event == SEALED]
+    for number in range(1, len(told) + 1):
+        names = [fact["series"] for event, fact in told[:number] if event == SERIES]
+        steps = sum(place < number for place in whole)
+        before = told[:number]
+        complete = refused_at(before) is None
+        refused = [
+            refused_at([*before, adopted(step, *names)]) is not None for step in range(steps + 2)
+        ]
+        assert refused == [step != steps or not complete for step in range(steps + 2)]
+        for others in ([*names, "more"], names[:-1], names[::-1]):
+            if complete and others != names:
+                assert refused_at([*before, adopted(steps, *others)]) == number
+
+
+def test_from_an_adoption_on_the_noise_is_what_it_says(told: list[Told]) -> None:
+    """What was made stays, and nothing is told any more of what had been planned."""
+    before = {each.series: each for each in history(told).series}
+    after = history([*told, adopted(3, *before)])
+    assert [each.reason for each in after.adoptions] == ["moved"]
+    assert "graphveil 9, noise by OpenDP" in after.software
+    for each in after.series:
+        made = before[each.series].releases
+        (planned,) = before[each.series].noise
+        assert each.releases == made
+        assert each.noise == (planned.model_copy(update={"steps": len(made)}), FRESH)
+        assert each.predicted_std == (*(release.noise_std for release in made), 9.0, 9.0)
+    again = history([*told, adopted(3, *before), adopted(3, *before)])
+    assert again.series == after.series
+    assert len(again.adoptions) == 2
+
+
+@pytest.mark.parametrize(
+    ("made", "left"), [(0, []), (1, [1]), (2, [2]), (3, [2, 1]), (5, [2, 3]), (6, [2, 3, 1])]
+)
+def test_of_several_laws_those_of_the_releases_are_left(
+    told: list[Told], made: int, left: list[int]
+) -> None:
+    laws = [{"law": "discrete Laplace", "steps": steps, "scale": "2"} for steps in (2, 3, 4)]
+    sealed = next(fact for event, fact in told if event == SEALED)
+    release = next(fact for event, fact in told if event == RELEASE)
+    number = next(n for n, (event, _) in enumerate(told) if event == SERIES)
+    chain = [*told[:number], (SERIES, told[number][1] | {"noise": laws})]
+    for step in range(made):
+        here = {"step": step, "label": str(2000 + step)}
+        chain += [(SEALED, sealed | here), (RELEASE, release | here)]
+    (series,) = history([*chain, adopted(made, release["series"])]).series
+    assert [each.steps for each in series.noise] == [*left, FRESH.steps]
 
 
 def test_a_study_of_nothing_is_refused() -> None:

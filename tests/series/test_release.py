@@ -292,9 +292,9 @@ def test_a_history_of_another_length_is_refused() -> None:
 def test_only_new_steps_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[SeriesCounts | None] = []
 
-    def remember(*given: Any, after: SeriesCounts | None = None) -> SeriesCounts:
-        asked.append(after)
-        return count_series(*given, after=after)
+    def remember(*given: Any, **named: Any) -> SeriesCounts:
+        asked.append(named.get("after"))
+        return count_series(*given, **named)
 
     monkeypatch.setattr(series_module, "count_series", remember)
     _, release = opened().publish(grown(1), through=0)

@@ -1,0 +1,80 @@
+"""The terms of a series: a plan that was made for something else is refused, whatever it says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from graphveil.errors import ParameterError
+from graphveil.graph.bound import DegreeBound
+from graphveil.planning.plan import Plan
+from graphveil.planning.planner import plan
+from graphveil.series.terms import SeriesTerms
+from graphveil.statistics.shape import Mass, Moves
+from graphveil.statistics.statistic import Statistic, statistic
+
+BOUND = DegreeBound(3)
+EDGES, HIGH, TRIANGLES = statistic("edges"), statistic("high-degree", tau=2), statistic("triangles")
+
+
+def made_for(chosen: Statistic, mechanism: str = "sensdiff") -> Plan:
+    threshold = BOUND if "projection" in mechanism else None
+    return plan(chosen, BOUND, epsilon=1, horizon=5, mechanism=mechanism, projection=threshold)
+
+
+def asked_otherwise(made: Plan, **otherwise: Any) -> Plan:
+    """The same plan, as if it had been made for another request."""
+    return replace(made, request=replace(made.request, **otherwise))
+
+
+def refused(chosen: Statistic, made: Plan) -> str | None:
+    try:
+        SeriesTerms(chosen, BOUND, made).require_fitting_plan()
+    except ParameterError as error:
+        return str(error)
+    return None
+
+
+def test_a_series_begins_with_the_first_step_and_counts_what_its_mechanism_looks_at() -> None:
+    plain = SeriesTerms(EDGES, BOUND, made_for(EDGES))
+    assert plain.first_step == 0
+    assert plain.projects is False
+    assert SeriesTerms(EDGES, BOUND, made_for(EDGES, "compose-projection")).projects is True
+
+
+@pytest.mark.parametrize("chosen", [EDGES, HIGH, TRIANGLES], ids=str)
+def test_its_own_plan_fits(chosen: Statistic) -> None:
+    made = made_for(chosen)
+    assert refused(chosen, made) is None
+    assert refused(chosen, asked_otherwise(made, shape=None)) is None  # as older plans were made
+
+
+@pytest.mark.parametrize("shape", [Mass(1), Moves(9, 9), Moves(0, 1)])
+def test_another_shape_is_refused(shape: Mass | Moves) -> None:
+    problem = refused(HIGH, asked_otherwise(made_for(HIGH), shape=shape))
+    assert problem is not None
+    assert "another shape" in problem
+
+
+@pytest.mark.parametrize("chosen", [EDGES, HIGH], ids=str)
+def test_another_projection_is_refused(chosen: Statistic) -> None:
+    made = made_for(chosen, "compose-projection")
+    assert refused(chosen, made) is None
+    for height in (made.request.projected_l1 or 0) - 1, None:
+        problem = refused(chosen, asked_otherwise(made, projected_l1=height))
+        assert problem is not None
+        assert "another threshold" in problem
+
+
+def test_only_what_rises_may_be_taken_to_rise() -> None:
+    """An older plan does not know it of edges; of high degrees and of triangles it is wrong."""
+    edges, high = (made_for(each, "compose-projection") for each in (EDGES, HIGH))
+    for claimed in (False, True):
+        assert refused(EDGES, asked_otherwise(edges, projected_rises=claimed)) is None
+        wrong = refused(HIGH, asked_otherwise(high, projected_rises=claimed))
+        assert (wrong is not None) == claimed
+    unknown = replace(made_for(TRIANGLES), mechanism=edges.mechanism)
+    assert refused(TRIANGLES, unknown) is None
+    assert refused(TRIANGLES, asked_otherwise(unknown, projected_rises=True)) is not None

@@ -44,8 +44,8 @@ class Standing(Enum):
 _REFUSALS = {
     Standing.BEHIND: (
         "this study is older than what this machine saw last of it: an old copy or a backup. "
-        "Nothing was published. Go on with the newest copy; if that is lost, `graphveil adopt` "
-        "goes on from this one with fresh noise."
+        "Nothing was published. Go on with the newest copy. If that is lost, and no release is "
+        "missing here, `graphveil adopt` goes on with fresh noise."
     ),
     Standing.FORKED: (
         "another copy of this study went on, with the noise that this one holds: both must not "

@@ -22,6 +22,7 @@ from graphveil.noise.joint_laws import (
 )
 from graphveil.noise.joint_samplers import (
     BLOCK,
+    draw_rest,
     draw_vector,
     eulerian,
     eulerian_b,
@@ -95,6 +96,21 @@ def test_simulations_follow_the_law(law: JointLaw) -> None:
     source = SimulationNoise(np.random.default_rng(3))
     drawn = source.draws(law, (40_000, law.steps)).tolist()
     assert abs(deviation(law, [tuple(each) for each in drawn])) < 4
+
+
+@pytest.mark.parametrize("used", [1, 2])
+def test_the_rest_of_a_vector_is_drawn_from_its_law_given_the_beginning(used: int) -> None:
+    """So a vector whose end is drawn anew is still one of the law, and its end is fresh."""
+    law = MovesNoise(SCALES[MovesNoise], 3)
+    chance = SeededChance(1 / law.scale)
+    first = [draw_vector(law, chance) for _ in range(6_000)]
+    begun = [each[:used] for each in first]
+    drawn = [(*each, *draw_rest(law, each, chance)) for each in begun]
+    assert abs(deviation(law, [tuple(each) for each in drawn])) < 4
+    ends = np.array([(old[-1], new[-1]) for old, new in zip(first, drawn, strict=True)])
+    assert abs(np.corrcoef(ends.T)[0, 1]) < 0.5  # only what the beginning says of both
+    forgetful = [(*each, *draw_rest(law, [0] * used, chance)) for each in begun]
+    assert abs(deviation(law, [tuple(each) for each in forgetful])) > 4
 
 
 @pytest.mark.parametrize("law", LAWS, ids=str)

@@ -16,6 +16,7 @@ from graphveil.mechanisms.mechanism import mechanism, registered
 from graphveil.mechanisms.request import Epoch, Request
 from graphveil.noise.laws import DiscreteLaplace, NoiseLaw
 from graphveil.noise.noise_sum import NoiseSum
+from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.planning.intervals import noise_of
 from graphveil.planning.plan import Plan, renewed
 from graphveil.planning.planner import plan
@@ -73,7 +74,7 @@ def test_the_renewed_plan_tells_what_has_happened(name: str, releases: int) -> N
         (raw,), state = advance(before, state, [0], source)
         said.append(raw)
     after = renewed(before, releases)
-    fresh = states.renewed(state)
+    fresh = states.renewed(before, state, ReleaseNoise())
     assert fresh.step == fresh.epoch_end == releases
     said += noise_in(after, fresh, 24 - releases, source)
     stored = Plan.from_dict(json.loads(json.dumps(after.to_dict())))
@@ -192,6 +193,21 @@ def loss(made: Plan, change: np.ndarray) -> Fraction:
             total += Fraction(sum(each**2 for each in moved)) / (2 * epoch.law.size)
         first += epoch.steps
     return total
+
+
+@pytest.mark.parametrize("releases", [1, 9, 23])
+def test_noise_that_returns_to_zero_is_resumed_from_what_was_published(releases: int) -> None:
+    """The past stays, the rest is fresh, and the plan, whose law it still follows, stays too."""
+    made = plan(EDGES, BOUND, epsilon="1/10", horizon=24, mechanism="moves")
+    state, source = start(made), Recorded()
+    for _ in range(releases):
+        _, state = advance(made, state, [0], source)
+    assert renewed(made, releases) is made
+    fresh, again = (states.renewed(made, state, ReleaseNoise()) for _ in range(2))
+    (old,), (new,), (other,) = state.noise, fresh.noise, again.noise
+    assert old[:releases] == new[:releases] == other[:releases]
+    assert len({old[releases:], new[releases:], other[releases:]}) == 3 or releases == 23
+    assert len(new) == 24
 
 
 @pytest.mark.parametrize("name", ENDLESS)

@@ -116,6 +116,11 @@ class Epoch:
         return self.factorisation.steps if self.cut is None else self.cut
 
     @property
+    def resumes(self) -> bool:
+        """Whether the noise of its later steps can be drawn anew, given that of the earlier."""
+        return isinstance(self.law, JointLaw) and self.law.resumes
+
+    @property
     def single_law(self) -> Law:
         """The law of each of its noises, where these are independent."""
         assert isinstance(self.law, Law), "a law is joint or of single integers"

@@ -15,6 +15,7 @@ each factor of the denominator. Proof: docs/mechanisms.md#exact-samplers.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from decimal import Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -50,6 +51,21 @@ def draw_vector(law: JointLaw, chance: Chance) -> list[int]:
         return _range(law.steps, chance)
     assert isinstance(law, BoxNoise), "there are three"
     return _box(law.steps, chance)
+
+
+def draw_rest(law: JointLaw, used: Sequence[int], chance: Chance) -> list[int]:
+    """The other entries of a vector that begins with `used`, from their law given these.
+
+    All entries, the hidden one included, are independent Laplace numbers but for their sum. So
+    all but the hidden one are drawn freely, and kept with the probability exp(−rate·|hidden|).
+    """
+    assert isinstance(law, MovesNoise), "only moves can be resumed"
+    while True:
+        ups, downs = (chance.geometric(law.steps - len(used)) for _ in range(2))
+        rest = [up - down for up, down in zip(ups, downs, strict=True)]
+        hidden = -sum(used) - sum(rest)
+        if chance.geometric(1)[0] >= abs(hidden):
+            return rest
 
 
 def _moves(steps: int, chance: Chance) -> list[int]:

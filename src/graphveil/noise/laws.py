@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -207,4 +207,12 @@ class NoiseSource(Protocol):
 
     def draw(self, law: NoiseLaw, count: int) -> list[int]:
         """`count` integers of this law: independent ones, or independent whole vectors."""
+        ...
+
+
+class ResumingSource(Protocol):
+    """Where the rest of a vector of a joint law comes from, once its beginning was used."""
+
+    def draw_rest(self, law: NoiseLaw, used: Sequence[int]) -> list[int]:
+        """The entries that follow `used`, from their law given these; fresh every time."""
         ...

@@ -11,7 +11,7 @@ geometric, and of uniform whole numbers from the operating system (`joint_sample
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, isfinite, isqrt, nextafter
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from graphveil.errors import ParameterError
 from graphveil.noise.joint_laws import JointLaw
-from graphveil.noise.joint_samplers import draw_vector
+from graphveil.noise.joint_samplers import draw_rest, draw_vector
 from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace, NoiseLaw
 
 if TYPE_CHECKING:
@@ -45,6 +45,11 @@ class ReleaseNoise:
         if isinstance(law, JointLaw):
             return _vectors(law, count)
         return [int(value) for value in measurement(law)([0] * count)]
+
+    def draw_rest(self, law: NoiseLaw, used: Sequence[int]) -> list[int]:
+        """The entries of a joint law that follow `used`, from their law given these."""
+        assert isinstance(law, JointLaw), "independent noises have no rest"
+        return draw_rest(law, used, _ReleaseChance(*_vouched_laplace(law)))
 
 
 def _vectors(law: JointLaw, count: int) -> list[int]:

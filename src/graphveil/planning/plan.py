@@ -261,11 +261,12 @@ def renewed(plan: Plan, releases: int) -> Plan:
     """The same series with fresh noise after so many releases, under the same ε.
 
     The epoch in which they end is cut there; new ones, each with the full ε, follow up to the
-    horizon (`docs/mechanisms.md#adoption`). Where an epoch has just ended, no noise was drawn
-    for what follows, and the plan stays as it is.
+    horizon (`docs/mechanisms.md#adoption`). The plan stays as it is where an epoch has just
+    ended, so that no noise was drawn for what follows, and where the rest of its noise is drawn
+    anew from its own law.
     """
     number, made = plan.place_of(releases)
-    if made in (0, plan.epoch(number).steps):
+    if made in (0, plan.epoch(number).steps) or plan.epoch(number).resumes:
         return plan
     if not plan.mechanism.adds_up or plan.mechanism.whole:
         raise ParameterError(

@@ -229,12 +229,12 @@ def _shares(part: PublicPart) -> list[str]:
 
 def adoptions(part: PublicPart) -> tuple[str, ...]:
     """Where the study went on from a copy of itself, why, and what that could mean."""
-    price = budget(*part.spent)
+    delta = part.spent[1]
     return tuple(
         f"{f'After {each.label}' if each.label else 'Before its first step'}, this study went on "
         "from a copy of its records, with fresh noise for everything since. The publisher's "
         f"reason: {each.reason} The guarantee stays as it is; if another copy had gone on as "
-        f"well, everybody could lose up to {price} once more by what it published."
+        f"well, everybody could lose up to {budget(each.again, delta)} more by what it published."
         for each in part.history.adoptions
     )
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import count
+from itertools import accumulate, count, pairwise
 from typing import Any
 
 from graphveil.errors import CountOverflowError, ParameterError
-from graphveil.noise.laws import NoiseSource
+from graphveil.noise.laws import NoiseLaw, NoiseSource, ResumingSource
 from graphveil.planning.plan import Plan
 
 LARGEST_COUNT = 2**62  # far enough from the end of 64 bits for any noise that is admitted
@@ -129,16 +129,33 @@ def _next_epoch(plan: Plan, state: SeriesState, source: NoiseSource) -> SeriesSt
     )
 
 
-def renewed(state: SeriesState) -> SeriesState:
-    """The state without any noise of the future: the next release begins another epoch.
+def renewed(plan: Plan, state: SeriesState, source: ResumingSource) -> SeriesState:
+    """The state with fresh noise of the future, as `planning.plan.renewed` says.
 
-    That epoch starts from the number that was published last, as `planning.plan.renewed` says.
+    What was drawn is thrown away. Either the next release begins another epoch, which starts from
+    the number that was published last, or the rest of the epoch's noise is drawn now, from its
+    law given what was used.
+
+    Args:
+        plan: by which the series was published so far.
+        state: after its last release.
+        source: where the rest of an epoch's noise comes from.
     """
     if state.step == state.epoch_end:
         return state
-    made = state.step - state.epoch_start
+    made, epoch = state.step - state.epoch_start, plan.epoch(state.epoch)
+    if epoch.resumes:
+        resumed = tuple(_resumed(epoch.law, drawn[:made], source) for drawn in state.noise)
+        return replace(state, noise=resumed)
     noise = tuple(drawn[:made] for drawn in state.noise)
     return replace(state, noise=noise, carried=_told(noise))
+
+
+def _resumed(law: NoiseLaw, told: Sequence[int], source: ResumingSource) -> tuple[int, ...]:
+    """The noise of totals, whose differences are of the law, with a fresh end."""
+    used = [later - earlier for earlier, later in pairwise([0, *told])]
+    rest = accumulate(source.draw_rest(law, used), initial=told[-1])
+    return *told[:-1], *rest
 
 
 def _rounded(error: Fraction) -> int:

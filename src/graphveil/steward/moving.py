@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +43,7 @@ class Adoption:
 
     Attributes:
         changes: of every series that has releases left.
-        epsilon: what each further copy that goes on can cost a person once more.
+        epsilon: what each further copy that goes on can cost a person more.
         delta: likewise; None for pure ε.
         adopted: whether it was done.
     """
@@ -73,11 +74,11 @@ def adoption(folder: Path, reason: str | None = None) -> Adoption:
     ledger = study.ledger()
     if reason is not None and ledger.sealed:
         write_report(study.folder.public)
-    epsilon, delta = ledger.history.spent
+    epsilon, delta = sum(each.again for each in renewed), ledger.history.spent[1]
     changes = (NoiseChange.of(each) for each in renewed)
     return Adoption(
         changes=tuple(each for each in changes if each is not None),
-        epsilon=as_text(epsilon),
+        epsilon=as_text(Fraction(epsilon)),
         delta=as_text(delta) if delta else None,
         adopted=reason is not None,
     )

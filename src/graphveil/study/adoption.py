@@ -1,8 +1,9 @@
 """Adoption: a copy of a study goes on by itself, with fresh noise for all that is to come.
 
 What a copied folder holds of the noise of the future is thrown away. New epochs, each with the
-full ε, follow from the number that was published last: the guarantee of what this copy ever
-publishes stays as it was (`docs/mechanisms.md#adoption`).
+full ε, follow from the number that was published last, or the rest of an epoch is drawn anew
+from its law: the guarantee of what this copy ever publishes stays as it was
+(`docs/mechanisms.md#adoption`).
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 
 from graphveil.errors import IntegrityError, ParameterError
+from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.planning import plan as plans
 from graphveil.planning.plan import Plan
 from graphveil.series import state as states
@@ -45,12 +48,23 @@ class Renewal:
     before: Plan
     after: Plan
 
+    @property
+    def again(self) -> Fraction:
+        """What another copy that goes on can cost a person: ε more, or 2ε where noise is resumed.
+
+        Guarantees: docs/mechanisms.md#adoption.
+        """
+        number, made = self.before.place_of(self.releases)
+        resumed = made and self.before.epoch(number).resumes
+        return self.before.request.epsilon * (2 if resumed else 1)
+
     def announcement(self) -> RenewedSeries:
         """What the public is told."""
         return RenewedSeries(
             series=self.series,
             noise=noise_facts(self.after.following(self.releases)),
             predicted_std=tuple(round(std, DIGITS) for std in self.after.outlook(self.releases)),
+            again=self.again,
         )
 
 
@@ -116,7 +130,8 @@ def _require_all_told(found: Committed) -> None:
 
 
 def _stored(renewal: Renewal, kept: StoredSeries) -> StoredSeries:
-    state = states.renewed(SeriesState.from_dict(json.loads(kept.state)))
+    state = SeriesState.from_dict(json.loads(kept.state))
+    state = states.renewed(renewal.before, state, ReleaseNoise())
     return StoredSeries(canonical(renewal.after.to_dict()), canonical(state.to_dict()))
 
 

@@ -62,7 +62,7 @@ def _show(found: Adoption) -> None:
     print_table("Predicted standard deviation of the noise", header, rows)
     price = f"ε = {found.epsilon}" + (f", δ = {found.delta}" if found.delta else "")
     print("If no other copy goes on, the guarantee of the study stays as it is.")
-    print(f"Each other copy that goes on costs every person up to {price} once more.")
+    print(f"Each other copy that goes on costs every person up to {price} more.")
 
 
 def _confirm() -> None:

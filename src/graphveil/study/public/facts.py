@@ -196,11 +196,13 @@ class RenewedSeries(Fact):
         series: its name.
         noise: its laws, of what is known in advance.
         predicted_std: release by release.
+        again: the ε that everybody could lose once more by another copy that went on as well.
     """
 
     series: str
     noise: Annotated[tuple[NoiseFact, ...], PlainSerializer(_told_noise)]
     predicted_std: tuple[float, ...]
+    again: ExactText
 
 
 class StudyAdopted(Software):
@@ -218,6 +220,11 @@ class StudyAdopted(Software):
     label: str | None
     reason: str
     series: tuple[RenewedSeries, ...]
+
+    @property
+    def again(self) -> Fraction:
+        """The ε that everybody could lose once more, by all series together."""
+        return sum((each.again for each in self.series), Fraction())
 
 
 class ReleaseMade(Fact):

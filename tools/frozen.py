@@ -11,11 +11,14 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
+from fractions import Fraction
 from math import floor, log
 from tempfile import TemporaryDirectory
 from unittest import mock
 
-from graphveil.noise.laws import DiscreteLaplace, Law
+from graphveil.noise.joint_laws import JointLaw
+from graphveil.noise.joint_samplers import draw_vector
+from graphveil.noise.laws import DiscreteLaplace, NoiseLaw
 from graphveil.noise.release_noise import ReleaseNoise
 
 
@@ -45,15 +48,37 @@ class World:
         """What `secrets.token_hex` says."""
         return self.names.randbytes(size).hex()
 
-    def draw(self, law: Law, count: int) -> list[int]:
+    def draw(self, law: NoiseLaw, count: int) -> list[int]:
         """Integers of the law, as a release would draw them."""
-        assert isinstance(law, DiscreteLaplace), "documents publish with Laplace noise only"
-        scale = float(law.scale)
-        return [self._waiting(scale) - self._waiting(scale) for _ in range(count)]
+        chance = FrozenChance(law.size, self.chance)
+        if isinstance(law, JointLaw):
+            vectors = (draw_vector(law, chance) for _ in range(count // law.steps))
+            return [entry for vector in vectors for entry in vector]
+        assert isinstance(law, DiscreteLaplace), "documents publish with no Gaussian noise"
+        both = chance.geometric(2 * count)
+        return [up - down for up, down in zip(both[::2], both[1::2], strict=True)]
 
-    def _waiting(self, scale: float) -> int:
-        """Geometric; the difference of two of them is discrete Laplace."""
-        return floor(-scale * log(1 - self.chance.random()))
+
+@dataclass(frozen=True)
+class FrozenChance:
+    """Geometric numbers of a scale, and uniform ones, that are the same every time."""
+
+    scale: Fraction
+    chance: random.Random
+
+    @property
+    def rate(self) -> Fraction:
+        """Of the geometric numbers."""
+        return 1 / self.scale
+
+    def geometric(self, count: int) -> list[int]:
+        """How long one waits; the difference of two such numbers is discrete Laplace."""
+        scale = float(self.scale)
+        return [floor(-scale * log(1 - self.chance.random())) for _ in range(count)]
+
+    def below(self, number: int) -> int:
+        """One of 0, …, number − 1."""
+        return self.chance.randrange(number)
 
 
 @contextmanager

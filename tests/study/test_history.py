@@ -258,7 +258,8 @@ FRESH = NoiseFact(law="fresh", steps=2, scale="7")
 def adopted(step: int, *names: str) -> Told:
     """A copy goes on after so many steps, with fresh noise for two more releases."""
     series = tuple(
-        RenewedSeries(series=name, noise=(FRESH,), predicted_std=(9.0, 9.0)) for name in names
+        RenewedSeries(series=name, noise=(FRESH,), predicted_std=(9.0, 9.0), again=Fraction(1))
+        for name in names
     )
     fact = StudyAdopted(
         step=step, label=None, reason="moved", series=series, software="graphveil 9", noise="OpenDP"

@@ -1,0 +1,177 @@
+"""What one person can change under a promise with hubs, and one edge without: plain formulas.
+
+They are those of docs/sensitivities.md#hubs, written out here; attacks hold them against pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import comb
+from typing import Any, NamedTuple
+
+import pytest
+
+from graphveil.errors import ParameterError
+from graphveil.graph.bound import DegreeBound, InOutBound
+from graphveil.graph.hub_bound import HubBound
+from graphveil.statistics.hubs import sensitivity_under, shape_under
+from graphveil.statistics.shape import Mass, Moves
+from graphveil.statistics.statistic import Statistic, registered, statistic
+from graphveil.testing.attacks.sweep import every_statistic
+
+UNDIRECTED = [HubBound(DegreeBound(d), (h,)) for d in (1, 2, 3, 5) for h in (1, 2, 4)]
+DIRECTED = [
+    HubBound(InOutBound(inward, outward), hubs)
+    for inward, outward in ((1, 1), (1, 3), (3, 1), (2, 2), (2, 4))
+    for hubs in ((0, 1), (1, 0), (1, 2), (3, 3))
+]
+
+
+class Expected(NamedTuple):
+    """A statistic with its rises and falls, or only their sum, under a promise."""
+
+    name: str
+    parameters: dict[str, Any]
+    changes: tuple[int, int] | int
+
+
+def undirected(degree: int, hubs: int) -> Iterator[Expected]:
+    d, h = degree, hubs
+    yield Expected("nodes", {}, (1, 0))
+    yield Expected("edges", {}, (d, h))
+    if d > 1:
+        yield Expected("triangles", {}, (comb(d, 2), h * (d - 1)))
+        yield Expected("stars", {"k": 2}, (3 * comb(d, 2), h * 2 * (d - 1)))
+        yield Expected("components", {}, (d + h, d + h))
+        yield Expected("clusters", {"k": 3}, (d + 2 * h, d + 2 * h))
+        yield Expected("clustered", {"k": 3}, (1 + 2 * d + 4 * h, 2 * d + 4 * h))
+    else:
+        yield Expected("components", {}, (1 + h, 1))
+        yield Expected("clusters", {"k": 2}, (1, h))
+        yield Expected("clustered", {"k": 2}, (2, 2 * h))
+    for tau in range(1, d):
+        stopped = h if h > d - tau else 0
+        yield Expected("high-degree", {"tau": tau}, (d + 1 + h, d + h + stopped))
+        if tau == 1:  # whoever has a link is in a cluster of two
+            yield Expected("clustered", {"k": 2}, (d + 1 + h, d + h + stopped))
+    yield Expected("high-degree", {"tau": d}, (d + 1, 2 * h))
+    yield Expected("degree-ccdf", {}, 2 * d * d + 1 + 2 * d * h)
+    yield Expected("degree-histogram", {}, 4 * d * d + 1 + 4 * d * h)
+
+
+def directed(inward: int, outward: int, hubs: int) -> Iterator[Expected]:
+    total, h = inward + outward, hubs
+    yield Expected("nodes", {}, (1, 0))
+    yield Expected("edges", {}, (total, h))
+    merges = 1 if min(inward, outward) == 1 else total - 1
+    yield Expected("components", {}, (1 + merges + h, total + h))
+    yield Expected("clusters", {"k": 2}, (1 + merges + 2 * h, total + 2 * h))
+    yield Expected("clustered", {"k": 2}, (1 + total + 2 * h, total + 2 * h))
+    for way, touched, highest in (("out", inward, outward), ("in", outward, inward)):
+        for tau in range(1, highest):
+            changes = (touched + 1 + h, touched + h)
+            yield Expected(f"high-{way}-degree", {"tau": tau}, changes)
+        yield Expected(f"high-{way}-degree", {"tau": highest}, (touched + 1, h))
+        climbs = 2 * highest - 1
+        yield Expected(f"{way}-degree-ccdf", {}, (touched + h) * climbs + highest + 1)
+        moved = (touched + h) * 2 * climbs + 2 * highest + 1
+        yield Expected(f"{way}-degree-histogram", {}, moved)
+
+
+def expected_under(bound: HubBound) -> list[Expected]:
+    within, hubs = bound.within, sum(bound.hubs)
+    if bound.directed:
+        return list(directed(within.limit("in"), within.limit("out"), hubs))
+    return list(undirected(within.limit("total"), hubs))
+
+
+@pytest.mark.parametrize("bound", [*UNDIRECTED, *DIRECTED], ids=str)
+def test_rises_and_falls_with_hubs_are_those_of_the_proof(bound: HubBound) -> None:
+    for name, parameters, changes in expected_under(bound):
+        shape = shape_under(statistic(name, **parameters), bound)
+        wanted = Moves(*changes) if isinstance(changes, tuple) else Mass(changes)
+        assert shape == wanted, (name, parameters)
+
+
+def least_above(squared: int, added: int) -> int:
+    """The smallest whole number whose root is at least √squared + added; found by trying."""
+    number = squared + added**2
+    while (number - squared - added**2) ** 2 < 4 * squared * added**2:
+        number += 1
+    return number
+
+
+@pytest.mark.parametrize("bound", [*UNDIRECTED, *DIRECTED], ids=str)
+def test_every_measure_is_the_smallest_that_is_proved(bound: HubBound) -> None:
+    for name, parameters, changes in expected_under(bound):
+        member = statistic(name, **parameters)
+        stated, within = sensitivity_under(member, bound), member.sensitivity(bound.within)
+        moves = changes if isinstance(changes, tuple) else None
+        l1 = sum(moves) if moves else changes
+        assert isinstance(l1, int)
+        lost = sum(bound.hubs) * within.edge_l1
+        static, variation = within.static_l1 + lost, least_above(within.variation_squared, lost)
+        if moves:
+            static = min(static, max(moves))
+            variation = min(variation, moves[0] ** 2 + moves[1] ** 2)
+        l2_squared = min(l1**2, variation, least_above(within.l2_squared, lost))
+        assert stated.l1 == l1, name
+        assert stated.static_l1 == min(l1, static), name
+        assert stated.variation == min(l1**2, variation), name
+        assert stated.l2_squared == l2_squared, name
+        assert stated.edge_l1 == 3 * within.edge_l1, name
+        assert stated.exact_for == frozenset()
+        assert not stated.exact
+        assert stated.assumption == bound.assumption
+        assert stated.proof == "docs/sensitivities.md#hubs"
+
+
+@pytest.mark.parametrize("bound", [UNDIRECTED[0], DIRECTED[0]], ids=str)
+def test_a_statistic_of_other_graphs_has_no_sensitivity_with_hubs(bound: HubBound) -> None:
+    for member in every_statistic():
+        if not member.domain.admits(directed=bound.directed):
+            with pytest.raises(ParameterError):
+                sensitivity_under(member, bound)
+
+
+def test_without_hubs_nothing_is_added() -> None:
+    for bound in (DegreeBound(3), InOutBound(2, 3)):
+        for name in ("nodes", "edges", "components"):
+            member = statistic(name)
+            assert sensitivity_under(member, bound) == member.sensitivity(bound)
+            assert shape_under(member, bound) == member.shape(bound)
+
+
+@pytest.mark.parametrize("bound", [DegreeBound(1), DegreeBound(3), InOutBound(1, 1)], ids=str)
+def test_the_rises_and_falls_of_an_edge_are_as_many_as_it_changes(
+    bound: DegreeBound | InOutBound,
+) -> None:
+    tried = 0
+    for member in every_statistic():
+        try:
+            stated, moves = member.sensitivity(bound), member.edge_moves(bound)
+        except ParameterError:
+            continue
+        if moves is not None:
+            assert moves.rises + moves.falls == stated.edge_l1, member
+            tried += 1
+    assert tried > 5
+
+
+FALLING = {"clusters", "components", "degree-histogram", "in-degree-histogram"}
+FALLING |= {"out-degree-histogram"}
+ADDING = {"nodes", "edges", "stars", "out-stars", "in-stars", "triangles", "cyclic-triangles"}
+ADDING |= {"transitive-triangles", "pattern"}
+
+
+def test_what_is_known_of_each_statistic_in_advance() -> None:
+    """Post-processing, moves and projections rely on it."""
+    members: dict[str, type[Statistic]] = registered()
+    assert {name for name, each in members.items() if not each.monotone} == FALLING
+    assert {name for name, each in members.items() if each.only_adds} == ADDING
+    assert {name for name, each in members.items() if each.projection_rises} == {"nodes", "edges"}
+    vectors = {name for name, each in members.items() if each.vector}
+    assert vectors == {name for name in members if "ccdf" in name or "histogram" in name}
+    assert {name for name, each in members.items() if each.cumulative} == {
+        name for name in members if "ccdf" in name
+    }

@@ -16,7 +16,7 @@ from graphveil.graph.bound import DegreeBound, InOutBound
 from graphveil.graph.hub_bound import HubBound
 from graphveil.statistics.hubs import sensitivity_under, shape_under
 from graphveil.statistics.shape import Mass, Moves
-from graphveil.statistics.statistic import Statistic, registered, statistic
+from graphveil.statistics.statistic import registered, statistic
 from graphveil.testing.attacks.sweep import every_statistic
 
 UNDIRECTED = [HubBound(DegreeBound(d), (h,)) for d in (1, 2, 3, 5) for h in (1, 2, 4)]
@@ -91,6 +91,7 @@ def test_rises_and_falls_with_hubs_are_those_of_the_proof(bound: HubBound) -> No
         shape = shape_under(statistic(name, **parameters), bound)
         wanted = Moves(*changes) if isinstance(changes, tuple) else Mass(changes)
         assert shape == wanted, (name, parameters)
+        assert all(type(number) is int for number in vars(shape).values())
 
 
 def least_above(squared: int, added: int) -> int:
@@ -166,12 +167,12 @@ ADDING |= {"transitive-triangles", "pattern"}
 
 def test_what_is_known_of_each_statistic_in_advance() -> None:
     """Post-processing, moves and projections rely on it."""
-    members: dict[str, type[Statistic]] = registered()
-    assert {name for name, each in members.items() if not each.monotone} == FALLING
-    assert {name for name, each in members.items() if each.only_adds} == ADDING
-    assert {name for name, each in members.items() if each.projection_rises} == {"nodes", "edges"}
-    vectors = {name for name, each in members.items() if each.vector}
-    assert vectors == {name for name in members if "ccdf" in name or "histogram" in name}
-    assert {name for name, each in members.items() if each.cumulative} == {
-        name for name in members if "ccdf" in name
+    members = [example for each in registered().values() for example in each.examples()]
+    assert {each.name for each in members if not each.monotone} == FALLING
+    assert {each.name for each in members if each.only_adds} == ADDING
+    assert {each.name for each in members if each.projection_rises} == {"nodes", "edges"}
+    degrees = {each.name for each in members if "ccdf" in each.name or "histogram" in each.name}
+    assert {each.name for each in members if each.vector} == degrees
+    assert {each.name for each in members if each.cumulative} == {
+        name for name in degrees if "ccdf" in name
     }

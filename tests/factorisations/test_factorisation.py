@@ -18,9 +18,11 @@ from graphveil.factorisations.dyadic import Dyadic, dyadic
 from graphveil.factorisations.factorisation import _REGISTRY, Factorisation, from_dict
 from graphveil.factorisations.optimiser import GRID, optimised
 from graphveil.factorisations.toeplitz import ScaledToeplitz, square_root
+from graphveil.factorisations.totals import Totals
 from graphveil.factorisations.two_level import best_block, bridged, bridged_squares
 
 MEMBERS: list[Factorisation] = [
+    Totals(5),
     single_step(),
     identity(5),
     *(bridged(steps, block) for steps, block in [(2, 2), (7, 4), (20, 8), (33, 16)]),
@@ -203,6 +205,7 @@ FORMS: dict[str, st.SearchStrategy[Factorisation]] = {
     Bordered.kind: bordered(),
     Dyadic.kind: dyadics(),
     ScaledToeplitz.kind: toeplitz(),
+    Totals.kind: st.integers(1, 12).map(Totals),
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,24 +47,33 @@ def farthest_pair(diagonal: Integers, rows: Integers, rises: int, falls: int, lo
         return alone
     if most > LARGEST:
         return most
-    own, other = rises * diagonal, falls * diagonal
-    size = max(1, MOST_ENTRIES // len(diagonal))
-    return max(
-        alone,
-        *(
-            _farthest(own, other, rises * rows, falls * rows, first, size)
-            for first in range(0, len(diagonal), size)
-        ),
-    )
+    # Steps of a long horizon share columns: equal ones are looked at once.
+    stacked = np.vstack([diagonal, rows])
+    found, often = np.unique(stacked, axis=1, return_counts=True)
+    columns = _Distinct(found[0], found[1:], often == 1)
+    size = max(1, MOST_ENTRIES // len(often))
+    firsts = range(0, len(often), size)
+    return max(alone, *(columns.farthest(rises, falls, slice(i, i + size)) for i in firsts))
 
 
-def _farthest(
-    own: Integers, other: Integers, up: Integers, down: Integers, first: int, size: int
-) -> int:
-    """The largest distance of a few first columns from all second ones."""
-    here = slice(first, first + size)
-    apart = own[here, None] + other
-    for row_up, row_down in zip(up, down, strict=True):
-        apart += np.abs(row_up[here, None] - row_down)
-    apart[np.arange(len(apart)), np.arange(first, first + len(apart))] = 0
-    return int(apart.max())
+class _Distinct(NamedTuple):
+    """The different columns of a matrix.
+
+    Attributes:
+        diagonal: what each has at its own place.
+        rows: its other entries.
+        single: whether only one step has it, so that it is not apart from itself.
+    """
+
+    diagonal: Integers
+    rows: Integers
+    single: NDArray[np.bool_]
+
+    def farthest(self, rises: int, falls: int, here: slice) -> int:
+        """The largest distance of a few first columns from all second ones."""
+        apart = rises * self.diagonal[here, None] + falls * self.diagonal
+        for row in self.rows:
+            apart += np.abs(rises * row[here, None] - falls * row)
+        same = np.arange(len(self.diagonal))[here]
+        apart[np.arange(len(same)), same] *= ~self.single[here]
+        return int(apart.max())

@@ -52,6 +52,10 @@ ODD_IDS = [
 ]  # fmt: skip
 DATES = ["2001", "2002-03", "2003-04-05", "2004-05-06T07:08:09Z"]
 ODD_DATES = ["", "NA", "7/8/2005", "spring", "2002.0", " 2003 ", "31/12/2004", "9999", "1999"]
+NODE_STYLES = [
+    "quoted", "stray", "open", "close", "loose", "wide", "twice", "DX", "edi", "own", "extra",
+]  # fmt: skip
+LINK_STYLES = ["quoted", "stray", "loose", "wide", "directed", "removed"]
 FORMATS_OF = {  # each way, and the registered formats that it goes through
     "pair": ("pair",),
     "hivtrace": ("hivtrace",),
@@ -76,7 +80,7 @@ class Node:
 
     name: str
     time: str
-    style: str = "plain"  # or quoted, stray, open, close, twice, DX, edi, own, extra, blank
+    style: str = "plain"  # or one of NODE_STYLES, or blank
 
 
 @dataclass(frozen=True)
@@ -86,7 +90,7 @@ class Link:
     source: str
     target: str
     time: str
-    style: str = "plain"  # or quoted, stray, directed, removed
+    style: str = "plain"  # or one of LINK_STYLES
 
 
 @dataclass(frozen=True)
@@ -160,6 +164,11 @@ def _row(cells: Sequence[str], style: str, separator: str) -> str:
     if style in ("open", "close"):
         last = '"' + cells[-1] if style == "open" else cells[-1] + '"'
         return separator.join([*cells[:-1], last])
+    if style == "loose":
+        first = f'{cells[0][:1]}"{cells[0][1:]}'
+        return separator.join([first, *cells[1:]]) + '"'
+    if style == "wide":
+        cells = [*cells, "more"]
     room = io.StringIO()
     quoting: Any = csv.QUOTE_ALL if style == "quoted" else csv.QUOTE_MINIMAL
     csv.writer(room, delimiter=separator, quoting=quoting, lineterminator="").writerow(cells)
@@ -524,15 +533,13 @@ def _name(chance: random.Random, oddity: float) -> str:
 
 def _node(chance: random.Random, name: str, oddity: float) -> Node:
     time = chance.choice(ODD_DATES if chance.random() < oddity else DATES)
-    styles = ["quoted", "stray", "open", "close", "twice", "DX", "edi", "own", "extra"]
-    return Node(name, time, chance.choice(styles) if chance.random() < oddity else "plain")
+    return Node(name, time, chance.choice(NODE_STYLES) if chance.random() < oddity else "plain")
 
 
 def _link(chance: random.Random, names: list[str], hub: str | None, oddity: float) -> Link:
     source = hub or chance.choice(names)
     target = _name(chance, 0.5) if chance.random() < oddity / 4 else chance.choice(names)
-    styles = ["quoted", "stray", "directed", "removed"]
-    style = chance.choice(styles) if chance.random() < oddity else "plain"
+    style = chance.choice(LINK_STYLES) if chance.random() < oddity else "plain"
     return Link(source, target, chance.choice(["", "", "2003", "2005"]), style)
 
 

@@ -37,6 +37,7 @@ def test_rows_keep_their_places(pieces: list[tuple[int, int, int | None]]) -> No
     ]
     places = [joined.place(row, "node") for row in range(len(joined.frame))]
     assert list(zip(joined.frame["node"], places, strict=True)) == expected
+    assert joined.row_numbers().tolist() == [place.row for place in places]
 
 
 def test_numbers_of_rows_count_as_the_user_does() -> None:

@@ -67,6 +67,13 @@ def test_edges_stand_in_the_row_of_their_case() -> None:
     assert edges.place(4, "target") == Place("cases.csv", 5, "case_id")
 
 
+def test_edges_stand_in_the_row_of_their_case_below_blank_lines(tmp_path: Path) -> None:
+    text = "case_id,infector,time\n\na,,2020\n,,\nb,,2020\nc,a;b,2020\n"
+    found = read(tmp_path, text)
+    assert [found.records.edges.place(row, "source").row for row in (0, 1)] == [6, 6]
+    assert "1 rows with several infectors: an edge from each (row 6)" in lines(found)
+
+
 def test_the_report_says_what_was_read() -> None:
     said = lines(read_records(LINELIST.paths, options=LINELIST.options))
     assert "cases.csv: read as linelist (a header row with case_id and infected_by)" in said

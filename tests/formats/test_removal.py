@@ -59,6 +59,8 @@ AWKWARD: dict[str, list[Node]] = {
     "one with a date of the program": [Node("v1", "2001", "edi"), *CROWD],
     "one with another case of the field": [Node("v1", "2001", "DX"), *CROWD],
     "one with an open quote": [Node("v1", "2002", "open"), *CROWD, Node("w1", "2002", "close")],
+    "one with two loose quotes": [*CROWD, Node("v1", "2002", "loose"), Node("w1", "2002")],
+    "one with a value too many": [Node("v1", "2002", "wide"), *CROWD],
     "one in quotes": [Node("v1", "2001", "quoted"), *CROWD],
 }
 
@@ -70,10 +72,16 @@ def test_awkward_people_change_nobody_else(way: str, who: str, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("way", FORMATS_OF)
-@pytest.mark.parametrize("style", ["plain", "directed", "removed", "quoted", "stray"])
+@pytest.mark.parametrize("style", ["plain", *removal.LINK_STYLES])
 def test_hubs_and_odd_links_change_nobody_else(way: str, style: str, tmp_path: Path) -> None:
     odd = Link("a2", "a3", "2003", style)
     assert violations(awkward(way, CROWD, [*STAR, odd]), tmp_path) == []
+
+
+def test_a_link_to_a_stranger_is_refused_in_its_row_below_a_blank_line(tmp_path: Path) -> None:
+    people = [Node("", "", "blank"), Node("x,6", "2002"), Node("v1", "2003"), Node("b2", "2001")]
+    links = [Link("x,6", "v1", ""), Link("b2", "x,6", "")]  # in a cell, x,6 is two people
+    assert violations(awkward("linelist and nodes", people, links), tmp_path) == []
 
 
 # ------------------------------------------------------- the property notices planted errors
@@ -115,7 +123,7 @@ PLANTED: list[tuple[str, Any, str, Callable[..., Any], Case]] = [
              [Link("a1 ", "b1", ""), Link("a2 a3", "b1", "")])),
     ("order", arrivals, "identity_order", _by_text,
      awkward("rows", [Node("10", "2002"), Node("9", "2002"), Node("v", "2002")])),
-    ("quotes", delimited, "_refuse_open_quotes", _no_check,
+    ("quotes", delimited, "_refuse_loose_quotes", _no_check,
      awkward("pair", [Node("v1", "2002", "open"), *CROWD, Node("w1", "2002", "close")])),
 ]  # fmt: skip
 

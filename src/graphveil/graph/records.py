@@ -45,6 +45,12 @@ class Table:
         number = self.first_row + row if self.numbers is None else self.numbers[row]
         return Place(self.source, int(number), self.names.get(column, column))
 
+    def row_numbers(self) -> NDArray[np.int64]:
+        """The user's number of each row."""
+        if self.numbers is not None:
+            return self.numbers
+        return np.arange(self.first_row, self.first_row + self.frame.height)
+
     def refusal(self, fault: Fault) -> RecordError:
         """The error that refuses rows of this table."""
         kind = "nodes" if "node" in self.frame.columns else "edges"
@@ -63,13 +69,10 @@ class Table:
         """Some of the rows, each of which keeps its place."""
         import polars as pl
 
-        numbers = self.numbers
-        if numbers is None:
-            numbers = np.arange(self.first_row, self.first_row + len(rows))
         return replace(
             self,
             frame=self.frame.filter(pl.Series(rows)),
-            numbers=numbers[rows],
+            numbers=self.row_numbers()[rows],
             faults=_among(self.faults, rows),
         )
 
@@ -123,6 +126,10 @@ class JoinedTable(Table):
         """Where the user finds a row of this table: in the piece that holds it."""
         piece = bisect_right(self.starts, row) - 1
         return self.pieces[piece].place(int(row) - self.starts[piece], column)
+
+    def row_numbers(self) -> NDArray[np.int64]:
+        """The user's number of each row, in its piece."""
+        return np.concatenate([piece.row_numbers() for piece in self.pieces])
 
     def kept(self, rows: Mask) -> Table:
         """Some of the rows, each of which keeps its place in its piece."""

@@ -132,8 +132,8 @@ def _edges(cases: Table, edge_time: str | None, *, day_first: bool) -> tuple[Tab
     """One edge for each infector of a row, in the row's place."""
     import polars as pl
 
-    rows = cases.frame.with_row_index("row").select(
-        pl.col("row").cast(pl.Int64) + cases.first_row,
+    rows = cases.frame.select(
+        pl.Series("row", cases.row_numbers()),
         _infectors(cases.frame).alias("source"),
         pl.col("case").alias("target"),
         *([] if edge_time is None else [pl.col("edge_time").alias("time")]),

@@ -1,7 +1,9 @@
 """CSV files, plain or gzipped, with a header row; also with tabs or semicolons for commas.
 
 A record is a line: a quote that is not closed in its line would take the lines of others with it,
-so it is refused. Lines with nothing between their separators are no records, wherever they stand.
+so it is refused. So is one that leaves the end of a value in doubt, as in `h"7,2003,note"`: what
+the parser makes of it depends on the lines that follow. Lines with nothing between their separators
+are no records, wherever they stand.
 
 Ids are text. Large files that hold plain numbers and nothing else are read as numbers, which
 is several times faster and means the same.
@@ -9,11 +11,12 @@ is several times faster and means the same.
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import mmap
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, ClassVar
@@ -131,7 +134,7 @@ def _as_text(
     import polars as pl
 
     _refuse_nul(content, table.file.name)
-    _refuse_open_quotes(content, table.file.name)
+    _refuse_loose_quotes(content, table)
     columns = list(dict.fromkeys(names.values()))
     try:
         frame = pl.read_csv(
@@ -153,18 +156,39 @@ def _lines(content: Path | bytes, wanted: set[int]) -> dict[int, str]:
     return {n: line.rstrip(b"\r\n").decode() for n, line in found.items()}
 
 
-def _refuse_open_quotes(content: Path | bytes, name: str) -> None:
-    """Refuse a line in which a quote is not closed, by its number."""
+def _refuse_loose_quotes(content: Path | bytes, table: DelimitedTable) -> None:
+    """Refuse a line whose quotes do not say where its values end, by its number."""
     if not _holds_quotes(content):
         return
-    with _opened(content) as file:
-        for number, line in enumerate(file, start=1):
-            if line.count(b'"') % 2:
-                raise InputError(
-                    "a quote is not closed in its line, and would join it with the next",
-                    place=Place(name, number),
-                    hint="Remove the quote, or the line break within the value.",
-                )
+    in_order = _line_in_order(table.separator)
+
+    def loose(line: bytes) -> bool:
+        return b'"' in line and not in_order.fullmatch(line.removeprefix(codecs.BOM_UTF8))
+
+    for number, line in _lines_with(content, loose):
+        raise _loose_quote(line, Place(table.file.name, number))
+
+
+def _line_in_order(separator: str) -> re.Pattern[bytes]:
+    """A line whose values are in quotes from end to end, or hold quotes around no separator.
+
+    Nothing is tried twice, so that a long line takes no longer than its length.
+    """
+    quoted = r'"[^"]*+(?:""[^"]*+)*+"'
+    bare = r'(?:[^"S]++(?:"[^"S]*+"[^"S]*+)*+)?+'
+    value = f"(?:{quoted}|{bare})"
+    pattern = rf"{value}(?:S{value})*+\r?\n?".replace("S", re.escape(separator))
+    return re.compile(pattern.encode())
+
+
+def _loose_quote(line: bytes, place: Place) -> InputError:
+    if line.count(b'"') % 2:
+        what = "a quote is not closed in its line, and would join it with the next"
+        hint = "Remove the quote, or the line break within the value."
+    else:
+        what = "a quote stands within a value, so that its end is in doubt"
+        hint = "Remove the quote, or put the whole value in quotes and double those in it."
+    return InputError(what, place=place, hint=hint)
 
 
 def _holds_quotes(content: Path | bytes) -> bool:
@@ -212,31 +236,39 @@ def _without_blank_rows(
 
 
 def _what_is_wrong(content: Path | bytes, table: DelimitedTable) -> InputError:
-    """Read the file once more, slowly, to name the first bad row."""
-    name, width, number = table.file.name, len(table.names), 0
-    escaping = "surrogateescape"
-    with (
-        _opened(content) as raw,
-        io.TextIOWrapper(raw, encoding="utf-8-sig", errors=escaping, newline="") as text,
-    ):
-        try:
-            for number, line in enumerate(text, start=1):
-                line.encode()  # what was not UTF-8 cannot be encoded again
-                row = next(csv.reader([line], delimiter=table.separator, strict=True), [])
-                if len(row) > width:
-                    what = f"the row has {len(row)} columns, but the header has {width}"
-                    hint = "Put values that contain a separator in quotes."
-                    return InputError(what, place=Place(name, number), hint=hint)
-        except UnicodeEncodeError:
-            return _not_text(name, number)
-        except csv.Error:
-            what = "a quote stands within a value, or a value is too long"
-            return InputError(what, place=Place(name, number), hint=_SAVE_AS)
+    """Read the file once more, slowly, to name the first bad row.
+
+    Rows that are no text come first: they are always refused, and those with too many values only
+    if all columns are read. Whatever is named must be refused on its own account.
+    """
+    name, width = table.file.name, len(table.names)
+    for number, _ in _lines_with(content, lambda line: not _is_text(line)):
+        return _not_text(name, number)
+    for number, line in _lines_with(content, lambda line: _width(line, table) > width):
+        what = f"the row has {_width(line, table)} columns, but the header has {width}"
+        hint = "Put values that contain a separator in quotes."
+        return InputError(what, place=Place(name, number), hint=hint)
     return InputError("the file cannot be read as CSV", place=Place(name), hint=_SAVE_AS)
 
 
-def _as_lines(raw: IO[bytes]) -> io.TextIOWrapper:
-    return io.TextIOWrapper(raw, encoding="utf-8-sig", errors="surrogateescape", newline="")
+def _lines_with(
+    content: Path | bytes, wanted: Callable[[bytes], bool]
+) -> Iterator[tuple[int, bytes]]:
+    with _opened(content) as file:
+        yield from ((n, line) for n, line in enumerate(file, start=1) if wanted(line))
+
+
+def _is_text(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _width(line: bytes, table: DelimitedTable) -> int:
+    """How many values a line has whose quotes are in order."""
+    return _QUOTED.sub("", line.decode()).count(table.separator) + 1
 
 
 def _not_text(name: str, row: int) -> InputError:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from math import comb
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from graphveil.errors import ParameterError
+from graphveil.errors import BoundError, ParameterError
 from graphveil.graph.bound import Bound, DegreeBound, InOutBound
+from graphveil.statistics.degrees import highest_column
 from graphveil.statistics.embedding_bound import copies_through_edge, copies_through_node
 from graphveil.statistics.pattern_shape import (
     Pattern,
@@ -24,6 +26,7 @@ from graphveil.statistics.pattern_shape import (
     triangle,
 )
 from graphveil.statistics.sensitivity import EVERY_MEASURE
+from graphveil.statistics.shape import TotalsShape
 from graphveil.statistics.statistic import Statistic, registered, statistic
 
 ROOT = Path(__file__).parents[2]
@@ -197,6 +200,98 @@ def test_numbers_are_consistent_with_each_other() -> None:
         assert stated.edge_l1 <= 2 * stated.l1
         assert str(bound) in stated.assumption
         assert ("reciprocal" in stated.assumption) == (bound in DIRECTED)
+
+
+def test_numbers_are_whole_and_exact_beyond_what_floats_hold() -> None:
+    far = 10**9 + 7
+    bounds: list[Bound] = [DegreeBound(far), InOutBound(far, far + 2)]
+    for member in registered().values():
+        for example in member.examples():
+            for bound in bounds:
+                if example.domain.admits(directed=bound.directed) and "degree-" not in example.name:
+                    try:
+                        stated = example.sensitivity(bound)
+                    except ParameterError:
+                        continue
+                    numbers = (stated.l1, stated.static_l1, stated.l2_squared, stated.edge_l1)
+                    assert {type(number) for number in numbers} == {int}, example
+    row = path(4), bounds[0]
+    assert copies_through_node(*row) == 2 * far * (far - 1) ** 2
+    assert copies_through_edge(*row) == 3 * (far - 1) ** 2
+    assert statistic("stars", k=3).sensitivity(bounds[0]).l1 == comb(far, 3) + far * comb(
+        far - 1, 2
+    )
+    assert statistic("triangles").sensitivity(bounds[0]).l1 == comb(far, 2)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "bound", "problem"),
+    [
+        (triangle(), InOutBound(2, 2), "of undirected edges needs one degree bound"),
+        (
+            cyclic_triangle(),
+            DegreeBound(2),
+            "of directed edges needs an in-degree and an out-degree",
+        ),
+    ],
+)
+def test_the_general_rule_needs_a_bound_of_the_patterns_kind(
+    pattern: Pattern, bound: Bound, problem: str
+) -> None:
+    for copies in (copies_through_node, copies_through_edge):
+        with pytest.raises(ParameterError, match=problem):
+            copies(pattern, bound)
+
+
+def test_values_after_projection() -> None:
+    """docs/sensitivities.md#after-projection, in numbers."""
+    for d in range(1, 7):
+        assert statistic("nodes").projected_l1(DegreeBound(d)) == 1
+        assert statistic("edges").projected_l1(DegreeBound(d)) == d
+        for tau in range(1, d + 1):
+            assert statistic("high-degree", tau=tau).projected_l1(DegreeBound(d)) == d + 1
+        for out in range(1, 7):
+            bound = InOutBound(d, out)
+            assert statistic("edges").projected_l1(bound) == d + out
+            high_out, high_in = (statistic(f"high-{way}-degree", tau=1) for way in ("out", "in"))
+            assert high_out.projected_l1(bound) == max(d + 1, out - 1)
+            assert high_in.projected_l1(bound) == max(out + 1, d - 1)
+    for rising in ("nodes", "edges"):
+        assert statistic(rising).projected_shape(DegreeBound(3)) == TotalsShape(
+            1 if rising == "nodes" else 3, rising=True
+        )
+    assert statistic("high-degree", tau=2).projected_shape(DegreeBound(3)) == TotalsShape(4, False)
+    assert statistic("triangles").projected_l1(DegreeBound(3)) is None
+    assert statistic("triangles").projected_shape(DegreeBound(3)) is None
+
+
+def test_widths() -> None:
+    for d in range(1, 5):
+        for kind in ("ccdf", "histogram"):
+            assert statistic(f"degree-{kind}").width(DegreeBound(d)) == d + 1
+            assert statistic(f"out-degree-{kind}").width(InOutBound(d, 2)) == 3
+            assert statistic(f"in-degree-{kind}").width(InOutBound(d, 2)) == d + 1
+        for name in ("edges", "components"):
+            assert statistic(name).width(DegreeBound(d)) == 1
+        assert statistic("high-degree", tau=1).width(DegreeBound(d)) == 1
+
+
+class Reached:
+    """A tally whose highest degree is given."""
+
+    def __init__(self, highest: int) -> None:
+        self._highest = highest
+
+    def highest(self) -> int:
+        return self._highest
+
+
+def test_a_degree_beyond_the_width_is_refused() -> None:
+    seen: Any = Reached(4)
+    assert highest_column(seen, None) == highest_column(seen, 5) == 4
+    assert highest_column(seen, 9) == 8
+    with pytest.raises(BoundError):
+        highest_column(seen, 4)
 
 
 def test_a_larger_bound_never_lowers_a_sensitivity() -> None:

@@ -71,17 +71,16 @@ def _completions(pattern: Pattern, bound: Bound, start: int) -> int:
             return 1
         free = (y for y in range(pattern.vertices) if not placed >> y & 1)
         choices = ((y, _choices(pattern, bound, placed, y)) for y in free)
-        return min(
-            count * fewest(placed | 1 << y) if count else 0
-            for y, count in choices
-            if count is not None
-        )
+        return min(count * fewest(placed | 1 << y) for y, count in choices if count is not None)
 
     return fewest(start)
 
 
 def _choices(pattern: Pattern, bound: Bound, placed: int, y: int) -> int | None:
-    """How many nodes can take the place of y; None while no neighbour of y is placed."""
+    """How many nodes can take the place of y; None while no neighbour of y is placed.
+
+    Where the pattern can occur at all, there is one at least: y is itself among the links of p.
+    """
     outward, inward = _limits(pattern, bound)
     remaining = [
         limit - sum(placed >> other & 1 for other in links[p])
@@ -89,4 +88,4 @@ def _choices(pattern: Pattern, bound: Bound, placed: int, y: int) -> int | None:
         for p in pattern.neighbours[y]
         if placed >> p & 1 and y in links[p]
     ]
-    return max(0, min(remaining)) if remaining else None
+    return min(remaining) if remaining else None

@@ -37,6 +37,7 @@ NINE_IN_A_ROW = ",".join(f"{x}-{x + 1}" for x in range(8))
         ("a-b,", "not an edge"),
         ("a-b,b>c", "mixed"),
         ("a-a", "self-loops"),
+        ("a-b,b-b", "self-loops"),
         ("a-b,b-a", "given twice"),
         ("a>b,a>b", "given twice"),
         ("a-b,c-d", "connected"),
@@ -51,6 +52,12 @@ def test_a_bad_pattern_is_refused_with_its_reason(text: str, message: str) -> No
 def test_vertices_are_numbered_without_a_gap() -> None:
     with pytest.raises(ParameterError, match="without a gap"):
         Pattern(((0, 2),))
+
+
+def test_the_longest_row_has_eight_vertices_and_edges_are_sorted() -> None:
+    assert path(8).vertices == 8
+    assert Pattern(((2, 1), (1, 0))).edges == ((0, 1), (1, 2))
+    assert Pattern(((2, 1), (1, 0)), directed=True).edges == ((1, 0), (2, 1))
 
 
 def test_names_and_order_do_not_matter() -> None:
@@ -80,6 +87,8 @@ def test_a_reciprocal_pair_is_two_edges() -> None:
         (in_star(2), 2, ((0,), (1, 2))),
         (path(4), 2, ((0, 3), (1, 2))),
         (cycle(5), 10, ((0, 1, 2, 3, 4),)),
+        (cycle(4, directed=True), 4, ((0, 1, 2, 3),)),  # not every two of them are joined
+        (Pattern.parse("a>b,b>a,b>c,c>b"), 2, ((0, 2), (1,))),
         (clique(5), 120, ((0, 1, 2, 3, 4),)),
     ],
 )

@@ -276,6 +276,19 @@ def test_widths() -> None:
         assert statistic("high-degree", tau=1).width(DegreeBound(d)) == 1
 
 
+def test_a_statistic_names_its_parameters_and_refuses_others() -> None:
+    assert str(statistic("edges")) == "edges"
+    assert str(statistic("stars", k=3)) == "stars (k=3)"
+    with pytest.raises(ParameterError, match="tau: has no meaning for 'edges'"):
+        statistic("edges", tau=2)
+    with pytest.raises(ParameterError, match="not on directed ones"):
+        statistic("triangles").require_domain(directed=True)
+    with pytest.raises(ParameterError, match="not on undirected ones"):
+        statistic("cyclic-triangles").require_domain(directed=False)
+    with pytest.raises(ParameterError, match="kind, which is directed"):
+        statistic("pattern", pattern="a-b,b-c").require_domain(directed=True)
+
+
 class Reached:
     """A tally whose highest degree is given."""
 

@@ -20,7 +20,7 @@ from graphveil.study.public.chain import PublicRow
 from graphveil.study.public.facts import Event, NoiseFact, RenewedSeries, StudyAdopted
 from graphveil.study.public.history import History
 from graphveil.study.public.public_part import PublicPart
-from public_parts import Chain, promise, series_fact
+from public_parts import Chain, promise, published, series_fact
 from public_parts import opened as opened_chain
 from studies import opened
 
@@ -316,6 +316,69 @@ def test_of_several_laws_those_of_the_releases_are_left(
         chain += [(SEALED, sealed | here), (RELEASE, release | here)]
     (series,) = history([*chain, adopted(made, release["series"])]).series
     assert [each.steps for each in series.noise] == [*left, FRESH.steps]
+
+
+def by_hand() -> list[Told]:
+    """A study of two series and two steps, made up."""
+    return told_of(published(priced([(Fraction(1), None), (Fraction(1, 2), None)]), 2))
+
+
+OPENED, FIRST, SECOND, STEP_0, SAID_0, ALSO_0, STEP_1, SAID_1, ALSO_1 = range(9)
+
+
+@pytest.mark.parametrize(
+    ("rows", "refused"),
+    [
+        ([OPENED, FIRST, SECOND, STEP_0, SAID_0, ALSO_0, STEP_1, SAID_1, ALSO_1], None),
+        ([OPENED, FIRST, SECOND, STEP_0, ALSO_0, SAID_0], None),
+        ([OPENED, FIRST, FIRST], 2),  # opened twice
+        ([OPENED, FIRST, STEP_0, SAID_0, SECOND], 4),  # begins with a step that is past
+        ([OPENED, FIRST, STEP_0, SECOND], 3),  # while another is due
+        ([OPENED, FIRST, SECOND, STEP_1], 3),  # a step is left out
+        ([OPENED, FIRST, SECOND, STEP_0, SAID_0, STEP_1], 5),  # one is still due
+        ([OPENED, FIRST, STEP_0, ALSO_0], 3),  # of a series that was not opened
+        ([OPENED, FIRST, SECOND, STEP_0, SAID_0, SAID_0], 5),  # twice
+        ([OPENED, FIRST, SECOND, STEP_0, SAID_1], 4),  # of another step
+        ([OPENED, FIRST, SECOND, STEP_0, SAID_0], 4),  # one never speaks
+        ([FIRST], 0),
+    ],
+)
+def test_rows_stand_where_they_can(rows: list[int], refused: int | None) -> None:
+    told = by_hand()
+    assert refused_at([told[number] for number in rows]) == refused
+
+
+def test_a_row_by_hand_with_something_else_in_it_is_refused() -> None:
+    told = by_hand()
+    label = RELEASE, told[SAID_0][1] | {"label": "another"}
+    assert refused_at([*told[:SAID_0], label]) == SAID_0
+    unknown = "an event of tomorrow", told[SAID_0][1]
+    assert refused_at([*told[:SAID_0], unknown]) == SAID_0
+    no_promise = told[OPENED][0], told[OPENED][1] | {"study": {}}
+    with pytest.raises(IntegrityError):
+        history([no_promise])
+    names = [told[FIRST][1]["series"], told[SECOND][1]["series"]]
+    assert refused_at([*told, adopted(2, *names)]) is None
+    for wrong in (adopted(1, *names), adopted(3, *names), adopted(2, names[0]), adopted(2)):
+        assert refused_at([*told, wrong]) == len(told)
+    assert refused_at([*told[: SAID_0 + 1], adopted(1, *names)]) == SAID_0 + 1
+
+
+def test_what_is_read_later_is_added_to_what_was_read() -> None:
+    told = [*by_hand(), adopted(2, "s0", "s1")]
+    rows = [row.announcement("the chain") for row in rechained(told)]
+    whole = History.of(rows, "the chain")
+    assert [each.reason for each in whole.adoptions] == ["moved"]
+    assert whole.software[-1] == "graphveil 9, noise by OpenDP"
+    for cut in (SECOND + 1, ALSO_0 + 1, ALSO_1 + 1):
+        assert History.of(rows[:cut], "the chain").followed_by(rows[cut:]) == whole
+    later = SERIES, told[SECOND][1] | {"series": "late", "first_step": 2}
+    later[1]["promise"] = later[1]["promise"] | {"name": "late", "opened": "2007"}
+    versions = history([*told, later]).versions
+    assert [[each.name for each in version.series] for version in versions] == [
+        ["s0", "s1"],
+        ["s0", "s1", "late"],
+    ]
 
 
 def test_a_study_of_nothing_is_refused() -> None:

@@ -270,7 +270,7 @@ def test_handing_over_keeps_the_noise_and_is_good_for_one_continuation(
     first.hand_over(here.code())
     home = copied(first, tmp_path / "home", here)
     assert home.publish().steps == [4]
-    assert len(list(verify(home))) == 10
+    assert [each.name for each in verify(home)][-1] == "this machine"
 
 
 def test_a_hand_over_that_was_not_committed_closes_the_study(

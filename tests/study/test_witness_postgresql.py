@@ -44,7 +44,7 @@ def test_a_team_works_from_several_machines(
     study = opened(root, new_database(postgresql), machines[0])
     for step, machine in enumerate([machines[0], machines[1], machines[2], machines[0]]):
         assert Study.at(root, machine=machine).publish().steps == [step]
-    assert len(list(verify(study))) == 10
+    assert [each.name for each in verify(study)][-1] == "this machine"
 
 
 def test_a_clone_is_refused_and_can_be_adopted(

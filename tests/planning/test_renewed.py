@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,10 +20,11 @@ from graphveil.noise.laws import DiscreteLaplace, NoiseLaw
 from graphveil.noise.noise_sum import NoiseSum
 from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.planning.intervals import noise_of
-from graphveil.planning.plan import Plan, renewed
+from graphveil.planning.plan import Plan, _epochs, renewed
 from graphveil.planning.planner import plan
 from graphveil.series import state as states
 from graphveil.series.state import SeriesState, advance, start
+from graphveil.statistics.shape import Moves
 from graphveil.statistics.statistic import statistic
 from graphveil.testing.simulation import SimulationNoise, simulate
 
@@ -156,6 +159,58 @@ def test_only_plans_that_were_cut_need_the_second_format() -> None:
     assert (made.to_dict()["format"], cut.to_dict()["format"]) == (1, 2)
     assert [each.get("cut") for each in cut.to_dict()["epochs"]] == [2, None]
     assert ["cut" in each for each in cut.to_dict()["epochs"]] == [True, False]
+
+
+def test_what_follows_are_the_epochs_that_have_not_begun() -> None:
+    made = mixed(Fraction(1), 2, None, None)
+    assert [len(made.following(releases)) for releases in range(9)] == [3, 2, 2, 1, 1, 1, 0, 0, 0]
+    assert made.following(2) == made.epochs[1:]
+
+
+def test_noise_for_all_steps_and_noise_on_totals_cannot_be_renewed_half_way() -> None:
+    high = statistic("high-degree", tau=2)
+    whole = plan(high, BOUND, epsilon=1, horizon=24, mechanism="optimised-moves")
+    totals = replace(mixed(Fraction(1), None), mechanism=mechanism("compose-d-bounded"))
+    for made in (whole, totals):
+        with pytest.raises(ParameterError, match="cannot draw fresh noise half-way"):
+            renewed(made, 1)
+    resumed = plan(high, BOUND, epsilon=1, horizon=24, mechanism="moves")
+    assert renewed(resumed, 1) is resumed
+    with pytest.raises(ParameterError, match="all 24 releases"):
+        resumed.standard_deviations(25)
+
+
+class Given:
+    """A mechanism with the epochs that a test gives it."""
+
+    name = "given"
+
+    def __init__(self, *epochs: Epoch) -> None:
+        self._epochs = epochs
+
+    def epoch(self, request: Request, number: int) -> Epoch | None:
+        return self._epochs[number] if number < len(self._epochs) else None
+
+
+def test_the_epochs_of_a_plan_are_those_of_its_mechanism_each_kept_once() -> None:
+    one, other = (Epoch(MIXED, DiscreteLaplace(Fraction(scale))) for scale in (1, 2))
+    again = Epoch(MIXED, DiscreteLaplace(Fraction(2)))
+    given: Any = Given(one, other, again, one)
+    request = Request(EDGES.sensitivity(BOUND), Fraction(1), horizon=12)
+    found = _epochs(given, request)
+    assert found == (one, other, again, one)
+    assert found[2] is other
+    with pytest.raises(ParameterError, match="given does not reach it"):
+        _epochs(given, replace(request, horizon=13))
+
+
+def test_what_a_matrix_costs_is_its_longest_column_times_all_that_one_person_changes() -> None:
+    """Unless the shape of the change is known, and costs less."""
+    request = Request(EDGES.sensitivity(BOUND), Fraction(1), horizon=3)
+    assert request.cost(MIXED) == 3 * 2
+    assert replace(request, shape=Moves(1, 1)).cost(MIXED) == 2
+    assert replace(request, shape=Moves(9, 9)).cost(MIXED) == 3 * 2
+    assert {"shape", "projected_rises"}.isdisjoint(request.to_dict())
 
 
 @pytest.mark.parametrize("name", ADDING)

@@ -205,6 +205,7 @@ def test_numbers_are_consistent_with_each_other() -> None:
 def test_numbers_are_whole_and_exact_beyond_what_floats_hold() -> None:
     far = 10**9 + 7
     bounds: list[Bound] = [DegreeBound(far), InOutBound(far, far + 2)]
+    bounds += [InOutBound(far, far + 2, oriented=True), InOutBound(3, 4, oriented=True)]
     for member in registered().values():
         for example in member.examples():
             for bound in bounds:
@@ -263,6 +264,12 @@ def test_values_after_projection() -> None:
     assert statistic("high-degree", tau=2).projected_shape(DegreeBound(3)) == TotalsShape(4, False)
     assert statistic("triangles").projected_l1(DegreeBound(3)) is None
     assert statistic("triangles").projected_shape(DegreeBound(3)) is None
+
+
+def test_no_cluster_of_three_has_a_shape_where_nobody_has_two_links() -> None:
+    for name in ("clusters", "clustered"):
+        with pytest.raises(ParameterError, match="nobody is in a cluster of 3"):
+            statistic(name, k=3).shape(DegreeBound(1))
 
 
 def test_widths() -> None:

@@ -286,7 +286,9 @@ def test_a_history_of_another_length_is_refused() -> None:
     for history in ([], [[1]], [[1], [2], [3]]):
         with pytest.raises(ParameterError, match="raw values of all 2 releases"):
             Series.resume(made, chosen, bound, state, history)
-    assert Series.resume(made, chosen, bound, state, [[1], [2]]).history == ((1,), (2,))
+    resumed = Series.resume(made, chosen, bound, state, [[1], [2]])
+    assert resumed.history == ((1,), (2,))
+    assert resumed.publish(grown(1), through=1) == ((), resumed)
 
 
 def test_only_new_steps_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:

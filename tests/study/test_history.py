@@ -335,7 +335,9 @@ OPENED, FIRST, SECOND, STEP_0, SAID_0, ALSO_0, STEP_1, SAID_1, ALSO_1 = range(9)
         ([OPENED, FIRST, STEP_0, SAID_0, SECOND], 4),  # begins with a step that is past
         ([OPENED, FIRST, STEP_0, SECOND], 3),  # while another is due
         ([OPENED, FIRST, SECOND, STEP_1], 3),  # a step is left out
+        ([OPENED, STEP_1], 1),
         ([OPENED, FIRST, SECOND, STEP_0, SAID_0, STEP_1], 5),  # one is still due
+        ([OPENED, FIRST, SECOND, STEP_0, SAID_0, STEP_1, SAID_1, ALSO_1], 5),
         ([OPENED, FIRST, STEP_0, ALSO_0], 3),  # of a series that was not opened
         ([OPENED, FIRST, SECOND, STEP_0, SAID_0, SAID_0], 5),  # twice
         ([OPENED, FIRST, SECOND, STEP_0, SAID_1], 4),  # of another step
@@ -351,9 +353,9 @@ def test_rows_stand_where_they_can(rows: list[int], refused: int | None) -> None
 def test_a_row_by_hand_with_something_else_in_it_is_refused() -> None:
     told = by_hand()
     label = RELEASE, told[SAID_0][1] | {"label": "another"}
-    assert refused_at([*told[:SAID_0], label]) == SAID_0
+    assert refused_at([*told[:SAID_0], label, *told[ALSO_0:]]) == SAID_0
     unknown = "an event of tomorrow", told[SAID_0][1]
-    assert refused_at([*told[:SAID_0], unknown]) == SAID_0
+    assert refused_at([*told, unknown]) == len(told)
     no_promise = told[OPENED][0], told[OPENED][1] | {"study": {}}
     with pytest.raises(IntegrityError):
         history([no_promise])
@@ -372,12 +374,16 @@ def test_what_is_read_later_is_added_to_what_was_read() -> None:
     assert whole.software[-1] == "graphveil 9, noise by OpenDP"
     for cut in (SECOND + 1, ALSO_0 + 1, ALSO_1 + 1):
         assert History.of(rows[:cut], "the chain").followed_by(rows[cut:]) == whole
-    later = SERIES, told[SECOND][1] | {"series": "late", "first_step": 2}
-    later[1]["promise"] = later[1]["promise"] | {"name": "late", "opened": "2007"}
-    versions = history([*told, later]).versions
+    added = []
+    for name in ("late", "later"):
+        fact = told[SECOND][1] | {"series": name, "first_step": 2}
+        promised = fact["promise"] | {"name": name, "opened": "2007", "epsilon": "1/4"}
+        added.append((SERIES, fact | {"promise": promised, "epsilon": "1/4"}))
+    versions = history([*told, *added]).versions
     assert [[each.name for each in version.series] for version in versions] == [
         ["s0", "s1"],
         ["s0", "s1", "late"],
+        ["s0", "s1", "late", "later"],
     ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -178,6 +178,37 @@ def test_noise_for_all_steps_and_noise_on_totals_cannot_be_renewed_half_way() ->
     assert renewed(resumed, 1) is resumed
     with pytest.raises(ParameterError, match="all 24 releases"):
         resumed.standard_deviations(25)
+
+
+class Rest:
+    """Says what was used, and draws 10, 20, 30, … for the rest."""
+
+    def __init__(self, steps: int) -> None:
+        self.steps, self.used = steps, list[list[int]]()
+
+    def draw(self, law: NoiseLaw, count: int) -> list[int]:
+        raise AssertionError("only the rest is drawn")
+
+    def draw_rest(self, law: NoiseLaw, used: Sequence[int]) -> list[int]:
+        self.used.append(list(used))
+        return [10 * place for place in range(1, self.steps - len(used) + 1)]
+
+
+def test_the_noise_of_the_future_is_thrown_away_and_what_was_told_stays() -> None:
+    high = statistic("high-degree", tau=2)
+    resuming = plan(high, BOUND, epsilon=1, horizon=5, mechanism="moves")
+    drawn = ((7, 4, 9, 1, 0), (-3, 2, 2, 8, 0))
+    state = replace(start(resuming), step=3, epoch=0, noise=drawn)
+    source = Rest(5)
+    fresh = states.renewed(resuming, state, source)
+    assert source.used == [[7, -3, 5], [-3, 5, 0]]
+    assert fresh == replace(state, noise=((7, 4, 9, 19, 39), (-3, 2, 2, 12, 32)))
+    cut = states.renewed(
+        mixed(Fraction(1), None), replace(state, step=2, noise=((7, 4, 9),)), source
+    )
+    assert (cut.noise, cut.carried) == (((7, 4),), (Fraction(4),))
+    whole = replace(state, step=5)
+    assert states.renewed(resuming, whole, source) is whole
 
 
 class Given:

@@ -87,7 +87,8 @@ def test_a_reciprocal_pair_is_two_edges() -> None:
         (in_star(2), 2, ((0,), (1, 2))),
         (path(4), 2, ((0, 3), (1, 2))),
         (cycle(5), 10, ((0, 1, 2, 3, 4),)),
-        (cycle(4, directed=True), 4, ((0, 1, 2, 3),)),  # not every two of them are joined
+        (cycle(4, directed=True), 4, ((0, 1, 2, 3),)),
+        (Pattern.parse("a>b,b>a,c>a,d>c"), 1, ((0,), (1,), (2,), (3,))),  # both ways count
         (Pattern.parse("a>b,b>a,b>c,c>b"), 2, ((0, 2), (1,))),
         (clique(5), 120, ((0, 1, 2, 3, 4),)),
     ],

@@ -302,7 +302,9 @@ def _snap(case: Case) -> Written:
     edges = [(f"{e.source}\t{e.target}", (e.source, e.target)) for e in case.links]
     written.lines("edges.txt", [*above, *edges])
     says = [("# NodeId Date", ())] if case.commented else []
-    dates = [(f"{n.name} {n.time}", (n.name,)) for n in case.nodes if n.style != "blank"]
+    # An id with a blank and no date is, in this format, another id with a date.
+    listed = [n for n in case.nodes if n.style != "blank" and (n.time or " " not in n.name)]
+    dates = [(f"{n.name} {n.time}", (n.name,)) for n in listed]
     written.lines("dates.txt", [*says, *dates])
     return written
 

@@ -59,6 +59,7 @@ AWKWARD: dict[str, list[Node]] = {
     "one with a date of the program": [Node("v1", "2001", "edi"), *CROWD],
     "one with another case of the field": [Node("v1", "2001", "DX"), *CROWD],
     "one with an open quote": [Node("v1", "2002", "open"), *CROWD, Node("w1", "2002", "close")],
+    "one whose id begins like a comment": [Node("#8", "2001"), *CROWD],
     "one with two loose quotes": [*CROWD, Node("v1", "2002", "loose"), Node("w1", "2002")],
     "one with a value too many": [Node("v1", "2002", "wide"), *CROWD],
     "one in quotes": [Node("v1", "2001", "quoted"), *CROWD],

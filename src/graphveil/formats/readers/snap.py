@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _ISO_DATE = r"^[0-9]{4}-[0-9]{2}(-[0-9]{2})?$"
 _AS_SAID = "an id and a time per line, as the comment above says"
+_HEADING = re.compile(r"#\w+\s+(date|dates|time|year)\s*", re.IGNORECASE)
 _SAYS_DATES = re.compile(r"\b(date|dates|time|year)\b", re.IGNORECASE)
 
 
@@ -35,7 +36,7 @@ def _claims(file: SourceFile, insisted: bool) -> Claim | None:
     seen = glance(file)
     if seen is None or (seen.width != 2 and not is_empty(seen, insisted)):
         return None
-    if seen.comments and _SAYS_DATES.search(seen.comments[-1]):
+    if _declares_dates(seen.comments):
         return Claim("nodes", _AS_SAID, insisted=insisted)
     if not seen.first:
         return Claim("edges", "no lines", insisted=insisted)
@@ -44,6 +45,15 @@ def _claims(file: SourceFile, insisted: bool) -> Claim | None:
     if not insisted and not ids_look_like_ids(seen.first):
         return None
     return Claim("edges", "two ids per line, no header row", insisted=insisted)
+
+
+def _declares_dates(comments: Sequence[str]) -> bool:
+    """Whether the last comment, or a heading of two words, says that the second value is a date.
+
+    A line such as `#8 2001` may be meant as somebody's record: it decides nothing about others.
+    """
+    headings = [each for each in comments if each[1:2].isspace() or _HEADING.fullmatch(each)]
+    return bool(headings) and bool(_SAYS_DATES.search(headings[-1]))
 
 
 def _read(files: Sequence[Claimed], options: ReadingOptions) -> list[ParsedFile]:

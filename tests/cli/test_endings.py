@@ -38,10 +38,17 @@ def test_an_error_that_nobody_foresaw_tells_no_secret(
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["Ctrl-C", "TERM"]
 )
 def test_an_interrupted_backfill_says_what_was_sealed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, code: int
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+    number: int,
+    code: int,
 ) -> None:
     root = opened(tmp_path / "study")
     run("publish", root)
+    # Whatever runs the tests in the background may have them ignore Ctrl-C, as nohup does.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
     plain = study.Study.announce
 
     def interrupted(self: study.Study, known: object = None) -> object:

@@ -7,12 +7,14 @@ from math import e, log
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from commands import ROOT
 from graphveil.errors import ParameterError
 from graphveil.graph.bound import Bound, DegreeBound, InOutBound
 from graphveil.mechanisms.mechanism import Measured, registered
 from graphveil.mechanisms.sensdiff import SensDiff
+from graphveil.noise.joint_laws import JointLaw, MovesNoise, RangeNoise
 from graphveil.noise.laws import DiscreteLaplace
 from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.noise.zcdp import rho_of
@@ -54,6 +56,15 @@ def test_every_mechanism_stays_below_its_claim(name: str) -> None:
         assert found.verdict == "no violation found"
 
 
+def norm(law: JointLaw, change: NDArray[np.int64]) -> int:
+    """What the law of a number's noise charges for a change, as docs/mechanisms.md states it."""
+    if isinstance(law, MovesNoise):
+        return int(np.abs(change).sum() + abs(change.sum()))
+    if isinstance(law, RangeNoise):
+        return int(change.max(initial=0) - change.min(initial=0))
+    return int(np.abs(change).max())
+
+
 def loss(plan: Plan, case: Case) -> float:
     """The exact privacy loss of the measurements on one pair: ε, or ρ of zCDP for Gaussians."""
     differences = plan.mechanism.measured is Measured.DIFFERENCES
@@ -63,7 +74,9 @@ def loss(plan: Plan, case: Case) -> float:
         epoch = plan.epoch(number)
         here = signal[begin : begin + epoch.steps]
         measured = epoch.factorisation.strategy()[:, : len(here)] @ here
-        if isinstance(epoch.law, DiscreteLaplace):
+        if isinstance(epoch.law, JointLaw):
+            spent += sum(norm(epoch.law, column) for column in here.T) / float(epoch.law.scale)
+        elif isinstance(epoch.law, DiscreteLaplace):
             spent += float(np.abs(measured).sum() / epoch.law.scale)
         else:
             spent += float(int((measured**2).sum()) / (2 * epoch.law.size))

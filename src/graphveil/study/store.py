@@ -114,7 +114,7 @@ class Reading:
 
     def _newest(self, query: sa.Select[Any]) -> LedgerRow | None:
         found = self._connection.execute(query.order_by(_LEDGER.c.number.desc()).limit(1)).first()
-        return None if found is None else LedgerRow(*found)
+        return None if found is None else LedgerRow.stored(*found)
 
     def is_witnessed(self) -> bool:
         """Whether it was written by a graphveil that lets machines and databases bear witness."""

@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -50,9 +51,15 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Processes:
-    """A source of fresh processes."""
+    """A source of fresh processes.
+
+    Attributes:
+        server: what forks them.
+        kills: how many of them were killed so far, by command.
+    """
 
     server: subprocess.Popen[str]
+    kills: Counter[str] = field(default_factory=Counter)
 
     def run(
         self,
@@ -72,7 +79,11 @@ class Processes:
         assert self.server.stdout is not None
         self.server.stdin.write(json.dumps(requests) + "\n")
         self.server.stdin.flush()
-        return [Outcome(**answer) for answer in json.loads(self.server.stdout.readline())]
+        ended = [Outcome(**answer) for answer in json.loads(self.server.stdout.readline())]
+        self.kills.update(
+            asked["command"] for asked, each in zip(requests, ended, strict=True) if each.killed_by
+        )
+        return ended
 
 
 def request(

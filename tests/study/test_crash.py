@@ -75,8 +75,9 @@ def fresh() -> Iterator[list[Processes]]:
 @pytest.fixture
 def setting(
     request: pytest.FixtureRequest, fresh: list[Processes], tmp_path: Path
-) -> Callable[[str, str], list[Bench]]:
-    """Benches with a study that is about to run a command."""
+) -> Iterator[Setting]:
+    """Benches with a study that is about to run a command; `-s` shows how often it was killed."""
+    before = _kills(fresh)
 
     def set_up(kind: str, command: str) -> list[Bench]:
         def study(root: Path) -> Study:
@@ -90,7 +91,12 @@ def setting(
         room.mkdir()
         return benches(fresh, room, study)
 
-    return set_up
+    yield set_up
+    print(f"\n{request.node.name}: killed {_kills(fresh) - before} times")
+
+
+def _kills(fresh: list[Processes]) -> int:
+    return sum(each.kills.total() for each in fresh)
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])

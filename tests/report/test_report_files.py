@@ -15,7 +15,7 @@ import pytest
 from altair.utils.schemapi import debug_mode
 
 from commands import ROOT
-from graphveil.errors import StorageError
+from graphveil.errors import IntegrityError, StorageError
 from graphveil.report import artefacts, write
 from graphveil.report.chart_style import from_zero, thinned
 from graphveil.report.charts import chart, description, drawing
@@ -26,7 +26,7 @@ from graphveil.report.wording import COUNTED, counted_things, figure, reading
 from graphveil.statistics.statistic import registered
 from graphveil.study.public.history import PublishedSeries
 from graphveil.study.public.public_part import PublicPart
-from public_parts import opened, promise, published, write_part
+from public_parts import SERIES, opened, promise, published, write_part
 
 HOSTILE = '<script>alert("1")</script> & <img src=x onerror=y> {{ 7 * 7 }} {% raw %}'
 
@@ -87,6 +87,28 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     (public / "charts").write_text("in the way")
     with pytest.raises(StorageError, match="charts"):
         write(public)
+
+
+@pytest.mark.parametrize("newer", ["card.json", "report.html", "releases.csv"])
+def test_a_report_never_replaces_a_newer_one(tmp_path: Path, newer: str) -> None:
+    """The ledger was rolled back, and one file of the report beside it was not."""
+    study = promise(series=SERIES[:1])
+    public = write_part(tmp_path, study, published(study, 2))
+    kept = {path.name: path.read_bytes() for path in write(public)}
+    for path in public.iterdir():
+        if path.is_file() and path.name != newer:
+            path.unlink()
+    write_part(tmp_path, study, published(study, 1))
+    with pytest.raises(IntegrityError, match=f"{newer} shows more than ledger.jsonl"):
+        write(public)
+    assert (public / newer).read_bytes() == kept[newer]
+    assert {path.name for path in public.iterdir()} == {
+        newer, "charts", "study.toml", "ledger.jsonl"
+    }  # fmt: skip
+    (public / newer).unlink()
+    assert write(public)
+    write_part(tmp_path, study, published(study, 2))
+    assert {path.name: path.read_bytes() for path in write(public)} == kept
 
 
 def test_rows_are_tidy() -> None:

@@ -186,7 +186,7 @@ def _collect(line: str, seen: Values) -> None:
         row = json.loads(line)
     except ValueError:  # half a line, in half a file
         return
-    if row["event"] == "release made":
+    if isinstance(row, dict) and row.get("event") == "release made":  # the file may be any
         fact = row["fact"]
         seen.setdefault((fact["series"], fact["step"]), set()).add(tuple(fact["raw"]))
 

@@ -120,8 +120,8 @@ def test_a_dump_on_another_server(
     study = opened(root, url := new_database(postgresql), machines[0])
     study.publish()
     with TemporaryDirectory(prefix="graphveil-postgresql-") as folder, server_in(folder) as other:
-        query = sa.make_url(url).query["options"]
-        elsewhere = sa.make_url(other).update_query_dict({"options": query})
+        options = f"-csearch_path={schema_of(url)}"
+        elsewhere = sa.make_url(other).update_query_dict({"options": options})
         there = elsewhere.render_as_string(hide_password=False)
         restore(dump(url), there)
         require_refused(copied(study, tmp_path / "clone", there), machines)

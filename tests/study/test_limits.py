@@ -12,8 +12,10 @@ from graphveil.errors import StudyError
 from graphveil.report.chart_files import chart_file
 from graphveil.study import Study, opening
 from graphveil.study.limits import LONGEST_NAME
+from graphveil.study.public.public_part import PublicPart
 from steward import PROMISE, contents, opened
 from studies import people, promise
+from study_databases import new_database
 
 EDGES = {"name": "edges", "statistic": "edges", "epsilon": "1/4"}
 REFUSED: dict[str, dict[str, Any]] = {
@@ -85,3 +87,30 @@ def test_studies_from_before_the_limits_go_on(root: Path, monkeypatch: pytest.Mo
         assert ended.code == 0, ended.err
     assert (root / "public" / "charts" / f"{chart_file(name)}.svg").is_file()
     assert f"charts/{chart_file(name)}.svg" in (root / "public" / "report.html").read_text()
+
+
+# Where Python, JavaScript or a terminal may begin a new line.
+SEPARATORS = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_old_studies_with_any_separator_of_lines_go_on(
+    root: Path, kind: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are opened, published, grown, reported and verified, and the texts stay as they were."""
+    server = None if kind == "sqlite" else new_database(request.getfixturevalue("postgresql"))
+    title = "".join(f"{place}{each}" for place, each in enumerate(SEPARATORS)) + "end"
+    series = [EDGES | {"justification": title}]
+    texts = {"title": title, "population": title, "publisher": title, "series": series}
+    with monkeypatch.context() as patch:
+        patch.setattr(opening, "require_limits", lambda *_: None)
+        study = Study.create(root, promise(**texts), database=server)
+        study.add(people())
+    for command in (
+        ("status",), ("publish",), ("series", "--open", "nodes", "--epsilon", "1/4"),
+        ("publish", "--through", "2003"), ("releases",), ("report",), ("verify",),
+    ):  # fmt: skip
+        ended = graphveil(command[0], str(root), *command[1:])
+        assert ended.code == 0, (command, ended.err)
+    assert study.promise().title == title
+    assert PublicPart.read(root / "public").promise.publisher == title

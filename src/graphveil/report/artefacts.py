@@ -65,7 +65,7 @@ def write(public: Path) -> tuple[Path, ...]:
     """Write the report of a `public` folder into it, each file whole or not at all."""
     from graphveil.study.public.public_part import PublicPart
 
-    return write_part(public, PublicPart.read(public))
+    return write_part(public, PublicPart.read_newest(public))
 
 
 def write_part(public: Path, part: PublicPart) -> tuple[Path, ...]:

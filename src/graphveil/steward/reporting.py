@@ -58,5 +58,6 @@ def write_report(public: Path, known: PublicPart | None = None) -> Report:
     from graphveil.study.public.public_part import PublicPart
 
     with public_folder.writing(public):
-        part = known if known and known.is_announced(public) else PublicPart.read(public)
+        told = known if known and known.is_announced(public) else None
+        part = told or PublicPart.read_newest(public)
         return Report(part, write_part(public, part))

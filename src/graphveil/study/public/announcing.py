@@ -74,7 +74,13 @@ def require_newest(public: Told, ledger: Ledger) -> None:
 
     Continuing from it would publish different numbers for steps that are already published.
     """
-    public.shown.require_known({line.hash for line in ledger.public_lines}, len(ledger.sealed))
+    newer = public.shown.newer_than({row.hash for row in ledger.public_lines}, len(ledger.sealed))
+    if newer is not None:
+        raise IntegrityError(
+            f"public/{newer} shows more than the ledger database knows; most likely an older copy "
+            "was restored. Nothing was published: published steps must not be drawn again. Restore "
+            "the newest private folder; only if that file is wrong itself, remove it."
+        )
     if public.is_told_by(ledger):
         return
     rows, known = public.rows, ledger.public_rows

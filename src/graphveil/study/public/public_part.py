@@ -18,6 +18,7 @@ from graphveil.study.public import chain
 from graphveil.study.public.chain import PublicRow
 from graphveil.study.public.facts import StepSealed
 from graphveil.study.public.history import History, PublishedSeries
+from graphveil.study.public.shown import Shown
 
 STUDY = "study.toml"
 LEDGER = "ledger.jsonl"
@@ -57,11 +58,25 @@ class PublicPart:
     @classmethod
     def read(cls, public: Path) -> PublicPart:
         """The study in a `public` folder, checked."""
-        found = Promise.from_toml(text_of(public / STUDY), STUDY)
-        rows = chain.read_rows(text_of(public / LEDGER), LEDGER)
-        if not rows:
-            raise IntegrityError(f"{LEDGER} is empty.")
-        part = cls.of(rows)
+        return cls._agreeing(public, _rows_in(public))
+
+    @classmethod
+    def read_newest(cls, public: Path) -> PublicPart:
+        """The same, for whoever replaces page, card and table: refused if one of these is newer."""
+        rows = _rows_in(public)
+        part = cls._agreeing(public, rows)
+        newer = Shown.of(public).newer_than({row.hash for row in rows}, len(part.steps))
+        if newer is None:
+            return part
+        raise IntegrityError(
+            f"{newer} shows more than {LEDGER}: an older copy of the public part was restored. "
+            f"Nothing was written. Put the newest {LEDGER} back; only if {newer} is wrong itself, "
+            "remove it."
+        )
+
+    @classmethod
+    def _agreeing(cls, public: Path, rows: Sequence[PublicRow]) -> PublicPart:
+        part, found = cls.of(rows), Promise.from_toml(text_of(public / STUDY), STUDY)
         # A process may have been killed before it wrote the newest series into the study file.
         require_agreement(found, part.history.versions, STUDY, LEDGER)
         return part
@@ -101,6 +116,13 @@ class PublicPart:
     def left(self) -> tuple[Fraction, Fraction]:
         """ε and δ for series that may still be opened."""
         return self.promise.budget_left()
+
+
+def _rows_in(public: Path) -> tuple[PublicRow, ...]:
+    rows = chain.read_rows(text_of(public / LEDGER), LEDGER)
+    if not rows:
+        raise IntegrityError(f"{LEDGER} is empty.")
+    return rows
 
 
 def require_agreement(found: Promise, versions: Sequence[Promise], file: str, ledger: str) -> None:

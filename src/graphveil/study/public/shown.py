@@ -13,8 +13,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from graphveil.errors import IntegrityError
-
 _HEADS = {
     "card.json": re.compile(rb'^    "head": "([0-9a-f]{64})",?$', re.MULTILINE),
     "report.html": re.compile(rb'<code class="hash">([0-9a-f]{64})</code>'),
@@ -40,21 +38,10 @@ class Shown:
         """In a public folder; a file that is not there, or not ours, shows nothing."""
         return cls(tuple(_heads(public)), _steps(public / _TABLE))
 
-    def require_known(self, hashes: set[str], steps: int) -> None:
-        """Refuse a ledger without the rows and steps that were shown already."""
-        for name, head in self.heads:
-            if head not in hashes:
-                raise _older(name)
-        if self.steps > steps:
-            raise _older(_TABLE)
-
-
-def _older(name: str) -> IntegrityError:
-    return IntegrityError(
-        f"public/{name} shows more than the ledger database knows; most likely an older copy was "
-        "restored. Nothing was published: published steps must not be drawn again. Restore the "
-        "newest private folder; only if that file is wrong itself, remove it."
-    )
+    def newer_than(self, hashes: set[str], steps: int) -> str | None:
+        """The first file that shows a row or a step which a ledger lacks; None if none does."""
+        unknown = (name for name, head in self.heads if head not in hashes)
+        return next(unknown, _TABLE if self.steps > steps else None)
 
 
 def _heads(public: Path) -> Iterator[tuple[str, str]]:

@@ -57,6 +57,7 @@ def test_every_entry_of_the_study_file_has_an_option(tmp_path: Path) -> None:
     run(
         "new", root, "--title", "T", "--population", "P", "--publisher", "X", "--directed",
         "--in-bound", "3", "--out-bound", "4", "--oriented", "--hubs", "0x2", "--bound-reason", "B",
+        "--if-broken", "refuse",
         "--cuts", "2001-01-01,2003-01-01", "--end", "2006-01-01",
         "--epsilon", "3", "--delta", "1e-6", "--epsilon-reason", "E", "--confidence", "0.9",
         "--series", "edges:mechanism=compose-projection,projection=2x3@1=cut",
@@ -67,7 +68,8 @@ def test_every_entry_of_the_study_file_has_an_option(tmp_path: Path) -> None:
     study = study_of(root)
     assert study["calendar"] == {"cuts": ["2001-01-01", "2003-01-01"], "end": "2006-01-01"}
     assert study["bound"] == {
-        "inward": 3, "outward": 4, "oriented": True, "hubs": [0, 2], "justification": "B",
+        "inward": 3, "outward": 4, "oriented": True, "hubs": [0, 2], "if_broken": "refuse",
+        "justification": "B",
     }  # fmt: skip
     assert study["records"] == {"person_separator": "|", "case": "fold", "undated": "first"}
     assert (study["directed"], study["confidence"]) == (True, "0.9")

@@ -188,7 +188,7 @@ def test_all_seals_every_step_that_has_ended(tmp_path: Path) -> None:
 
 def test_a_broken_bound_is_for_the_operator_alone(tmp_path: Path) -> None:
     """Somebody's fifth link comes with P5 in 2003: no step is published, not even those before."""
-    root = drafted(tmp_path / "study")
+    root = drafted(tmp_path / "study", "--if-broken", "refuse")
     star = "source,target\n" + "".join(f"P0,P{number}\n" for number in range(1, 6))
     said = run("add", root, *people(tmp_path / "files", edges=star)).err
     assert "more links than the study promises" in said

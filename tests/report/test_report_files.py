@@ -233,6 +233,7 @@ def test_the_page_tells_the_numbers_and_the_head(public: Path, files: tuple[Path
         for made in series.releases:
             for number in (*made.raw, *made.processed):
                 assert f"<td>{figure(number)}</td>" in text
+    assert part.promise.bound is not None
     for told in (part.promise.budget.justification, part.promise.bound.justification):
         assert told.replace("'", "&#39;") in text
 

@@ -170,7 +170,9 @@ def test_a_step_again_is_nothing_new(study: Path, files: tuple[Path, Path]) -> N
         Asked(step="2001", everything=True)
 
 
-def test_a_refused_step_leaves_the_public_part_as_it_was(study: Path, tmp_path: Path) -> None:
+def test_a_refused_step_leaves_the_public_part_as_it_was(tmp_path: Path) -> None:
+    study = tmp_path / "strict"
+    drafting.create(study, replace(WISH, if_broken="refuse"))
     star = "source,target\n" + "".join(f"P0,P{number}\n" for number in range(1, 6))
     adding.add(study, people(tmp_path / "star", edges=star))
     with pytest.raises(BoundError, match="2003 cannot be sealed"):

@@ -56,6 +56,13 @@ Hubs = Annotated[
         help="Links to at most H people beyond the bound; IxO for in- and out-hubs.",
     ),
 ]
+NoPromise = Annotated[
+    bool, typer.Option("--no-bound", help="Promise nothing about links; all series must project.")
+]
+Projection = Annotated[
+    str | None,
+    typer.Option("--projection", metavar="D|IxO", help="Threshold of a projection."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
 
@@ -64,6 +71,13 @@ def most_bytes(limit: str | None) -> int | None:
     from graphveil.formats.options import size_of
 
     return None if limit is None else size_of(limit)
+
+
+class IfBroken(StrEnum):
+    """What to do where somebody breaks the promised bound."""
+
+    CONTINUE = "continue"
+    REFUSE = "refuse"
 
 
 class Undated(StrEnum):
@@ -88,11 +102,39 @@ def chosen_bound(
         return _with_hubs(DegreeBound(degree), hubs)
     if degree is None and inward is not None and outward is not None:
         return _with_hubs(InOutBound(inward, outward, oriented), hubs)
+    if hubs is not None and degree is None and inward is None and outward is None:
+        raise ParameterError(
+            "hubs",
+            "are people with more links than a bound, and there is none",
+            hint="Give --bound D as well, or --in-bound I and --out-bound O.",
+        )
     raise ParameterError(
         "bound",
         "give either --bound D (undirected), or --in-bound I and --out-bound O (directed)",
         hint="--oriented can only be used with the second.",
     )
+
+
+def chosen_threshold(projection: str | None) -> DegreeBound | InOutBound | None:
+    """The threshold of a projection, if there is to be one."""
+    from graphveil.cli.series_syntax import projection_of
+    from graphveil.graph.bound import DegreeBound, InOutBound
+
+    if projection is None:
+        return None
+    numbers = projection_of(projection)
+    return DegreeBound(numbers) if isinstance(numbers, int) else InOutBound(*numbers)
+
+
+def promised_nothing(*promised: object) -> None:
+    """Refuse --no-bound beside what is a promise after all."""
+    if any(each is not None for each in promised):
+        raise ParameterError(
+            "no-bound",
+            "cannot be used with --bound, --in-bound, --out-bound, --oriented, --hubs, --if-broken "
+            "or --bound-reason",
+            hint="Leave them out, or promise a bound.",
+        )
 
 
 def _with_hubs(within: DegreeBound | InOutBound, hubs: str | None) -> Bound:

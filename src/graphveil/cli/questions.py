@@ -74,6 +74,8 @@ def _open(answers: Answers) -> Iterator[Question]:
 
 
 def _bound(answers: Answers) -> list[Question]:
+    if "no-bound" in answers:
+        return []
     if "bound" in answers:
         return [_WHY_BOUND]
     directed = answers.get("directed") == "yes" or {"in-bound", "out-bound"} & answers.keys()
@@ -178,8 +180,9 @@ _DIRECTED = Question(
 _BOUND = Question(
     "bound",
     "At most how many links does a person have?",
-    "The bound is a public promise; the noise grows with it, and a step that breaks it is "
-    "refused.\nTake it from public knowledge, never from the data.",
+    "The bound is a public promise; the noise grows with it, and who is linked to people with "
+    "more links\nis protected less. Take it from public knowledge, never from the data. "
+    "(--no-bound promises nothing.)",
     _whole,
 )
 _INWARD = Question("in-bound", "At most how many links to a person?", _BOUND.why, _whole)

@@ -45,3 +45,7 @@ class Engine(Protocol):
     def keeps_bound(self, sequence: GraphSequence, bound: Bound) -> bool:
         """Whether nobody has more links than promised, at any step; a private fact."""
         ...
+
+    def people_beyond(self, sequence: GraphSequence, bound: Bound) -> int:
+        """How many people are linked to more hubs than promised, at the end; a private fact."""
+        ...

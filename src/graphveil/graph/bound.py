@@ -50,6 +50,11 @@ class Bound(ABC):
         return self
 
     @property
+    def checked(self) -> bool:
+        """Whether records that break it are refused; numbers then hold for all that are not."""
+        return True
+
+    @property
     @abstractmethod
     def reciprocal(self) -> bool:
         """Whether u→v and v→u may occur together, as two edges."""

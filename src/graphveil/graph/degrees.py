@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.errors import BoundError, ParameterError
-from graphveil.graph.bound import Bound
+from graphveil.graph.bound import Bound, DegreeBound, InOutBound
 from graphveil.graph.hub_bound import HubBound
 from graphveil.graph.sequence import GraphSequence
 
@@ -58,20 +58,44 @@ def keeps_bound(sequence: GraphSequence, bound: Bound) -> bool:
         return True
     if not isinstance(bound, HubBound):
         return False
-    most = _most_hubs(sequence, bound, found)
-    return all(hubs <= allowed for hubs, allowed in zip(most, bound.hubs, strict=False))
+    beside = _hubs_beside(sequence, bound.within, found)
+    return all(_most(hubs) <= allowed for hubs, allowed in zip(beside, bound.hubs, strict=False))
 
 
-def _most_hubs(sequence: GraphSequence, bound: HubBound, found: FinalDegrees) -> tuple[int, int]:
-    """The most in-hubs to which anybody links, and the most out-hubs that link to anybody."""
+def fewest_hubs(sequence: GraphSequence, within: DegreeBound | InOutBound) -> tuple[int, ...]:
+    """The smallest numbers of hubs that a network can promise, given what makes a hub.
+
+    It looks at the data: only for public or simulated networks, never for the one to publish.
+    """
+    require_fit(sequence, within)
+    beside = _hubs_beside(sequence, within, degrees(sequence))
+    return tuple(_most(hubs) for hubs in beside[: len(within.limits)])
+
+
+def people_beyond(sequence: GraphSequence, bound: Bound) -> int:
+    """How many people are linked to more hubs than promised, in all; a private fact."""
+    require_fit(sequence, bound)
+    if not isinstance(bound, HubBound):
+        return 0
+    beside = _hubs_beside(sequence, bound.within, degrees(sequence))[: len(bound.hubs)]
+    return int((np.sum(beside, axis=0) > sum(bound.hubs)).sum())
+
+
+def _hubs_beside(
+    sequence: GraphSequence, within: DegreeBound | InOutBound, found: FinalDegrees
+) -> tuple[Int32s, Int32s]:
+    """To how many in-hubs each node links, and how many out-hubs link to it."""
     from graphveil.graph.degree_kernels import hubs_beside
 
-    late, within = sequence.late, bound.within
-    to_hubs, from_hubs = hubs_beside(
+    late = sequence.late
+    return hubs_beside(
         sequence.offsets, sequence.entries, late.newer, late.entries,
         found.inward > within.limit("in"), found.outward > within.limit("out"),
     )  # fmt: skip
-    return int(to_hubs.max(initial=0)), int(from_hubs.max(initial=0))
+
+
+def _most(numbers: Int32s) -> int:
+    return int(numbers.max(initial=0))
 
 
 def require_bound(sequence: GraphSequence, bound: Bound) -> None:

@@ -5,12 +5,16 @@ promised is that nobody is linked to more than H hubs, at every step. With H = 0
 that nobody has more than D links. Under this promise only the links are counted that are
 among the first D of both their ends (`projection.time_aware_projection`), and one person changes
 those by little: docs/sensitivities.md#hubs.
+
+What is counted keeps the bound D whatever the records are. So nothing has to stop where the promise
+is broken: whoever is linked to at most H hubs is protected as promised, and others in
+proportion (docs/sensitivities.md#a-broken-promise).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from graphveil.errors import ParameterError
 from graphveil.graph.bound import Bound, DegreeBound, Direction, InOutBound, NodeDegrees
@@ -26,10 +30,13 @@ class HubBound(Bound):
             the order of the limits: of those to whom a person links, how many have more
             than Din incoming links; of those who link to a person, how many have more than
             Dout outgoing ones.
+        checked: whether records that break the promise are refused. If they are not, nothing is
+            known of others, and the numbers are those that hold for whoever keeps it.
     """
 
     within: DegreeBound | InOutBound
     hubs: tuple[int, ...]
+    checked: bool = True
 
     def __post_init__(self) -> None:
         for each in self.hubs:
@@ -42,7 +49,7 @@ class HubBound(Bound):
                 "needs one number for an undirected network, and two, for in- and out-hubs, for a "
                 "directed one",
             )
-        if not any(self.hubs):
+        if self.checked and not any(self.hubs):
             raise ParameterError("hubs", "0 is the degree bound without hubs", hint="Leave it out.")
 
     @property
@@ -75,12 +82,19 @@ class HubBound(Bound):
 
     @property
     def brief(self) -> str:
-        """As in "10, hubs 2"."""
+        """As in "10, hubs 2"; what goes without hubs is told as the bound within."""
+        if not any(self.hubs):
+            return self.within.brief
         return f"{self.within.brief}, hubs {', '.join(map(str, self.hubs))}"
 
     @property
     def in_words(self) -> str:
-        """As in "links to at most 2 people with more than 10 links"."""
+        """As in "links to at most 2 people with more than 10 links", or as the bound within."""
+        return self.of_one_person if any(self.hubs) else self.within.in_words
+
+    @property
+    def of_one_person(self) -> str:
+        """What a person has who keeps the promise: "links to nobody with more than 10 links"."""
         if isinstance(self.within, DegreeBound):
             return f"links to {_people(self.hubs[0])} with {_above(self.within.degree, 'link')}"
         to_hubs, from_hubs = (_people(number) for number in self.hubs)
@@ -88,6 +102,14 @@ class HubBound(Bound):
         outgoing = _above(self.within.outward, "outgoing link")
         told = f"links to {to_hubs} with {incoming}, and from {from_hubs} with {outgoing}"
         return f"{told}, never both ways between two people" if self.within.oriented else told
+
+    @property
+    def hub_in_words(self) -> str:
+        """What makes a hub: "with more than 10 links"."""
+        if isinstance(self.within, DegreeBound):
+            return f"with {_above(self.within.degree, 'link')}"
+        incoming = _above(self.within.inward, "incoming link")
+        return f"with {incoming}, or by people with {_above(self.within.outward, 'outgoing link')}"
 
     @property
     def uncounted(self) -> str:
@@ -105,13 +127,29 @@ class HubBound(Bound):
 
     def wider(self, by: int) -> HubBound:
         """Everything raised: what is a hub, and how many."""
-        return HubBound(self.within.wider(by), tuple(each + by for each in self.hubs))
+        more = tuple(each + by for each in self.hubs)
+        return replace(self, within=self.within.wider(by), hubs=more)
+
+    def of_somebody_beside(self, hubs: int) -> HubBound:
+        """What is true of a person with so many hubs in all, promised or not."""
+        return HubBound(self.within, (hubs, *(0 for _ in self.hubs[1:])), checked=False)
+
+    @property
+    def assumption(self) -> str:
+        """The assumption under which numbers hold; of everybody only if that is checked."""
+        if self.checked:
+            return super().assumption
+        told = f"the person has {self._neighbours()}, at every step, whoever else has more"
+        return f"{told}; reciprocal edges may occur" if self.reciprocal else told
 
     def thresholds(self, levels: Callable[[int], Iterable[int]]) -> list[Bound]:
         """As of the bound within."""
         return self.within.thresholds(levels)
 
     def __str__(self) -> str:
+        return self._neighbours() if any(self.hubs) else str(self.within)
+
+    def _neighbours(self) -> str:
         if isinstance(self.within, DegreeBound):
             return f"at most {self.hubs[0]} neighbours of degree above {self.within.degree}"
         to_hubs, from_hubs = self.hubs

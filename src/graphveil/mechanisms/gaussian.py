@@ -11,7 +11,7 @@ from graphveil.factorisations.toeplitz import square_root
 from graphveil.mechanisms.mechanism import Mechanism, register
 from graphveil.mechanisms.request import Epoch, Request
 from graphveil.noise.calibration import gaussian_for
-from graphveil.noise.zcdp import rho_of
+from graphveil.noise.zcdp import epsilon_of, rho_of
 
 LONGEST_EPOCH = 1024  # beyond it, exact fractions grow too long to be handy
 
@@ -43,6 +43,10 @@ class Gaussian(Mechanism):
             return None
         return gaussian_epoch(request, square_root(steps), rho_of(request.epsilon, request.delta))
 
+    def loss(self, request: Request, exposed: Request) -> Fraction:
+        """ρ grows as V² does; the ε is that of the same δ."""
+        return gaussian_loss(request, exposed)
+
 
 def gaussian_epoch(request: Request, factorisation: Factorisation, rho: Fraction) -> Epoch:
     """Discrete Gaussian noise with σ² = V²·‖C‖²/(2ρ), for lower-triangular C without negatives.
@@ -54,6 +58,14 @@ def gaussian_epoch(request: Request, factorisation: Factorisation, rho: Fraction
     """
     change = request.sensitivity.variation_squared * factorisation.column_l2_squared()
     return Epoch(factorisation, gaussian_for(change, rho))
+
+
+def gaussian_loss(request: Request, exposed: Request) -> Fraction:
+    """ε, at the same δ, of somebody whose V² is larger than noise was made for."""
+    assert request.delta is not None, "a Gaussian plan has a δ"
+    now, made_for = (each.sensitivity.variation_squared for each in (exposed, request))
+    rho = rho_of(request.epsilon, request.delta) * Fraction(now, made_for)
+    return epsilon_of(rho, request.delta)
 
 
 def _steps(horizon: int | None, number: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from enum import Enum
+from fractions import Fraction
 from typing import ClassVar, TypeVar
 
 from graphveil.factorisations.factorisation import Factorisation
@@ -61,6 +62,26 @@ class Mechanism(ABC):
     def adds_up(self) -> bool:
         """Whether the noise of finished epochs stays in all later releases."""
         return self.measured is Measured.DIFFERENCES
+
+    def loss(self, request: Request, exposed: Request) -> Fraction:
+        """ε of somebody who can change more than was promised.
+
+        Args:
+            request: what the noise was made for.
+            exposed: the same request with what that person can change instead.
+
+        Guarantees: noise is scaled to what one person changes, in the norm that the mechanism
+            charges; so the loss grows as that norm does (`docs/mechanisms.md#more-than-promised`).
+            Mechanisms that charge anything but Γ, or one release, say so themselves.
+        """
+        if self.projects:
+            return request.epsilon
+        one_release = self.measured is Measured.TOTALS
+        made_for, now = (
+            each.sensitivity.static_l1 if one_release else each.sensitivity.l1
+            for each in (request, exposed)
+        )
+        return request.epsilon * Fraction(now, made_for)
 
     @abstractmethod
     def epoch(self, request: Request, number: int) -> Epoch | None:

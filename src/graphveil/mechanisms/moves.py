@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 from graphveil.factorisations.bordered import identity
 from graphveil.mechanisms.mechanism import Mechanism, joint_refusal, register
@@ -47,6 +48,11 @@ class Moves(Mechanism):
     def epoch(self, request: Request, number: int) -> Epoch | None:
         """One epoch, which covers the horizon."""
         return None if number else Epoch(identity(request.known_horizon()), _law(request))
+
+    def loss(self, request: Request, exposed: Request) -> Fraction:
+        """Charged is what a change costs with its sum."""
+        charged = Fraction(exposed.cost(Returning()), request.cost(Returning()))
+        return request.epsilon * charged
 
 
 def _law(request: Request) -> MovesNoise:

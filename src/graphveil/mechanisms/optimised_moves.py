@@ -53,3 +53,10 @@ class OptimisedMoves(Mechanism):
             key=lambda each: each[0] * float(np.sqrt(each[1].decoder_squares()).mean()),
         )
         return Epoch(factorisation, laplace_for(cost, request.epsilon))
+
+    def loss(self, request: Request, exposed: Request) -> Fraction:
+        """Charged is what a change costs in the matrix that was chosen."""
+        epoch = self.epoch(request, 0)
+        assert epoch is not None, "there is a first one"
+        matrix = epoch.factorisation
+        return request.epsilon * Fraction(exposed.cost(matrix), request.cost(matrix))

@@ -12,7 +12,7 @@ is then claimed is computed in many digits and rounded to the safe side
 from __future__ import annotations
 
 from collections.abc import Callable
-from decimal import ROUND_FLOOR, Context, Decimal, localcontext
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
 from math import exp, log, log1p
@@ -43,6 +43,26 @@ def rho_of(epsilon: Fraction, delta: Fraction) -> Fraction:
         margin = _exact_log(delta) + _exact_margin(beta)
         exact = (_decimal(epsilon) + margin / beta) / (1 + beta)
         return Fraction(_rounded(exact, ROUND_FLOOR))
+
+
+@lru_cache(maxsize=256)
+def epsilon_of(rho: Fraction, delta: Fraction) -> Fraction:
+    """The smallest ε for which ρ-zCDP gives (ε, δ)-DP, rounded up.
+
+    Guarantees: ρ-zCDP implies (ε, δ)-DP with this ε.
+    """
+    _require(rho > 0, "rho", "must be greater than 0")
+    _require(0 < delta < 1, "delta", "must lie strictly between 0 and 1")
+    r, d = float(rho), log(delta.numerator) - log(delta.denominator)
+
+    def saving(beta: float) -> float:
+        return (d + _margin(beta)) / beta - (1 + beta) * r
+
+    with localcontext(Context(prec=DIGITS)):
+        beta = Decimal(_best(lambda place: saving(exp(place))))
+        margin = _exact_log(delta) + _exact_margin(beta)
+        exact = (1 + beta) * _decimal(rho) - margin / beta
+        return Fraction(_rounded(exact, ROUND_CEILING))
 
 
 def _best(gain: Callable[[float], float]) -> float:

@@ -8,12 +8,13 @@ from functools import lru_cache
 
 from graphveil.errors import ParameterError
 from graphveil.graph.bound import Bound
+from graphveil.graph.no_bound import NoBound
 from graphveil.mechanisms import mechanism as known_mechanisms
 from graphveil.mechanisms.mechanism import Mechanism, registered
 from graphveil.mechanisms.request import Request
 from graphveil.noise.exact_numbers import Exact, exact_delta, exact_epsilon
 from graphveil.planning.plan import Plan, continued
-from graphveil.statistics.hubs import sensitivity_under, shape_under
+from graphveil.statistics.hubs import projectable, sensitivity_under, shape_under
 from graphveil.statistics.statistic import Statistic
 
 __all__ = ["Plan", "Prospect", "best", "compare", "continued", "plan"]
@@ -21,6 +22,7 @@ __all__ = ["Plan", "Prospect", "best", "compare", "continued", "plan"]
 AUTO = "auto"
 TIE = 1.001  # predicted errors that differ by less than a thousandth are equal
 NO_THRESHOLD = "needs a projection threshold"
+NO_PROMISE = "needs a degree bound"
 REMEMBERED = 128  # plans: those of a study with a dozen series, which are asked for repeatedly
 
 
@@ -74,12 +76,19 @@ class _Wish:
             shape=None if member.projects else shape_under(self.statistic, bound),
         )
 
+    def _misfit(self, member: Mechanism) -> str | None:
+        """Why there is not even a request to this mechanism."""
+        if member.projects:
+            return NO_THRESHOLD if self.projection is None else None
+        without = isinstance(self.bound, NoBound) and self.statistic.needs_bound
+        return NO_PROMISE if without else None
+
     def prospect(self, member: Mechanism) -> Prospect:
         """The mechanism's plan, or its reason for having none."""
-        request = self.request(member)
-        reason = member.refusal(request)
-        if member.projects and self.projection is None:
-            reason = NO_THRESHOLD
+        reason = self._misfit(member)
+        if reason is None:
+            request = self.request(member)
+            reason = member.refusal(request)
         if reason is not None:
             return Prospect(member.name, member.summary, None, reason)
         subject = f"{self.statistic}, {self.bound}"
@@ -88,6 +97,10 @@ class _Wish:
         # One of unknown length finds its errors step by step as they are asked for: not shared.
         make = Plan.of if self.horizon is None else _planned
         return Prospect(member.name, member.summary, make(member, request, subject))
+
+    def prospects(self) -> list[Prospect]:
+        """Every mechanism, the best first."""
+        return sorted((self.prospect(each) for each in registered().values()), key=_rank)
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -110,20 +123,39 @@ def plan(
 
     Args:
         statistic: what is counted.
-        bound: the degree bound that is promised.
+        bound: the promise: a degree bound, one with hubs, or `NoBound`.
         epsilon: the privacy loss of the whole series; best given as text, such as "0.1".
         delta: the probability of more than ε; without it only pure-ε mechanisms are used.
         horizon: how many releases there will be; None if that is not known.
         mechanism: a name, or "auto" for the smallest mean predicted standard deviation.
-        projection: the threshold of a projecting mechanism, which "auto" never chooses.
+        projection: the threshold of a projecting mechanism. With it, "auto" chooses among
+            those that project, and without it among the others.
     """
-    if mechanism == AUTO:
-        return best(compare(statistic, bound, epsilon=epsilon, delta=delta, horizon=horizon))
     wish = _wish(statistic, bound, epsilon, delta, horizon, projection)
+    if mechanism == AUTO:
+        if projection is not None:
+            require_projectable(statistic, horizon)
+        return best(wish.prospects(), projecting=projection is not None)
     found = wish.prospect(known_mechanisms.mechanism(mechanism))
     if found.plan is None:
         raise ParameterError("mechanism", f"{found.name} {found.reason}")
     return found.plan
+
+
+def require_projectable(statistic: Statistic, horizon: int | None) -> None:
+    """Refuse what no mechanism that projects can publish."""
+    if type(statistic).projected_l1 is Statistic.projected_l1:
+        raise ParameterError(
+            "projection",
+            f"nothing is known about '{statistic.name}' after a projection",
+            hint=f"It works with {', '.join(projectable())}; others need a bound.",
+        )
+    if horizon is None:
+        raise ParameterError(
+            "horizon",
+            "must be known where a series projects",
+            hint="Give the calendar its last step, or the series a number of releases (horizon=N).",
+        )
 
 
 def compare(
@@ -140,18 +172,21 @@ def compare(
     Mechanisms that do not admit the request come last, with the reason. Where the horizon is
     unknown, the first 100 releases are compared.
     """
-    wish = _wish(statistic, bound, epsilon, delta, horizon, projection)
-    prospects = [wish.prospect(member) for member in registered().values()]
-    return sorted(prospects, key=_rank)
+    return _wish(statistic, bound, epsilon, delta, horizon, projection).prospects()
 
 
-def best(prospects: list[Prospect]) -> Plan:
+def best(prospects: list[Prospect], *, projecting: bool = False) -> Plan:
     """The plan with the smallest mean predicted standard deviation; of equals, the simplest.
 
     All candidates give the same guarantee or a stronger one: pure ε is (ε, δ) for every δ.
-    Mechanisms that project are never chosen: they publish counts of another graph.
+    Mechanisms that project publish counts of another graph: they are chosen where that is
+    wanted, and never otherwise.
     """
-    plans = [each.plan for each in prospects if each.plan and not each.plan.mechanism.projects]
+    found = [each.plan for each in prospects if each.plan]
+    plans = [each for each in found if each.mechanism.projects == projecting]
+    if not plans:
+        reasons = sorted({each.reason for each in prospects if each.reason} - {NO_THRESHOLD})
+        raise ParameterError("mechanism", f"none is possible: each {' or '.join(reasons)}")
     smallest = min(plan.mean_std for plan in plans)
     return min((plan for plan in plans if plan.mean_std <= TIE * smallest), key=_complexity)
 

@@ -19,6 +19,7 @@ FORMAT = 1
 NO_REASON = (
     "the publisher gives no reason; fixed when the series was opened, before its first release"
 )
+NO_PROMISE = "none is needed: every series holds for every network"
 
 
 def card(part: PublicPart) -> dict[str, Any]:
@@ -68,9 +69,17 @@ def _unit(part: PublicPart) -> dict[str, Any]:
     return {
         "unit": part.promise.unit,
         "neighbours": statement.NEIGHBOURS,
-        "neighbours_formally": statement.NEIGHBOURS_FORMALLY,
+        "neighbours_formally": statement.neighbours_formally(part),
         "assumption": statement.assumption(part),
+        **({"beyond_the_promise": told} if (told := _exposures(part)) else {}),
     }
+
+
+def _exposures(part: PublicPart) -> list[dict[str, Any]]:
+    """What a person loses who is linked to more hubs than promised."""
+    return [
+        {"hubs": each.hubs, "epsilon": as_text(each.epsilon)} for each in statement.exposures(part)
+    ]
 
 
 def _guarantee(part: PublicPart) -> dict[str, Any]:
@@ -102,7 +111,7 @@ def _choices(part: PublicPart) -> dict[str, Any]:
         "epsilon": promise.budget.justification,
         "degree_bound": {
             "value": str(promise.degree_bound),
-            "justification": promise.bound.justification,
+            "justification": promise.bound.justification if promise.bound else NO_PROMISE,
         },
         "series": [
             {
@@ -146,12 +155,17 @@ def _series(series: PublishedSeries) -> dict[str, Any]:
             "assumption": found.assumption,
             "proof": found.proof,
         },
+        **({"beyond_the_promise": told} if (told := _series_exposures(series)) else {}),
         "noise": [
             {"law": each.law, "parameter": each.size[0], "value": each.size[1], "steps": each.steps}
             for each in series.noise
         ],
         "noise_std_per_release": list(series.predicted_std),
     }
+
+
+def _series_exposures(series: PublishedSeries) -> list[dict[str, Any]]:
+    return [{"hubs": each.hubs, "epsilon": as_text(each.epsilon)} for each in series.beyond]
 
 
 def _processing(part: PublicPart) -> dict[str, Any]:

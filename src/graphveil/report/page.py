@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from graphveil.graph.hub_bound import HubBound
 from graphveil.noise.exact_numbers import as_text
 from graphveil.report import statement, wording
-from graphveil.report.card import NO_REASON
+from graphveil.report.card import NO_PROMISE, NO_REASON
 from graphveil.report.chart_files import chart_file
 from graphveil.report.releases import counted
 
 if TYPE_CHECKING:
-    from graphveil.study.public.facts import ReleaseMade
+    from graphveil.study.public.facts import ReleaseMade, SensitivityFact
     from graphveil.study.public.history import PublishedSeries
     from graphveil.study.public.public_part import PublicPart
 
@@ -80,6 +81,8 @@ def _context(part: PublicPart) -> dict[str, Any]:
         "next_step": _next_step(part),
         "level": wording.percent(part.promise.confidence),
         "shares": _shares(part),
+        "exposures": _exposures(part),
+        "why_no_bound": NO_PROMISE,
         "spent_share": f"{float(part.spent[0] / epsilon):.1%}",
         "no_reason": NO_REASON,
         "check": CHECK,
@@ -105,6 +108,19 @@ def _shares(part: PublicPart) -> PageTable:
     return PageTable(("", "ε", "δ")[: 3 if with_delta else 2], tuple(rows))
 
 
+def _exposures(part: PublicPart) -> PageTable | None:
+    """What whoever breaks the promise loses; None if that is nothing."""
+    found = statement.exposures(part)
+    if not found:
+        return None
+    bound = part.promise.degree_bound
+    promised = sum(bound.hubs) if isinstance(bound, HubBound) else 0
+    kept = f"at most {promised}" if promised else "0"
+    rows = [(kept, f"at most {statement.rounded_up(part.spent[0])}")]
+    rows += [(str(each.hubs), f"at most {statement.rounded_up(each.epsilon)}") for each in found]
+    return PageTable((statement.exposed_person(part), "ε of the open series"), tuple(rows))
+
+
 def _section(series: PublishedSeries, drawing: Callable[[str], bytes]) -> dict[str, Any]:
     """What the template needs of one series."""
     from markupsafe import Markup
@@ -123,24 +139,29 @@ def _section(series: PublishedSeries, drawing: Callable[[str], bytes]) -> dict[s
 
 
 def _facts(series: PublishedSeries) -> list[tuple[str, str]]:
-    found = series.sensitivity
-    reached = "this bound is tight" if found.exact else "this bound may not be tight"
     return [
         ("Counted", f"{series.summary}; in graphveil's notation: {counted(series)}"),
         ("Privacy loss", f"{wording.budget(series.epsilon, series.delta)} for all its releases"),
-        (
-            "Sensitivity",
-            (
-                "one person can change all releases of the series together by at most "
-                f"{found.l1:,} ({reached}), if {found.assumption}; proof: {found.proof} of "
-                "graphveil"
-            ),
-        ),
+        ("Sensitivity", _sensitivity(series.sensitivity)),
         ("Mechanism", f"{series.mechanism}: {series.mechanism_summary}"),
         ("Noise drawn", _noise(series)),
         ("Releases", _length(series)),
         *([("Processing", series.releases[-1].processing)] if series.releases else []),
     ]
+
+
+def _sensitivity(found: SensitivityFact) -> str:
+    proof = f"proof: {found.proof} of graphveil"
+    if found.of_one_release:
+        return (
+            f"one person can change each release of the series by at most {found.l1:,}, in every "
+            f"network; {proof}"
+        )
+    reached = "this bound is tight" if found.exact else "this bound may not be tight"
+    return (
+        f"one person can change all releases of the series together by at most {found.l1:,} "
+        f"({reached}), if {found.assumption}; {proof}"
+    )
 
 
 def _noise(series: PublishedSeries) -> str:

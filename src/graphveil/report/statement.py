@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import exp
+from math import ceil, exp
 from typing import TYPE_CHECKING
 
 from graphveil.graph.hub_bound import HubBound
+from graphveil.graph.no_bound import NoBound
 from graphveil.noise.exact_numbers import as_text
 from graphveil.report.wording import budget, counted_things
 
@@ -28,12 +29,12 @@ NEIGHBOURS = (
     "person, with all links of that person at all steps; everything else is the same and appears "
     "at the same step in both."
 )
-NEIGHBOURS_FORMALLY = (
-    "Growing graphs G and G' are neighbours if G' has one more node v* and edges at v*, all other "
-    "nodes and edges appear in both at the same step, and both keep the promised degree bound at "
-    "every step. The guarantee is about the joint distribution of all releases of all series at "
+_FORMALLY = (
+    "Growing graphs G and G' are neighbours if G' has one more node v* and edges at v*{bound}. "
+    "The guarantee is about the joint distribution of all releases of all series at "
     "all steps (node differential privacy under continual release)."
 )
+_SAME = "all other nodes and edges appear in both at the same step"
 SETTING = {
     "model": (
         "central: the publisher holds the exact records and adds the noise before anything is "
@@ -164,21 +165,86 @@ def meaning(part: PublicPart) -> str:
     return sentence
 
 
+def neighbours_formally(part: PublicPart) -> str:
+    """The neighbour definition, and which pairs the stated limit is about."""
+    bound = part.promise.degree_bound
+    if bound.checked:
+        said = f", {_SAME}, and both keep the promised degree bound at every step"
+    elif isinstance(bound, HubBound):
+        said = f", and {_SAME}. The stated limit holds for all neighbours in which v* has "
+        said += f"{bound.of_one_person} in G', whatever else G and G' are like"
+    else:
+        said = f", and {_SAME}; nothing is assumed about their degrees"
+    return _FORMALLY.format(bound=said)
+
+
 def assumption(part: PublicPart) -> str:
     """On what the guarantee rests."""
     bound = part.promise.degree_bound
-    promised = bound.in_words
     cut = [each.series for each in part.series if each.projection is not None]
-    rest = (
-        f"The guarantee rests on the public promise that everybody has {promised}, at every step. "
-        "Before each step the records are checked, and if anybody had more, the step would not "
-        "be published; what readers could infer from such a gap is not covered."
-    )
+    rest = _goes_on(bound) if isinstance(bound, HubBound) and not bound.checked else _rests(bound)
     if isinstance(bound, HubBound):
         rest += f" {bound.uncounted.capitalize()} are not counted."
-    if cut:
+    if cut and not isinstance(bound, NoBound):
         rest += f" Only the series {', '.join(cut)} do not need this promise."
     return rest
+
+
+def _rests(bound: Bound) -> str:
+    if isinstance(bound, NoBound):
+        return (
+            "The guarantee rests on no promise about links: it holds for every network, however "
+            "many links people have. Where links of a person beyond a threshold are left out of a "
+            "count, that series says so."
+        )
+    return (
+        f"The guarantee rests on the public promise that everybody has {bound.in_words}, at every "
+        "step. Before each step the records are checked, and if anybody had more, the step would "
+        "not be published; what readers could infer from such a gap is not covered."
+    )
+
+
+def _goes_on(bound: HubBound) -> str:
+    return (
+        f"The publisher promises that everybody has {bound.in_words}, at every step. If that is "
+        "not so, nothing stops and nothing shows: the limit above holds for everybody who has "
+        f"{bound.of_one_person}, whatever others do, and a person linked to more such people "
+        "loses more."
+    )
+
+
+@dataclass(frozen=True)
+class Exposure:
+    """What a person loses at most who breaks the promise.
+
+    Attributes:
+        hubs: to how many people with many links the person is linked.
+        epsilon: by all series that are open.
+    """
+
+    hubs: int
+    epsilon: Fraction
+
+
+def exposures(part: PublicPart) -> tuple[Exposure, ...]:
+    """The loss beyond the promise; nothing where nobody can lose more than is promised."""
+    told = [(each, {loss.hubs: loss.epsilon for loss in each.beyond}) for each in part.series]
+    return tuple(
+        Exposure(hubs, sum((loss.get(hubs, each.epsilon) for each, loss in told), Fraction()))
+        for hubs in sorted({hubs for _, loss in told for hubs in loss})
+    )
+
+
+def exposed_person(part: PublicPart) -> str:
+    """Whose loss a table of exposures tells, before the number of people."""
+    bound = part.promise.degree_bound
+    assert isinstance(bound, HubBound), "nobody else is told of exposures"
+    return f"linked to so many people {bound.hub_in_words}"
+
+
+def rounded_up(epsilon: Fraction) -> str:
+    """A loss for readers, never told too small."""
+    return f"{ceil(epsilon * 100) / 100:,.2f}"
 
 
 def not_protected(part: PublicPart) -> tuple[tuple[str, str], ...]:
@@ -200,6 +266,8 @@ def not_protected(part: PublicPart) -> tuple[tuple[str, str], ...]:
 
 
 def _promised_bound(bound: Bound) -> tuple[str, str]:
+    if isinstance(bound, NoBound):
+        return "degree bound", "none"
     if isinstance(bound, HubBound):
         return "bound on hubs", f"everybody has {bound.in_words}"
     return "degree bound", f"{bound.in_words} per person"

@@ -40,7 +40,8 @@ class Series:
     same value would draw the noise of a step twice, so it is refused.
 
     Guarantees: what all calls together publish is node-private as the plan says, if every
-    node keeps the bound; with a projecting mechanism, whatever the degrees are.
+    node keeps the bound; with a promise that is not checked, for everybody who keeps it; with a
+    projecting mechanism, whatever the degrees are.
 
     Attributes:
         terms: what is published, and how.
@@ -161,7 +162,8 @@ class Series:
         terms.statistic.require_domain(directed=sequence.directed)
         states.require_room(terms.plan, self.state, sequence.steps)
         require_fit(sequence, terms.bound)
-        if not terms.projects and not self.engine.keeps_bound(sequence, terms.bound):
+        counts_on_it = terms.bound.checked and not terms.projects
+        if counts_on_it and not self.engine.keeps_bound(sequence, terms.bound):
             raise broken_promise(terms.bound)
 
     def _count(self, sequence: GraphSequence) -> SeriesCounts:

@@ -92,12 +92,13 @@ class HighDegreeCount(DegreeStatistic, ABC):
         """A lost link's far end passes later; its hub may stop just below τ.
 
         Guarantees:
-            Proof: docs/sensitivities.md#high-degree-and-hubs.
+            The hub stops only beside enough other hubs, which it has not where everybody keeps the
+            promise with few. Proof: docs/sensitivities.md#high-degree-and-hubs.
         """
         if bound.directed or self.tau == bound.within.limit("total"):
             return super().hub_moves(bound)
         degree, (hubs,) = bound.within.limit("total"), bound.hubs
-        stopped = hubs if hubs > degree - self.tau else 0
+        stopped = 0 if bound.checked and hubs <= degree - self.tau else hubs
         return Moves(rises=degree + 1 + hubs, falls=degree + hubs + stopped)
 
     def projected_l1(self, threshold: Bound) -> int:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import isqrt
 
+from graphveil.errors import ParameterError
 from graphveil.graph.bound import Bound
 from graphveil.graph.hub_bound import HubBound
+from graphveil.graph.no_bound import NoBound
 from graphveil.statistics.sensitivity import PROOFS, Sensitivity
 from graphveil.statistics.shape import Mass, Shape
-from graphveil.statistics.statistic import Statistic
+from graphveil.statistics.statistic import Statistic, registered
 
 
 def sensitivity_under(statistic: Statistic, bound: Bound) -> Sensitivity:
@@ -20,10 +23,15 @@ def sensitivity_under(statistic: Statistic, bound: Bound) -> Sensitivity:
         an edge's business, so that an edge takes one lost link at each end.
         Proof: docs/sensitivities.md#hubs.
     """
+    if isinstance(bound, NoBound):
+        require_no_bound(statistic)
     if not isinstance(bound, HubBound):
         return statistic.sensitivity(bound)
     statistic.require_domain(directed=bound.directed)
-    within, l1 = statistic.sensitivity(bound.within), statistic.hub_l1(bound)
+    within = statistic.sensitivity(bound.within)
+    if not any(bound.hubs):
+        return _of_keepers(within, bound)
+    l1 = statistic.hub_l1(bound)
     lost = sum(bound.hubs) * within.edge_l1
     static_l1, squared = within.static_l1 + lost, _squared_sum(within.l2_squared, lost)
     variation = _squared_sum(within.variation_squared, lost)
@@ -43,10 +51,46 @@ def sensitivity_under(statistic: Statistic, bound: Bound) -> Sensitivity:
     )
 
 
+def _of_keepers(within: Sensitivity, bound: HubBound) -> Sensitivity:
+    """Whoever is beside no hub changes what they would if there were none.
+
+    One edge more may be at hubs, and then takes a link from each end.
+    """
+    return replace(
+        within,
+        edge_l1=3 * within.edge_l1,
+        exact_for=within.exact_for - {"edge_l1"},
+        assumption=bound.assumption,
+        proof=f"{PROOFS}#a-broken-promise",
+    )
+
+
+def require_no_bound(statistic: Statistic) -> None:
+    """Refuse a statistic whose change by one person nothing limits but a promise."""
+    if statistic.needs_bound:
+        raise ParameterError(
+            "bound",
+            f"{statistic.name} needs one: nothing else limits what one person can change",
+            hint=f"Promise one, or take what works without: nodes, and with projection=D "
+            f"{', '.join(projectable())}.",
+        )
+
+
+def projectable() -> list[str]:
+    """The statistics whose links can be limited by a projection instead of a promise."""
+    return sorted(
+        name
+        for name, member in registered().items()
+        if member.projected_l1 is not Statistic.projected_l1 and member.needs_bound
+    )
+
+
 def shape_under(statistic: Statistic, bound: Bound) -> Shape:
     """What the change of one person can look like; with hubs, as far as it is known."""
     if not isinstance(bound, HubBound):
         return statistic.shape(bound)
+    if not any(bound.hubs):
+        return statistic.shape(bound.within)
     return statistic.hub_moves(bound) or Mass(statistic.hub_l1(bound))
 
 

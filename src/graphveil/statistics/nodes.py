@@ -26,6 +26,7 @@ class Nodes(Statistic):
     domain = Domain.BOTH
     only_adds = True
     projection_rises = True
+    needs_bound = False
 
     @classmethod
     def examples(cls) -> Iterable[Statistic]:

@@ -63,6 +63,7 @@ class Statistic(ABC):
             can never exceed the one before it.
         projection_rises: whether a person can only raise totals of the projected graph, where
             `projected_l1` is known.
+        needs_bound: whether one person could change it without end if nothing were promised.
         advice: what to use instead, on graphs outside the domain.
     """
 
@@ -75,6 +76,7 @@ class Statistic(ABC):
     vector: ClassVar[bool] = False
     cumulative: ClassVar[bool] = False
     projection_rises: ClassVar[bool] = False
+    needs_bound: ClassVar[bool] = True
     advice: ClassVar[str] = ""
 
     @classmethod

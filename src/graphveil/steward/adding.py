@@ -58,6 +58,7 @@ class Addition:
             "vanished_edges": findings.vanished_edges,
             "alike_ids": findings.alike_ids,
             "keeps_bound": findings.keeps_bound,
+            "people_beyond": findings.people_beyond,
             "skipped": [
                 {"kind": each.kind, "column": each.column, "reason": each.rule, "rows": len(each)}
                 for each in findings.skipped

@@ -65,24 +65,40 @@ def compared(
     delta: str | None = None,
     horizon: int | None = None,
     mechanism: str = "auto",
+    projection: Bound | None = None,
     expected: int | None = None,
 ) -> Comparison:
-    """Compare mechanisms at equal privacy; `expected` is a guess of the number's size."""
-    from graphveil.planning.planner import compare
+    """Compare mechanisms at equal privacy.
 
-    prospects = compare(statistic, bound, epsilon=epsilon, delta=delta, horizon=horizon)
-    chosen = _chosen(prospects, mechanism)
+    Args:
+        statistic: what is counted.
+        bound: what is promised.
+        epsilon: the privacy loss of the whole series.
+        delta: the probability of more, if there may be one.
+        horizon: how many releases there will be; None if that is unknown.
+        mechanism: its name; "auto" takes the best.
+        projection: the threshold of those that project, among which "auto" then chooses.
+        expected: a guess of the number's size, for a warning.
+    """
+    from graphveil.planning.planner import compare, require_projectable
+
+    prospects = compare(
+        statistic, bound, epsilon=epsilon, delta=delta, horizon=horizon, projection=projection
+    )
+    if projection is not None:
+        require_projectable(statistic, horizon)
+    chosen = _chosen(prospects, mechanism, projecting=projection is not None)
     warning = None if expected is None else chosen.warning(expected)
     return Comparison(tuple(prospects), chosen, warning)
 
 
-def _chosen(prospects: list[Prospect], name: str) -> Plan:
+def _chosen(prospects: list[Prospect], name: str, *, projecting: bool) -> Plan:
     """The best plan, or the one of the mechanism that was named."""
     from graphveil.mechanisms.mechanism import mechanism
     from graphveil.planning.planner import AUTO, best
 
     if name == AUTO:
-        return best(prospects)
+        return best(prospects, projecting=projecting)
     known = mechanism(name).name
     found = next(each for each in prospects if each.name == known)
     if found.plan is None:

@@ -65,14 +65,7 @@ def _entries(wish: StudyWish) -> dict[str, Any]:
         "publisher": wish.publisher,
         "directed": wish.directed,
         "confidence": wish.confidence,
-        "bound": {
-            "degree": wish.degree,
-            "inward": wish.inward,
-            "outward": wish.outward,
-            "oriented": wish.oriented,
-            "hubs": None if wish.hubs is None else list(wish.hubs),
-            "justification": wish.bound_reason,
-        },
+        "bound": "none" if wish.no_bound else _bound_entry(wish),
         "calendar": {key: value for key, value in calendar.items() if value is not None},
         "budget": {
             "epsilon": wish.epsilon,
@@ -85,6 +78,18 @@ def _entries(wish: StudyWish) -> dict[str, Any]:
             "undated": wish.undated,
         },
         "series": [each.as_entry() for each in series],
+    }
+
+
+def _bound_entry(wish: StudyWish) -> dict[str, Any]:
+    return {
+        "degree": wish.degree,
+        "inward": wish.inward,
+        "outward": wish.outward,
+        "oriented": wish.oriented,
+        "hubs": None if wish.hubs is None else list(wish.hubs),
+        "if_broken": wish.if_broken,
+        "justification": wish.bound_reason,
     }
 
 

@@ -40,8 +40,16 @@ class Outlook:
             epsilon=self.series.epsilon,
             delta=self.series.delta,
             horizon=self.plan.request.horizon,
+            projection=self.series.threshold(),
         )
-        return [each for each in found if each.plan and each.name != self.plan.mechanism.name]
+        chosen = self.plan.mechanism
+        return [
+            each
+            for each in found
+            if each.plan
+            and each.name != chosen.name
+            and each.plan.mechanism.projects == chosen.projects
+        ]
 
     @property
     def first_label(self) -> str:

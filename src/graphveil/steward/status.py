@@ -135,6 +135,7 @@ class Status:
     Attributes:
         is_open: whether it is more than a draft.
         calendar: in words.
+        promised: about links, in words.
         steps: sealed, next and due.
         private: what depends on the records; nothing else does.
         listed: series and budget.
@@ -145,6 +146,7 @@ class Status:
 
     is_open: bool
     calendar: str
+    promised: str
     steps: Steps
     private: PrivateStatus
     listed: SeriesList
@@ -164,6 +166,7 @@ class Status:
             "title": self.listed.title,
             "state": self.state,
             "calendar": self.calendar,
+            "promised": self.promised,
             **asdict(self.steps),
             "budget": listed["budget"],
             "series": listed["series"],
@@ -186,6 +189,7 @@ def status(folder: Path) -> Status:
     return Status(
         is_open=ledger.is_open,
         calendar=promise.calendar.describe(),
+        promised=promise.bound_sentence,
         steps=Steps.of(promise, sealed),
         private=PrivateStatus(sum(each.last_step >= sealed for each in ledger.batches)),
         listed=SeriesList.of(promise, ledger),

@@ -68,6 +68,9 @@ class StudyWish:
         oriented: whether two people are never linked both ways.
         hubs: to how many people beyond the bound a person may be linked; in a directed network two
             numbers, for in- and out-hubs; None if the bound holds for everybody.
+        no_bound: whether nothing is promised about links, so that every series has to do without.
+        if_broken: what happens where somebody breaks the promise: the study goes on, and only
+            those concerned lose more than ε, or the step is refused.
         directed: whether links have a direction.
         delta: the probability of a loss above ε, if there may be one.
         confidence: the level of published intervals.
@@ -83,12 +86,14 @@ class StudyWish:
     epsilon: str
     epsilon_reason: str
     series: tuple[SeriesWish, ...]
-    bound_reason: str
+    bound_reason: str | None = None
     degree: int | None = None
     inward: int | None = None
     outward: int | None = None
     oriented: bool = False
     hubs: tuple[int, ...] | None = None
+    no_bound: bool = False
+    if_broken: Literal["continue", "refuse"] = "continue"
     directed: bool = False
     delta: str | None = None
     confidence: str = "0.95"

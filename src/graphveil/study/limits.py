@@ -56,7 +56,8 @@ def _texts(promise: Promise) -> Iterator[tuple[str, str, int]]:
     """Every text of a study outside its series, with its name and its limit."""
     for entry in ("title", "population", "publisher"):
         yield entry, getattr(promise, entry), LONGEST_LINE
-    yield "bound.justification", promise.bound.justification, LONGEST_REASON
+    if promise.bound is not None:
+        yield "bound.justification", promise.bound.justification, LONGEST_REASON
     yield "budget.justification", promise.budget.justification, LONGEST_REASON
     yield "records.person_separator", promise.records.person_separator, LONGEST_SEPARATOR
 

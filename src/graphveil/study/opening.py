@@ -10,15 +10,20 @@ from typing import TYPE_CHECKING
 from graphveil.errors import BudgetError, ParameterError, StudyError
 from graphveil.noise.exact_numbers import as_text
 from graphveil.noise.release_noise import measurement
+from graphveil.planning.losses import losses_beyond
 from graphveil.planning.plan import Plan
 from graphveil.planning.planner import plan
 from graphveil.series import state as states
+from graphveil.statistics.sensitivity import PROOFS
 from graphveil.study.ledger import Ledger
 from graphveil.study.limits import require_limits
 from graphveil.study.promise import Promise, SeriesPromise
 from graphveil.study.public.chain import canonical, digest
 from graphveil.study.public.facts import (
+    AFTER_PROJECTION,
     DIGITS,
+    EVERY_NETWORK,
+    LossFact,
     NoiseFact,
     SensitivityFact,
     SeriesOpened,
@@ -144,7 +149,7 @@ def _announcement(
 ) -> SeriesOpened:
     """What the public is told about a series before its first release."""
     counted, request = series.counted(), chosen.request
-    sensitivity = request.sensitivity
+    beyond = losses_beyond(chosen, counted, promise.degree_bound)
     return SeriesOpened(
         promise=series,
         series=series.name,
@@ -161,14 +166,21 @@ def _announcement(
         first_step=first_step,
         first_label=promise.calendar.label(first_step),
         width=request.width,
-        sensitivity=SensitivityFact(
-            l1=sensitivity.l1,
-            exact=sensitivity.exact,
-            assumption=sensitivity.assumption,
-            proof=sensitivity.proof,
-        ),
+        sensitivity=_sensitivity_fact(chosen),
+        beyond=tuple(LossFact(hubs=hubs, epsilon=loss) for hubs, loss in beyond.items()),
         noise=noise_facts(_known_epochs(chosen)),
         predicted_std=tuple(round(value, DIGITS) for value in chosen.predicted),
+    )
+
+
+def _sensitivity_fact(chosen: Plan) -> SensitivityFact:
+    """What one person can change: of a projected graph one release, and of others all of them."""
+    found, after = chosen.request.sensitivity, chosen.request.projected_l1
+    if chosen.mechanism.projects and after is not None:
+        proof = f"{PROOFS}#{AFTER_PROJECTION}"
+        return SensitivityFact(l1=after, exact=False, assumption=EVERY_NETWORK, proof=proof)
+    return SensitivityFact(
+        l1=found.l1, exact=found.exact, assumption=found.assumption, proof=found.proof
     )
 
 

@@ -30,6 +30,7 @@ from graphveil.calendar.calendar import Calendar
 from graphveil.errors import ParameterError, StudyError
 from graphveil.graph.bound import Bound, DegreeBound, InOutBound
 from graphveil.graph.hub_bound import HubBound
+from graphveil.graph.no_bound import NoBound
 from graphveil.graph.rules import RecordRules
 from graphveil.mechanisms.mechanism import mechanism
 from graphveil.noise.exact_numbers import as_text, exact_delta, exact_epsilon
@@ -98,6 +99,10 @@ class PromisedBound(_Part):
 
     With `hubs` the limits hold for nearly everybody: who has more is a hub, and nobody is linked to
     more hubs than that (one number, or two for in- and out-hubs; see `graph.hub_bound.HubBound`).
+
+    Where somebody breaks the promise, a study goes on ("continue": only first links are counted,
+    and who keeps the promise is protected by it, whatever others do) or publishes nothing more
+    ("refuse"). Files from before there was a choice do not say it, and mean that they refuse.
     """
 
     degree: int | None = Field(default=None, ge=1)
@@ -107,6 +112,7 @@ class PromisedBound(_Part):
     hubs: Annotated[
         tuple[int, ...] | None, BeforeValidator(_numbers), PlainSerializer(_told_numbers)
     ] = None
+    if_broken: Literal["continue", "refuse"] | None = None
     justification: Text
 
     @model_validator(mode="after")
@@ -118,6 +124,8 @@ class PromisedBound(_Part):
             or (self.degree is None and both)
         ):
             raise ValueError("give either 'degree', or 'inward' and 'outward'")
+        if self.hubs is not None and not any(self.hubs):
+            raise ValueError("hubs: 0 is the degree bound without hubs. Leave it out")
         try:
             self.limits()
         except ParameterError as error:
@@ -131,6 +139,8 @@ class PromisedBound(_Part):
             within = DegreeBound(self.degree)
         else:
             within = InOutBound(self.inward or 0, self.outward or 0, self.oriented)
+        if self.if_broken == "continue":
+            return HubBound(within, self.hubs or (0,) * len(within.limits), checked=False)
         return within if self.hubs is None else HubBound(within, self.hubs)
 
 
@@ -185,6 +195,18 @@ class SeriesPromise(_Part):
         return InOutBound(*self.projection)
 
 
+NO_BOUND: Final = "none"  # as a study file says it
+
+
+def _bound(given: object) -> object:
+    """That nothing is promised has to be said: a bound that was forgotten is refused."""
+    if given == NO_BOUND:
+        return None
+    if given is None or isinstance(given, str):
+        raise ValueError(f'must be a table [bound], or bound = "{NO_BOUND}" to promise nothing')
+    return given
+
+
 def _calendar(given: object) -> Calendar:
     """A calendar as the file writes it; also dates that TOML knows as such."""
     if isinstance(given, Calendar):
@@ -217,7 +239,7 @@ class Promise(_Part):
     unit: Literal["one person with all their links"] = UNIT
     directed: bool = False
     confidence: Annotated[str, BeforeValidator(_level), WrapValidator(_located)] = "0.95"
-    bound: PromisedBound
+    bound: Annotated[PromisedBound | None, BeforeValidator(_bound)]
     calendar: Annotated[
         Calendar,
         BeforeValidator(_calendar),
@@ -235,7 +257,7 @@ class Promise(_Part):
         names = [each.name for each in self.series]
         if len(set(names)) < len(names):
             raise ValueError("two series have the same name")
-        if self.directed != (self.bound.degree is None):
+        if self.bound is not None and self.directed != (self.bound.degree is None):
             kind = "'inward' and 'outward'" if self.directed else "'degree'"
             raise ValueError(f"the bound of this kind of graph is given by {kind}")
         for each in self.series:
@@ -255,8 +277,13 @@ class Promise(_Part):
 
     def _require_threshold(self, series: SeriesPromise) -> None:
         """A threshold without a projecting mechanism would count another graph than is promised."""
-        projects = series.mechanism != AUTO and (mechanism(series.mechanism).projects)
-        if projects != (series.projection is not None):
+        threshold = series.threshold()
+        if threshold is not None and threshold.directed != self.directed:
+            kind = "two numbers, of in- and out-links" if self.directed else "one number"
+            raise ParameterError("projection", f"must be {kind} for this kind of network")
+        if series.mechanism == AUTO:  # which follows the threshold
+            return
+        if mechanism(series.mechanism).projects != (threshold is not None):
             raise ValueError(
                 f"series '{series.name}': 'projection' is required for projecting mechanisms, and "
                 "not allowed for others"
@@ -264,8 +291,23 @@ class Promise(_Part):
 
     @property
     def degree_bound(self) -> Bound:
-        """The promised bound, as the statistics take it."""
+        """The promised bound, as the statistics take it; without one, what says so."""
+        if self.bound is None:
+            return NoBound("directed" if self.directed else "undirected")
         return self.bound.limits()
+
+    @property
+    def bound_sentence(self) -> str:
+        """What is promised about links, and what follows where it is broken, for the steward."""
+        if self.bound is None:
+            return "Nothing is promised about links: the guarantee holds for every network."
+        bound = self.degree_bound
+        broken = (
+            "a step that breaks this is refused"
+            if bound.checked
+            else "if that is broken, the study goes on"
+        )
+        return f"Promised: everybody has {bound.in_words}; {broken}."
 
     def budget_total(self) -> tuple[Fraction, Fraction]:
         """ε and δ that all series together may cost."""
@@ -330,6 +372,8 @@ class Promise(_Part):
     def to_data(self) -> dict[str, Any]:
         """Plain data, without what is not set."""
         data = self.model_dump(mode="json", exclude_none=True)
+        if self.bound is None:
+            data["bound"] = NO_BOUND
         data["series"] = [
             {key: value for key, value in each.items() if value != {}} for each in data["series"]
         ]

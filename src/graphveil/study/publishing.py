@@ -98,9 +98,9 @@ def prepare(
     graph = grown(folder, ledger, promise, through)
     terms = terms_of(ledger, kept)
     breaks_at = None
-    if not all(each.projects for each in terms.values()):
+    if promise.degree_bound.checked and not all(each.projects for each in terms.values()):
         breaks_at = first_break(engine, graph, promise.degree_bound, since=made)
-    # What breaks the promise has no sensitivity, so nothing of it is even counted.
+    # What breaks a promise that is checked has no sensitivity, so nothing of it is even counted.
     series = _ongoing(ledger, kept, terms, graph, engine) if breaks_at is None else {}
     return Prepared(ledger.rows[-1].hash, promise, graph, breaks_at, series)
 
@@ -150,7 +150,7 @@ def require_kept_so_far(folder: Folder, ledger: Ledger, engine: Engine) -> None:
     from graphveil.graph.degrees import broken_promise
 
     promise = ledger.versions[-1]
-    if all(each.projection is not None for each in promise.series):
+    if promise.degree_bound.checked and all(each.projection is not None for each in promise.series):
         sealed = segments.load(folder.segments, ledger.sealed, promise)
         if not engine.keeps_bound(sealed, promise.degree_bound):
             raise broken_promise(promise.degree_bound)

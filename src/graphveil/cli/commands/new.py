@@ -11,12 +11,15 @@ import typer
 from graphveil.cli.options import (
     Degree,
     Hubs,
+    IfBroken,
     Inward,
+    NoPromise,
     Oriented,
     Outward,
     Undated,
     chosen_bound,
     hub_numbers,
+    promised_nothing,
 )
 from graphveil.cli.output import working
 from graphveil.cli.tables import print_outlooks
@@ -46,6 +49,16 @@ def new(
     outward: Outward = None,
     oriented: Oriented = False,
     hubs: Hubs = None,
+    no_bound: NoPromise = False,
+    if_broken: Annotated[
+        IfBroken | None,
+        typer.Option(
+            "--if-broken",
+            help="Where somebody breaks the bound: go on, at the cost of those concerned (the "
+            "default), or refuse the step.",
+            show_default=False,
+        ),
+    ] = None,
     directed: Annotated[
         bool, typer.Option("--directed", help="Links have a direction; needs in- and out-bound.")
     ] = False,
@@ -127,15 +140,21 @@ def new(
     since 2021" --publisher "Health office" --bound 15 --bound-reason "published surveys"
     --every year --first 2021 --last 2030 --epsilon 2 --epsilon-reason "ethics board, 2020"
     --series nodes --series edges --series high-degree:tau=3@1/2
+
+    Example, without a promise: graphveil new my-study --no-bound --series edges:projection=10
     """
     from graphveil.cli.questions import completed
     from graphveil.steward import drafting
     from graphveil.study.folder import Folder
 
     Folder(folder.resolve()).require_free()
+    if no_bound:
+        told = (degree, inward, outward, oriented or None, hubs, if_broken, bound_reason)
+        promised_nothing(*told)
     texts = {
         "title": title, "population": population, "publisher": publisher,
         "bound": degree, "in-bound": inward, "out-bound": outward, "bound-reason": bound_reason,
+        "no-bound": "yes" if no_bound else None,
         "directed": "yes" if directed or oriented else None,
         "every": every, "first": first, "last": last, "cuts": cuts, "end": end,
         "epsilon": epsilon, "epsilon-reason": epsilon_reason,
@@ -144,6 +163,7 @@ def new(
     answers = completed({key: str(text) for key, text in texts.items() if text is not None})
     more: dict[str, Any] = {
         "oriented": oriented, "hubs": None if hubs is None else hub_numbers(hubs),
+        "no_bound": no_bound, "if_broken": (if_broken or IfBroken.CONTINUE).value,
         "delta": delta, "confidence": confidence,
         "person_separator": person_separator, "fold_case": fold_case, "undated": undated.value,
     }  # fmt: skip
@@ -162,8 +182,7 @@ def _wish(answers: Answers, reasons: dict[str, str], more: dict[str, Any]) -> St
         population=answers["population"],
         publisher=answers["publisher"],
         directed=answers.get("directed") == "yes" or "in-bound" in answers,
-        **_bound(answers, more["oriented"]),
-        bound_reason=answers["bound-reason"],
+        **({} if more["no_bound"] else _bound(answers, more["oriented"])),
         calendar=_calendar(answers),
         epsilon=answers["epsilon"],
         epsilon_reason=answers["epsilon-reason"],
@@ -177,7 +196,8 @@ def _bound(answers: Answers, oriented: bool) -> dict[str, Any]:
     numbers = [answers.get(key) for key in ("bound", "in-bound", "out-bound")]
     degree, inward, outward = (None if text is None else int(text) for text in numbers)
     chosen_bound(degree, inward, outward, oriented=oriented)
-    return {"degree": degree, "inward": inward, "outward": outward}
+    limits = {"degree": degree, "inward": inward, "outward": outward}
+    return limits | {"bound_reason": answers["bound-reason"]}
 
 
 def _calendar(answers: Answers) -> Calendar:
@@ -219,6 +239,7 @@ def _print(folder: Path, draft: Draft) -> None:
     title = "Predicted standard deviation of the noise in each published number"
     print_outlooks(title, draft.outlooks)
     left, _ = draft.promise.budget_left()
+    print(draft.promise.bound_sentence)
     print(f"ε = {draft.promise.budget.epsilon} in all; {as_text(left)} is left for later series.")
     print(f"The draft is in {draft.study_file}: read it, and edit it until it is right.")
     print(f"Nothing is spent yet. Next: graphveil plan {folder}, then graphveil add {folder} FILES")

@@ -13,10 +13,14 @@ from graphveil.cli.options import (
     Hubs,
     Inward,
     Json,
+    NoPromise,
     Oriented,
     Outward,
+    Projection,
     chosen_bound,
+    chosen_threshold,
     guarded,
+    promised_nothing,
 )
 from graphveil.cli.output import print_json, print_table, three_digits, working
 from graphveil.cli.statistic_options import given_parameters
@@ -24,8 +28,10 @@ from graphveil.cli.tables import UNSPENT, print_outlooks
 from graphveil.errors import ParameterError
 
 if TYPE_CHECKING:
+    from graphveil.graph.bound import Bound
     from graphveil.planning.plan import Plan
     from graphveil.planning.planner import Prospect
+    from graphveil.statistics.statistic import Statistic
     from graphveil.steward.comparison import Comparison
     from graphveil.steward.outlook import StudyOutlook
 
@@ -49,6 +55,8 @@ def plan(
     outward: Outward = None,
     oriented: Oriented = False,
     hubs: Hubs = None,
+    no_bound: NoPromise = False,
+    projection: Projection = None,
     delta: Annotated[
         str | None,
         typer.Option("--delta", metavar="δ", help="Probability of a loss above ε, such as 1e-6."),
@@ -82,6 +90,8 @@ def plan(
     Example: graphveil plan my-study --expected edges=500
 
     Example: graphveil plan edges --bound 15 --epsilon 1 --horizon 20
+
+    Example: graphveil plan edges --projection 10 --epsilon 1 --horizon 20
     """
     from graphveil.cli.plots import require_drawable, write_chart
     from graphveil.statistics.statistic import statistic as named_statistic
@@ -90,7 +100,8 @@ def plan(
     given = given_parameters(context)
     if is_study(name):
         about_statistics = (epsilon, degree, inward, outward, hubs, delta, plot, *given.values())
-        _require_untold([*about_statistics, oriented or None], horizon, mechanism)
+        flags = (oriented or None, no_bound or None, projection)
+        _require_untold([*about_statistics, *flags], horizon, mechanism)
         _plan_study(guarded(Path(name)), expected or [], as_json=as_json)
         return
     if epsilon is None:
@@ -99,7 +110,13 @@ def plan(
     if plot is not None:
         require_drawable(plot)
     statistic = named_statistic(name, **given)
-    bound = chosen_bound(degree, inward, outward, oriented=oriented, hubs=hubs)
+    threshold, promised = chosen_threshold(projection), (degree, inward, outward, hubs)
+    if no_bound:
+        promised_nothing(*promised, oriented or None)
+    if no_bound or (threshold is not None and not any(promised)):
+        bound: Bound = _without_bound(statistic, threshold)
+    else:
+        bound = chosen_bound(degree, inward, outward, oriented=oriented, hubs=hubs)
     with working("Planning …"):
         found = compared(
             statistic,
@@ -108,6 +125,7 @@ def plan(
             delta=delta,
             horizon=steps,
             mechanism=mechanism,
+            projection=threshold,
             expected=size,
         )
     if plot is not None:
@@ -117,6 +135,17 @@ def plan(
         print_json(found.as_data())
     else:
         _print(found)
+
+
+def _without_bound(statistic: Statistic, threshold: Bound | None) -> Bound:
+    """That nothing is promised, if the statistic can do without."""
+    from graphveil.graph.no_bound import NoBound
+    from graphveil.statistics.hubs import require_no_bound
+
+    if threshold is None:
+        require_no_bound(statistic)
+        return NoBound("undirected" if statistic.domain.admits(directed=False) else "directed")
+    return NoBound("directed" if threshold.directed else "undirected")
 
 
 def is_study(name: str) -> bool:
@@ -188,7 +217,7 @@ def _print_study(found: StudyOutlook) -> None:
     study = found.promise
     print_outlooks(f"{study.title}: standard deviation of the noise, predicted", found.series)
     left, _ = study.budget_left()
-    print(f"Calendar: {study.calendar.describe()}. Bound: {study.degree_bound}.")
+    print(f"Calendar: {study.calendar.describe()}. {study.bound_sentence}")
     print(f"ε = {study.budget.epsilon} in all; {as_text(left)} is left for later series.")
     print(UNSPENT)
     for name, warning in found.warnings.items():

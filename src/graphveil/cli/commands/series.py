@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graphveil.cli.options import Json, StudyFolder
+from graphveil.cli.options import Json, Projection, StudyFolder
 from graphveil.cli.output import print_json, working
 from graphveil.cli.series_syntax import entry_value, projection_of, series_data
 from graphveil.cli.statistic_options import given_parameters
@@ -45,10 +45,7 @@ def series(
     delta: Annotated[
         str | None, typer.Option("--delta", metavar="δ", help="Its share of the study's δ.")
     ] = None,
-    projection: Annotated[
-        str | None,
-        typer.Option("--projection", metavar="D|IxO", help="Threshold of a projection."),
-    ] = None,
+    projection: Projection = None,
     reason: Annotated[
         str | None, typer.Option("--reason", metavar="TEXT", help="Why; shown on the card.")
     ] = None,

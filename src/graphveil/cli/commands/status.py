@@ -32,6 +32,7 @@ def status(folder: StudyFolder, as_json: Json = False) -> None:
 def _print(folder: Path, found: Status) -> None:
     print_series(f"{found.listed.title}: {found.state}", found.listed.series)
     print(f"Calendar: {found.calendar}.")
+    print(found.promised)
     steps = found.steps
     last = f", the last {steps.last_sealed}" if steps.last_sealed else ""
     following = steps.next_step or "none, the calendar has ended"

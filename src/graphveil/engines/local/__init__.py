@@ -64,3 +64,9 @@ class LocalEngine:
         from graphveil.graph.degrees import keeps_bound
 
         return keeps_bound(sequence, bound)
+
+    def people_beyond(self, sequence: GraphSequence, bound: Bound) -> int:
+        """How many people are linked to more hubs than promised; see `Engine.people_beyond`."""
+        from graphveil.graph.degrees import people_beyond
+
+        return people_beyond(sequence, bound)

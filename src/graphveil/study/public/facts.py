@@ -14,6 +14,8 @@ from graphveil.errors import IntegrityError
 from graphveil.noise.exact_numbers import as_text
 from graphveil.study.promise import SeriesPromise
 
+AFTER_PROJECTION = "after-projection"  # the heading of what is proved for every network
+EVERY_NETWORK = "nothing: it holds for every network"
 DIGITS = 6  # of processed values and standard deviations, which are not whole numbers
 
 ExactText = Annotated[Fraction, PlainSerializer(as_text)]
@@ -115,6 +117,18 @@ class SensitivityFact(Fact):
     assumption: str
     proof: str
 
+    @property
+    def of_one_release(self) -> bool:
+        """Whether it speaks of each release by itself, on every network."""
+        return self.proof.endswith(f"#{AFTER_PROJECTION}")
+
+
+class LossFact(Fact):
+    """What a person loses at most who is linked to so many hubs, more than were promised."""
+
+    hubs: int
+    epsilon: ExactText
+
 
 class NoiseFact(Fact):
     """The law of the noise over some steps, given by its scale or by its variance."""
@@ -156,6 +170,8 @@ class SeriesOpened(Fact):
         projection: the thresholds to which graphs are projected; None if they are not.
         width: how many numbers a release has: 1, or one per degree from 0 on.
         predicted_std: the noise that was announced, release by release.
+        beyond: what it costs to break the promise, for whoever does; nothing where the series does
+            not depend on a promise, or one that is broken is refused.
     """
 
     event = Event.SERIES_OPENED
@@ -177,6 +193,7 @@ class SeriesOpened(Fact):
     noise: Annotated[tuple[NoiseFact, ...], PlainSerializer(_told_noise)]
     predicted_std: tuple[float, ...]
     monotone: bool
+    beyond: tuple[LossFact, ...] = ()
 
     @property
     def vector(self) -> bool:

@@ -45,6 +45,7 @@ class Findings:
         vanished_edges: known edges that it no longer has.
         alike_ids: ids that look like another one, in the batch or before, and are other people.
         keeps_bound: whether everybody, counted with all waiting records, keeps the bound.
+        people_beyond: how many do not, where the study goes on and they lose more than promised.
         details: which records were re-dated or have vanished, for the steward to look into.
         skipped: the rows that break a rule and were left out, rule by rule.
     """
@@ -54,6 +55,7 @@ class Findings:
     vanished_edges: int = field(repr=False)
     alike_ids: int = field(repr=False)
     keeps_bound: bool = field(repr=False)
+    people_beyond: int = field(repr=False)
     details: pl.DataFrame = field(repr=False)
     skipped: tuple[LeftOut, ...] = field(default=(), repr=False)
 
@@ -67,7 +69,13 @@ class Findings:
         if self.alike_ids:
             rule = "ids looking like another one, as Ann and ann: different people"
             lines.append(counted(self.alike_ids, rule))
-        if not self.keeps_bound:
+        if self.people_beyond:
+            lines.append(
+                f"WARNING: people linked to more people with many links than the study promises: "
+                f"{self.people_beyond:,}; the study goes on, and they lose more privacy, as its "
+                "card says"
+            )
+        elif not self.keeps_bound:
             lines.append(
                 "WARNING: somebody has more links than the study promises; the step in which "
                 "this happens will be refused"
@@ -133,12 +141,15 @@ def candidate(
         details.append(_redated(sealed, waiting, given, only_earlier=growing))
     if complete:
         details.append(_vanished(grown, mentioned))
+    bound = promise.degree_bound
+    beyond = 0 if bound.checked else engine.people_beyond(grown, bound)
     findings = Findings(
         intake=report,
         vanished_nodes=grown.nodes - report.nodes_added - report.known_nodes if complete else 0,
         vanished_edges=grown.edges - report.edges_added - report.known_edges if complete else 0,
         alike_ids=look_alikes(given.nodes.frame["node"], grown.ids),
-        keeps_bound=engine.keeps_bound(grown, promise.degree_bound),
+        keeps_bound=engine.keeps_bound(grown, bound) if bound.checked else not beyond,
+        people_beyond=beyond,
         details=pl.concat(details).sort("finding", "node"),
         skipped=found.left_out,
     )

@@ -120,9 +120,8 @@ def _edges(newer: NDArray[np.int32], entries: NDArray[np.int32], *, late: bool) 
 
 def load(folder: Path, sealed: Sequence[SealedTables], promise: Promise) -> GraphSequence:
     """The sealed graph, once every file is found to be unchanged."""
-    empty = GraphSequence.begin(
-        promise.calendar, directed=promise.directed, oriented=promise.bound.oriented
-    )
+    oriented = promise.degree_bound.kind == "oriented"
+    empty = GraphSequence.begin(promise.calendar, directed=promise.directed, oriented=oriented)
     if not sealed:
         return empty
     return _joined(empty, [_read(folder, *each) for each in together(sealed)])

@@ -1,0 +1,168 @@
+"""Networks in which anybody breaks the promise: what each person changes, by the hubs beside it.
+
+The theorem of docs/sensitivities.md#a-broken-promise, against the engine, for every statistic.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphveil.engines import LocalEngine
+from graphveil.errors import ParameterError
+from graphveil.graph.bound import DegreeBound, InOutBound
+from graphveil.graph.hub_bound import HubBound
+from graphveil.statistics.hubs import sensitivity_under, shape_under
+from graphveil.statistics.sensitivity import Sensitivity
+from graphveil.statistics.shape import Bins, Mass, Moves, Shape
+from graphveil.statistics.statistic import Statistic, statistic
+from graphveil.statistics.tallies import Counts
+from small_sequences import Growth, growths
+from test_counts_by_definition import sweep
+from test_hub_neighbours import without
+
+ENGINE = LocalEngine(threads=1)
+CONSTANTS: dict[str, dict[tuple[int, int], int]] = {
+    # Γ by (D, hubs beside the person), as plain numbers: Γ(D) + h·c of the table in docs
+    "edges": {(2, 0): 2, (2, 1): 3, (2, 3): 5},
+    "high-degree:1": {(3, 0): 7, (3, 1): 10, (3, 2): 13},
+    "high-degree:2": {(2, 0): 3, (2, 1): 5, (2, 2): 7},
+    "components": {(2, 0): 4, (2, 2): 8, (1, 2): 4},
+    "clusters:2": {(2, 0): 4, (2, 1): 8, (1, 2): 3},
+    "clustered:2": {(3, 0): 7, (3, 1): 10, (1, 2): 6},
+    "clustered:3": {(2, 0): 9, (2, 1): 17},
+    "triangles": {(4, 0): 6, (4, 2): 12},
+    "stars:2": {(3, 0): 9, (3, 2): 17},
+    "degree-ccdf": {(3, 0): 19, (3, 2): 31},
+    "degree-histogram": {(3, 0): 35, (3, 2): 61},
+    "nodes": {(3, 0): 1, (3, 9): 1},
+}
+
+
+def named(text: str) -> Statistic:
+    name, _, number = text.partition(":")
+    key = {"high-degree": "tau"}.get(name, "k")
+    return statistic(name, **({key: int(number)} if number else {}))
+
+
+@pytest.mark.parametrize("name", CONSTANTS)
+def test_the_constants_are_those_of_the_table(name: str) -> None:
+    for (degree, hubs), most in CONSTANTS[name].items():
+        own = HubBound(DegreeBound(degree), (hubs,), checked=False)
+        assert sensitivity_under(named(name), own).l1 == most, (degree, hubs)
+
+
+def hubs_beside(growth: Growth, person: int, within: DegreeBound | InOutBound) -> int:
+    """To how many hubs somebody is linked, both ways together where there are two; slowly."""
+    inward = [sum(v == node for _, v, _ in growth.links) for node in range(len(growth.arrivals))]
+    outward = [sum(u == node for u, _, _ in growth.links) for node in range(len(growth.arrivals))]
+    if not growth.directed:
+        both = [i + o for i, o in zip(inward, outward, strict=True)]
+        ends = [v if u == person else u for u, v, _ in growth.links if person in (u, v)]
+        return sum(both[end] > within.limit("total") for end in ends)
+    to_hubs = sum(inward[v] > within.limit("in") for u, v, _ in growth.links if u == person)
+    from_hubs = sum(outward[u] > within.limit("out") for u, v, _ in growth.links if v == person)
+    return to_hubs + from_hubs
+
+
+def changes(larger: Counts, smaller: Counts) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """d, one column per number of a release."""
+    left, right = (each.reshape(len(each), -1) for each in (larger, smaller))
+    width = max(left.shape[1], right.shape[1])
+    left, right = (np.pad(each, ((0, 0), (0, width - each.shape[1]))) for each in (left, right))
+    return left - right
+
+
+def breaks(d: np.ndarray[Any, np.dtype[np.int64]], claimed: Sensitivity, shape: Shape) -> list[str]:
+    """What a change exceeds."""
+    rises, falls = d.clip(min=0).sum(axis=0), -d.clip(max=0).sum(axis=0)
+    found = {
+        "l1": np.abs(d).sum() > claimed.l1,
+        "static": np.abs(d.cumsum(axis=0)).sum(axis=1).max(initial=0) > claimed.static_l1,
+        "l2": (d**2).sum() > claimed.l2_squared,
+        "variation": (rises**2).sum() + (falls**2).sum() > claimed.variation_squared,
+        "shape": not admits(shape, rises, falls),
+    }
+    return [name for name, broken in found.items() if broken]
+
+
+def admits(shape: Shape, rises: Counts, falls: Counts) -> bool:
+    if isinstance(shape, Mass):
+        return bool(rises.sum() + falls.sum() <= shape.total)
+    bins = shape.bins if isinstance(shape, Bins) else (shape,)
+    return all(
+        isinstance(most, Moves) and rise <= most.rises and fall <= most.falls
+        for most, rise, fall in zip(bins, rises, falls, strict=False)
+    )
+
+
+def drawn(data: st.DataObject, directed: bool) -> tuple[Growth, int, DegreeBound | InOutBound]:
+    growth = data.draw(growths(directed=directed, late=True).filter(lambda each: each.arrivals))
+    person = data.draw(st.integers(0, len(growth.arrivals) - 1))
+    small = st.integers(1, 2)
+    within: DegreeBound | InOutBound = DegreeBound(data.draw(small))
+    if directed:
+        within = InOutBound(data.draw(small), data.draw(small))
+    return growth, person, within
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@given(data=st.data())
+def test_nobody_changes_more_than_their_own_hubs_allow(data: st.DataObject, directed: bool) -> None:
+    growth, person, within = drawn(data, directed)
+    hubs = hubs_beside(growth, person, within)
+    own = HubBound(within, (0, 0) if directed else (0,), checked=False).of_somebody_beside(hubs)
+    statistics = sweep(directed=directed)
+    counted = [
+        ENGINE.count(ENGINE.counted_part(each.sequence(), own), statistics)
+        for each in (growth, without(growth, person))
+    ]
+    for member in statistics:
+        try:
+            claimed, shape = sensitivity_under(member, own), shape_under(member, own)
+        except ParameterError:  # of a threshold above the bound
+            continue
+        d = changes(*(counts.differences(member) for counts in counted))
+        assert not breaks(d, claimed, shape), (member, own)
+
+
+@given(data=st.data())
+def test_the_engine_counts_whoever_is_beyond(data: st.DataObject) -> None:
+    directed = data.draw(st.booleans())
+    growth, _, within = drawn(data, directed)
+    promised = data.draw(st.integers(0, 2))
+    bound = HubBound(within, (0, promised) if directed else (promised,), checked=False)
+    people = range(len(growth.arrivals))
+    beyond = sum(hubs_beside(growth, person, within) > promised for person in people)
+    assert ENGINE.people_beyond(growth.sequence(), bound) == beyond
+    if not directed:
+        assert ENGINE.keeps_bound(growth.sequence(), bound) == (beyond == 0)
+
+
+# A hub of two links, beside somebody who then takes the place of its second link.
+STAR = Growth(False, 3, (0, 1, 1, 2), ((0, 1, 1), (0, 2, 2), (0, 3, 2)))
+
+
+def test_a_constant_that_is_too_small_is_noticed() -> None:
+    within, person = DegreeBound(1), 1
+    hubs = hubs_beside(STAR, person, within)
+    assert hubs == 1
+    own = HubBound(within, (1,), checked=False)
+    for name in ("edges", "high-degree:1", "degree-ccdf"):
+        member = named(name)
+        pair = (
+            ENGINE.count(ENGINE.counted_part(each.sequence(), own), [member]).differences(member)
+            for each in (STAR, without(STAR, person))
+        )
+        d = changes(*pair)
+        claimed, shape = sensitivity_under(member, own), shape_under(member, own)
+        assert not breaks(d, claimed, shape)
+        assert np.abs(d).sum() == claimed.l1
+        planted = replace(claimed, l1=claimed.l1 - 1)
+        assert breaks(d, planted, shape) == ["l1"]
+        assert breaks(d, claimed, Mass(claimed.l1 - 1)) == ["shape"]

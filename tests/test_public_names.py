@@ -15,7 +15,7 @@ def test_the_public_names_are_these() -> None:
     assert graphveil.__all__ == [
         "Calendar", "DegreeBound", "ExactCounts", "GraphSequence", "HubBound", "InOutBound",
         "Intake",
-        "IntakeReport", "LocalEngine", "Pattern", "Plan", "Promise", "ReadingOptions",
+        "IntakeReport", "LocalEngine", "NoBound", "Pattern", "Plan", "Promise", "ReadingOptions",
         "Release", "Sensitivity", "Series", "SeriesPromise", "Statistic", "Study",
         "change_interval", "compare", "from_arrays", "from_frames", "from_networkx",
         "from_rows", "greedy_projection", "interval", "plan", "read_pair", "read_records",

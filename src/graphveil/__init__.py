@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from graphveil.graph.degrees import require_bound
     from graphveil.graph.hub_bound import HubBound
     from graphveil.graph.intake import Intake
+    from graphveil.graph.no_bound import NoBound
     from graphveil.graph.projection import greedy_projection, time_aware_projection
     from graphveil.graph.report import IntakeReport
     from graphveil.graph.sequence import GraphSequence
@@ -57,6 +58,7 @@ _HOMES = {
     "graphveil.graph.degrees": ("require_bound",),
     "graphveil.graph.hub_bound": ("HubBound",),
     "graphveil.graph.intake": ("Intake",),
+    "graphveil.graph.no_bound": ("NoBound",),
     "graphveil.graph.projection": ("greedy_projection", "time_aware_projection"),
     "graphveil.graph.report": ("IntakeReport",),
     "graphveil.graph.sequence": ("GraphSequence",),
@@ -83,6 +85,7 @@ __all__ = [
     "Intake",
     "IntakeReport",
     "LocalEngine",
+    "NoBound",
     "Pattern",
     "Plan",
     "Promise",

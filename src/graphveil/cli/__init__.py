@@ -19,6 +19,7 @@ from graphveil.cli.commands import (
     hand_over,
     new,
     plan,
+    promise,
     publish,
     releases,
     report,
@@ -69,6 +70,7 @@ def _program(
 app.command()(demo.demo)
 app.command()(new.new)
 app.command(cls=taking_parameters(before="degree"))(plan.plan)
+app.command()(promise.promise)
 app.command()(add.add)
 app.command()(publish.publish)
 app.command()(status.status)

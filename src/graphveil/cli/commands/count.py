@@ -65,6 +65,7 @@ def count(
     from graphveil.cli.output import working
     from graphveil.kernels.startup import load_kernels_without_blas
     from graphveil.statistics.statistic import statistic as named_statistic
+    from graphveil.steward.networks import taken
 
     edges_file, parameters = _file_and_parameters(edges, given_parameters(context))
     statistic = named_statistic(name, **parameters)
@@ -72,7 +73,13 @@ def count(
     with working("Reading and counting …"):
         load_kernels_without_blas()
         records = _read(nodes, edges_file, limit)
-        intake = _taken(records, every, directed or oriented, oriented, undated.value)
+        intake = taken(
+            records,
+            every,
+            directed=directed or oriented,
+            oriented=oriented,
+            undated_first=undated is Undated.FIRST,
+        )
         counts = _count(intake, statistic)
     if as_json:
         _print_json(intake, statistic, counts)
@@ -95,19 +102,6 @@ def _read(nodes: Path, edges: Path, limit: str | None) -> Records:
     from graphveil.formats import ReadingOptions, read_pair
 
     return read_pair(nodes, edges, ReadingOptions(most_bytes=most_bytes(limit)))
-
-
-def _taken(
-    records: Records, every: str | None, directed: bool, oriented: bool, undated: str
-) -> Intake:
-    from graphveil.calendar.calendar import Calendar
-    from graphveil.graph.sequence import GraphSequence
-
-    times = records.nodes.frame["time"]
-    rhythm = every or ("1" if times.dtype.is_integer() else "year")
-    calendar = Calendar.spanning(times, int(rhythm) if rhythm.isdigit() else rhythm)
-    sequence = GraphSequence.begin(calendar, directed=directed, oriented=oriented)
-    return sequence.extend(records, undated="first" if undated == "first" else "refuse")
 
 
 def _count(intake: Intake, statistic: Statistic) -> ExactCounts:

@@ -1,0 +1,180 @@
+"""`graphveil promise`: which bound and hubs to promise, tried on a public network."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from graphveil.cli.options import Json, Limit, Undated, most_bytes
+from graphveil.cli.output import print_json, print_table, three_digits, working
+from graphveil.errors import ParameterError
+
+if TYPE_CHECKING:
+    from graphveil.formats import ReadFiles
+    from graphveil.graph.intake import Intake
+    from graphveil.steward.promising import SeriesError, TriedPromise, TriedPromises, Wanted
+
+
+def promise(
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE...", help="A public or simulated network; any format."),
+    ],
+    epsilon: Annotated[
+        str, typer.Option("--epsilon", metavar="E", help="Total ε of all series, for all releases.")
+    ],
+    series: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--series",
+            metavar="STATISTIC[:PARAMETER=VALUE,…][@E][=NAME]",
+            help="A series of one number, as for `graphveil new`; may be repeated (edges).",
+        ),
+    ] = None,
+    horizon: Annotated[
+        int | None,
+        typer.Option(
+            "--horizon", metavar="T", help="How many releases there will be (as the network has)."
+        ),
+    ] = None,
+    every: Annotated[
+        str | None,
+        typer.Option(
+            "--every", metavar="year|month|week|N", help="Length of a step (N: units, or days)."
+        ),
+    ] = None,
+    directed: Annotated[
+        bool, typer.Option("--directed", help="Edges go from source to target.")
+    ] = False,
+    oriented: Annotated[
+        bool, typer.Option("--oriented", help="Directed, and reciprocal edges are refused.")
+    ] = False,
+    format_: Annotated[
+        str | None,
+        typer.Option("--format", metavar="NAME", help="Of all files; else each is recognised."),
+    ] = None,
+    time: Annotated[
+        str | None,
+        typer.Option("--time", metavar="FIELD", help="Column or field with a node's date."),
+    ] = None,
+    edge_time: Annotated[
+        str | None,
+        typer.Option("--edge-time", metavar="FIELD", help="Column or field with an edge's date."),
+    ] = None,
+    undated: Annotated[
+        Undated, typer.Option("--undated", help="Nodes without a time: refuse, or first step.")
+    ] = Undated.REFUSE,
+    limit: Limit = None,
+    as_json: Json = False,
+    plot: Annotated[
+        Path | None,
+        typer.Option("--plot", metavar="FILE", help="Draw the errors: .svg, .png or .html."),
+    ] = None,
+) -> None:
+    """Try promises on a public network: what each leaves out, and how much noise it needs.
+
+    For every bound, shows the fewest hubs with which this network keeps it. Never use the
+    records that you will publish: a promise that follows from them tells about people in them.
+
+    Example: graphveil promise nodes.csv edges.csv --epsilon 1 --series high-degree:tau=3
+    """
+    from graphveil.cli.plots import require_drawable
+    from graphveil.formats import ReadingOptions, read_records
+    from graphveil.kernels.startup import load_kernels_without_blas
+    from graphveil.steward.promising import WARNING, tried_promises
+
+    if horizon is not None and horizon < 1:
+        raise ParameterError("horizon", f"must be at least 1, not {horizon}")
+    if plot is not None:
+        require_drawable(plot)
+    wanted = _wanted(series or ["edges"], epsilon)
+    options = ReadingOptions(time=time, edge_time=edge_time, most_bytes=most_bytes(limit))
+    print(f"graphveil: {WARNING}", file=sys.stderr)
+    with working("Reading and trying promises …"):
+        load_kernels_without_blas()
+        reading = read_records(files, format=format_, options=options)
+        intake = _taken(reading, every, directed or oriented, oriented, undated)
+        found = tried_promises(intake.sequence, wanted, horizon=horizon)
+    if plot is not None:
+        from graphveil.cli.promise_plot import write_promises
+
+        write_promises(plot, found)
+    if as_json:
+        print_json(found.as_data())
+    else:
+        _print(found)
+
+
+def _wanted(lines: list[str], epsilon: str) -> list[Wanted]:
+    """The series, each with its share, as `graphveil new` would share the budget."""
+    from graphveil.cli.series_syntax import OF_THE_SERIES, series_data
+    from graphveil.noise.exact_numbers import exact_epsilon
+    from graphveil.statistics.statistic import statistic
+    from graphveil.steward.drafting import with_shares
+    from graphveil.steward.promising import Wanted
+    from graphveil.steward.wishes import SeriesWish
+
+    entries = [series_data(line) for line in lines]
+    for key in OF_THE_SERIES:
+        if any(key in entry for entry in entries):
+            raise ParameterError(key, "is not part of what is tried", hint="Leave it out.")
+    wishes = with_shares([SeriesWish(**entry) for entry in entries], epsilon)
+    return [
+        Wanted(each.called, statistic(each.statistic, **each.parameters), exact_epsilon(share))
+        for each in wishes
+        if (share := each.epsilon) is not None
+    ]
+
+
+def _taken(
+    reading: ReadFiles, every: str | None, directed: bool, oriented: bool, undated: Undated
+) -> Intake:
+    from graphveil.steward.networks import taken
+
+    return taken(
+        reading.records,
+        every,
+        directed=directed or bool(reading.directed),
+        oriented=oriented,
+        undated_first=undated is Undated.FIRST,
+    )
+
+
+def _print(found: TriedPromises) -> None:
+    names = list(found.best.series)
+    header = ["bound", "hubs", "", "links left out"]
+    for name in names:
+        told = f"{name}: " if len(names) > 1 else ""
+        header += [f"{told}Γ", "noise", "missed", "error", "of the number"]
+
+    def row(each: TriedPromise) -> list[object]:
+        mark = "◀" if each is found.best else ""
+        hubs = "x".join(map(str, each.bound.hubs))
+        cells = [cell for name in names for cell in _cells(each.series[name])]
+        return [each.bound.within.brief, hubs, mark, f"{each.dropped:.1%}", *cells]
+
+    title = f"Promises that this network keeps, for {found.horizon} releases"
+    print_table(title, header, map(row, found.tried), text_columns=3)
+    best = found.best.bound
+    print(f"Smallest error: that everybody has {best.in_words} ({_options(found.best)}).")
+    print(
+        "noise: predicted standard deviation; missed: what links that are left out change; error: "
+        "both together; all as root mean squares over the releases."
+    )
+
+
+def _cells(each: SeriesError) -> list[object]:
+    sizes = map(three_digits, (each.noise, each.missed, each.error))
+    return [each.l1, *sizes, f"{each.relative:.1%}"]
+
+
+def _options(tried: TriedPromise) -> str:
+    """The promise as `graphveil new` takes it."""
+    names = ("--in-bound", "--out-bound") if tried.bound.directed else ("--bound",)
+    limits = zip(names, tried.bound.within.limits, strict=True)
+    told = " ".join(f"{name} {limit}" for name, limit in limits)
+    hubs = "x".join(map(str, tried.bound.hubs))
+    return f"{told} --hubs {hubs}" if any(tried.bound.hubs) else told

@@ -1,0 +1,34 @@
+"""Networks to look at: records become a growing graph whose calendar follows from themselves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from graphveil.graph.intake import Intake
+    from graphveil.graph.records import Records
+
+
+def taken(
+    records: Records, every: str | None, *, directed: bool, oriented: bool, undated_first: bool
+) -> Intake:
+    """The growing graph of some records, from their earliest time on.
+
+    Fine for looking at one's own data, or at public ones; a calendar to publish by must be chosen
+    without looking.
+
+    Args:
+        records: nodes and edges.
+        every: the length of a step; None takes one unit of numbers, or a year.
+        directed: whether edges go from source to target.
+        oriented: whether reciprocal edges are refused.
+        undated_first: whether nodes without a time are in the first step; else they are refused.
+    """
+    from graphveil.calendar.calendar import Calendar
+    from graphveil.graph.sequence import GraphSequence
+
+    times = records.nodes.frame["time"]
+    rhythm = every or ("1" if times.dtype.is_integer() else "year")
+    calendar = Calendar.spanning(times, int(rhythm) if rhythm.isdigit() else rhythm)
+    sequence = GraphSequence.begin(calendar, directed=directed, oriented=oriented)
+    return sequence.extend(records, undated="first" if undated_first else "refuse")

@@ -18,6 +18,7 @@ from graphveil.study.public.facts import (
     Announcement,
     Event,
     Fact,
+    LossFact,
     NoiseFact,
     ReleaseMade,
     RenewedSeries,
@@ -98,6 +99,7 @@ FACTS: dict[type[Fact], st.SearchStrategy[Any]] = {
         noise=st.lists(noises, max_size=3).map(tuple),
         predicted_std=st.lists(floats, max_size=3).map(tuple),
         monotone=st.booleans(),
+        beyond=st.lists(st.builds(LossFact, hubs=whole, epsilon=shares), max_size=2).map(tuple),
     ),
     ReleaseMade: st.builds(
         ReleaseMade,
@@ -114,7 +116,10 @@ FACTS: dict[type[Fact], st.SearchStrategy[Any]] = {
     ),
 }
 EVERY_KIND = pytest.mark.parametrize("kind", FACTS, ids=lambda kind: kind.__name__)
-OPTIONAL: dict[type[Fact], set[str]] = {NoiseFact: {"scale", "variance"}}
+OPTIONAL: dict[type[Fact], set[str]] = {
+    NoiseFact: {"scale", "variance"},
+    SeriesOpened: {"beyond"},  # which older ones do not have
+}
 
 
 def announced(data: dict[str, Any]) -> Announcement:
@@ -245,7 +250,7 @@ def test_names_in_the_chain_stay_as_they_are() -> None:
     assert set(SeriesOpened.model_json_schema(mode="serialization")["properties"]) == {
         *("series", "promise", "statistic", "parameters", "summary", "epsilon", "delta"),
         *("mechanism", "mechanism_summary", "projection", "horizon", "first_step", "first_label"),
-        *("numbers", "sensitivity", "noise", "predicted_std", "monotone"),
+        *("numbers", "sensitivity", "noise", "predicted_std", "monotone", "beyond"),
     }
     assert set(ReleaseMade.model_json_schema(mode="serialization")["properties"]) == {
         *("series", "step", "label", "raw", "processed", "processing", "std", "level"),

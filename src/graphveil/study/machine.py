@@ -10,7 +10,7 @@ import json
 import os
 import secrets
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +24,7 @@ from graphveil.whole_files import clear_leftovers
 VARIABLE = "GRAPHVEIL_STATE"
 CODE = 16  # characters that name a machine
 FORMAT = 1  # of what is remembered of a study
+MOST_ROWS = 2**31 - 1  # of a ledger
 
 
 class SeenRow(NamedTuple):
@@ -82,17 +83,16 @@ class Machine:
 
     def marks(self, study: str) -> dict[str, Mark]:
         """What was seen of a study, by lineage; nothing of one that was never seen."""
-        text = self._text(self._seen(study))
+        path = self._seen(study)
+        if not path.exists():
+            return {}
         try:
-            found = json.loads(text)["lineages"] if text else {}
-            return {
-                lineage: Mark(*(SeenRow(int(row[0]), str(row[1])) for row in mark))
-                for lineage, mark in found.items()
-            }
-        except (ValueError, TypeError, LookupError, AttributeError) as error:
+            lineages = json.loads(self._text(path))["lineages"]
+            return {lineage: Mark(*map(_seen_row, mark)) for lineage, mark in lineages.items()}
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
             raise StorageError(
                 f"what this machine remembers of the study cannot be read "
-                f"({self._seen(study)}). Restore that file; do not delete it."
+                f"({path}). Restore that file; do not delete it."
             ) from error
 
     def remember(self, study: str, marks: Mapping[str, Mark]) -> None:
@@ -114,6 +114,14 @@ class Machine:
             return path.read_text(encoding="utf-8") if path.exists() else ""
         except (OSError, ValueError) as error:
             raise StorageError(f"'{path}' cannot be read.") from error
+
+
+def _seen_row(stored: Sequence[object]) -> SeenRow:
+    """What stands in the file for a row; refuses what no ledger can have."""
+    number, found = stored
+    if isinstance(number, int) and 0 <= number <= MOST_ROWS and isinstance(found, str):
+        return SeenRow(number, found)
+    raise ValueError("no row of a ledger")
 
 
 @contextmanager

@@ -29,9 +29,13 @@ _MARKED = re.compile(r"<!-- (table|value) ([^>]*?) -->.*?<!-- end -->", re.DOTAL
 
 
 def require_page(path: Path) -> None:
-    """Refuse a page that is not there, before anything is computed."""
+    """Refuse a page that is not there, or is no text, before anything is computed."""
     if not path.is_file():
         raise ParameterError("page", "there is no such file", hint="Write its prose first.")
+    try:
+        path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ParameterError("page", "cannot be read as UTF-8 text") from error
 
 
 def write_findings(path: Path, rows: Sequence[Row]) -> None:

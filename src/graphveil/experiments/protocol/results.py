@@ -144,6 +144,8 @@ def read_rows(path: Path) -> list[Row]:
     schema = _schema()
     csv = path.suffix == ".csv"
     frame = pl.read_csv(path, schema_overrides=schema) if csv else pl.read_parquet(path)
+    if frame.schema != schema:
+        raise ValueError("the columns are not those of results")
     return [Row(**values) for values in frame.select(*schema).to_dicts()]
 
 

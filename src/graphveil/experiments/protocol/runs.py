@@ -64,6 +64,13 @@ class Cell:
         """The seed of this cell's noise: the same whoever computes it, and when."""
         return self.seed, int(self.key[:32], 16)
 
+    def has_found(self, row: Row) -> bool:
+        """Whether a stored row is one of this cell, as far as it says what it is."""
+        subject = self.subject
+        said = (row.place, row.epsilon, row.every, row.runs, row.seed)
+        place = (subject.dataset, subject.version, subject.asked)
+        return said == (place, float(Fraction(self.epsilon)), self.every, self.runs, self.seed)
+
     def trial(self, truth: Truth) -> Trial:
         """What is to be simulated, with the true values at the releases."""
         steps = release_steps(self.subject.steps, self.every)
@@ -81,12 +88,13 @@ class SharedCells:
 
 def stored_rows(cell: Cell, folder: Path) -> list[Row] | None:
     """What was found for a cell in an earlier run; None if nothing readable was stored."""
-    from polars.exceptions import PolarsError
+    from polars.exceptions import PanicException, PolarsError
 
     try:
-        return read_rows(_file(folder, cell))
-    except (OSError, PolarsError):
+        rows = read_rows(_file(folder, cell))
+    except (OSError, ValueError, PolarsError, PanicException):  # the last where a file is damaged
         return None
+    return rows if rows and all(map(cell.has_found, rows)) else None
 
 
 def compute(

@@ -11,9 +11,11 @@ import pytest
 
 from graphveil.errors import ParameterError
 from graphveil.factorisations.columns import Dense
-from graphveil.factorisations.factorisation import from_dict
+from graphveil.factorisations.factorisation import Factorisation, from_dict
+from graphveil.factorisations.optimiser import optimised_with_sum
 from graphveil.factorisations.totals import Totals
 from graphveil.graph.bound import DegreeBound
+from graphveil.mechanisms.mechanism import mechanism
 from graphveil.mechanisms.moves import Returning
 from graphveil.mechanisms.request import Request
 from graphveil.noise.joint_laws import BoxNoise, JointLaw, MovesNoise, RangeNoise
@@ -203,6 +205,55 @@ def test_a_sum_over_all_steps_is_calibrated_to_what_moves(steps: int) -> None:
     assert law.scale < 7 * int(np.abs(matrix).sum(axis=0).max())
     noise = simulate(made, 20_000, np.random.default_rng(1)).astype(float)
     np.testing.assert_allclose(np.sqrt((noise**2).mean(axis=0)), made.predicted, rtol=0.05)
+
+
+def error(factorisation: Factorisation, shape: Moves) -> float:
+    """The mean standard deviation, but for a factor that all have."""
+    return shape.cost(factorisation) * float(np.sqrt(factorisation.decoder_squares()).mean())
+
+
+@pytest.mark.parametrize("shape", [Moves(4, 3), Moves(5, 2), Moves(8, 1), Moves(1, 12)], ids=str)
+@pytest.mark.parametrize("steps", [3, 8, 12])
+def test_the_sum_has_about_the_best_weight(shape: Moves, steps: int) -> None:
+    request = Request(HIGH.sensitivity(DegreeBound(50)), Fraction(1), horizon=steps, shape=shape)
+    made = mechanism("optimised-moves").epoch(request, 0)
+    assert made is not None
+    assert made.law == DiscreteLaplace(Fraction(shape.cost(made.factorisation)))
+    tried = [optimised_with_sum(steps, Fraction(eighths, 8)) for eighths in range(2, 9)]
+    assert error(made.factorisation, shape) <= 1.004 * min(error(each, shape) for each in tried)
+
+
+@pytest.mark.parametrize(
+    ("name", "longest"),
+    [
+        ("moves", 1024),
+        ("optimised-moves", 4096),
+        ("range-projection", 1024),
+        ("box-projection", 1024),
+    ],
+)
+def test_the_longest_horizons(name: str, longest: int) -> None:
+    asked = Request(
+        HIGH.sensitivity(DegreeBound(3)),
+        Fraction(1),
+        horizon=longest,
+        projected_l1=3,
+        projected_rises=True,
+        shape=Moves(4, 3),
+    )
+    assert mechanism(name).refusal(asked) is None
+    refusal = mechanism(name).refusal(replace(asked, horizon=longest + 1))
+    assert refusal == f"is computed for horizons up to {longest} only"
+
+
+@pytest.mark.parametrize(("rises", "falls"), [(8, 3), (3, 8), (9, 1), (1, 1)])
+def test_whatever_moves_at_all_gains_by_a_sum(rises: int, falls: int) -> None:
+    """Rises and falls that cannot meet would cost twice their sum."""
+    known = replace(HIGH.sensitivity(DegreeBound(3)), l1=rises + falls)
+    asked = Request(known, Fraction(1), horizon=5, shape=Moves(rises, falls))
+    assert mechanism("optimised-moves").refusal(asked) is None
+    still = mechanism("optimised-moves").refusal(replace(asked, shape=Moves(rises + falls, 0)))
+    assert still == "gains nothing: one person's changes do not move from step to step"
 
 
 def test_without_moves_a_sum_over_all_steps_is_refused() -> None:

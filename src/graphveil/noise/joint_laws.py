@@ -29,6 +29,11 @@ LONGEST = 1024  # steps; samplers work with numbers of that many digits
 LARGEST_CORE = 2**22  # cores above this are not tabulated, so noise that needs them is refused
 
 
+def _floats(number: int) -> Floats:
+    """0, 1, …, number − 1."""
+    return np.arange(number, dtype=np.float64)
+
+
 @dataclass(frozen=True)
 class JointLaw(NoiseLaw):
     """A law of integer vectors, one entry per step, that is symmetric.
@@ -63,7 +68,7 @@ class JointLaw(NoiseLaw):
     @cached_property
     def core(self) -> Floats:
         """P(core = k) for k = 0, 1, …, as far as it is not negligible."""
-        sizes = np.arange(self._farthest + 1, dtype=np.float64)
+        sizes = _floats(self._farthest)
         logs = self._log_count(sizes) - self._core_rate * sizes
         chances = np.exp(logs - logs.max())
         return np.asarray(chances / chances.sum())
@@ -86,9 +91,14 @@ class JointLaw(NoiseLaw):
         return float(1 / self.scale)
 
     @property
+    def _parts(self) -> int:
+        """Of how many geometric numbers the core is about the sum."""
+        return self.steps + 1
+
+    @property
     def _farthest(self) -> int:
-        """A core that is exceeded with a negligible probability."""
-        parts = self.steps + 1
+        """A core that is reached with a negligible probability."""
+        parts = self._parts
         return ceil((parts + 12 * sqrt(parts) + 60) * (1 / self._core_rate + 1))
 
     @abstractmethod
@@ -97,10 +107,9 @@ class JointLaw(NoiseLaw):
 
     def _core_mean(self, value: Callable[[Floats], Floats]) -> float:
         """The mean of a function of the core."""
-        sizes = np.arange(len(self.core), dtype=np.float64)
-        return float((self.core * value(sizes)).sum())
+        return float((self.core * value(_floats(len(self.core)))).sum())
 
-    def _hoeffding(self, weights: Weights, halves: float, rarity: Floats) -> NoiseTails:
+    def _hoeffding(self, weights: Weights, halves: float, rarity: Floats) -> Callable[[int], float]:
         """Tails from Hoeffding's inequality, core by core, for entries of a given half width.
 
         Args:
@@ -110,14 +119,15 @@ class JointLaw(NoiseLaw):
                 without which they would be independent; it divides the bound.
         """
         square = float((weights.astype(np.float64) ** 2).sum())
-        sizes = halves * np.arange(len(self.core), dtype=np.float64)
+        sizes = halves * _floats(len(self.core))
 
         def outside(width: int) -> float:
-            exponents = -((width + 1) ** 2) / (2 * square * np.maximum(sizes, 1e-9) ** 2)
+            with np.errstate(divide="ignore"):  # a core of 0 leaves nothing beyond
+                exponents = -((width + 1) ** 2) / (2 * square * sizes**2)
             chances = np.minimum(1.0, 2 * np.exp(exponents) / rarity)
             return float((self.core * chances).sum()) + MARGIN
 
-        return NoiseTails(outside, self.variance(weights))
+        return outside
 
 
 @dataclass(frozen=True)
@@ -137,9 +147,8 @@ class MovesNoise(JointLaw):
         return float(2 / self.scale)
 
     @property
-    def _farthest(self) -> int:
-        parts = 2 * self.steps + 1
-        return ceil((parts + 12 * sqrt(parts) + 60) * (1 / self._core_rate + 1))
+    def _parts(self) -> int:
+        return 2 * self.steps + 1
 
     def _log_count(self, sizes: Floats) -> Floats:
         """C(core + steps, steps)², without what does not depend on the core."""
@@ -154,22 +163,23 @@ class MovesNoise(JointLaw):
 
     def combination(self, weights: Weights) -> NoiseTails:
         """Exact where all weights that are not 0 are equal: a sum of some of the entries."""
-        used = weights[weights != 0]
-        if len(set(used.tolist())) == 1:
-            return self._of_some(len(used)).times(abs(int(used[0])), self.variance(weights))
-        return self._chernoff(weights)
+        used = weights[weights != 0].tolist()
+        if len(set(used)) > 1:
+            return self._chernoff(weights)
+        chances = self._of_some(len(used))
+        return NoiseTails.of_half(chances, self.variance(weights), abs(*set(used)))
 
-    def _of_some(self, count: int) -> NoiseTails:
-        """The sum of `count` entries: P(x) ∝ P(count Laplaces add up to x)·P(the others to −x)."""
+    def _of_some(self, count: int) -> Floats:
+        """P(`count` entries add up to x), x = 0, 1, …, up to a factor.
+
+        It is P(count Laplaces add up to x)·P(the others to −x).
+        """
         single, parts = DiscreteLaplace(self.scale), self.steps + 1
         reach = ceil((9 * sqrt(2 * parts) + 45) * (float(self.scale) + 1))
         size = 1 << (2 * reach).bit_length()
-        angles = np.arange(size // 2 + 1, dtype=np.float64) * (2 * np.pi / size)
-        waves = single.characteristic(np.asarray(angles, dtype=np.float64))
+        waves = single.characteristic(_floats(size // 2 + 1) * (2 * np.pi / size))
         here, there = (np.fft.irfft(waves**part, size) for part in (count, parts - count))
-        chances = np.clip(here[: size // 2] * there[: size // 2], 0.0, None)
-        weights = np.array([1] * count + [0] * (self.steps - count))
-        return NoiseTails.of_half(chances, self.variance(weights))
+        return np.asarray(here[: size // 2] * there[: size // 2])
 
     def _chernoff(self, weights: Weights) -> NoiseTails:
         """E e^{λS} ≤ Π M(λ·w_i + α) / P(the unconditioned noises add up to 0), for every α."""
@@ -182,7 +192,7 @@ class MovesNoise(JointLaw):
         moments = moments - np.log(self._chance_of_zero())
 
         def outside(width: int) -> float:
-            return min(1.0, 2 * exp(float((moments - exponents * (width + 1)).min()))) + MARGIN
+            return 2 * exp(float((moments - exponents * (width + 1)).min())) + MARGIN
 
         return NoiseTails(outside, self.variance(weights))
 
@@ -193,7 +203,7 @@ class MovesNoise(JointLaw):
         x = q², over ((1 + q)/(1 − q))^m.
         """
         rate, parts = float(1 / self.scale), self.steps + 1
-        sizes = np.arange(self._farthest + 1, dtype=np.float64)
+        sizes = _floats(self._farthest)
         logs = self._log_count(sizes) - 2 * gammaln(parts) - 2 * rate * sizes
         total = logs.max() + np.log(np.exp(logs - logs.max()).sum())
         every = np.log(-expm1(-2 * rate)) - np.log((1 + exp(-rate)) / -expm1(-rate))
@@ -222,26 +232,25 @@ class RangeNoise(JointLaw):
 
     def variance(self, weights: Weights) -> float:
         """All differences of two entries of w have one law, and weights on w add up to 0."""
-        given = np.append(weights, -weights.sum()).astype(np.float64)
+        given = _on_all(weights).astype(np.float64)
         return float((given**2).sum()) / 2 * self._difference_variance
 
     @cached_property
     def _difference_variance(self) -> float:
         chances = self._difference
-        sizes = np.arange(len(chances), dtype=np.float64)
-        return float(2 * (chances * sizes**2).sum() / (2 * chances.sum() - chances[0]))
+        return float(2 * (chances * _floats(len(chances)) ** 2).sum())
 
     @cached_property
     def _difference(self) -> Floats:
-        """P(w_s − w_t = x), x = 0, 1, …, up to a factor.
+        """P(w_s − w_t = x), x = 0, 1, ….
 
         Given the core k, it is (k+1)^{n−2} + (k − x)·((k+1)^{n−2} − k^{n−2}) over
         (k+1)^n − k^n: one pair of values touches 0, and k − x pairs leave that to the others.
         """
-        sizes = np.arange(len(self.core), dtype=np.float64)
+        sizes = _floats(len(self.core))
         pairs = self.core / self._touching(sizes) / (sizes + 1) ** 2
         others = self.steps - 1
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore"):
             filled = -np.expm1(others * np.log(sizes / (sizes + 1))) if others else 0 * sizes
         touching = pairs * filled
         later, beyond = (np.cumsum(each[::-1])[::-1] for each in (touching, touching * sizes))
@@ -249,18 +258,18 @@ class RangeNoise(JointLaw):
 
     def combination(self, weights: Weights) -> NoiseTails:
         """Exact for a release, and for the difference of two."""
-        given = np.append(weights, -weights.sum())
-        used = given[given != 0]
+        given, variance = _on_all(weights), self.variance(weights)
+        used = np.abs(given[given != 0]).tolist()
         if len(used) == 2:
-            tails = NoiseTails.of_half(self._difference, self._difference_variance)
-            return tails.times(abs(int(used[0])), self.variance(weights))
-        return self._hoeffding_of(weights, given)
+            return NoiseTails.of_half(self._difference, variance, *set(used))
+        # Without the condition to touch 0, entries of w are independent and uniform.
+        touching = self._touching(_floats(len(self.core)))
+        return NoiseTails(self._hoeffding(given, 0.5, touching), variance)
 
-    def _hoeffding_of(self, weights: Weights, given: Weights) -> NoiseTails:
-        """Without the condition to touch 0, entries of w are independent and uniform."""
-        sizes = np.arange(len(self.core), dtype=np.float64)
-        tails = self._hoeffding(given, 0.5, self._touching(sizes))
-        return NoiseTails(tails.outside, self.variance(weights))
+
+def _on_all(weights: Weights) -> Weights:
+    """The weights on w_1, w_2, …, w_0 of what has these weights on y."""
+    return np.append(weights, -weights.sum())
 
 
 @dataclass(frozen=True)
@@ -284,27 +293,26 @@ class BoxNoise(JointLaw):
 
     def combination(self, weights: Weights) -> NoiseTails:
         """Exact for a release, and for the difference of two."""
-        used = np.abs(weights[weights != 0])
-        if len(used) > 2 or len(set(used.tolist())) > 1:
-            return self._hoeffding(weights, 1.0, np.ones(len(self.core)))
+        used, variance = np.abs(weights[weights != 0]).tolist(), self.variance(weights)
+        if len(used) > 2 or len(set(used)) > 1:
+            return NoiseTails(self._hoeffding(weights, 1.0, np.ones(len(self.core))), variance)
         chances = self._single if len(used) == 1 else self._difference
-        variance = self.variance(weights)
-        return NoiseTails.of_half(chances, variance).times(int(used[0]), variance)
+        return NoiseTails.of_half(chances, variance, *set(used))
 
     @cached_property
     def _single(self) -> Floats:
         """P(y_t = x), x = 0, 1, …: a mixture of uniform laws."""
-        widths = 2 * np.arange(len(self.core), dtype=np.float64) + 1
+        widths = 2 * _floats(len(self.core)) + 1
         return np.asarray(np.cumsum((self.core / widths)[::-1])[::-1])
 
     @cached_property
     def _difference(self) -> Floats:
         """P(y_s − y_t = x), x = 0, 1, …: a mixture of triangles."""
-        widths = 2 * np.arange(len(self.core), dtype=np.float64) + 1
+        widths = 2 * _floats(len(self.core)) + 1
         pairs = self.core / widths**2
         later, wide = (np.cumsum(each[::-1])[::-1] for each in (pairs, pairs * widths))
-        apart = np.arange(2 * len(self.core) - 1, dtype=np.float64)
-        first = np.ceil(apart / 2).astype(np.int64)  # cores of at least half the distance
+        apart = np.arange(2 * len(self.core) - 1)
+        first = apart // 2  # smaller cores do not reach so far; of an odd distance, nor does this
         return np.asarray(wide[first] - apart * later[first])
 
 

@@ -127,11 +127,10 @@ def weighted_index(weights: tuple[int, ...], rate: Fraction, chance: Chance) -> 
         drawn, unit = drawn * BLOCK + chance.below(BLOCK), unit * BLOCK
         sums, error = _partial_sums(weights, rate, len(str(unit)) + GUARD)
         low, high = (Fraction((drawn + one) * sums[-1], unit) for one in (0, 1))
+        index = bisect_right(sums, low)
         # Where the whole is off by `error`, so is any part of it; and so is each partial sum.
-        index = bisect_right(sums, low + 2 * error)
-        below = sums[index - 1] if index else -2 * error
-        above = sums[index] if index < len(sums) else 0
-        if below + 2 * error <= low and high + 2 * error <= above:
+        after = sums[index - 1] + 2 * error if index else 0
+        if after <= low and high + 2 * error <= sums[index]:
             return index
 
 
@@ -139,19 +138,21 @@ def weighted_index(weights: tuple[int, ...], rate: Fraction, chance: Chance) -> 
 def _partial_sums(weights: tuple[int, ...], rate: Fraction, digits: int) -> tuple[list[int], int]:
     """The partial sums of weights[j]·exp(−rate·j) in whole units, and a bound of their error.
 
-    `Decimal.exp` is correctly rounded. The exponent is off by less than a part in 10^precision
-    of itself, and each of the few operations by that part of its result.
+    The largest term has one digit more than `digits`. `Decimal.exp` is correctly rounded; the
+    exponent is off by less than a part in 10^precision of itself, which is below 10^7 or leaves
+    nothing of a term; and each of the few operations by that part of its result. With the digits
+    of `GUARD` that is far below one unit in all terms together. Rounded down, each loses less
+    than one.
     """
-    longest = len(str(int(rate * len(weights)) + 1))
-    context = Context(prec=digits + longest + GUARD, Emin=-(10**9), Emax=10**9)
+    context = Context(prec=digits + GUARD)
     slope = context.divide(Decimal(-rate.numerator), Decimal(rate.denominator))
     terms = [
         context.multiply(context.create_decimal(weight), context.exp(context.multiply(slope, j)))
         for j, weight in enumerate(weights)
     ]
-    shift = digits - max(term.adjusted() for term in terms if term)
+    shift = digits - max(term.adjusted() for term in terms)
     sums = list(accumulate(int(context.scaleb(term, shift)) for term in terms))
-    return sums, len(weights) + sums[-1] // 10**digits + 1
+    return sums, len(weights) + 1
 
 
 @lru_cache(maxsize=16)

@@ -40,19 +40,22 @@ class NoiseTails:
     spread: float
 
     @classmethod
-    def of_half(cls, chances: NDArray[np.float64], variance: float) -> NoiseTails:
-        """From P(noise = x), x = 0, 1, …, of a symmetric law, up to a factor."""
+    def of_half(cls, chances: NDArray[np.float64], variance: float, factor: int = 1) -> NoiseTails:
+        """Of a symmetric noise, times a whole number.
+
+        Args:
+            chances: P(noise = x), x = 0, 1, …, up to a factor.
+            variance: of the product.
+            factor: with what the noise is multiplied.
+        """
         after = np.append(np.cumsum(chances[::-1])[::-1][1:], 0.0)
         tails = 2 * after / (2 * chances.sum() - chances[0]) + MARGIN
 
         def outside(width: int) -> float:
-            return float(tails[width]) if width < len(tails) else MARGIN
+            place = width // factor
+            return float(tails[place]) if place < len(tails) else MARGIN
 
         return cls(outside, variance)
-
-    def times(self, factor: int, variance: float) -> NoiseTails:
-        """The noise times a whole number, of which the variance is known."""
-        return NoiseTails(lambda width: self.beyond(width // factor), variance)
 
     def outside(self, width: int) -> float:
         """An upper bound of the probability that |noise| > width."""

@@ -34,7 +34,13 @@ SLOWEST = 3.0  # seconds of computing; a longer test is left to the gate
 COUNTING = ("definition", "definition_arguments", "tally", "differences")  # compared elsewhere
 SWEPT = "examples"  # which members the check suites look at: that says nothing of any of them
 UNFIT = "not postgresql and not crash and not races and not kill"  # servers, and many processes
-THREADED = "*/test_baselines_projected.py"  # starts threads when collected: a fork would hang
+THREADED = (  # they start threads when collected: a fork would hang
+    "*/mechanisms/test_baselines_projected.py",
+    "*/study/test_neighbours.py",
+    "*/study/test_promise.py",
+    "*/study/test_segments.py",
+    "*/study/test_untidy.py",
+)
 DEAD = ("killed", "timeout")
 
 Results: TypeAlias = dict[Identity, str]
@@ -230,7 +236,7 @@ def run(trials: Trials, tests: Iterable[Path]) -> None:
     with TemporaryDirectory(prefix="mutants-") as folder:
         options = ["-s", "-p", "no:cacheprovider", "-p", "no:xdist"]
         options += ["--hypothesis-profile=mutants", f"--basetemp={folder}/tests", "-k", UNFIT]
-        options += ["--ignore-glob", THREADED]
+        options += [f"--ignore-glob={each}" for each in THREADED]
         code = pytest.main([*options, *map(str, tests)], plugins=[trials])
     if code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
         sys.exit(f"pytest ended with {code!r}")

@@ -1,0 +1,148 @@
+"""What one machine remembers: where, by whom it can be read, and what is taken for a code."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from graphveil.errors import ParameterError, StorageError
+from graphveil.study import machine as machines
+from graphveil.study.machine import FORMAT, Machine, Mark, SeenRow, require_code
+
+STUDY, LINEAGE = "a" * 64, "b" * 64
+MARK = Mark(SeenRow(12, "c" * 64), SeenRow(9, "d" * 64))
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Machine:
+    return Machine(tmp_path / "deep" / "state")
+
+
+@pytest.mark.parametrize(
+    ("system", "platform", "variables", "place"),
+    [
+        ("posix", "linux", {}, "home/.local/state/graphveil"),
+        ("posix", "linux", {"XDG_STATE_HOME": "/var/x"}, "/var/x/graphveil"),
+        ("posix", "linux", {"XDG_STATE_HOME": "relative"}, "home/.local/state/graphveil"),
+        ("posix", "linux", {"LOCALAPPDATA": "/data"}, "home/.local/state/graphveil"),
+        ("posix", "darwin", {"XDG_STATE_HOME": "/x"}, "home/Library/Application Support/graphveil"),
+        ("nt", "win32", {}, "home/AppData/Local/graphveil"),
+        ("nt", "win32", {"LOCALAPPDATA": "/data"}, "/data/graphveil"),
+        ("posix", "linux", {"GRAPHVEIL_STATE": "/s", "XDG_STATE_HOME": "/x"}, "/s"),
+        ("posix", "linux", {"GRAPHVEIL_STATE": ""}, "home/.local/state/graphveil"),
+    ],
+)
+def test_memory_is_where_the_system_keeps_state(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    system: str,
+    platform: str,
+    variables: dict[str, str],
+    place: str,
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(machines, "os", SimpleNamespace(name=system, environ=variables))
+    monkeypatch.setattr(machines, "sys", SimpleNamespace(platform=platform))
+    assert Machine.here() == Machine(tmp_path / place)
+
+
+def test_a_code_is_made_once_and_is_nobody_elses(place: Machine, tmp_path: Path) -> None:
+    assert place.known_code() == ""
+    assert not place.folder.exists()  # asking writes nothing
+    code = place.code()
+    assert re.fullmatch("[0-9a-f]{16}", code)
+    assert place.code() == place.known_code() == Machine(place.folder).code() == code
+    assert Machine(tmp_path / "other").code() != code
+    assert place.folder.joinpath("machine").read_text() == code + "\n"
+
+
+def test_what_is_remembered_comes_back(place: Machine) -> None:
+    assert place.marks(STUDY) == {}
+    assert not place.folder.exists()
+    place.remember(STUDY, {LINEAGE: MARK})
+    assert place.marks(STUDY) == {LINEAGE: MARK}
+    assert place.marks("e" * 64) == {}
+    later = {LINEAGE: MARK, "f" * 64: Mark(MARK.told, MARK.told)}
+    place.remember(STUDY, later)
+    assert place.marks(STUDY) == later
+    (seen,) = place.folder.rglob("seen.json")
+    assert f'"format": {FORMAT}' in seen.read_text()
+    assert FORMAT == 1  # what earlier versions can read
+
+
+def test_only_the_owner_can_look(place: Machine) -> None:
+    before = os.umask(0)
+    try:
+        place.remember(STUDY, {LINEAGE: MARK})
+        place.code()
+    finally:
+        os.umask(before)
+    made = [place.folder.parent, place.folder, *place.folder.rglob("*")]
+    assert {path.stat().st_mode & 0o777 for path in made if path.is_dir()} == {0o700}
+    assert {path.stat().st_mode & 0o077 for path in made if path.is_file()} == {0}
+
+
+def test_whoever_holds_a_study_finds_what_a_killed_one_left_removed(place: Machine) -> None:
+    with place.holding(STUDY):
+        folder = place.folder / "studies" / STUDY
+        left = folder / f".graphveil-{'0' * 32}.part"
+        left.touch()
+        place.remember(STUDY, {LINEAGE: MARK})
+        assert left.exists()
+    with place.holding(STUDY):
+        assert not left.exists()
+        assert place.marks(STUDY) == {LINEAGE: MARK}
+
+
+def test_a_study_is_held_by_one_at_a_time(place: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    class WaitingError(Exception):
+        pass
+
+    def wait(taken: object, holder: object) -> None:
+        if not taken():  # type: ignore[operator]
+            raise WaitingError
+
+    monkeypatch.setattr("graphveil.study.waiting.wait_for", wait)
+    others = place.holding("e" * 64)
+    with place.holding(STUDY), others, pytest.raises(WaitingError), place.holding(STUDY):
+        pass
+    with place.holding(STUDY):
+        pass
+
+
+def test_a_folder_that_cannot_be_made_is_told_in_words(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.touch()
+    lost = Machine(blocked / "state")
+    for act in (lost.code, lambda: lost.remember(STUDY, {}), lost.holding(STUDY).__enter__):
+        with pytest.raises(StorageError, match="cannot be written: File exists"):
+            act()
+
+
+@pytest.mark.parametrize("content", [b"\xff", b"{", b"[]", b'{"lineages": {"a": [1]}}'])
+def test_a_memory_that_cannot_be_read_is_not_none(place: Machine, content: bytes) -> None:
+    place.remember(STUDY, {LINEAGE: MARK})
+    (seen,) = place.folder.rglob("seen.json")
+    seen.write_bytes(content)
+    with pytest.raises(StorageError, match="cannot be read"):
+        place.marks(STUDY)
+
+
+def test_a_code_is_16_digits_of_another_machine(place: Machine) -> None:
+    own = place.code()
+    require_code("0123456789abcdef", place)
+    for wrong in (
+        "",
+        "0123456789abcde",
+        "0123456789abcdef0",
+        "0123456789abcdeg",
+        own.upper() + "0",
+    ):
+        with pytest.raises(ParameterError, match="16 digits and letters"):
+            require_code(wrong, place)
+    with pytest.raises(ParameterError, match="is this machine"):
+        require_code(own, place)

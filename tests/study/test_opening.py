@@ -1,0 +1,206 @@
+"""Opening, part by part: what is affordable, what has room, and what the public is told."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from fractions import Fraction
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from graphveil.errors import BudgetError, ParameterError, StudyError
+from graphveil.factorisations.bordered import identity
+from graphveil.mechanisms.request import Epoch
+from graphveil.noise.joint_laws import BoxNoise
+from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace
+from graphveil.planning.plan import Plan
+from graphveil.study import Promise, SeriesPromise
+from graphveil.study.ledger import Ledger
+from graphveil.study.opening import (
+    noise_facts,
+    open_series,
+    open_study,
+    require_affordable,
+    require_draft,
+    require_new_name,
+    require_room,
+    series_plan,
+)
+from graphveil.study.public.chain import digest
+from graphveil.study.public.facts import DIGITS, SeriesOpened, StudyOpened
+from graphveil.study.store import StoredSeries, Transaction
+from studies import YEARS, promise
+
+EDGES = {"name": "edges", "statistic": "edges", "epsilon": "1/4"}
+OPEN_CALENDAR = {"every": 1, "unit": "year", "first": "2001"}
+
+
+def with_series(*series: dict[str, Any], **changed: Any) -> Promise:
+    return promise(series=list(series), **changed)
+
+
+@dataclass
+class Noted:
+    """A transaction that only notes what it is asked to do."""
+
+    facts: list[tuple[Any, dict[str, Any]]] = field(default_factory=list)
+    stored: dict[str, StoredSeries] = field(default_factory=dict)
+
+    def append(self, fact: Any, *, private: dict[str, Any]) -> None:
+        self.facts.append((fact, private))
+
+    def open_series(self, name: str, stored: StoredSeries) -> None:
+        self.stored[name] = stored
+
+
+def test_a_study_is_entered_before_its_series_each_with_the_plan_that_is_kept() -> None:
+    asked, noted = promise(), Noted()
+    open_study(cast(Transaction, noted), asked)
+    (first, nothing), *others = noted.facts
+    assert isinstance(first, StudyOpened)
+    assert (first.study, nothing) == (asked.to_data(), {})
+    assert [fact.series for fact, _ in others] == ["edges", "degrees"]
+    for fact, private in others:
+        assert fact.first_step == 0
+        assert private == {"plan": digest(noted.stored[fact.series].plan)}
+    assert Plan.from_dict(json.loads(noted.stored["edges"].plan)).request.horizon == 4
+
+
+def told(series: dict[str, Any], first_step: int = 0, **changed: Any) -> SeriesOpened:
+    asked, noted = with_series(series, **changed), Noted()
+    open_series(cast(Transaction, noted), asked, asked.series[0], first_step=first_step)
+    ((fact, _),) = noted.facts
+    return cast(SeriesOpened, fact)
+
+
+def test_the_public_is_told_what_was_planned() -> None:
+    fact = told(EDGES | {"mechanism": "bridged"}, first_step=1)
+    made = series_plan(with_series(EDGES), SeriesPromise(**EDGES, mechanism="bridged"), 1)  # type: ignore[arg-type]
+    assert (fact.first_step, fact.first_label, fact.horizon, fact.width) == (1, "2002", 3, 1)
+    assert (fact.epsilon, fact.delta, fact.mechanism) == (Fraction(1, 4), None, "bridged")
+    assert fact.predicted_std == tuple(round(std, DIGITS) for std in made.predicted)
+    assert len(fact.predicted_std) == sum(each.steps for each in fact.noise) == 3
+    assert (fact.sensitivity.l1, fact.sensitivity.exact) == (4, True)
+    assert fact.sensitivity.proof.startswith("docs/sensitivities.md")
+    assert fact.parameters == {}
+    assert fact.monotone
+    chosen = told({"name": "s", "statistic": "clusters", "epsilon": "1/4", "parameters": {"k": 3}})
+    assert chosen.parameters == {"k": 3}
+    assert not chosen.monotone
+
+
+def test_without_an_end_the_first_epoch_is_told() -> None:
+    fact = told(EDGES | {"mechanism": "epochs"}, calendar=OPEN_CALENDAR)
+    assert fact.horizon is None
+    assert len(fact.noise) == 1
+
+
+@pytest.mark.parametrize(
+    ("first_step", "horizon", "planned"),
+    [(0, None, 4), (0, 4, 4), (3, None, 1), (1, 3, 3), (0, 9, 9)],
+)
+def test_a_series_is_planned_for_every_step_that_is_left(
+    first_step: int, horizon: int | None, planned: int
+) -> None:
+    asked = with_series(EDGES | {"horizon": horizon})
+    made = series_plan(asked, asked.series[0], first_step)
+    assert made.request.horizon == planned
+
+
+@pytest.mark.parametrize(("first_step", "horizon"), [(0, 3), (0, 1), (2, 1)])
+def test_a_horizon_that_ends_too_early_is_refused(first_step: int, horizon: int) -> None:
+    asked = with_series(EDGES | {"horizon": horizon})
+    with pytest.raises(ParameterError, match=f"each of the {4 - first_step} steps"):
+        series_plan(asked, asked.series[0], first_step)
+
+
+def test_after_the_last_step_no_series_is_opened() -> None:
+    asked = with_series(EDGES)
+    with pytest.raises(StudyError, match="every step of the calendar is sealed"):
+        series_plan(asked, asked.series[0], len(YEARS))
+    unknown = with_series(EDGES | {"mechanism": "epochs"}, calendar=OPEN_CALENDAR)
+    assert series_plan(unknown, unknown.series[0], 99).request.horizon is None
+    known = with_series(EDGES | {"horizon": 7}, calendar=OPEN_CALENDAR)
+    assert series_plan(known, known.series[0], 99).request.horizon == 7
+
+
+@pytest.mark.parametrize("mechanism", ["sensdiff", "epochs"])
+def test_noise_that_cannot_be_drawn_is_refused_before_anything_is_opened(mechanism: str) -> None:
+    calendar = OPEN_CALENDAR if mechanism == "epochs" else promise().calendar
+    asked = with_series(EDGES | {"epsilon": "1e-12", "mechanism": mechanism}, calendar=calendar)
+    with pytest.raises(ParameterError, match="noise scale"):
+        series_plan(asked, asked.series[0], 0)
+
+
+def test_a_budget_can_be_spent_to_the_last_bit() -> None:
+    require_affordable(with_series(EDGES | {"epsilon": "1"}))
+    budget = {"epsilon": "1", "delta": "1/8", "justification": "an example"}
+    noisy = EDGES | {"mechanism": "gaussian", "delta": "1/8"}
+    require_affordable(with_series(noisy, budget=budget))
+
+
+@pytest.mark.parametrize(
+    ("shares", "left"),
+    [
+        (["1", "1e-9"], "ε = 1: series 's1' asks for 0.000000001, and 0 is left"),
+        (["1/2", "3/4"], "ε = 1: series 's1' asks for 0.75, and 0.5 is left"),
+        (["2", "3"], "ε = 1: series 's1' asks for 3, and 0 is left"),
+    ],
+)
+def test_what_costs_too_much_is_told_what_is_left(shares: list[str], left: str) -> None:
+    series = [EDGES | {"name": f"s{n}", "epsilon": share} for n, share in enumerate(shares)]
+    with pytest.raises(BudgetError) as refused:
+        require_affordable(with_series(*series))
+    assert left in str(refused.value)
+
+
+def test_delta_is_charged_too() -> None:
+    noisy = [EDGES | {"name": f"s{n}", "mechanism": "gaussian", "delta": "1/8"} for n in (0, 1)]
+    budget = {"epsilon": "1", "delta": "3/16", "justification": "an example"}
+    with pytest.raises(BudgetError, match=r"δ = 0\.1875: series 's1' asks for 0\.125, and 0\.0625"):
+        require_affordable(with_series(*noisy, budget=budget))
+    with pytest.raises(BudgetError, match=r"δ = 0\.1875: series 'edges' asks for 0, and 0 is left"):
+        require_affordable(with_series(*noisy, EDGES, budget=budget))
+
+
+def test_a_draft_names_no_beginning() -> None:
+    require_draft(promise())
+    with pytest.raises(StudyError, match="'opened' is set when a series is opened later"):
+        require_draft(with_series(EDGES | {"opened": "2002"}))
+
+
+def planned(horizon: int | None, first_step: int) -> SimpleNamespace:
+    own = SimpleNamespace(horizon=horizon)
+    return SimpleNamespace(series=f"for {horizon}", promise=own, first_step=first_step)
+
+
+def test_a_step_has_room_as_long_as_every_series_has() -> None:
+    """The last release of a series that began at step 2 and has 5 is made at step 6."""
+    ledger = cast(Ledger, SimpleNamespace(series=[planned(None, 0), planned(5, 2)]))
+    for step in (0, 2, 6):
+        require_room(ledger, step)
+    for step in (7, 8):
+        with pytest.raises(StudyError, match="'for 5' was planned for 5 releases"):
+            require_room(ledger, step)
+
+
+def test_a_name_is_given_once() -> None:
+    require_new_name(promise(), "others")
+    for name in ("edges", "degrees"):
+        with pytest.raises(ParameterError, match=f"a series '{name}' is already open"):
+            require_new_name(promise(), name)
+
+
+def test_equal_laws_that_follow_each_other_are_told_once() -> None:
+    laplace, gaussian = DiscreteLaplace(Fraction(3)), DiscreteGaussian(Fraction(7, 2))
+    laws = [(4, laplace), (2, laplace), (1, gaussian), (5, laplace)]
+    facts = noise_facts(Epoch(identity(steps), law) for steps, law in laws)
+    assert [(each.law, each.steps, each.scale, each.variance) for each in facts] == [
+        ("discrete Laplace", 6, "3", None),
+        ("discrete Gaussian", 1, None, "7/2"),
+        ("discrete Laplace", 5, "3", None),
+    ]
+    (joint,) = noise_facts([Epoch(identity(3), BoxNoise(Fraction(5, 2), 3))])
+    assert (joint.scale, joint.steps) == ("5/2", 3)

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphveil.errors import BoundError, CountOverflowError
+from graphveil.statistics.stars import _stars_at_low_degrees
 from graphveil.statistics.statistic import statistic
 from graphveil.statistics.tallies import LARGEST, Counts, DegreeReach, checked, totals
 
@@ -142,3 +143,22 @@ def test_columns_of_the_triangle_tally() -> None:
     assert statistic("triangles").differences(tallied).tolist() == [1, 4]
     assert statistic("cyclic-triangles").differences(tallied).tolist() == [2, 5]
     assert statistic("transitive-triangles").differences(tallied).tolist() == [3, 6]
+
+
+def test_groups_and_the_people_in_them_are_told_apart() -> None:
+    """At the first step three groups of seven people, at the second one group of two."""
+    tallied = np.array([[3, 7], [1, 2]])
+    assert list(statistic("clusters", k=2).differences(tallied)) == [3, 1]
+    assert list(statistic("clustered", k=2).differences(tallied)) == [7, 2]
+
+
+@pytest.mark.parametrize("k", [2, 3, 40, 64])
+def test_stars_of_many_links_are_counted_exactly(k: int) -> None:
+    """Far beyond 64 bits in between, but for the last check of what fits."""
+    low = np.zeros((3, 131), dtype=np.int64)
+    low[0, 1:130] = 40
+    low[2, 1:40] = 3
+    plain = [sum(int(n) * comb(d - 1, k - 1) for d, n in enumerate(row) if d) for row in low]
+    assert _stars_at_low_degrees(low, k) == plain
+    assert _stars_at_low_degrees(low[:, :1], k) == [0, 0, 0]
+    assert _stars_at_low_degrees(low[:0], k) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import pytest
@@ -26,9 +27,20 @@ def test_values_are_taken_as_they_are() -> None:
     assert statistic("pattern", pattern=wanted.pattern) == wanted
 
 
+def test_what_is_said_of_parameters_does_not_depend_on_the_order_of_imports(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    known = known_parameters()
+    backwards = dict(reversed(registered().items()))
+    monkeypatch.setattr("graphveil.statistics.statistic.registered", lambda: backwards)
+    assert known_parameters() == known
+    assert list(known_parameters()) == list(known)
+
+
 @pytest.mark.parametrize("given", ["three", "2.5", "", True, 2.5])
 def test_what_is_no_whole_number_is_refused_by_the_statistic(given: object) -> None:
-    with pytest.raises(ParameterError, match="must be a whole number of at least 2"):
+    told = f"must be a whole number of at least 2, not {given!r}"
+    with pytest.raises(ParameterError, match=re.escape(told)):
         statistic("stars", k=given)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from math import comb
 from pathlib import Path
 from typing import Any
@@ -416,3 +417,8 @@ def test_formulas_cover_the_domain() -> None:
         assert len(kinds) == (2 if member.domain.value == "undirected or directed" else 1)
         falling = ("components", "clusters")
         assert member.monotone == (member.name not in falling and "hist" not in member.name)
+
+
+def test_the_euclidean_norm_is_the_root_of_its_square() -> None:
+    found = statistic("edges").sensitivity(DegreeBound(3))
+    assert replace(found, l2_squared=144).l2 == 12

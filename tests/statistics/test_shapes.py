@@ -148,3 +148,22 @@ def test_under_a_promise_with_hubs_no_shape_costs_less() -> None:
         ends = Dense(matrices(4)["bridge"])
         assert shape_under(example, promise).cost(ends) >= example.shape(DegreeBound(4)).cost(ends)
     assert shape_under(HIGH, DegreeBound(4)) == HIGH.shape(DegreeBound(4))
+
+
+@pytest.mark.parametrize(
+    ("shape", "words"),
+    [
+        (Mass(1200), "changes of 1,200 in all, at any steps"),
+        (Moves(4, 0), "up to 4 rises, at any steps"),
+        (Moves(0, 1), "up to 1 fall, at any steps"),
+        (Moves(3, 3), "up to 3 moves from one step to another"),
+        (Moves(4, 3), "up to 3 moves from one step to another, and 1 rise besides"),
+        (Moves(1, 3), "up to 1 move from one step to another, and 2 falls besides"),
+        (
+            Bins((Moves(4, 0), Moves(3, 3), Moves(1, 1))),
+            "in each of 3 numbers up to 3 moves from one step to another",
+        ),
+    ],
+)
+def test_a_shape_in_plain_words(shape: Shape, words: str) -> None:
+    assert shape.words() == words

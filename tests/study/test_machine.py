@@ -114,6 +114,22 @@ def test_a_study_is_held_by_one_at_a_time(place: Machine, monkeypatch: pytest.Mo
         pass
 
 
+def test_a_folder_that_another_process_makes_meanwhile_is_taken(
+    place: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = Path.is_dir
+
+    def is_dir(path: Path) -> bool:
+        found = plain(path)
+        if not found:
+            path.mkdir(parents=True, exist_ok=True)
+        return found
+
+    monkeypatch.setattr(Path, "is_dir", is_dir)
+    place.remember(STUDY, {LINEAGE: MARK})
+    assert place.marks(STUDY) == {LINEAGE: MARK}
+
+
 def test_a_folder_that_cannot_be_made_is_told_in_words(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.touch()

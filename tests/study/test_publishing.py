@@ -1,0 +1,135 @@
+"""Publishing, part by part: what a sealed step leaves, and from which state it goes on."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from graphveil.errors import IntegrityError
+from graphveil.planning.intervals import half_widths
+from graphveil.study import SeriesPromise, Study
+from graphveil.study.ledger import LedgerRow
+from graphveil.study.machine import Machine
+from graphveil.study.public.chain import digest
+from graphveil.study.public.facts import DIGITS
+from graphveil.study.publishing import Prepared, foreseen, prepare, terms_of
+from plain_rules import DEGREES, EDGES
+from studies import opened
+
+LATER = EDGES | {"name": "later", "statistic": "nodes", "mechanism": "bridged"}
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Study:
+    """Two series from the first year on, one from the second; two years are still to come."""
+    machine = Machine(tmp_path / "state")
+    study = opened(tmp_path / "study", machine=machine, series=[EDGES, DEGREES])
+    study.publish()
+    study.open_series(SeriesPromise.model_validate(LATER))
+    study.publish()
+    return study
+
+
+def prepared(study: Study, through: int = 3) -> Prepared:
+    found = study.committed()
+    return prepare(study.folder, found.ledger, found.kept, through, study.engine)
+
+
+def rows_since(study: Study, number: int) -> list[LedgerRow]:
+    return list(study.ledger().rows[number:])
+
+
+def test_steps_that_are_sealed_together_keep_the_last_state_only(study: Study) -> None:
+    before = len(study.ledger().rows)
+    assert study.publish(through=3).steps == [2, 3]
+    rows, kept = rows_since(study, before), study.committed().kept
+    assert [row.event for row in rows] == ["step sealed", *["release made"] * 3] * 2
+    first, last = rows[:4], rows[4:]
+    assert first[0].secret == last[0].secret  # one segment holds both
+    assert {Path(first[0].secret[part]["name"]).name[:4] for part in ("nodes", "edges")} == {"0002"}
+    for row in (*first[1:], *last[1:]):
+        assert set(row.secret) - {"state"} == {"differences", "noise"}
+    assert not any("state" in row.secret for row in first)
+    for row in last[1:]:
+        stored = kept[row.fact["series"]].state
+        assert row.secret["state"] == digest(stored)
+        assert json.loads(stored)["step"] == (3 if row.fact["series"] == "later" else 4)
+    for row, step in ((first[0], 2), (last[0], 3)):
+        assert (row.fact["step"], row.fact["label"]) == (step, f"{2001 + step}")
+
+
+def test_a_release_is_the_truth_and_its_noise_and_its_interval_lies_around_it(study: Study) -> None:
+    study.publish(through=3)
+    truth = {"edges": [1, 3, 5, 6], "later": [4, 6, 8]}  # as `people` has them
+    rows = [row for row in study.ledger().rows if row.event == "release made"]
+    for name, counts in truth.items():
+        own = [row for row in rows if row.fact["series"] == name]
+        plan = terms_of(study.ledger(), study.committed().kept)[name].plan
+        widths = half_widths(plan, range(len(own)), "0.95")
+        total = 0
+        for row, width, std in zip(own, widths, plan.predicted, strict=True):
+            (raw,), (change,) = row.fact["raw"], row.secret["differences"]
+            total += change
+            assert (row.fact["low"], row.fact["high"]) == ([raw - width], [raw + width])
+            assert row.fact["std"] == round(std, DIGITS)
+            assert row.fact["level"] == "0.95"
+            assert row.fact["processed"][0] >= 0
+        assert total == counts[-1]
+
+
+def test_widths_are_foreseen_for_each_series_from_its_own_beginning(study: Study) -> None:
+    ready = prepared(study)
+    ahead = foreseen(ready, range(2, 4))
+    for name, first in (("edges", 0), ("later", 1)):
+        own = half_widths(ready.series[name].terms.plan, range(2 - first, 4 - first), "0.95")
+        assert ahead.widths[name] == own
+    assert ahead.steps == range(2, 4)
+
+
+def test_what_is_prepared_is_what_was_committed(study: Study) -> None:
+    ready, ledger = prepared(study), study.ledger()
+    assert ready.last_hash == ledger.rows[-1].hash
+    assert ready.breaks_at is None
+    assert ready.graph.steps == 4
+    assert list(ready.series) == ["edges", "degrees", "later"]
+    assert [each.terms.first_step for each in ready.series.values()] == [0, 0, 1]
+    assert {each.terms.bound for each in ready.series.values()} == {
+        ledger.versions[-1].degree_bound
+    }
+
+
+@pytest.mark.parametrize("step", [1, 3])
+def test_a_state_of_another_step_is_refused(study: Study, step: int) -> None:
+    for name, each in prepared(study).series.items():
+        each.require_fitting(name, 2)
+        with pytest.raises(IntegrityError, match=f"'{name}': the state in the ledger database"):
+            each.require_fitting(name, step)
+
+
+def test_a_state_of_another_past_is_refused(study: Study) -> None:
+    """The sealed graph has one more link than what was counted when it was sealed."""
+    for name, each in prepared(study).series.items():
+        changed = each.differences.copy()
+        changed[1] += 1
+        with pytest.raises(IntegrityError, match="does not belong to the sealed steps"):
+            replace(each, differences=changed).require_fitting(name, 2)
+
+
+def test_a_broken_promise_stops_before_anything_is_counted(tmp_path: Path) -> None:
+    tight = {"degree": 2, "justification": "P1 has three links from 2004 on"}
+    study = opened(tmp_path / "study", bound=tight, series=[EDGES])
+    assert prepared(study, 2).breaks_at is None
+    late = prepared(study, 3)
+    assert (late.breaks_at, dict(late.series)) == (3, {})
+    study.publish(through=1)
+    assert prepared(study, 3).breaks_at == 3
+
+
+def test_the_price_is_what_was_promised(study: Study) -> None:
+    """Opening a series later, and sealing several steps at once, charges nothing twice."""
+    study.publish(through=3)
+    assert study.promise().budget_left() == (Fraction(1, 4), Fraction())

@@ -12,6 +12,7 @@ from graphveil.experiments.protocol.protocol import (
     Protocol,
     mean_and_standard_error,
     observed_bound,
+    observed_hubs,
     observed_tau,
     relative_errors,
     release_steps,
@@ -50,6 +51,15 @@ def test_each_direction_has_its_own_bound() -> None:
 )
 def test_tau_is_the_ninetieth_percentile_and_at_least_one(degrees: list[int], tau: int) -> None:
     assert observed_tau(np.array(degrees, dtype=np.int32)) == tau
+
+
+def test_a_hub_has_more_links_than_99_percent_in_its_direction() -> None:
+    outward, inward = np.array([0] * 98 + [6, 9]), np.array([1] * 99 + [0])
+    found = FinalDegrees(outward.astype(np.int32), inward.astype(np.int32))
+    assert observed_hubs(found, directed=True) == InOutBound(inward=1, outward=6)
+    assert observed_hubs(found, directed=False) == DegreeBound(6)
+    nobody = FinalDegrees(np.zeros(0, np.int32), np.zeros(0, np.int32))
+    assert observed_hubs(nobody, directed=False) == DegreeBound(1)
 
 
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=200))

@@ -13,15 +13,17 @@ import pytest
 
 from experiment_data import write_pair
 from graphveil.errors import ParameterError
-from graphveil.experiments.findings.claims import Point, growth, points, useful_from, verdict, worst
-from graphveil.experiments.protocol import runs as runs_module
-from graphveil.experiments.protocol.contenders import (
+from graphveil.experiments.contenders.comparison import (
     AUTO,
     COMPOSE,
-    MECHANISMS,
+    CONTENDERS,
+    HUBS,
     PROJECTION,
     SENSDIFF,
+    SHAPED,
 )
+from graphveil.experiments.findings.claims import Point, growth, points, useful_from, verdict, worst
+from graphveil.experiments.protocol import runs as runs_module
 from graphveil.experiments.protocol.protocol import Protocol
 from graphveil.experiments.protocol.results import Row, read_rows
 from graphveil.experiments.protocol.subjects import DatasetVersion, Truth
@@ -130,10 +132,12 @@ def test_both_figures_share_the_cell_that_they_have_in_common(data: Path) -> Non
 
 def test_rows_tell_all_parameters_and_come_back_from_files(data: Path, tmp_path: Path) -> None:
     rows = run(small_wish(data), tmp_path)
-    assert {row.mechanism for row in rows} == set(MECHANISMS)
+    assert {row.mechanism for row in rows} == set(CONTENDERS)
     assert {row.figure for row in rows} == {"epsilon", "time"}
     assert {row.version for row in rows} == {"directed", "undirected"}
-    assert all((row.threshold is not None) == (row.mechanism == PROJECTION) for row in rows)
+    dropping = (PROJECTION, HUBS, SHAPED)  # and their variants
+    for row in rows:
+        assert (row.threshold is not None) == row.mechanism.startswith(dropping)
     assert all((row.tau is None) == (row.statistic == "edges") for row in rows)
     for name in ("results.csv", "results.parquet"):
         assert read_rows(tmp_path / name) == rows

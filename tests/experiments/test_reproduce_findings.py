@@ -9,14 +9,15 @@ import pytest
 
 from commands import ROOT
 from graphveil.errors import ParameterError
+from graphveil.experiments.contenders.comparison import CONTENDERS, PROJECTION
 from graphveil.experiments.findings.figures import LOOKS, chart
 from graphveil.experiments.findings.page import tables
 from graphveil.experiments.findings.written_page import filled_in, require_page
-from graphveil.experiments.protocol.contenders import MECHANISMS, PROJECTION
 from graphveil.experiments.protocol.protocol import EPSILONS
 from graphveil.experiments.protocol.results import Row, read_rows
 
 PAGE = ROOT / "docs" / "findings.md"
+QUOTING = [ROOT / "README.md", ROOT / "docs" / "planning.md"]
 
 
 @pytest.fixture(scope="module")
@@ -29,6 +30,13 @@ def test_the_page_says_what_the_results_say(rows: list[Row]) -> None:
     assert filled_in(text, rows) == text, "run `graphveil reproduce … --page docs/findings.md`"
     assert text.count("<!-- table ") >= 4
     assert text.count("<!-- value ") >= 12
+
+
+@pytest.mark.parametrize("path", QUOTING, ids=lambda path: path.name)
+def test_other_pages_quote_the_results(path: Path, rows: list[Row]) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert text.count("<!-- value ") >= 2
+    assert filled_in(text, rows) == text, "run `graphveil reproduce … --page README.md`"
 
 
 def test_another_result_would_change_the_page(rows: list[Row]) -> None:
@@ -45,9 +53,10 @@ def test_the_results_cover_what_the_issue_asks_for(rows: list[Row]) -> None:
     panels = {row.place for row in rows}
     datasets = {dataset for dataset, _, _ in panels}
     assert {"synthetic-1", "synthetic-2"} < datasets
-    assert len(datasets) == 5
-    assert len(panels) == 5 * 2 * 2
-    assert {row.mechanism for row in rows} == set(MECHANISMS)
+    assert {"covid-korea-kcdc", "collegemsg", "hiv-crf02ag-lanl"} < datasets
+    assert len(datasets) == 9
+    assert len(panels) == 9 * 2 * 2
+    assert {row.mechanism for row in rows} == set(CONTENDERS)
     assert {row.epsilon for row in rows if row.figure == "epsilon"} == set(map(float, EPSILONS))
     assert {row.epsilon for row in rows if row.figure == "time"} == {5.0}
     assert {row.runs for row in rows} == {100}
@@ -66,7 +75,15 @@ def test_charts_are_valid_and_show_all_mechanisms(rows: list[Row]) -> None:
         specification = chart(some, figure).to_dict()
         assert len(specification["vconcat"]) == 1
         assert len(specification["vconcat"][0]["hconcat"]) == 4
-    assert set(LOOKS) == set(MECHANISMS)
+        drawn = {
+            value["mechanism"]
+            for panel in specification["vconcat"][0]["hconcat"]
+            for layer in panel["layer"]
+            for value in layer.get("data", {}).get("values", [])
+            if "mechanism" in value
+        }
+        assert drawn == set(LOOKS)
+    assert set(LOOKS) < set(CONTENDERS)
 
 
 def test_a_missing_mechanism_leaves_a_dash(rows: list[Row]) -> None:

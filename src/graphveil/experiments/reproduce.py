@@ -10,6 +10,7 @@ from graphveil.calendar.calendar import Calendar
 from graphveil.calendar.times import Unit
 from graphveil.engines import Engine, LocalEngine
 from graphveil.errors import ParameterError
+from graphveil.experiments.contenders.comparison import own_contenders
 from graphveil.experiments.datasets import Dataset, dataset
 from graphveil.experiments.findings import page
 from graphveil.experiments.findings.figures import write_figure
@@ -38,6 +39,7 @@ class Wish:
         figures: which of the two figures.
         releases: the numbers of releases in the figure of time; none means 1, 2, 4, … steps apart.
         protocol: runs, seed and the grid of ε.
+        contenders: the user's own, as module:object.
     """
 
     datasets: tuple[str, ...]
@@ -46,6 +48,7 @@ class Wish:
     figures: tuple[str, ...] = FIGURES
     releases: tuple[int, ...] = ()
     protocol: Protocol = field(default_factory=Protocol)
+    contenders: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.releases and TIME_FIGURE not in self.figures:
@@ -74,7 +77,7 @@ class Wish:
 
     def cells(self, subject: Subject) -> dict[Cell, tuple[str, ...]]:
         """The cells of a subject, each with the figures that it belongs to."""
-        protocol = self.protocol
+        protocol, competing = self.protocol, (None, *own_contenders(self.contenders))
         wanted: dict[tuple[str, int], tuple[str, ...]] = {}
         if EPSILON_FIGURE in self.figures:
             wanted |= {(epsilon, 1): (EPSILON_FIGURE,) for epsilon in protocol.epsilons}
@@ -83,8 +86,9 @@ class Wish:
                 point = protocol.time_epsilon, every
                 wanted[point] = (*wanted.get(point, ()), TIME_FIGURE)
         return {
-            Cell(subject, epsilon, every, protocol.runs, protocol.seed): figures
+            Cell(subject, epsilon, every, protocol.runs, protocol.seed, own): figures
             for (epsilon, every), figures in wanted.items()
+            for own in competing
         }
 
 
@@ -106,6 +110,7 @@ class Agenda:
     def of(cls, wish: Wish) -> Agenda:
         """Load the data and refuse all that can be refused; nothing is counted or simulated."""
         asked = wish.asked()
+        own_contenders(wish.contenders)
         datasets = _loaded(wish.datasets, wish.protocol.seed)
         versions = {
             (each.name, directed): DatasetVersion.of(each, directed=directed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
@@ -75,22 +76,33 @@ def reproduce(
         int | None,
         typer.Option("--workers", metavar="N", help="Processes; results do not depend on it."),
     ] = None,
-    page: Annotated[
-        Path | None,
+    contenders: Annotated[
+        list[str] | None,
         typer.Option(
-            "--page", metavar="FILE", help="Also fill in the tables and numbers of this page."
+            "--contender",
+            metavar="MODULE:OBJECT",
+            help="A mechanism of your own that competes as well. May be repeated.",
+        ),
+    ] = None,
+    pages: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--page",
+            metavar="FILE",
+            help="Also fill in the tables and numbers of this page. May be repeated; "
+            "pictures and results stand beside the first.",
         ),
     ] = None,
 ) -> None:
     """Reproduce the paper's experiments: error against ε, and against the number of releases.
 
-    Six mechanisms are compared at equal privacy: the paper's three and ours. An experiment
+    The paper's three mechanisms and ours are compared at equal privacy. An experiment
     looks at true values and reads its parameters off the data, so what it writes is private,
     unless the data are public.
 
     Example: graphveil reproduce --dataset synthetic-1 --figure epsilon --out results
     """
-    from graphveil.experiments.findings.written_page import require_page, write_findings
+    from graphveil.experiments.findings.written_page import require_page
     from graphveil.experiments.protocol.protocol import Protocol
     from graphveil.experiments.protocol.subjects import PAPER
     from graphveil.experiments.reproduce import FIGURES, Agenda, Wish, write_report
@@ -99,8 +111,9 @@ def reproduce(
     started = perf_counter()
     if workers is not None and workers < 1:
         raise ParameterError("workers", "must be at least 1")
-    if page is not None:
+    for page in pages or ():
         require_page(page)
+    _look_here(contenders or [])
     wish = Wish(
         datasets=tuple(datasets or ("synthetic-1", "synthetic-2")),
         statistics=tuple(statistics or PAPER),
@@ -108,15 +121,32 @@ def reproduce(
         figures=FIGURES if figure is Figure.both else (figure.value,),
         releases=tuple(releases or ()),
         protocol=Protocol(runs=runs, seed=seed),
+        contenders=tuple(contenders or ()),
     )
     _require_folder(out)
     agenda = Agenda.of(wish)
     with _progress() as progress:
         rows = compute(agenda, out, workers, progress)
     written = write_report(out, rows)
-    if page is not None:
-        write_findings(page, rows)
+    _fill(pages or [], rows)
     _print(rows, [out / "results.parquet", out / "results.csv", *written], started)
+
+
+def _look_here(contenders: list[str]) -> None:
+    """Let a module of one's own be found in the folder of the caller."""
+    here = str(Path.cwd())
+    if contenders and here not in sys.path:
+        sys.path.append(here)
+
+
+def _fill(pages: list[Path], rows: list[Row]) -> None:
+    """Fill in pages; pictures and results stand beside the first."""
+    from graphveil.experiments.findings.written_page import fill_page, write_findings
+
+    for page in pages[:1]:
+        write_findings(page, rows)
+    for page in pages[1:]:
+        fill_page(page, rows)
 
 
 def _require_folder(out: Path) -> None:

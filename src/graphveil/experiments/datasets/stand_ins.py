@@ -1,4 +1,4 @@
-"""Public graphs that take the place of data of the paper which cannot be had.
+"""Public graphs, most of which take the place of data of the paper which cannot be had.
 
 They are recognised by the name of their folder, and are not part of graphveil.
 """
@@ -10,16 +10,18 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class StandIn:
-    """What a public graph is, and which dataset of the paper it takes the place of."""
+    """What a public graph is, and which dataset of the paper it takes the place of, if any."""
 
     title: str
-    stands_for: str
+    stands_for: str | None
     because: str
     directed_by_nature: bool
 
     @property
-    def sentence(self) -> str:
-        """What a reader of results has to know."""
+    def sentence(self) -> str | None:
+        """What a reader of results has to know; None of a graph that stands for itself."""
+        if self.stands_for is None:
+            return None
         return f"It stands in for the paper's {_GRAPHS[self.stands_for]}: {self.because}."
 
 
@@ -60,6 +62,12 @@ STAND_INS = {
         "ACL papers, all citations, cited to citing",
         "acl-signed",
         f"{_NO_SIGNS}; these are citations of any sign",
+        True,
+    ),
+    "collegemsg": StandIn(
+        "private messages of students, Irvine, 2004, sender to receiver",
+        None,
+        "",
         True,
     ),
     "cit-hepth": StandIn(

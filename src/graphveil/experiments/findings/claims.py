@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import exp, hypot, log
 from typing import TypeAlias
 
-from graphveil.experiments.protocol.contenders import COMPOSE, PROJECTION, SENSDIFF
+from graphveil.experiments.contenders.comparison import COMPOSE, PROJECTION, SENSDIFF
 from graphveil.experiments.protocol.results import Row
 
 APART = 2  # standard errors
@@ -59,10 +59,31 @@ def points(rows: Iterable[Row], figure: str) -> Panels:
 
 def mean_ratio(panel: Sequence[Point], mechanism: str, *, absolute: bool = False) -> float | None:
     """The geometric mean, over a panel, of the ratio to SensDiff as the paper has it."""
-    known = [point for point in _drawn(panel, mechanism) if point.rows[SENSDIFF].error > 0]
-    if not known:
-        return None
-    return exp(sum(log(point.ratio(mechanism, absolute=absolute)) for point in known) / len(known))
+    return geometric_mean(ratios(_drawn(panel, mechanism), mechanism, absolute=absolute))
+
+
+def at_epsilon(panels: Panels, epsilon: float) -> dict[Place, Point]:
+    """The point of each panel at one ε, where there is one."""
+    return {
+        place: point
+        for place, panel in panels.items()
+        for point in panel
+        if point.epsilon == epsilon
+    }
+
+
+def ratios(points: Iterable[Point], mechanism: str, *, absolute: bool = False) -> list[float]:
+    """The errors of a mechanism as ratios to SensDiff's, wherever both have one."""
+    return [
+        point.ratio(mechanism, absolute=absolute)
+        for point in points
+        if mechanism in point.rows and point.rows[SENSDIFF].error > 0
+    ]
+
+
+def geometric_mean(numbers: Sequence[float]) -> float | None:
+    """The geometric mean; None of nothing."""
+    return exp(sum(map(log, numbers)) / len(numbers)) if numbers and min(numbers) > 0 else None
 
 
 def verdict(panel: Sequence[Point], other: str, axis: str) -> str:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import ceil, floor, log10
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphveil.experiments.protocol.contenders import (
+from graphveil.experiments.contenders.comparison import (
     AUTO,
     COMPOSE,
+    CONTENDERS,
+    HUBS,
     POST,
     PROJECTION,
     SENSDIFF,
-    TIGHT,
+    SHAPED,
 )
-from graphveil.experiments.protocol.results import Row, write_content
+from graphveil.experiments.protocol.results import Row, competing, write_content
 from graphveil.rendering import RENDERERS, specification
 
 if TYPE_CHECKING:
@@ -36,15 +38,22 @@ class Look:
     width: float
 
 
-# The paper's three are broad and lie below; ours are thin and lie above.
+# The paper's three are broad and lie below; ours are thin and lie above. Of ours those are drawn
+# that a steward could publish, post-processed where a promise is as the paper's; the tables
+# have all.
 LOOKS = {
     COMPOSE: Look("#8A8A8A", (1, 0), "square", 2.6),
     PROJECTION: Look("#E08A1E", (1, 0), "triangle-up", 2.6),
     SENSDIFF: Look("#8CC4EC", (1, 0), "circle", 5.0),
-    TIGHT: Look("#0B3C6F", (2, 3), "diamond", 1.6),
     AUTO: Look("#B3123C", (6, 3), "cross", 1.6),
-    POST: Look("#0A7D4F", (1, 0), "triangle-down", 1.6),
+    AUTO + POST: Look("#B3123C", (1, 0), "triangle-down", 1.6),
+    HUBS + POST: Look("#0A7D4F", (1, 0), "diamond", 1.6),
+    SHAPED + POST: Look("#5B2A86", (1, 0), "triangle-right", 1.6),
 }
+OWN_LOOKS = tuple(  # of the user's contenders, which are black
+    Look("#000000", dash, shape, 1.6)
+    for dash, shape in (((1, 0), "circle"), ((6, 3), "square"), ((2, 3), "diamond"))
+)
 AXES = {
     "epsilon": ("ε of the whole series", "Relative error against ε, a release every step"),
     "time": ("number of releases T", "Relative error against the number of releases, ε = 5"),
@@ -63,15 +72,22 @@ def write_figure(
     return written
 
 
+def looks_of(rows: Sequence[Row]) -> dict[str, Look]:
+    """How everything is drawn that is drawn: a part of the comparison, and all of the user's."""
+    own = (name for name in competing(rows) if name not in CONTENDERS)
+    return LOOKS | {name: OWN_LOOKS[place % len(OWN_LOOKS)] for place, name in enumerate(own)}
+
+
 def chart(rows: Sequence[Row], figure: str) -> altair.VConcatChart:
     """All panels of one figure."""
     import altair as alt
 
-    here = [row for row in rows if row.figure == figure and row.error > 0]
+    looks = looks_of(rows)
+    here = [row for row in rows if row.figure == figure and row.mechanism in looks if row.error > 0]
     datasets = list(dict.fromkeys(row.dataset for row in here))
     columns = list(dict.fromkeys((row.version, row.statistic) for row in here))
     lines = [
-        _line([row for row in here if row.dataset == name], columns, figure, first, last)
+        _line([row for row in here if row.dataset == name], columns, figure, looks, first, last)
         for name in datasets
         for first, last in [(name == datasets[0], name == datasets[-1])]
     ]
@@ -94,7 +110,12 @@ def chart(rows: Sequence[Row], figure: str) -> altair.VConcatChart:
 
 
 def _line(
-    rows: list[Row], columns: list[tuple[str, str]], figure: str, first: bool, last: bool
+    rows: list[Row],
+    columns: list[tuple[str, str]],
+    figure: str,
+    looks: dict[str, Look],
+    first: bool,
+    last: bool,
 ) -> altair.HConcatChart:
     """The panels of one dataset."""
     import altair as alt
@@ -102,7 +123,7 @@ def _line(
     panels = []
     for version, statistic in columns:
         here = [row for row in rows if (row.version, row.statistic) == (version, statistic)]
-        panel = _panel(here, figure, f"{version}, {statistic}", first=first, last=last)
+        panel = _panel(here, figure, looks, f"{version}, {statistic}", first=first, last=last)
         panels.append(panel)
     side = alt.TitleParams(rows[0].dataset, orient="left", anchor="middle", fontSize=13, offset=8)
     line: altair.HConcatChart = alt.hconcat(*panels, spacing=14).properties(title=side)
@@ -110,7 +131,13 @@ def _line(
 
 
 def _panel(
-    rows: list[Row], figure: str, title: str, *, first: bool, last: bool
+    rows: list[Row],
+    figure: str,
+    looks: dict[str, Look],
+    title: str,
+    *,
+    first: bool,
+    last: bool,
 ) -> altair.LayerChart:
     """One panel: a line per mechanism, with bars of two standard errors."""
     import altair as alt
@@ -119,18 +146,18 @@ def _panel(
     base = alt.Chart(alt.InlineData(values=values)).encode(
         x=_x(rows, figure, last),
         order=alt.Order("x:Q"),
-        color=_scaled(alt.Color, [look.colour for look in LOOKS.values()]),
+        color=_scaled(alt.Color, looks, lambda look: look.colour),
     )
     low, high = _range(rows)
     y = _y("error:Q", low, high)
     lines = base.mark_line(clip=True).encode(
         y=y,
-        strokeDash=_scaled(alt.StrokeDash, [list(look.dash) for look in LOOKS.values()]),
-        strokeWidth=_scaled(alt.StrokeWidth, [look.width for look in LOOKS.values()]),
+        strokeDash=_scaled(alt.StrokeDash, looks, lambda look: list(look.dash)),
+        strokeWidth=_scaled(alt.StrokeWidth, looks, lambda look: look.width),
     )
     bars = base.mark_rule(strokeWidth=1, clip=True).encode(y=_y("low:Q", low, high), y2="high:Q")
     points = base.mark_point(size=22, filled=True, opacity=1).encode(
-        y=y, shape=_scaled(alt.Shape, [look.shape for look in LOOKS.values()])
+        y=y, shape=_scaled(alt.Shape, looks, lambda look: look.shape)
     )
     head = alt.TitleParams(title if first else "", fontSize=12, offset=8)
     return alt.LayerChart(
@@ -158,15 +185,16 @@ def _abscissa(row: Row, figure: str) -> float:
     return row.epsilon if figure == "epsilon" else row.releases
 
 
-def _scaled(channel: Any, values: list[Any]) -> Any:
+def _scaled(channel: Any, looks: dict[str, Look], part: Callable[[Look], Any]) -> Any:
     """One look of every mechanism, all in one legend."""
     import altair as alt
 
     legend = alt.Legend(
-        orient="top", direction="horizontal", columns=len(LOOKS), titleFontSize=12,
+        orient="top", direction="horizontal", columns=len(looks), titleFontSize=12,
         labelFontSize=12, symbolStrokeWidth=2, symbolSize=90, columnPadding=18, title=None,
     )  # fmt: skip
-    return channel("mechanism:N", legend=legend, scale=alt.Scale(domain=list(LOOKS), range=values))
+    values = [part(look) for look in looks.values()]
+    return channel("mechanism:N", legend=legend, scale=alt.Scale(domain=list(looks), range=values))
 
 
 def _point(row: Row, figure: str) -> dict[str, Any]:

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from html import escape
 
+from graphveil.experiments.contenders.comparison import (
+    AUTO,
+    COMPOSE,
+    HUBS,
+    PAPERS,
+    POST,
+    PROJECTION,
+    SENSDIFF,
+    SHAPED,
+    TIGHT,
+)
 from graphveil.experiments.findings.claims import (
     NONE,
     Panels,
     Place,
     Point,
+    at_epsilon,
     dropped,
     growth,
     mean_ratio,
@@ -21,64 +32,23 @@ from graphveil.experiments.findings.claims import (
     verdict,
     worst,
 )
-from graphveil.experiments.protocol.contenders import (
-    AUTO,
-    COMPOSE,
-    MECHANISMS,
-    PAPERS,
-    POST,
-    PROJECTION,
-    SENSDIFF,
-    TIGHT,
-)
-from graphveil.experiments.protocol.results import Row
-
-WHERE = ("dataset", "version", "statistic")
-
-
-@dataclass(frozen=True)
-class ResultTable:
-    """A table for readers; every cell is text.
-
-    Attributes:
-        title: what it shows.
-        note: how to read it.
-        header: the columns.
-        rows: the cells.
-    """
-
-    title: str
-    note: str
-    header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-
-    def markdown(self) -> str:
-        """The table alone, in Markdown."""
-        lines = [self.header, ("---",) * len(self.header), *self.rows]
-        return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-    def html(self) -> str:
-        """The table alone, in HTML."""
-
-        def line(cells: Sequence[str], tag: str) -> str:
-            return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
-
-        body = "\n".join(line(cells, "td") for cells in self.rows)
-        head = line(self.header, "th")
-        return f"<table>\n<thead>{head}</thead>\n<tbody>\n{body}\n</tbody>\n</table>"
+from graphveil.experiments.findings.result_table import WHERE, ResultTable
+from graphveil.experiments.findings.summary import ONE, summary
+from graphveil.experiments.protocol.results import Row, competing
 
 
 def tables(rows: Sequence[Row]) -> dict[str, ResultTable]:
     """Every table that the results give, by name."""
     by_epsilon, by_time = points(rows, "epsilon"), points(rows, "time")
+    names = competing(rows)
     found = {"settings": _settings(by_epsilon or by_time)}
     if by_epsilon:
         found["claims-epsilon"] = _claims_on_epsilon(by_epsilon)
-        found["gains"] = _gains(by_epsilon)
-        found["errors-epsilon"] = _errors(by_epsilon, "epsilon", "ε")
+        found |= _ratio_tables(by_epsilon, names)
+        found["errors-epsilon"] = _errors(by_epsilon, names, "epsilon", "ε")
     if by_time:
         found["claims-time"] = _claims_on_time(by_time)
-        found["errors-time"] = _errors(by_time, "releases", "T")
+        found["errors-time"] = _errors(by_time, names, "releases", "T")
     return found
 
 
@@ -101,22 +71,29 @@ def html(title: str, found: Iterable[ResultTable], drawings: Sequence[str]) -> s
 def _settings(panels: Panels) -> ResultTable:
     def cells(place: Place, panel: list[Point]) -> tuple[str, ...]:
         last = panel[-1].rows
-        paper, tight = last[SENSDIFF], last[TIGHT]
+        paper, with_hubs = last[SENSDIFF], last.get(HUBS)
         return (
-            *place, str(max(point.releases for point in panel)), paper.bound,
-            NONE if paper.tau is None else str(paper.tau),
-            str(paper.sensitivity), str(tight.sensitivity), str(last[COMPOSE].sensitivity),
+            *place, str(max(point.releases for point in panel)), paper.bound, _text(paper.tau),
+            _text(paper.sensitivity), *(_text(last[name].sensitivity) for name in (TIGHT, COMPOSE)),
             _thresholds(panel),
+            _text(with_hubs and with_hubs.threshold), _text(with_hubs and with_hubs.sensitivity),
         )  # fmt: skip
 
     return ResultTable(
         "What was measured",
         "D: the largest degree (or in- and out-degree), rounded up to a multiple of 5. τ: the "
-        "90th percentile of the degrees. D̃: the projection's thresholds that came out best. "
-        "All three are read off the data, which is the paper's protocol and not private.",
-        (*WHERE, "steps", "D", "τ", "Γ of the paper", "Γ", "Γ of one release", "D̃"),
+        "90th percentile of the degrees. D̃: the thresholds of Compose-projection that came out "
+        "best. The promise with hubs: the 99th percentile of the degrees, and the most hubs that "
+        "anybody is linked to. All are read off the data, which is the paper's protocol and not "
+        "private.",
+        (*WHERE, "steps", "D", "τ", "Γ of the paper", "Γ", "Γ of one release", "D̃",
+         "with hubs", "Γ with hubs"),
         tuple(cells(place, panel) for place, panel in panels.items()),
-    )
+    )  # fmt: skip
+
+
+def _text(value: object) -> str:
+    return NONE if value is None else str(value)
 
 
 def _thresholds(panel: list[Point]) -> str:
@@ -128,8 +105,10 @@ def _thresholds(panel: list[Point]) -> str:
 
 
 def _claims_on_epsilon(panels: Panels) -> ResultTable:
+    published = tuple(name + POST for name in (AUTO, HUBS, SHAPED))
+
     def cells(place: Place, panel: list[Point]) -> tuple[str, ...]:
-        useful = (useful_from(panel, mechanism) for mechanism in (SENSDIFF, POST))
+        useful = (useful_from(panel, mechanism) for mechanism in (SENSDIFF, *published))
         return (
             *place,
             verdict(panel, COMPOSE, "epsilon"),
@@ -146,7 +125,7 @@ def _claims_on_epsilon(panels: Panels) -> ResultTable:
         "Useful: the error is below that of always publishing 0, from this ε on.",
         (*WHERE, f"SensDiff below {COMPOSE} at every ε", f"below {PROJECTION} at every ε",
          "dropped", f"{COMPOSE} the worst of the three", "SensDiff useful from ε",
-         f"{POST} useful from ε"),
+         *(f"{name} useful from ε" for name in published)),
         tuple(cells(place, panel) for place, panel in panels.items()),
     )  # fmt: skip
 
@@ -173,24 +152,45 @@ def _claims_on_time(panels: Panels) -> ResultTable:
     )  # fmt: skip
 
 
-def _gains(panels: Panels) -> ResultTable:
-    shown = (COMPOSE, PROJECTION, TIGHT, AUTO, POST)
-
-    def cells(place: Place, panel: list[Point]) -> tuple[str, ...]:
-        relative = (mean_ratio(panel, mechanism) for mechanism in shown)
-        absolute = (mean_ratio(panel, mechanism, absolute=True) for mechanism in (AUTO, POST))
-        return *place, *(NONE if v is None else f"{v:.2f}" for v in (*relative, *absolute))
-
-    return ResultTable(
+def _ratio_tables(panels: Panels, names: Sequence[str]) -> dict[str, ResultTable]:
+    """Ratios to SensDiff: over the grid of ε, and at ε = 1 in either measure."""
+    whole = _ratios(
         "Errors as ratios to SensDiff, at equal ε",
         "Geometric means over the grid of ε, a release every step; below 1 is better than the "
-        "paper's SensDiff. The last two columns compare mean absolute errors instead.",
-        (*WHERE, *shown, f"{AUTO}, absolute", f"{POST}, absolute"),
-        tuple(cells(place, panel) for place, panel in panels.items()),
+        "paper's SensDiff. Behind the stroke, ours after post-processing.",
+        panels,
+        names,
+    )
+    at_one = {place: [point] for place, point in at_epsilon(panels, ONE).items()}
+    if not at_one:
+        return {"gains": whole}
+    note = "A release every step; behind the stroke, ours after post-processing."
+    relative = _ratios("Relative errors as ratios to SensDiff's at ε = 1", note, at_one, names)
+    absolute = _ratios(
+        "Mean absolute errors as ratios to SensDiff's at ε = 1", note, at_one, names, absolute=True
+    )
+    short = summary(at_epsilon(panels, ONE), names)
+    return {"summary": short, "at-one": relative, "at-one-absolute": absolute, "gains": whole}
+
+
+def _ratios(
+    title: str, note: str, panels: Panels, names: Sequence[str], *, absolute: bool = False
+) -> ResultTable:
+    shown = [name for name in names if name != SENSDIFF and not name.endswith(POST)]
+
+    def cell(panel: list[Point], name: str) -> str:
+        both = (mean_ratio(panel, each, absolute=absolute) for each in (name, name + POST))
+        return " / ".join(f"{value:.2f}" for value in both if value is not None) or NONE
+
+    return ResultTable(
+        title,
+        note,
+        (*WHERE, *shown),
+        tuple((*place, *(cell(panel, name) for name in shown)) for place, panel in panels.items()),
     )
 
 
-def _errors(panels: Panels, axis: str, sign: str) -> ResultTable:
+def _errors(panels: Panels, names: Sequence[str], axis: str, sign: str) -> ResultTable:
     def cell(point: Point, mechanism: str) -> str:
         row = point.rows.get(mechanism)
         return NONE if row is None else f"{row.error:.3g} ± {row.standard_error:.1g}"
@@ -198,9 +198,9 @@ def _errors(panels: Panels, axis: str, sign: str) -> ResultTable:
     return ResultTable(
         f"Relative error by {sign}",
         "The mean over the runs, and its standard error.",
-        (*WHERE, sign, *MECHANISMS),
+        (*WHERE, sign, *names),
         tuple(
-            (*place, f"{getattr(point, axis):g}", *(cell(point, name) for name in MECHANISMS))
+            (*place, f"{getattr(point, axis):g}", *(cell(point, name) for name in names))
             for place, panel in panels.items()
             for point in panel
         ),

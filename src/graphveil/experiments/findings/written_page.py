@@ -40,11 +40,15 @@ def require_page(path: Path) -> None:
 
 def write_findings(path: Path, rows: Sequence[Row]) -> None:
     """Fill a page in, and put its figures (SVG) and results beside it."""
-    filled = filled_in(path.read_text(encoding="utf-8"), rows)
+    fill_page(path, rows)
     for figure in dict.fromkeys(row.figure for row in rows):
         write_figure(path.parent / PICTURES, rows, figure, endings=(".svg",))
     write_rows(path.parent / RESULTS, rows)
-    write_content(path, filled.encode())
+
+
+def fill_page(path: Path, rows: Sequence[Row]) -> None:
+    """Fill in a page that only quotes results."""
+    write_content(path, filled_in(path.read_text(encoding="utf-8"), rows).encode())
 
 
 def filled_in(text: str, rows: Sequence[Row]) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from graphveil.errors import ParameterError
-from graphveil.experiments.protocol.contenders import MECHANISMS, Outcome
+from graphveil.experiments.contenders.comparison import CONTENDERS, Outcome
 from graphveil.experiments.protocol.subjects import Subject
 from graphveil.whole_files import write_whole
 
@@ -29,7 +29,7 @@ class Row:
         statistic: as it was asked for.
         counted: what was counted in this version, with its parameters.
         figure: "epsilon" or "time"; empty while the row belongs to none.
-        mechanism: one of the six.
+        mechanism: one of the contenders.
         epsilon: the privacy loss of the whole series.
         releases: how many releases the series has.
         every: how many steps lie between two of them.
@@ -38,13 +38,13 @@ class Row:
         error: the mean relative L1 error.
         standard_error: of that mean.
         absolute_error: the mean of |A − f|, over runs and releases.
-        noiseless_error: the relative error without noise: what a projection drops, else 0.
+        noiseless_error: the relative error without noise: what is dropped with links.
         zero_error: the relative error of always publishing 0.
         bound: the degree bound, as "15" or "in 10, out 15".
         tau: the threshold of a high-degree count.
-        sensitivity: what the noise was calibrated to.
+        sensitivity: what the noise was calibrated to; None of a contender of one's own.
         noise: the mechanism that drew the noise.
-        threshold: the tuned threshold of the projection.
+        threshold: of the projection, or the promise with hubs.
     """
 
     dataset: str
@@ -66,7 +66,7 @@ class Row:
     zero_error: float
     bound: str
     tau: int | None
-    sensitivity: int
+    sensitivity: int | None
     noise: str
     threshold: str | None
 
@@ -117,6 +117,7 @@ def row(
 def in_order(rows: Iterable[Row]) -> list[Row]:
     """Rows by panel in the order in which panels first occur, then figure, ε, T, mechanism."""
     listed = list(rows)
+    place = {name: number for number, name in enumerate(competing(listed))}
     panels = {place: number for number, place in enumerate(dict.fromkeys(r.place for r in listed))}
     return sorted(
         listed,
@@ -125,9 +126,16 @@ def in_order(rows: Iterable[Row]) -> list[Row]:
             row.figure,
             row.epsilon,
             -row.releases,
-            MECHANISMS.index(row.mechanism),
+            place[row.mechanism],
         ),
     )
+
+
+def competing(rows: Iterable[Row]) -> list[str]:
+    """The contenders that occur: those of the comparison in its order, then the user's own."""
+    found = dict.fromkeys(row.mechanism for row in rows)
+    known = [name for name in CONTENDERS if name in found]
+    return [*known, *(name for name in found if name not in known)]
 
 
 def write_rows(path: Path, rows: Iterable[Row]) -> None:

@@ -6,14 +6,16 @@ import hashlib
 import json
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 from graphveil.engines import Engine
-from graphveil.experiments.protocol.contenders import Trial, outcomes
+from graphveil.experiments.contenders.comparison import outcomes
+from graphveil.experiments.contenders.own import OwnContender
+from graphveil.experiments.contenders.trial import Trial
 from graphveil.experiments.protocol.protocol import EDITION, THRESHOLDS, release_steps
 from graphveil.experiments.protocol.results import Row, read_rows, row, write_rows
 from graphveil.experiments.protocol.subjects import DatasetVersion, Subject, Truth, true_values
@@ -23,7 +25,7 @@ CELLS_A_PROCESS = 4  # fewer are not worth the start of another process
 
 @dataclass(frozen=True)
 class Cell:
-    """One subject under one ε at one rhythm of releases, with all mechanisms: the unit of work.
+    """One subject under one ε at one rhythm of releases: the unit of work.
 
     Attributes:
         subject: what is published.
@@ -31,6 +33,7 @@ class Cell:
         every: how many steps lie between two releases.
         runs: how often each mechanism is simulated.
         seed: the seed of the whole run.
+        own: the user's own contender that is simulated; None for all others together.
     """
 
     subject: Subject
@@ -38,6 +41,7 @@ class Cell:
     every: int
     runs: int
     seed: int
+    own: OwnContender | None = None
 
     @property
     def key(self) -> str:
@@ -57,12 +61,14 @@ class Cell:
             "runs": self.runs,
             "seed": self.seed,
         }
+        if self.own is not None:
+            described["own"] = [self.own.address, self.own.digest]
         return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()
 
     @property
     def entropy(self) -> tuple[int, ...]:
-        """The seed of this cell's noise: the same whoever computes it, and when."""
-        return self.seed, int(self.key[:32], 16)
+        """The seed of this cell's noise: the same whoever competes or computes it, and when."""
+        return self.seed, int(replace(self, own=None).key[:32], 16)
 
     def has_found(self, row: Row) -> bool:
         """Whether a stored row is one of this cell, as far as it says what it is."""
@@ -165,7 +171,7 @@ def _simulate_and_store(trial: Trial, cell: Cell, folder: Path) -> None:
             seed=cell.seed,
             zero_error=trial.zero_error,
         )
-        for outcome in outcomes(trial)
+        for outcome in outcomes(trial, cell.own)
     ]
     write_rows(_file(folder, cell), rows)
 

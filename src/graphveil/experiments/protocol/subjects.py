@@ -7,22 +7,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from graphveil.engines import Engine
 from graphveil.errors import ParameterError
 from graphveil.experiments.protocol.protocol import (
     Integers,
     observed_bound,
+    observed_hubs,
     observed_tau,
     thresholds,
 )
-from graphveil.graph.bound import Bound
-from graphveil.graph.degrees import FinalDegrees, degrees
-from graphveil.graph.projection import greedy_projection
+from graphveil.graph.bound import Bound, DegreeBound, InOutBound
+from graphveil.graph.degrees import FinalDegrees, degrees, fewest_hubs
+from graphveil.graph.hub_bound import HubBound
 from graphveil.graph.sequence import GraphSequence
 from graphveil.mechanisms.request import Request
 from graphveil.statistics.degrees import DegreeStatistic
+from graphveil.statistics.hubs import sensitivity_under
 from graphveil.statistics.statistic import Parameter, Statistic, registered
 
 if TYPE_CHECKING:
@@ -140,6 +142,7 @@ class DatasetVersion:
             asked=asked.text,
             statistic=statistic,
             bound=self.bound,
+            hub_threshold=observed_hubs(self.found, directed=self.directed),
             steps=self.sequence.steps,
             fingerprint=self.fingerprint,
         )
@@ -156,6 +159,7 @@ class Subject:
         asked: the statistic as it was asked for, the same for both versions.
         statistic: the statistic that is counted in this version.
         bound: the degree bound.
+        hub_threshold: what makes a hub, where hubs are allowed for.
         steps: how many steps the data has.
         fingerprint: of the data, so that stored results are never taken for other data.
     """
@@ -166,6 +170,7 @@ class Subject:
     asked: str
     statistic: Statistic
     bound: Bound
+    hub_threshold: DegreeBound | InOutBound
     steps: int
     fingerprint: str
 
@@ -179,6 +184,16 @@ class Subject:
         """The threshold of a high-degree count."""
         return getattr(self.statistic, "tau", None)
 
+    @property
+    def projection_threshold(self) -> DegreeBound | InOutBound:
+        """What a projection that is not tuned keeps: τ links, or those of whoever is no hub."""
+        if self.tau is None:
+            return self.hub_threshold
+        return InOutBound(self.tau, self.tau) if self.directed else DegreeBound(self.tau)
+
+
+Counted: TypeAlias = tuple[tuple[Bound, Integers], ...]
+
 
 @dataclass(frozen=True, eq=False)
 class Truth:
@@ -188,31 +203,99 @@ class Truth:
         totals: (steps,) or (steps, numbers).
         projected: the totals after projection to each threshold of the list; none where no
             sensitivity after projection is known.
+        first_links: the totals of what is counted under promises with hubs: each threshold of the
+            list with the fewest hubs that are true of the data. Where nothing is known of
+            projection, the promise of the rule alone.
     """
 
     totals: Integers
-    projected: tuple[tuple[Bound, Integers], ...]
+    projected: Counted
+    first_links: Counted
 
     def at(self, steps: Integers) -> Truth:
         """The values at some steps only."""
-        projected = tuple((bound, totals[steps]) for bound, totals in self.projected)
-        return Truth(self.totals[steps], projected)
+        projected, first_links = (
+            tuple((bound, totals[steps]) for bound, totals in counted)
+            for counted in (self.projected, self.first_links)
+        )
+        return Truth(self.totals[steps], projected, first_links)
 
 
 def true_values(
     version: DatasetVersion, subjects: Sequence[Subject], engine: Engine
 ) -> list[Truth]:
-    """Count each subject of a version, and count it again after every projection."""
-    statistics = [subject.statistic for subject in subjects]
-    counts = engine.count(version.sequence, statistics, bound=version.bound)
-    projected: list[list[tuple[Bound, Integers]]] = [[] for _ in subjects]
-    for threshold in thresholds(version.bound):
-        for place, totals in _projected_totals(version.sequence, threshold, statistics, engine):
-            projected[place].append((threshold, totals))
+    """Count each subject of a version, and count it again wherever links are dropped."""
+    counting = _Counting(version, tuple(subjects), engine)
+    whole = counting.totals(version.sequence, subjects)
+    projected: dict[Subject, list[tuple[Bound, Integers]]] = {each: [] for each in subjects}
+    first_links: dict[Subject, list[tuple[Bound, Integers]]] = {each: [] for each in subjects}
+    for threshold in counting.thresholds():
+        for subject, totals in counting.projected(threshold).items():
+            projected[subject].append((threshold, totals))
+        promise = _promise(version.sequence, threshold)
+        for subject, totals in counting.first_links(promise).items():
+            first_links[subject].append((promise, totals))
     return [
-        Truth(counts.totals(statistic), tuple(found))
-        for statistic, found in zip(statistics, projected, strict=True)
+        Truth(whole[each], tuple(projected[each]), tuple(first_links[each])) for each in subjects
     ]
+
+
+@dataclass(frozen=True, eq=False)
+class _Counting:
+    """Counting the subjects of a version, on all links and on some."""
+
+    version: DatasetVersion
+    subjects: tuple[Subject, ...]
+    engine: Engine
+
+    def thresholds(self) -> list[Bound]:
+        """Those of the list, and those that the rules give, from the least to the bound itself."""
+        by_rule = [
+            bound
+            for each in self.subjects
+            for bound in (each.hub_threshold, each.projection_threshold)
+        ]
+        listed = {*thresholds(self.version.bound), *by_rule}
+        return sorted(listed, key=lambda bound: bound.limits)
+
+    def totals(
+        self, sequence: GraphSequence, subjects: Sequence[Subject]
+    ) -> dict[Subject, Integers]:
+        """The totals of some subjects, all as wide as the bound of the version says."""
+        statistics = [subject.statistic for subject in subjects]
+        counts = self.engine.count(sequence, statistics, bound=self.version.bound)
+        return {subject: counts.totals(subject.statistic) for subject in subjects}
+
+    def projected(self, threshold: Bound) -> dict[Subject, Integers]:
+        """The totals after one projection, of the subjects that admit it."""
+        admitted = [each for each in self.subjects if _admits(each.statistic, threshold)]
+        if not admitted:
+            return {}
+        return self.totals(self.engine.project(self.version.sequence, threshold), admitted)
+
+    def first_links(self, promise: Bound) -> dict[Subject, Integers]:
+        """The totals of what is counted under a promise, of the subjects that are tried with it."""
+        admitted = [each for each in self.subjects if _is_tried(each, promise)]
+        if not admitted:
+            return {}
+        return self.totals(self.engine.counted_part(self.version.sequence, promise), admitted)
+
+
+def _promise(sequence: GraphSequence, threshold: Bound) -> Bound:
+    """A threshold with the fewest hubs that are true of the data; alone if there are none."""
+    assert isinstance(threshold, DegreeBound | InOutBound), "so are all of the list"
+    hubs = fewest_hubs(sequence, threshold)
+    return HubBound(threshold, hubs) if any(hubs) else threshold
+
+
+def _is_tried(subject: Subject, promise: Bound) -> bool:
+    """Whether a statistic is defined and changes under a promise, and is quick to count."""
+    quick = _admits(subject.statistic, promise.counted)
+    try:
+        changes = sensitivity_under(subject.statistic, promise).l1 > 0
+    except ParameterError:
+        return False
+    return changes and (quick or promise.counted == subject.hub_threshold)
 
 
 def fingerprint(dataset: Dataset) -> str:
@@ -221,18 +304,6 @@ def fingerprint(dataset: Dataset) -> str:
     for table in (dataset.records.nodes, dataset.records.edges):
         digest.update(table.frame.write_csv().encode())
     return digest.hexdigest()
-
-
-def _projected_totals(
-    sequence: GraphSequence, threshold: Bound, statistics: list[Statistic], engine: Engine
-) -> list[tuple[int, Integers]]:
-    """The totals after one projection, with the place of each statistic that admits it."""
-    places = [place for place, each in enumerate(statistics) if _admits(each, threshold)]
-    if not places:
-        return []
-    projection = greedy_projection(sequence, threshold)
-    counts = engine.count(projection, [statistics[place] for place in places])
-    return [(place, counts.totals(statistics[place])) for place in places]
 
 
 def _admits(statistic: Statistic, threshold: Bound) -> bool:

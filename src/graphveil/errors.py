@@ -105,6 +105,15 @@ class ParameterError(GraphveilError):
     def __init__(self, parameter: str, problem: str, *, hint: str = "") -> None:
         self.parameter = parameter
         super().__init__(f"{parameter}: {problem}.{f' {hint}' if hint else ''}")
+        self._parts = parameter, problem, hint
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Made again from its parts where another process has raised it."""
+        return _parameter_error, self._parts
+
+
+def _parameter_error(parameter: str, problem: str, hint: str) -> ParameterError:
+    return ParameterError(parameter, problem, hint=hint)
 
 
 def nearest_name(name: str, known: Iterable[str], besides: str = "") -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import sys
 from fractions import Fraction
 from pathlib import Path
@@ -121,6 +122,8 @@ def test_what_it_does_wrong_is_told_as_its_own_fault(name: str, message: str, tr
     with pytest.raises(ParameterError, match=message) as refusal:
         outcomes(trial, OwnContender.at(f"owned:{name}"))
     assert f"'owned:{name}'" in str(refusal.value)
+    elsewhere = pickle.loads(pickle.dumps(refusal.value))  # as it comes from a worker
+    assert (str(elsewhere), type(elsewhere)) == (str(refusal.value), ParameterError)
     assert len(str(refusal.value)) < 300
 
 

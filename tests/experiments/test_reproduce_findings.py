@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -75,19 +76,13 @@ def test_charts_are_valid_and_show_all_mechanisms(rows: list[Row]) -> None:
         specification = chart(some, figure).to_dict()
         assert len(specification["vconcat"]) == 1
         assert len(specification["vconcat"][0]["hconcat"]) == 4
-        drawn = {
-            value["mechanism"]
-            for panel in specification["vconcat"][0]["hconcat"]
-            for layer in panel["layer"]
-            for value in layer.get("data", {}).get("values", [])
-            if "mechanism" in value
-        }
-        assert drawn == set(LOOKS)
+        text = json.dumps(specification)
+        assert {name for name in CONTENDERS if f'"mechanism": "{name}"' in text} == set(LOOKS)
     assert set(LOOKS) < set(CONTENDERS)
 
 
 def test_a_missing_mechanism_leaves_a_dash(rows: list[Row]) -> None:
-    without = [row for row in rows if row.mechanism != PROJECTION]
+    without = [row for row in rows if row.mechanism != PROJECTION or row.dataset != "synthetic-1"]
     for table in tables(without).values():
         assert all(len(cells) == len(table.header) for cells in table.rows)
     assert "–" in tables(without)["gains"].rows[0]

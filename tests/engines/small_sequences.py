@@ -41,6 +41,16 @@ class Growth:
                 links[target, source] |= not self.directed
         return links, np.array([since <= step for since in self.arrivals], dtype=np.uint8)
 
+    def recent(self, step: int, window: int | None) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+        """The same among those who arrived in the last steps, with how long they are there."""
+        links, present = self.matrix(step)
+        if window is None:
+            return links, present
+        there = np.array([step + 1 - since for since in self.arrivals], dtype=np.int64)
+        there[(there < 1) | (there > window)] = 0
+        links[there == 0] = links[:, there == 0] = 0
+        return links, there.astype(np.uint8)
+
     def sequence(self) -> GraphSequence:
         """The same in columns."""
         pairs = _bits_by_pair(self)

@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from graphveil.engines import ExactCounts, LocalEngine
 from graphveil.errors import ParameterError
 from graphveil.kernels.compiled import kernel
+from graphveil.statistics.growing_clusters import GrowingClusters
+from graphveil.statistics.recent import Recent
 from graphveil.statistics.statistic import Statistic, registered
 from graphveil.statistics.tallies import Counts
 from small_sequences import Growth, growths, random_growth
@@ -31,23 +33,24 @@ def applies(statistic: Statistic, *, directed: bool) -> bool:
 
 @cache
 def sweep(*, directed: bool) -> tuple[Statistic, ...]:
-    """All examples of all statistics that are defined on this kind of graph."""
-    examples = (example for member in registered().values() for example in member.examples())
-    return tuple(example for example in examples if applies(example, directed=directed))
+    """All examples of all statistics that are defined on this kind of graph, and recent ones."""
+    examples = [example for member in registered().values() for example in member.examples()]
+    every = [*examples, *Recent.examples()]
+    return tuple(example for example in every if applies(example, directed=directed))
 
 
 @cache
-def compiled_definition(member: type[Statistic]) -> Any:
-    return kernel(member.definition)
+def compiled_definition(definition: Any) -> Any:
+    return kernel(definition)
 
 
 def defined(statistic: Statistic, growth: Growth, step: int) -> Counts:
     """The statistic's value at a step by its definition, one place per degree."""
-    links, present = growth.matrix(step)
+    links, present = growth.recent(step, statistic.counted_for)
     out = np.zeros(len(present) + 1, dtype=np.int64)
     arguments = statistic.definition_arguments(directed=growth.directed)
     given_numbers = np.array(arguments, dtype=np.int64)
-    compiled_definition(type(statistic))(links, present, given_numbers, out)
+    compiled_definition(statistic.definition)(links, present, given_numbers, out)
     return out
 
 
@@ -83,4 +86,6 @@ def test_every_statistic_as_defined_on_denser_graphs(directed: bool, late: bool,
 
 def test_the_sweep_misses_no_statistic() -> None:
     swept = {type(example) for directed in (False, True) for example in sweep(directed=directed)}
-    assert swept == set(registered().values())
+    assert swept == {*registered().values(), Recent}
+    recent = [each.statistic for each in Recent.examples() if isinstance(each, Recent)]
+    assert {type(each) for each in recent} == set(registered().values()) - {GrowingClusters}

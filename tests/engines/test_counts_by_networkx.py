@@ -23,15 +23,29 @@ LATE = pytest.mark.parametrize("late", [False, True])
 Oracle = Callable[[Any], int | list[int]]
 
 
-def graphs(growth: Growth) -> list[Any]:
-    """The graph of each step."""
+def graphs(growth: Growth, window: int | None = None) -> list[Any]:
+    """The graph of each step, or of those in it who arrived in the last steps."""
     result = []
     for step in range(growth.steps):
         graph: Any = nx.DiGraph() if growth.directed else nx.Graph()
-        graph.add_nodes_from(v for v, since in enumerate(growth.arrivals) if since <= step)
+        arrived = ((v, since) for v, since in enumerate(growth.arrivals) if since <= step)
+        graph.add_nodes_from((v, {"there": step + 1 - since}) for v, since in arrived)
         graph.add_edges_from((u, v) for u, v, since in growth.links if since <= step)
+        if window is not None:
+            graph.remove_nodes_from([v for v, n in graph.nodes(data="there") if n > window])
         result.append(graph)
     return result
+
+
+def growing(k: int, newest: int) -> Oracle:
+    """Components with enough people who have not been there for long."""
+
+    def count(graph: Any) -> int:
+        there = graph.nodes(data="there")
+        parts = nx.connected_components(graph.to_undirected())
+        return sum(sum(there[v] <= newest for v in part) >= k for part in parts)
+
+    return count
 
 
 def copies(pattern: Pattern) -> Oracle:
@@ -120,10 +134,12 @@ SHAPES = [
 ]
 
 
-def assert_equal(growth: Growth, oracles: list[tuple[Statistic, Oracle]]) -> None:
+def assert_equal(
+    growth: Growth, oracles: list[tuple[Statistic, Oracle]], window: int | None = None
+) -> None:
     counts = ENGINE.count(growth.sequence(), [member for member, _ in oracles])
     for member, oracle in oracles:
-        wanted = np.array([oracle(graph) for graph in graphs(growth)])
+        wanted = np.array([oracle(graph) for graph in graphs(growth, window)])
         found = counts.totals(member)
         if found.ndim == 2:
             found = np.pad(found, ((0, 0), (0, wanted.shape[1] - found.shape[1])))
@@ -148,3 +164,15 @@ def test_patterns(data: st.DataObject, late: bool) -> None:
     pattern = Pattern.parse(data.draw(st.sampled_from(SHAPES)))
     growth = data.draw(growths(directed=pattern.directed, late=late))
     assert_equal(growth, [(statistic("pattern", pattern=pattern), copies(pattern))])
+
+
+@LATE
+@pytest.mark.parametrize("directed", [False, True])
+@given(data=st.data())
+def test_recent_networks(data: st.DataObject, directed: bool, late: bool) -> None:
+    growth, window = data.draw(growths(directed=directed, late=late)), data.draw(st.integers(1, 5))
+    plain = DIRECTED if directed else UNDIRECTED
+    oracles = [(member.recent(window), oracle) for member, oracle in plain]
+    newest = data.draw(st.integers(1, window))
+    named = statistic("growing-clusters", window=window, k=2, newest=newest)
+    assert_equal(growth, [*oracles, (named, growing(2, newest))], window)

@@ -178,7 +178,8 @@ def admitted(bound: Bound) -> list[Statistic]:
                 example.sensitivity(bound)
             except ParameterError:
                 continue
-            found.append(example)
+            if example.counted_for is None:
+                found.append(example)
     return found
 
 

@@ -14,7 +14,7 @@ import pytest
 from graphveil.errors import ParameterError
 from graphveil.factorisations.bordered import Bordered
 from graphveil.graph.bound import DegreeBound
-from graphveil.mechanisms.mechanism import mechanism, registered
+from graphveil.mechanisms.mechanism import Measured, mechanism, registered
 from graphveil.mechanisms.request import Epoch, Request
 from graphveil.noise.laws import DiscreteLaplace, NoiseLaw
 from graphveil.noise.noise_sum import NoiseSum
@@ -311,8 +311,15 @@ def test_a_series_without_a_horizon_goes_on_with_its_next_epoch(name: str) -> No
 def test_where_nothing_was_drawn_ahead_nothing_changes(name: str) -> None:
     projection = BOUND if registered()[name].projects else None
     delta = None if registered()[name].pure else "0.001"
+    leaving = registered()[name].measured is Measured.RECENT
     made = plan(
-        EDGES, BOUND, epsilon=1, delta=delta, horizon=24, mechanism=name, projection=projection
+        EDGES.recent(4) if leaving else EDGES,
+        BOUND,
+        epsilon=1,
+        delta=delta,
+        horizon=24,
+        mechanism=name,
+        projection=projection,
     )
     assert renewed(made, 0) is made
     assert renewed(made, 24) is made or name in ENDLESS

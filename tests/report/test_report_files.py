@@ -255,7 +255,7 @@ def test_every_statistic_has_plain_words(name: str) -> None:
     given = {each.name: str(getattr(some, each.name)) for each in some.parameters()}
     words = COUNTED[name].format(**given)
     assert "{" not in words
-    assert all(value in words for value in given.values())
+    assert all(value in words for key, value in given.items() if key != "window")
 
 
 def test_unknown_statistics_are_told_by_their_summary() -> None:

@@ -76,8 +76,15 @@ SERIES: list[dict[str, Any]] = [
         "mechanism": "compose-projection",
         "projection": 1,
     },
+    {
+        "name": "h",
+        "statistic": "clusters",
+        "parameters": {"window": 2},
+        "epsilon": "1/8",
+        "mechanism": "recent",
+    },
 ]
-BUDGET = {"epsilon": "1", "delta": "1e-6", "justification": "an example"}
+BUDGET = {"epsilon": "9/8", "delta": "1e-6", "justification": "an example"}
 
 
 def terms_of(study: Promise, series: SeriesPromise, first_step: int = 0) -> SeriesTerms:

@@ -160,7 +160,7 @@ def test_the_rises_and_falls_of_an_edge_are_as_many_as_it_changes(
 
 
 FALLING = {"clusters", "components", "degree-histogram", "in-degree-histogram"}
-FALLING |= {"out-degree-histogram"}
+FALLING |= {"out-degree-histogram", "growing-clusters"}
 ADDING = {"nodes", "edges", "stars", "out-stars", "in-stars", "triangles", "cyclic-triangles"}
 ADDING |= {"transitive-triangles", "pattern"}
 

@@ -47,7 +47,9 @@ def test_what_is_no_whole_number_is_refused_by_the_statistic(given: object) -> N
 def test_the_command_line_learns_every_parameter() -> None:
     known = known_parameters()
     flags = {name: each.flags for name, each in known.items()}
-    assert flags == {"tau": ("--tau",), "k": ("--k",), "pattern": ("--edges", "--pattern")}
+    steps = {"window": ("--window",), "newest": ("--newest",)}
+    counts = {"tau": ("--tau",), "k": ("--k",), "pattern": ("--edges", "--pattern")}
+    assert flags == counts | steps
     assert {each.metavar for each in known.values()} == {"N", "EDGES"}
     assert all(each.name == name and each.help.endswith(".") for name, each in known.items())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from graphveil.graph.bound import Bound
-from graphveil.statistics.shape import Bins, Mass, Moves, Shape
+from graphveil.statistics.shape import Bins, Mass, Moves, Recent, Shape
 from graphveil.testing.attacks.sweep import BOUNDS, admits, every_statistic
 
 
@@ -13,6 +13,8 @@ def most(shape: Shape) -> int:
     """(All rises)² + (all falls)², summed over the numbers of a release."""
     if isinstance(shape, Mass):
         return shape.total**2  # everything at once, one way
+    if isinstance(shape, Recent):
+        return (shape.window * shape.height) ** 2
     assert isinstance(shape, Moves | Bins)
     each = [shape] if isinstance(shape, Moves) else shape.bins
     return sum(moves.rises**2 + moves.falls**2 for moves in each)

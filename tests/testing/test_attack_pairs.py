@@ -12,7 +12,7 @@ from graphveil.statistics.statistic import Statistic, statistic
 from graphveil.testing import Pair, replay
 from graphveil.testing.attacks.distances import MEASURED, compiled, distances, make_desk
 from graphveil.testing.attacks.sweep import every_statistic
-from graphveil.testing.pairs import NEVER, Relation, Schedule, hidden_part
+from graphveil.testing.pairs import NEVER, Relation, Schedule, hidden_part, window_of
 
 RELATIONS: tuple[Relation, ...] = ("node", "edge")
 
@@ -41,11 +41,15 @@ def compiled_distances(
     given = np.array(member.definition_arguments(directed=directed), dtype=np.int64)
     hidden = hidden_part(nodes, relation, directed=directed)
     definition = compiled(member.definition)
-    distances(definition, given, schedule, hidden, steps, make_desk(nodes), found)
+    desk = make_desk(nodes, window_of(member))
+    distances(definition, given, schedule, hidden, steps, desk, found)
     return tuple(found.tolist())
 
 
-@pytest.mark.parametrize("member", every_statistic(), ids=str)
+RECENT = [statistic("degree-histogram", window=2), statistic("clustered", window=3)]
+
+
+@pytest.mark.parametrize("member", [*every_statistic(), *RECENT], ids=str)
 def test_compiled_distances_are_those_of_plain_python(member: Statistic) -> None:
     rng = np.random.default_rng(7)
     for directed in (False, True):

@@ -255,6 +255,14 @@ class Calendar:
         rhythm = usual.get((self.unit, self.width), f"steps of {counted}")
         return f"{rhythm} from {self.label(0)}"
 
+    def last_steps(self, n: int) -> str:
+        """The newest `n` steps in plain words, such as "the last 3 years"."""
+        named = {kind: name for name, kind in NAMED.items()}.get((self.unit, self.width or 0))
+        length, unit = n, named or "step"
+        if named is None and self.width is not None and self.unit != Unit.NUMBER:
+            length, unit = n * self._units_a_step(), UNIT_NAMES[self.unit]
+        return f"the last {unit}" if length == 1 else f"the last {length:,} {unit}s"
+
     def to_dict(self) -> dict[str, object]:
         """The calendar as plain data for a study file; `from_dict` reads it back."""
         if self.width is None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from graphveil.errors import ParameterError
 
-EXAMPLES = "edges, high-degree:tau=3, triangles@1/4 or high-degree:tau=3@0.5=hubs"
+EXAMPLES = "edges, high-degree:tau=3, clusters:k=3,window=5, triangles@1/4 or edges@0.5=links"
 _SHAPE = re.compile(
     r"(?P<statistic>[^:@=]+)"
     r"(?::(?P<given>[a-z]+=[^=@]+?(?:,[a-z]+=[^=@]+?)*))?"

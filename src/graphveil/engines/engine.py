@@ -21,6 +21,7 @@ class Engine(Protocol):
         *,
         after: ExactCounts | None = None,
         bound: Bound | None = None,
+        since: int = 0,
     ) -> ExactCounts:
         """Count every step, or only those that are new since `after`.
 
@@ -31,6 +32,8 @@ class Engine(Protocol):
                 It stays as it is. Statistics that it lacks are counted from the start.
             bound: the promise that fixes how long vectors are; without one, they end at the
                 highest degree in the data, which is private too.
+            since: the first step of which values are wanted. Those of recent networks, which
+                do not follow from each other, are 0 before it.
         """
         ...
 

@@ -21,6 +21,7 @@ class Measured(Enum):
     DIFFERENCES = "differences"
     TOTALS = "totals"
     PROJECTED_TOTALS = "totals of the projected graph"
+    RECENT = "values of the recent network"
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,12 @@ class Mechanism(ABC):
 
     def refusal(self, request: Request) -> str | None:
         """Why this mechanism does not admit the request, or None if it does."""
+        if request.recent != (self.measured is Measured.RECENT):
+            return (
+                "is for people who stay: in a recent network they leave again"
+                if request.recent
+                else "is for recent networks: give a window"
+            )
         if self.needs_horizon and request.horizon is None:
             return "needs a known horizon"
         if self.pure == (request.delta is not None):

@@ -15,7 +15,7 @@ from graphveil.factorisations.factorisation import Factorisation
 from graphveil.noise.joint_laws import JOINT_LAWS, JointLaw, joint_law_from_dict
 from graphveil.noise.laws import Law, NoiseLaw, law_from_dict
 from graphveil.statistics.sensitivity import Sensitivity
-from graphveil.statistics.shape import Columns, Shape, shape_from_dict
+from graphveil.statistics.shape import Columns, Recent, Shape, shape_from_dict
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,11 @@ class Request:
                 "cannot change under this bound: its value is always 0",
                 hint="There is nothing to publish; choose other parameters.",
             )
+
+    @property
+    def recent(self) -> bool:
+        """Whether the values of a recent network are published, in which people do not stay."""
+        return isinstance(self.shape, Recent)
 
     def known_horizon(self) -> int:
         """The number of releases, which the caller has to know."""
@@ -124,6 +129,12 @@ class Epoch:
     def single_law(self) -> Law:
         """The law of each of its noises, where these are independent."""
         assert isinstance(self.law, Law), "a law is joint or of single integers"
+        return self.law
+
+    @property
+    def joint_law(self) -> JointLaw:
+        """The law of all its noises together, where these are not independent."""
+        assert isinstance(self.law, JointLaw), "a law is joint or of single integers"
         return self.law
 
     def joint_variances(self, law: JointLaw) -> Iterator[float]:

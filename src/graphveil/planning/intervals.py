@@ -51,7 +51,7 @@ def half_widths(plan: Plan, steps: range, level: Exact = DEFAULT_LEVEL) -> list[
 
 def _noises(plan: Plan, steps: range) -> Iterator[Noise]:
     """The law of the noise in each of these releases, one after the other."""
-    if isinstance(plan.epoch(0).law, JointLaw):
+    if isinstance(plan.epoch(0).law, JointLaw) and plan.mechanism.adds_up:
         yield from (noise_of(plan, {step: 1}) for step in steps)
         return
     carried, start, whole = _Carried(), 0, True
@@ -60,6 +60,11 @@ def _noises(plan: Plan, steps: range) -> Iterator[Noise]:
         end = start + epoch.steps
         exact_steps = epoch.factorisation.integral_steps() & whole
         for step in range(max(start, steps.start), min(end, steps.stop)):
+            if isinstance(epoch.law, JointLaw):
+                yield epoch.law.combination(
+                    _whole_row(epoch.factorisation.single_row(step - start))
+                )
+                continue
             own = Term.of(epoch.single_law, epoch.factorisation.single_row(step - start))
             slack = Fraction(0 if exact_steps[step - start] else 1, 2)
             yield NoiseSum.gathered((*carried.terms(), own), slack)
@@ -153,6 +158,7 @@ def _noise(key: _Identity, coefficients: tuple[tuple[int, int], ...]) -> NoiseSu
     plan, wanted = key.plan, dict(coefficients)
     adds_up = plan.mechanism.adds_up
     rows: list[tuple[Law, NDArray[np.float64]]] = []
+    tails: list[NoiseTails] = []  # of joint laws, which are all of a series if one is
     slack, start, whole = Fraction(), 0, True
     for number in count():
         epoch = plan.epoch(number)
@@ -171,13 +177,19 @@ def _noise(key: _Identity, coefficients: tuple[tuple[int, int], ...]) -> NoiseSu
         slack += Fraction(int(np.abs(rounded[~exact_steps]).sum()), 2)
         if weights.any():
             row = epoch.factorisation.combined_row(weights)
-            if isinstance(epoch.law, JointLaw):  # the only epoch, in whole numbers
-                return epoch.law.combination(np.rint(row).astype(np.int64))
-            rows.append((epoch.single_law, row))
+            if isinstance(epoch.law, JointLaw):
+                tails.append(epoch.law.combination(_whole_row(row)))
+            else:
+                rows.append((epoch.single_law, row))
         if not wanted:
-            return NoiseSum.of(rows, slack)
+            return sum(tails[1:], tails[0]) if tails else NoiseSum.of(rows, slack)
         start = end
     raise AssertionError("epochs never end")  # pragma: no cover
+
+
+def _whole_row(row: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Weights of joint noise, which are whole numbers."""
+    return np.rint(row).astype(np.int64)
 
 
 def _checked(level: Exact) -> Fraction:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.errors import ParameterError
-from graphveil.mechanisms.mechanism import Mechanism, mechanism
+from graphveil.mechanisms.mechanism import Measured, Mechanism, mechanism
 from graphveil.mechanisms.request import Epoch, Request
 from graphveil.noise.exact_numbers import as_text
 from graphveil.noise.joint_laws import JointLaw
@@ -67,7 +67,10 @@ class Plan:
     @property
     def continuable(self) -> bool:
         """Whether epochs with the full ε may follow (`docs/mechanisms.md#epochs`)."""
-        return self.mechanism.pure and self.mechanism.adds_up and not self.mechanism.whole
+        mechanism = self.mechanism
+        if mechanism.measured is Measured.RECENT:  # whoever comes later has left before, or is new
+            return True
+        return mechanism.pure and mechanism.adds_up and not mechanism.whole
 
     def standard_deviations(self, steps: int | None = None) -> list[float]:
         """The predicted standard deviation of each number of each release.

@@ -15,6 +15,7 @@ from graphveil.mechanisms.request import Request
 from graphveil.noise.exact_numbers import Exact, exact_delta, exact_epsilon
 from graphveil.planning.plan import Plan, continued
 from graphveil.statistics.hubs import projectable, sensitivity_under, shape_under
+from graphveil.statistics.shape import Shape
 from graphveil.statistics.statistic import Statistic
 
 __all__ = ["Plan", "Prospect", "best", "compare", "continued", "plan"]
@@ -73,7 +74,7 @@ class _Wish:
             width=self.statistic.width(bound.counted),
             projected_l1=None if after is None else after.height,
             projected_rises=after is not None and after.rising,
-            shape=None if member.projects else shape_under(self.statistic, bound),
+            shape=self._shape(member, bound),
         )
 
     def _misfit(self, member: Mechanism) -> str | None:
@@ -82,6 +83,12 @@ class _Wish:
             return NO_THRESHOLD if self.projection is None else None
         without = isinstance(self.bound, NoBound) and self.statistic.needs_bound
         return NO_PROMISE if without else None
+
+    def _shape(self, member: Mechanism, bound: Bound) -> Shape | None:
+        """Of differences; a projecting mechanism has its own, but learns of people who leave."""
+        if member.projects and self.statistic.counted_for is None:
+            return None
+        return shape_under(self.statistic, bound)
 
     def prospect(self, member: Mechanism) -> Prospect:
         """The mechanism's plan, or its reason for having none."""
@@ -144,6 +151,12 @@ def plan(
 
 def require_projectable(statistic: Statistic, horizon: int | None) -> None:
     """Refuse what no mechanism that projects can publish."""
+    if statistic.counted_for is not None:
+        raise ParameterError(
+            "projection",
+            "does not go with a window: one person could change releases long after they left",
+            hint="Leave one of the two out.",
+        )
     if type(statistic).projected_l1 is Statistic.projected_l1:
         raise ParameterError(
             "projection",

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from graphveil.noise.exact_numbers import as_text
+from graphveil.statistics.parameters import WINDOW
 
 if TYPE_CHECKING:
     from graphveil.study.public.facts import ReleaseMade
@@ -23,6 +24,7 @@ COUNTED = {
     "components": "separate groups, single people included",
     "clusters": "clusters: groups of at least {k} linked people",
     "clustered": "people in clusters: groups of at least {k} linked people",
+    "growing-clusters": "growing clusters: groups with at least {k} people of {newest}",
     "high-degree": "people with at least {tau} links",
     "high-out-degree": "people with at least {tau} outgoing links",
     "high-in-degree": "people with at least {tau} incoming links",
@@ -47,7 +49,15 @@ def counted_things(series: PublishedSeries) -> str:
 
 def _plain(series: PublishedSeries) -> str:
     known = COUNTED.get(series.statistic)
-    return known.format(**series.parameters) if known else series.summary
+    if known is None:
+        return series.summary
+    return known.format(**(series.parameters | series.spans)) + _among(series)
+
+
+def _among(series: PublishedSeries) -> str:
+    """Who is counted, where it is not everybody."""
+    window = series.spans.get(WINDOW)
+    return f", among people who arrived in {window}" if window else ""
 
 
 def heading(series: PublishedSeries) -> str:

@@ -43,6 +43,7 @@ def count_series(
     sequence: GraphSequence,
     series: Iterable[SeriesTerms],
     after: SeriesCounts | None = None,
+    since: int = 0,
 ) -> SeriesCounts:
     """Count all series that look at the same graph together.
 
@@ -52,6 +53,7 @@ def count_series(
         series: what is published of it.
         after: what was counted on an earlier state of the sequence, so that only new steps
             are counted.
+        since: the first step of which values are wanted; those of recent networks are 0 before.
     """
     wanted: dict[_View, list[SeriesTerms]] = {}
     for terms in series:
@@ -63,7 +65,8 @@ def count_series(
         statistics = list(dict.fromkeys(terms.statistic for terms in members))
         before = after.views.get(view) if after else None
         seen = look(sequence, bound)
-        views[view] = engine.count(seen, statistics, after=before, bound=bound.counted)
+        counted = bound.counted
+        views[view] = engine.count(seen, statistics, after=before, bound=counted, since=since)
     return SeriesCounts(sequence.steps, views)
 
 

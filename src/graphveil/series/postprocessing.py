@@ -118,8 +118,12 @@ def processed(
         shape = "one row of numbers" if statistic.vector else "one number"
         raise ParameterError("raw_history", f"must have {shape} per release of {statistic.name}")
     clip = "clipped at 0" if highest is None else f"clipped to 0..{highest:g}"
-    if not statistic.monotone:
+    if not statistic.monotone and not statistic.cumulative:
         return Processed(clipped(raw, 0, highest), clip)
+    if not statistic.monotone:
+        falling = np.minimum.accumulate(monotone_in_degree(raw), axis=1)  # to the last bit
+        falling = clipped(falling, 0, highest)
+        return Processed(falling, f"falling in degree, {clip}", histogram_of(falling))
     order = "each value ends a rising fit of those before it" if online else "refitted to rise"
     if not statistic.cumulative:
         fit = online_isotonic(raw) if online else refitted(raw)
@@ -156,7 +160,8 @@ class Processing:
     def take(self, raw: Sequence[int]) -> tuple[tuple[float, ...], Processing]:
         """What stands beside a new release, and the processing that goes on."""
         if not self.statistic.monotone:
-            return tuple(clipped(raw).tolist()), self
+            row = processed(self.statistic, [raw] if self.statistic.vector else raw).values
+            return tuple(row.ravel().tolist()), self
         after = replace(self, fits=self._fitted(self.fits, raw))
         ends = np.array([_mean(fit) for fit in after.fits])
         if self.statistic.cumulative:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from graphveil.errors import ParameterError
+from graphveil.mechanisms.mechanism import Measured
 from graphveil.planning.plan import Plan
 from graphveil.statistics.hubs import sensitivity_under, shape_under
 from graphveil.statistics.statistic import Statistic
@@ -44,6 +45,10 @@ class SeriesTerms:
             raise ParameterError("plan", "was made for another statistic or another bound")
         if request.shape not in (None, shape_under(self.statistic, self.bound)):
             raise ParameterError("plan", "was made for another shape of what one person changes")
+        if (self.statistic.counted_for is None) == (
+            self.plan.mechanism.measured is Measured.RECENT
+        ):
+            raise ParameterError("plan", "was made for people who stay, or for those who leave")
         if self.projects:
             self._require_fitting_projection()
 

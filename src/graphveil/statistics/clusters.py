@@ -16,7 +16,13 @@ from graphveil.graph.hub_bound import HubBound
 from graphveil.statistics.components import joined_and_merged
 from graphveil.statistics.high_degree import HighDegree
 from graphveil.statistics.parameters import require_at_least, told, whole_number
-from graphveil.statistics.sensitivity import EVERY_MEASURE, PROOFS, Sensitivity
+from graphveil.statistics.sensitivity import (
+    EVERY_MEASURE,
+    EVERY_STATIC,
+    PROOFS,
+    Sensitivity,
+    StaticChange,
+)
 from graphveil.statistics.shape import Moves, Shape
 from graphveil.statistics.statistic import Domain, Statistic, register
 from graphveil.statistics.tallies import ClusterTally, Counts
@@ -140,6 +146,16 @@ class Clusters(ClusterStatistic):
             variation=(1 + merges) ** 2 + joined**2,
         )
 
+    def static_change(self, bound: Bound) -> StaticChange:
+        """An edge makes one cluster of two, one of none, or changes nothing.
+
+        Guarantees:
+            Exact. Proof: docs/sensitivities.md#one-release.
+        """
+        static, (joined, _) = self.sensitivity(bound).static_l1, _joined_and_merged(bound)
+        edge_span = 1 if bound == ONE_LINK else 2
+        return StaticChange(static, static**2, 1, max(1, joined), edge_span, EVERY_STATIC)
+
     def shape(self, bound: Bound) -> Shape:
         """As for components.
 
@@ -184,6 +200,14 @@ class Clustered(ClusterStatistic):
             proof=f"{PROOFS}#people-in-clusters",
             variation=(1 + brought) ** 2 + moved**2,
         )
+
+    def static_change(self, bound: Bound) -> StaticChange:
+        """Components only grow: an edge may join two that are just too small.
+
+        Guarantees:
+            Exact. Proof: docs/sensitivities.md#one-release.
+        """
+        return StaticChange.rising(self.sensitivity(bound).static_l1, 2 * (self.k - 1))
 
     def shape(self, bound: Bound) -> Shape:
         """Those who are brought into a cluster rise, and fall if they would come to one later.

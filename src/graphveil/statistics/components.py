@@ -10,7 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.graph.bound import Bound, DegreeBound
-from graphveil.statistics.sensitivity import EVERY_MEASURE, PROOFS, Sensitivity
+from graphveil.statistics.sensitivity import (
+    EVERY_MEASURE,
+    EVERY_STATIC,
+    PROOFS,
+    Sensitivity,
+    StaticChange,
+)
 from graphveil.statistics.shape import Moves, Shape
 from graphveil.statistics.statistic import Domain, Statistic, register
 from graphveil.statistics.tallies import ComponentTally, Counts
@@ -60,6 +66,15 @@ class Components(Statistic):
             proof=f"{PROOFS}#components",
             variation=(1 + merges) ** 2 + joined**2,
         )
+
+    def static_change(self, bound: Bound) -> StaticChange:
+        """The person is one more, or joins some to one; an edge joins two components or none.
+
+        Guarantees:
+            Exact. Proof: docs/sensitivities.md#one-release.
+        """
+        static, (joined, _) = self.sensitivity(bound).static_l1, joined_and_merged(bound)
+        return StaticChange(static, static**2, 1, joined, 1, EVERY_STATIC)
 
     def shape(self, bound: Bound) -> Shape:
         """It rises when the person arrives and when joined components merge, falls when it joins.

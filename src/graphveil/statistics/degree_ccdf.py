@@ -20,7 +20,12 @@ from graphveil.statistics.degrees import (
     Reach,
     highest_column,
 )
-from graphveil.statistics.sensitivity import EVERY_MEASURE, PROOFS, Sensitivity
+from graphveil.statistics.sensitivity import (
+    EVERY_MEASURE,
+    PROOFS,
+    Sensitivity,
+    StaticChange,
+)
 from graphveil.statistics.shape import Bins, Moves, Shape
 from graphveil.statistics.statistic import Domain, Statistic, register
 from graphveil.statistics.tallies import Counts, DegreeReach
@@ -60,6 +65,17 @@ class CcdfOfDegrees(DegreeStatistic, ABC):
             proof=f"{PROOFS}#degree-ccdf",
             variation=sum(rises**2 + falls**2 for rises, falls in _rises_and_falls(reach)),
         )
+
+    def static_change(self, bound: Bound) -> StaticChange:
+        """A touched node passes one threshold, perhaps all the same; the person passes all below.
+
+        Guarantees:
+            Exact. Proof: docs/sensitivities.md#one-release.
+        """
+        reach = self.reach(bound)
+        squared = (reach.touched + 1) ** 2 + reach.highest
+        static = reach.touched + reach.highest + 1
+        return StaticChange.rising(static, reach.ends, l2_squared=squared)
 
     def shape(self, bound: Bound) -> Shape:
         """Threshold by threshold.

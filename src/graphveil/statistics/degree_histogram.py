@@ -20,7 +20,13 @@ from graphveil.statistics.degrees import (
     Reach,
     highest_column,
 )
-from graphveil.statistics.sensitivity import EVERY_MEASURE, PROOFS, Sensitivity
+from graphveil.statistics.sensitivity import (
+    EVERY_MEASURE,
+    EVERY_STATIC,
+    PROOFS,
+    Sensitivity,
+    StaticChange,
+)
 from graphveil.statistics.shape import Bins, Moves, Shape
 from graphveil.statistics.statistic import Domain, Statistic, register
 from graphveil.statistics.tallies import Counts, DegreeReach
@@ -62,6 +68,22 @@ class HistogramOfDegrees(DegreeStatistic, ABC):
             proof=f"{PROOFS}#degree-histogram",
             variation=sum(rises**2 + falls**2 for rises, falls in _rises_and_falls(reach)),
             paper=self._paper(reach),
+        )
+
+    def static_change(self, bound: Bound) -> StaticChange:
+        """A touched node goes from one bin to the next, perhaps all to where the person stands.
+
+        Guarantees:
+            Exact. Proof: docs/sensitivities.md#one-release.
+        """
+        reach = self.reach(bound)
+        return StaticChange(
+            l1=2 * reach.touched + 1,
+            l2_squared=(reach.touched + 1) ** 2 + reach.touched**2,
+            edge_l1=2 * reach.ends,
+            span=4 * reach.touched + 2,
+            edge_span=4 * reach.ends,
+            exact_for=EVERY_STATIC,
         )
 
     def shape(self, bound: Bound) -> Shape:

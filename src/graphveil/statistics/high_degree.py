@@ -15,7 +15,12 @@ from graphveil.graph.bound import Bound
 from graphveil.graph.hub_bound import HubBound
 from graphveil.statistics.degrees import USE_DIRECTED, USE_UNDIRECTED, DegreeStatistic
 from graphveil.statistics.parameters import require_at_least, told, whole_number
-from graphveil.statistics.sensitivity import EVERY_MEASURE, PROOFS, Sensitivity
+from graphveil.statistics.sensitivity import (
+    EVERY_MEASURE,
+    PROOFS,
+    Sensitivity,
+    StaticChange,
+)
 from graphveil.statistics.shape import Moves, Shape
 from graphveil.statistics.statistic import Domain, Statistic, register
 from graphveil.statistics.tallies import Counts, DegreeReach
@@ -73,6 +78,14 @@ class HighDegreeCount(DegreeStatistic, ABC):
             variation=appear**2 + move**2,
             paper=None if self.direction == "in" else 2 * reach.touched + 1,
         )
+
+    def static_change(self, bound: Bound) -> StaticChange:
+        """Degrees only rise: the person and all touched nodes, or both ends of an edge, may pass.
+
+        Guarantees:
+            Exact. Proof: docs/sensitivities.md#one-release.
+        """
+        return StaticChange.rising(self.sensitivity(bound).static_l1, self.reach(bound).ends)
 
     def shape(self, bound: Bound) -> Shape:
         """A crossing of each touched node moves to an earlier step; that of the person is new.

@@ -9,6 +9,7 @@ from graphveil.errors import ParameterError
 from graphveil.graph.bound import Bound
 from graphveil.graph.hub_bound import HubBound
 from graphveil.graph.no_bound import NoBound
+from graphveil.statistics.recent import RecentStatistic
 from graphveil.statistics.sensitivity import PROOFS, Sensitivity
 from graphveil.statistics.shape import Mass, Shape
 from graphveil.statistics.statistic import Statistic, registered
@@ -31,6 +32,8 @@ def sensitivity_under(statistic: Statistic, bound: Bound) -> Sensitivity:
     within = statistic.sensitivity(bound.within)
     if not any(bound.hubs):
         return _of_keepers(within, bound)
+    if isinstance(statistic, RecentStatistic):
+        return _recent_sensitivity(statistic, bound)
     l1 = statistic.hub_l1(bound)
     lost = sum(bound.hubs) * within.edge_l1
     static_l1, squared = within.static_l1 + lost, _squared_sum(within.l2_squared, lost)
@@ -85,9 +88,31 @@ def projectable() -> list[str]:
     )
 
 
+def _recent_sensitivity(statistic: RecentStatistic, bound: HubBound) -> Sensitivity:
+    """The same for a recent network: the two ends of a lost link are in it together as long.
+
+    Guarantees:
+        Where links only add, what is lost and what the person adds never come on top of each other.
+        Proof: docs/sensitivities.md#recent-networks.
+    """
+    static, window = statistic.static_change(bound.within), statistic.counted_for
+    lost = sum(bound.hubs) * static.edge_l1
+    opposed = static.one_way and not statistic.vector
+    squared = static.l2_squared + lost**2
+    return Sensitivity(
+        l1=statistic.hub_l1(bound),
+        static_l1=max(static.l1, lost) if opposed else static.l1 + lost,
+        l2_squared=window * (squared if static.one_way else _squared_sum(static.l2_squared, lost)),
+        edge_l1=3 * window * static.edge_l1,
+        exact_for=frozenset(),
+        assumption=bound.assumption,
+        proof=f"{PROOFS}#recent-networks",
+    )
+
+
 def shape_under(statistic: Statistic, bound: Bound) -> Shape:
     """What the change of one person can look like; with hubs, as far as it is known."""
-    if not isinstance(bound, HubBound):
+    if not isinstance(bound, HubBound) or isinstance(statistic, RecentStatistic):
         return statistic.shape(bound)
     if not any(bound.hubs):
         return statistic.shape(bound.within)

@@ -71,4 +71,4 @@ class Nodes(Statistic):
     ) -> None:
         """Count the nodes that are present."""
         for v in range(len(present)):
-            out[0] += present[v]
+            out[0] += present[v] > 0

@@ -38,6 +38,20 @@ def told(
     return {"flags": flags, "metavar": metavar, "help": meaning, "parse": parse}
 
 
+WINDOW = "window"  # what every statistic takes
+NEWEST = "newest"
+STEPS = (WINDOW, NEWEST)  # numbers of steps, which reports give in the words of the calendar
+_WINDOW_HELP = (
+    "Count only people who arrived in the last N steps, and links among them. Every statistic "
+    "takes it."
+)
+
+
+def window_field() -> dict[str, Any]:
+    """How users give the number of steps for which people are counted."""
+    return told(f"--{WINDOW}", metavar="N", meaning=_WINDOW_HELP, parse=whole_number)
+
+
 def whole_number(given: str | int) -> str | int:
     """A whole number from the text of one; anything else as it came, to be refused later."""
     try:

@@ -124,7 +124,7 @@ class PatternCount(Statistic):
                 node[vertex] = -1
                 vertex -= 1
                 continue
-            fits = present[node[vertex]] == 1
+            fits = present[node[vertex]] > 0
             for earlier in range(vertex):
                 fits = fits and node[earlier] != node[vertex]
             for edge in range(2, len(given), 2):

@@ -22,9 +22,10 @@ class Sensitivity:
     some pair of neighbouring sequences, so that no smaller number would be private.
 
     Attributes:
-        l1: Γ, the L1 distance of the whole difference sequences of neighbours.
+        l1: Γ, the L1 distance of the whole difference sequences of neighbours; of a recent
+            network, in which people are counted for some steps only, that of all its values.
         static_l1: the L1 distance of one release, f(G_t), of neighbours.
-        l2_squared: the square of the L2 distance of the difference sequences, rounded up.
+        l2_squared: the square of the L2 distance of what `l1` is about, rounded up.
         edge_l1: as `l1`, for sequences that differ in one edge instead of one person.
         exact_for: the measures above that some pair of neighbours reaches.
         variation: over all numbers of a release, the sum of (all rises)² + (all falls)², where
@@ -60,6 +61,41 @@ class Sensitivity:
     def l2(self) -> float:
         """The L2 distance as a number for display; compute with `l2_squared`."""
         return sqrt(self.l2_squared)
+
+
+EVERY_STATIC: frozenset[Literal["l1", "l2_squared", "edge_l1"]] = frozenset(
+    ("l1", "l2_squared", "edge_l1")
+)
+
+
+@dataclass(frozen=True)
+class StaticChange:
+    """How far one person can move one release, f(G), of a graph within a degree bound.
+
+    Attributes:
+        l1: the L1 distance; the `static_l1` of a `Sensitivity`.
+        l2_squared: the square of the L2 distance.
+        edge_l1: the L1 distance where one edge is missing instead of one person.
+        span: from the farthest fall to the farthest rise that a person can make in different
+            releases; no more than `l1` where there are only rises.
+        edge_span: the same for one edge.
+        exact_for: the measures that some pair of graphs reaches.
+        one_way: whether persons and edges can only raise the numbers.
+    """
+
+    l1: int
+    l2_squared: int
+    edge_l1: int
+    span: int
+    edge_span: int
+    exact_for: frozenset[Literal["l1", "l2_squared", "edge_l1"]]
+    one_way: bool = False
+
+    @classmethod
+    def rising(cls, l1: int, edge_l1: int, *, l2_squared: int | None = None) -> StaticChange:
+        """That of numbers, or of one number, that can only rise; exact in every measure."""
+        squared = l1**2 if l2_squared is None else l2_squared
+        return cls(l1, squared, edge_l1, l1, edge_l1, EVERY_STATIC, one_way=True)
 
 
 def sensitivity_of_copies(

@@ -3,7 +3,7 @@
 Γ is only the L1 norm of the change d. How its rises and falls are divided decides what it
 costs to measure d through a matrix C: the cost, max ‖C·d‖₁ over the shape, is what noise has
 to hide (`docs/sensitivities.md#shapes`). Range and box are shapes of totals instead, for
-counts of the projected graph.
+counts of the projected graph, and so is what one person does to a recent network.
 """
 
 from __future__ import annotations
@@ -122,6 +122,41 @@ class Bins(Shape):
 
 
 @dataclass(frozen=True)
+class Recent(Shape):
+    """Changes of the values of a recent network: of up to `height` in all, each passing by.
+
+    The person, and with hubs each lost link of somebody else, changes the values of at most
+    `window` steps in a row, and together they change one value by at most `height`.
+
+    Attributes:
+        window: for how many steps somebody is counted.
+        height: what all these changes come to where they meet.
+        span: the sum, over them, of how far each reaches from its lowest to its highest; no more
+            than `height` where each of them only raises values, or only lowers them.
+    """
+
+    window: int
+    height: int
+    span: int
+
+    kind = "recent"
+
+    def cost(self, matrix: Columns) -> int:
+        """Of measuring values, not differences: all of it at the steps that C stretches most."""
+        return self.window * self.height * matrix.column_l1()
+
+    def words(self) -> str:
+        """What one person can do, in plain words."""
+        steps = "one release" if self.window == 1 else f"{self.window:,} releases in a row"
+        return f"changes of {self.height:,} in each of {steps}, and none afterwards"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data to store."""
+        sizes = {"window": self.window, "height": self.height, "span": self.span}
+        return {"kind": self.kind} | sizes
+
+
+@dataclass(frozen=True)
 class TotalsShape:
     """Every total changes by at most `height`, and may go up and down as often as it likes.
 
@@ -149,4 +184,6 @@ def shape_from_dict(data: Mapping[str, Any]) -> Shape:
         return Mass(data["total"])
     if data["kind"] == Moves.kind:
         return Moves(data["rises"], data["falls"])
+    if data["kind"] == Recent.kind:
+        return Recent(data["window"], data["height"], data["span"])
     return Bins(tuple(Moves(rises, falls) for rises, falls in data["bins"]))

@@ -15,8 +15,8 @@ from graphveil.errors import ParameterError
 from graphveil.graph.bound import Bound, DegreeBound, InOutBound
 from graphveil.graph.hub_bound import HubBound
 from graphveil.registry import Registry
-from graphveil.statistics.parameters import Parameter, parameter_of
-from graphveil.statistics.sensitivity import Sensitivity
+from graphveil.statistics.parameters import WINDOW, Parameter, parameter_of, whole_number
+from graphveil.statistics.sensitivity import EVERY_STATIC, Sensitivity, StaticChange
 from graphveil.statistics.shape import Mass, Moves, Shape, TotalsShape
 from graphveil.statistics.tallies import Counts, Tally
 
@@ -79,6 +79,17 @@ class Statistic(ABC):
     needs_bound: ClassVar[bool] = True
     advice: ClassVar[str] = ""
 
+    @property
+    def counted_for(self) -> int | None:
+        """For how many steps a person is counted; None if for good."""
+        return None
+
+    def recent(self, window: int) -> Statistic:
+        """The same among those alone who arrived in the last `window` steps."""
+        from graphveil.statistics.recent import Recent
+
+        return Recent(self, window)
+
     @classmethod
     def parameters(cls) -> tuple[Parameter, ...]:
         """What users specify; they may leave out what has a default."""
@@ -109,6 +120,27 @@ class Statistic(ABC):
     @abstractmethod
     def sensitivity(self, bound: Bound) -> Sensitivity:
         """What one person can change under `bound`; refuses a bound that does not fit."""
+
+    def static_change(self, bound: Bound) -> StaticChange:
+        """What one person can change in one release: all that counts in a recent network.
+
+        What is known of the whole sequence, which may be one release long, unless a statistic
+        knows better. Proofs: docs/sensitivities.md#recent-networks.
+        """
+        whole = self.sensitivity(bound)
+        squared = min(whole.static_l1**2, whole.l2_squared)
+        exact = whole.exact_for >= {"static_l1", "edge_l1"} and self.only_adds and not self.vector
+        reached = EVERY_STATIC if exact else frozenset()
+        ways = 1 if self.only_adds else 2
+        return StaticChange(
+            l1=whole.static_l1,
+            l2_squared=squared,
+            edge_l1=whole.edge_l1,
+            span=ways * whole.static_l1,
+            edge_span=ways * whole.edge_l1,
+            exact_for=reached,
+            one_way=self.only_adds,
+        )
 
     def shape(self, bound: Bound) -> Shape:
         """What the change of one person can look like over time, under `bound`.
@@ -184,7 +216,8 @@ class Statistic(ABC):
         Args:
             links: links[u, v] is 1 where the edge u→v exists (both ways if undirected),
                 and 0 wherever an endpoint is not present.
-            present: present[v] is 1 where node v has arrived.
+            present: present[v] is 0 where node v has not arrived; else 1 or, in a recent
+                network, for how many steps it has been there, that of its arrival included.
             given: the numbers from `definition_arguments`.
             out: zeroed, one place per degree 0..n for vectors, else only out[0] is used.
         """
@@ -260,9 +293,13 @@ def statistic(name: str, **given: Any) -> Statistic:
     """The statistic called `name` with its parameters, e.g. ``statistic("stars", k=3)``.
 
     A parameter may be given as users write it: ``statistic("pattern", pattern="a-b,b-c")``.
+    Every statistic takes a `window`: then only those who arrived in the last so many steps count.
     """
     member = _REGISTRY.named(name)
     expected = {each.name: each for each in member.parameters()}
+    window = None if WINDOW in expected else given.pop(WINDOW, None)
+    if window is not None:
+        return statistic(name, **given).recent(whole_number(window))  # type: ignore[arg-type]
     for missing in expected.keys() - given.keys() - member.defaults().keys():
         raise ParameterError(missing, f"is needed by '{name}'")
     for unknown in given.keys() - expected.keys():

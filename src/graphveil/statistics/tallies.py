@@ -73,7 +73,30 @@ class PatternTally:
     pattern: Pattern
 
 
-Tally: TypeAlias = (
+@dataclass(frozen=True)
+class GrowthTally:
+    """Components with at least `least` nodes that arrived in the last `recent` steps.
+
+    Only the last step of a sequence has such a number, so it is counted in recent networks alone.
+    """
+
+    least: int
+    recent: int
+
+
+@dataclass(frozen=True)
+class RecentTally:
+    """At each step another tally, in the network of the nodes of the last `window` steps.
+
+    Its rows are not changes: row t is what the other tally comes to, over all its steps, among
+    the nodes that arrived at the steps t − window + 1 to t, and the edges between them by then.
+    """
+
+    tally: PlainTally | GrowthTally
+    window: int
+
+
+PlainTally: TypeAlias = (
     NodeTally
     | EdgeTally
     | DegreeTally
@@ -82,6 +105,7 @@ Tally: TypeAlias = (
     | ClusterTally
     | PatternTally
 )
+Tally: TypeAlias = PlainTally | RecentTally
 
 
 @dataclass(frozen=True)

@@ -82,6 +82,13 @@ def compared(
     """
     from graphveil.planning.planner import compare, require_projectable
 
+    window = statistic.counted_for
+    if horizon is not None and window is not None and window > horizon:
+        raise ParameterError(
+            "window",
+            f"of {window} steps is longer than the {horizon} releases that there will be",
+            hint="Leave it out to count everybody.",
+        )
     prospects = compare(
         statistic, bound, epsilon=epsilon, delta=delta, horizon=horizon, projection=projection
     )

@@ -38,8 +38,12 @@ class SeriesWish:
 
     @property
     def called(self) -> str:
-        """Its name; if it has none, its statistic with its numbers: high-degree-3."""
-        numbers = [str(value) for value in self.parameters.values() if isinstance(value, int)]
+        """Its name; if it has none, its statistic with its numbers: high-degree-3-last-5."""
+        numbers = [
+            f"last-{value}" if name == "window" else str(value)
+            for name, value in self.parameters.items()
+            if isinstance(value, int)
+        ]
         return self.name or "-".join([self.statistic, *numbers])
 
     def as_entry(self) -> dict[str, Any]:

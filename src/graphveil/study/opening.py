@@ -14,7 +14,9 @@ from graphveil.planning.losses import losses_beyond
 from graphveil.planning.plan import Plan
 from graphveil.planning.planner import plan
 from graphveil.series import state as states
+from graphveil.statistics.parameters import STEPS
 from graphveil.statistics.sensitivity import PROOFS
+from graphveil.statistics.statistic import registered
 from graphveil.study.ledger import Ledger
 from graphveil.study.limits import require_limits
 from graphveil.study.promise import Promise, SeriesPromise
@@ -150,11 +152,17 @@ def _announcement(
     """What the public is told about a series before its first release."""
     counted, request = series.counted(), chosen.request
     beyond = losses_beyond(chosen, counted, promise.degree_bound)
+    parameters = {**registered()[series.statistic].defaults(), **series.parameters}
+    spans = {
+        name: promise.calendar.last_steps(int(parameters[name]))
+        for name in STEPS
+        if name in parameters
+    }
     return SeriesOpened(
         promise=series,
         series=series.name,
         statistic=series.statistic,
-        parameters={**counted.defaults(), **series.parameters},
+        parameters=parameters,
         summary=counted.summary,
         monotone=counted.monotone,
         epsilon=request.epsilon,
@@ -170,6 +178,7 @@ def _announcement(
         beyond=tuple(LossFact(hubs=hubs, epsilon=loss) for hubs, loss in beyond.items()),
         noise=noise_facts(_known_epochs(chosen)),
         predicted_std=tuple(round(value, DIGITS) for value in chosen.predicted),
+        spans=spans,
     )
 
 

@@ -271,9 +271,20 @@ class Promise(_Part):
         counted = series.counted()
         counted.require_domain(directed=self.directed)
         sensitivity_under(counted, series.threshold() or self.degree_bound)
+        self._require_window(counted.counted_for)
         self._require_threshold(series)
         if series.delta is not None and self.budget.delta is None:
             raise ValueError(f"series '{series.name}' has a δ, but the budget has none")
+
+    def _require_window(self, window: int | None) -> None:
+        """Nobody would ever leave a network of more steps than there are."""
+        last = self.calendar.last_step
+        if window is not None and last is not None and window > last + 1:
+            raise ParameterError(
+                "window",
+                f"of {window} steps is longer than the calendar, which has {last + 1}",
+                hint="Leave it out to count everybody.",
+            )
 
     def _require_threshold(self, series: SeriesPromise) -> None:
         """A threshold without a projecting mechanism would count another graph than is promised."""

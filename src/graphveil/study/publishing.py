@@ -113,7 +113,8 @@ def _ongoing(
     engine: Engine,
 ) -> dict[str, Ongoing]:
     """Every series, counted and ready for its next release."""
-    counts = count_series(engine, graph, terms.values())
+    newest = max(0, len(ledger.sealed) - 1)  # of which the kept totals are
+    counts = count_series(engine, graph, terms.values(), since=newest)
     found = {}
     for each in ledger.series:
         own, history = terms[each.series], (release.raw for release in each.releases)

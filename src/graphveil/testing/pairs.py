@@ -47,6 +47,11 @@ class Attackable(Protocol):
         """The claim under attack."""
 
 
+def window_of(statistic: Attackable) -> int:
+    """For how many steps people are counted in a statistic; 0 if for good."""
+    return getattr(statistic, "counted_for", None) or 0
+
+
 def hidden_part(nodes: int, relation: Relation, *, directed: bool) -> NDArray[np.uint8]:
     """Where a schedule holds what the smaller sequence lacks."""
     hidden = np.zeros((nodes, nodes), dtype=np.uint8)
@@ -136,13 +141,25 @@ class Pair:
 def totals(statistic: Attackable, schedule: NDArray[np.int64], pair: Pair) -> NDArray[np.int64]:
     """The statistic after every step of one sequence, by its definition in plain Python."""
     arguments = statistic.definition_arguments(directed=pair.directed)
-    found = np.zeros((pair.steps, len(schedule) + 1), dtype=np.int64)
-    for step in range(pair.steps):
-        present = (np.diagonal(schedule) <= step).astype(np.uint8)
-        links = (schedule <= step).astype(np.uint8)
-        np.fill_diagonal(links, 0)
+    steps = pair.steps + max(window_of(statistic) - 1, 0)  # until the last have left again
+    found = np.zeros((steps, len(schedule) + 1), dtype=np.int64)
+    for step in range(steps):
+        present, links = _network(schedule, step, window_of(statistic))
         statistic.definition(links, present, np.array(arguments, dtype=np.int64), found[step])
     return found
+
+
+def _network(
+    schedule: NDArray[np.int64], step: int, window: int
+) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """Who is there after a step, and who is linked; of a recent network, for how long they are."""
+    there = np.clip(step + 1 - np.diagonal(schedule), 0, None)
+    links = (schedule <= step).astype(np.uint8)
+    np.fill_diagonal(links, 0)
+    if not window:
+        return (there > 0).astype(np.uint8), links
+    there[there > window] = 0
+    return there.astype(np.uint8), links * np.outer(there > 0, there > 0).astype(np.uint8)
 
 
 def replay(statistic: Attackable, pair: Pair) -> Distances:
@@ -151,7 +168,7 @@ def replay(statistic: Attackable, pair: Pair) -> Distances:
     hidden = hidden_part(len(larger), pair.relation, directed=pair.directed)
     smaller = np.where(hidden == 1, NEVER, larger)
     apart = totals(statistic, larger, pair) - totals(statistic, smaller, pair)
-    changes = np.diff(apart, axis=0, prepend=0)
+    changes = apart if window_of(statistic) else np.diff(apart, axis=0, prepend=0)
     rises, falls = changes.clip(min=0).sum(axis=0), changes.clip(max=0).sum(axis=0)
     return Distances(
         l1=int(np.abs(changes).sum()),

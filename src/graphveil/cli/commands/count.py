@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -61,6 +61,8 @@ def count(
     data; a published calendar must be chosen without looking at the data.
 
     Example: graphveil count triangles --nodes nodes.csv --edges edges.csv --every year
+
+    Example: graphveil count clusters --k 3 --window 2 --nodes nodes.csv --edges edges.csv
     """
     from graphveil.cli.output import working
     from graphveil.kernels.startup import load_kernels_without_blas
@@ -118,11 +120,18 @@ def _print_json(intake: Intake, statistic: Statistic, counts: ExactCounts) -> No
             "private": PRIVATE,
             "statistic": str(statistic),
             "steps": intake.sequence.labels,
-            "totals": counts.totals(statistic).tolist(),
-            "differences": counts.differences(statistic).tolist(),
+            **_numbers(statistic, counts),
             "intake": intake.report.lines(),
         }
     )
+
+
+def _numbers(statistic: Statistic, counts: ExactCounts) -> dict[str, list[Any]]:
+    """What was counted; where people leave again, nothing adds up to a total."""
+    totals = counts.totals(statistic).tolist()
+    if statistic.counted_for is not None:
+        return {"values": totals}
+    return {"totals": totals, "differences": counts.differences(statistic).tolist()}
 
 
 def _print_table(intake: Intake, statistic: Statistic, counts: ExactCounts) -> None:
@@ -137,6 +146,7 @@ def _print_table(intake: Intake, statistic: Statistic, counts: ExactCounts) -> N
         rows = [(label, *row) for label, row in zip(labels, totals.tolist(), strict=True)]
         print_table(f"{statistic}: {statistic.summary}", ("step", *degrees), rows)
         return
-    differences = counts.differences(statistic).tolist()
-    rows = list(zip(labels, totals.tolist(), differences, strict=True))
-    print_table(f"{statistic}: {statistic.summary}", ("step", "total", "difference"), rows)
+    numbers = _numbers(statistic, counts)
+    header = ("step", *(name.removesuffix("s") for name in numbers))
+    rows = list(zip(labels, *numbers.values(), strict=True))
+    print_table(f"{statistic}: {statistic.summary}", header, rows)

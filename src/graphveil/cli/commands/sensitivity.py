@@ -79,6 +79,10 @@ def _print(statistic: Statistic, bound: Bound, found: Sensitivity) -> None:
     from graphveil.cli.output import print_table
     from graphveil.statistics.hubs import shape_under
 
+    whole = "the whole difference sequence"
+    if statistic.counted_for is not None:
+        whole = "all releases together"
+
     def row(scope: str, measure: str, value: object, paper: int | None = None) -> list[object]:
         return [scope, value, "exact" if measure in found.exact_for else "upper bound", paper]
 
@@ -86,9 +90,9 @@ def _print(statistic: Statistic, bound: Bound, found: Sensitivity) -> None:
         f"{statistic}: {bound}",
         ("what one person can change", "at most", "", "the paper"),
         (
-            row("the whole difference sequence, L1", "l1", found.l1, found.paper),
+            row(f"{whole}, L1", "l1", found.l1, found.paper),
             row("one release, L1", "static_l1", found.static_l1),
-            row("the whole difference sequence, L2", "l2_squared", f"√{found.l2_squared:,}"),
+            row(f"{whole}, L2", "l2_squared", f"√{found.l2_squared:,}"),
             row("one edge instead of one person, L1", "edge_l1", found.edge_l1),
         ),
     )

@@ -41,6 +41,10 @@ def statistics(as_json: Json = False) -> None:
         ),
         text_columns=5,
     )
+    print(
+        "Every statistic takes --window N: then only people who arrived in the last N steps count, "
+        "and links among them."
+    )
 
 
 def _as_data(member: type[Statistic]) -> dict[str, Any]:

@@ -34,9 +34,11 @@ class LocalEngine:
         *,
         after: ExactCounts | None = None,
         bound: Bound | None = None,
+        since: int = 0,
     ) -> ExactCounts:
         """Count every step, or only those new since `after`; see `Engine.count`."""
         from graphveil.engines.local.counters import answer_all  # compiles: only when counting
+        from graphveil.engines.local.work import Work
 
         statistics = tuple(statistics)
         for statistic in statistics:
@@ -44,7 +46,7 @@ class LocalEngine:
         if after is not None:
             require_earlier(after, sequence)
         tallies = dict.fromkeys(statistic.tally() for statistic in statistics)
-        answers = answer_all(tallies, sequence, after, self.threads)
+        answers = answer_all(tallies, Work(sequence, self.threads, since), after)
         return ExactCounts(statistics, extent(sequence, sequence.steps), answers, bound)
 
     def project(self, sequence: GraphSequence, threshold: Bound) -> GraphSequence:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, TypeAlias
-
-import numpy as np
 
 from graphveil.engines.counts import Answer, ExactCounts
 from graphveil.engines.local.clusters import Forest, count_clusters
@@ -13,18 +12,18 @@ from graphveil.engines.local.components import count_components
 from graphveil.engines.local.degrees import Degrees, count_degrees
 from graphveil.engines.local.nodes_and_edges import count_edges, count_nodes
 from graphveil.engines.local.patterns import count_copies
+from graphveil.engines.local.recent import count_growing, count_recent, joined
 from graphveil.engines.local.triangles import count_triangles
 from graphveil.engines.local.work import Work
-from graphveil.graph.sequence import GraphSequence
 from graphveil.statistics.tallies import (
     ClusterTally,
     ComponentTally,
-    Counts,
-    DegreeReach,
     DegreeTally,
     EdgeTally,
+    GrowthTally,
     NodeTally,
     PatternTally,
+    RecentTally,
     Tally,
     TriangleTally,
 )
@@ -61,7 +60,16 @@ def _copies(tally: PatternTally, work: Work, from_step: int, state: None) -> Ans
     return Answer(count_copies(work, tally.pattern, from_step))
 
 
-COUNTERS: dict[type[Tally], Counter] = {
+def _growing(tally: GrowthTally, work: Work, from_step: int, state: None) -> Answer:
+    return Answer(count_growing(work.sequence, tally))
+
+
+def _recent(tally: RecentTally, work: Work, from_step: int, state: Any) -> Answer:
+    inner = partial(COUNTERS[type(tally.tally)], tally.tally)
+    return count_recent(tally, inner, work, from_step, state)
+
+
+COUNTERS: dict[type[Tally | GrowthTally], Counter] = {
     NodeTally: _nodes,
     EdgeTally: _edges,
     DegreeTally: _degrees,
@@ -69,17 +77,15 @@ COUNTERS: dict[type[Tally], Counter] = {
     ComponentTally: _components,
     ClusterTally: _clusters,
     PatternTally: _copies,
+    GrowthTally: _growing,
+    RecentTally: _recent,
 }
 
 
 def answer_all(
-    tallies: Iterable[Tally],
-    sequence: GraphSequence,
-    after: ExactCounts | None,
-    threads: int | None,
+    tallies: Iterable[Tally], work: Work, after: ExactCounts | None
 ) -> dict[Tally, Answer]:
     """Every tally's answer for all steps; only those not in `after` are counted."""
-    work = Work(sequence, threads)
     return {tally: _answer(tally, work, after) for tally in tallies}
 
 
@@ -89,12 +95,4 @@ def _answer(tally: Tally, work: Work, after: ExactCounts | None) -> Answer:
         return count(tally, work, 0, None)
     before = after.answers[tally]
     new = count(tally, work, after.extent.steps, before.state)
-    return Answer(_joined(before.tallied, new.tallied), new.state)
-
-
-def _joined(before: Any, new: Any) -> Counts | DegreeReach:
-    """The steps before and the new ones as one."""
-    if isinstance(before, DegreeReach):
-        low, runs = (before.low, new.low), (before.runs, new.runs)
-        return DegreeReach(np.concatenate(low), np.concatenate(runs))
-    return np.concatenate((before, new))
+    return Answer(joined((before.tallied, new.tallied)), new.state)

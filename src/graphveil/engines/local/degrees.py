@@ -74,7 +74,7 @@ def count_degrees(
     sequence: GraphSequence, direction: Direction, from_step: int, before: Degrees | None
 ) -> tuple[DegreeReach, Degrees]:
     """R[t, d] for the steps from `from_step` on, and the degrees after the last step."""
-    before = before or _nothing(sequence)
+    before = before or no_degrees(sequence)
     late = sequence.late
     edges = EdgeColumns(
         sequence.node_offsets, sequence.offsets, sequence.entries,
@@ -93,7 +93,7 @@ def count_degrees(
     return DegreeReach(low, np.concatenate(runs)), after
 
 
-def _nothing(sequence: GraphSequence) -> Degrees:
+def no_degrees(sequence: GraphSequence) -> Degrees:
     """Where a pass begins."""
     width = min(WIDEST, max(NARROWEST, LARGEST_TABLE // max(1, sequence.steps)))
     none = np.empty(0, dtype=np.int32)

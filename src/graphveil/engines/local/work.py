@@ -16,10 +16,12 @@ class Work:
     Attributes:
         sequence: the growing graph.
         threads: how many threads to use; None for all.
+        since: the first step whose recent network is wanted.
     """
 
     sequence: GraphSequence
     threads: int | None
+    since: int = 0
 
     @cached_property
     def adjacency(self) -> Adjacency:

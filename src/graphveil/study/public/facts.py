@@ -172,6 +172,7 @@ class SeriesOpened(Fact):
         predicted_std: the noise that was announced, release by release.
         beyond: what it costs to break the promise, for whoever does; nothing where the series does
             not depend on a promise, or one that is broken is refused.
+        spans: parameters that are numbers of steps, in words, such as "the last 3 years".
     """
 
     event = Event.SERIES_OPENED
@@ -194,6 +195,12 @@ class SeriesOpened(Fact):
     predicted_std: tuple[float, ...]
     monotone: bool
     beyond: tuple[LossFact, ...] = ()
+    spans: dict[str, str] = {}
+
+    def to_data(self) -> dict[str, Any]:
+        """Plain data; of a series that counts everybody, as it was before there were windows."""
+        data = super().to_data()
+        return data if self.spans else {key: data[key] for key in data if key != "spans"}
 
     @property
     def vector(self) -> bool:

@@ -33,6 +33,7 @@ from graphveil.testing.pairs import (
     Relation,
     Schedule,
     hidden_part,
+    window_of,
 )
 
 
@@ -272,7 +273,8 @@ def search(
     catch = Catch(np.full(MEASURED, -1, np.int64), np.zeros((MEASURED, nodes, nodes), np.int8))
     given = np.array(statistic.definition_arguments(directed=directed), dtype=np.int64)
     definition = compiled(statistic.definition)
-    anneal(definition, given, start.copy(), rules, climb, rng, make_desk(nodes), catch)
+    desk = make_desk(nodes, window_of(statistic))
+    anneal(definition, given, start.copy(), rules, climb, rng, desk, catch)
     best = tuple(int(distance) for distance in catch.best)
     pairs = tuple(Pair.of(pair, relation, directed=directed) for pair in catch.schedules)
     return Found(best, pairs, climb.moves + 1)

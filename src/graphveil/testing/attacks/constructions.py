@@ -1,10 +1,11 @@
 """Worst cases that people have found, as starting points for the search.
 
-Every known extreme is one of four shapes, which differ only in when their parts appear:
+Every known extreme is one of five shapes, which differ only in when their parts appear:
 *twins* (the neighbours of the node that differs also meet helpers, which raise all their
 degrees one at a time), *books* (helpers that meet both ends of one edge), *circles*
-(every node linked to the next few, which is the complete graph where it closes), and
-*branches* (chains that begin beside what differs, grow by one, and are then tied together).
+(every node linked to the next few, which is the complete graph where it closes),
+*branches* (chains that begin beside what differs, grow by one, and are then tied together) and
+*spread* (chains that only grow, for what is counted among new nodes).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 from graphveil.graph.bound import Bound
 from graphveil.testing.pairs import NEVER, Relation, Schedule
 
-BRANCHES = (1, 2)  # how many nodes their chains have before they grow
+BRANCHES = (1, 2)  # how many nodes their chains have before they grow, or for how long these do
 
 
 def _sides(bound: Bound) -> tuple[int, int]:
@@ -95,30 +96,51 @@ def branches(bound: Bound, relation: Relation, length: int) -> Schedule:
     """Chains of `length` nodes beside the node, or the edge, that differs.
 
     At step 1 all of that is there, at step 2 every chain grows by one, and at step 3 their ends
-    are tied in a row. Chains lead into those that link to the node that differs, and away
-    from those it links to, so that even nodes with one link each way can form them.
+    are tied in a row.
     """
+    schedule = _chains(bound, relation, [2] + [1] * length)
+    sources, count = _sources(bound, relation)
+    for u, v in pairwise([*range(sources, count), *range(sources)]):
+        if not bound.directed or min(_sides(bound)) > 1 or v < sources <= u:
+            schedule[u, v] = 3
+            schedule[v, u] = NEVER if bound.directed else 3
+    return schedule
+
+
+def spread(bound: Bound, relation: Relation, steps: int) -> Schedule:
+    """Chains beside the node, or the edge, that differs, which two nodes more join at each step.
+
+    Nothing ties them otherwise: all of it lasts, and everywhere somebody is new.
+    """
+    return _chains(bound, relation, [step for step in reversed(range(steps)) for _ in range(2)])
+
+
+def _sources(bound: Bound, relation: Relation) -> tuple[int, int]:
+    """How many chains lead to what differs, and how many there are with those that lead away."""
     inward, outward = (1, 1) if relation == "edge" else _sides(bound)
-    sources, targets = inward, outward if bound.directed or relation == "edge" else 0
-    count = sources + targets
-    nodes = [[chain + count * depth for chain in range(count)] for depth in range(length + 1)]
-    arrivals = [2] * count + [1] * (count * length)
+    return inward, inward + (outward if bound.directed or relation == "edge" else 0)
+
+
+def _chains(bound: Bound, relation: Relation, arrivals: list[int]) -> Schedule:
+    """Chains whose nodes arrive as stated, from their ends to the node, or the edge, that differs.
+
+    Chains lead into those that link to the node that differs, and away from those it links to,
+    so that even nodes with one link each way can form them. Their ends come first.
+    """
+    sources, count = _sources(bound, relation)
+    nodes = [[chain + count * depth for chain in range(count)] for depth in range(len(arrivals))]
+    steps = [step for step in arrivals for _ in range(count)]
     edges = [(new, old) for new, old in _downwards(nodes, range(sources))]
     edges += [(old, new) for new, old in _downwards(nodes, range(sources, count))]
     heads = nodes[-1]
     if relation == "edge":
         edges.append((heads[0], heads[1]))
     else:
-        arrivals.append(0)
-        star = len(arrivals) - 1
+        steps.append(0)
+        star = len(steps) - 1
         edges += [(head, star) for head in heads[:sources]]
         edges += [(star, head) for head in heads[sources:]]
-    schedule = _schedule(arrivals, edges, bound)
-    for u, v in pairwise([*nodes[0][sources:], *nodes[0][:sources]]):
-        if not bound.directed or min(_sides(bound)) > 1 or v < sources <= u:
-            schedule[u, v] = 3
-            schedule[v, u] = NEVER if bound.directed else 3
-    return schedule
+    return _schedule(steps, edges, bound)
 
 
 def _downwards(nodes: list[list[int]], chains: range) -> Iterator[tuple[int, int]]:
@@ -136,6 +158,7 @@ def constructions(bound: Bound, relation: Relation) -> Iterator[Schedule]:
         yield twins(bound, own, (first, second), helper)
     for length in BRANCHES if reach > 1 or bound.directed else ():
         yield branches(bound, relation, length)
+        yield spread(bound, relation, length)
     if relation == "edge":
         for late, helper_pace in product((0, 1), (0, 1)):
             yield book(bound, late, helper_pace)

@@ -32,6 +32,7 @@ from graphveil.testing.attacks.distances import (
     Numbers,
     advance,
     compiled,
+    evaluate,
     first_difference,
     make_desk,
 )
@@ -50,6 +51,7 @@ from graphveil.testing.pairs import (
     Schedule,
     hidden_part,
     totals,
+    window_of,
 )
 
 Matrix: TypeAlias = NDArray[np.int64]
@@ -145,8 +147,9 @@ def replayed_cost(statistic: Attackable, pair: Pair, matrix: Matrix) -> int:
     hidden = hidden_part(len(larger), pair.relation, directed=pair.directed)
     smaller = np.where(hidden == 1, NEVER, larger)
     apart = totals(statistic, larger, pair) - totals(statistic, smaller, pair)
-    changes = np.diff(apart, axis=0, prepend=0)
-    return int(np.abs(matrix[:, : len(changes)] @ changes).sum())
+    changes = apart if window_of(statistic) else np.diff(apart, axis=0, prepend=0)
+    steps = min(matrix.shape[1], len(changes))
+    return int(np.abs(matrix[:, :steps] @ changes[:steps]).sum())
 
 
 def _excess(finding: CostFinding) -> int:
@@ -162,21 +165,21 @@ def collect_changes(
     desk: Desk,
     changes: Numbers,
 ) -> None:
-    """The change of the difference sequence, (steps, numbers), into `changes`."""
+    """The change of the difference sequence, (steps, numbers), into `changes`; or of the values."""
     desk.links[:] = 0
     desk.present[:] = 0
     desk.values[2] = 0
     changes[:] = 0
     first = first_difference(schedule, hidden)
     for step in range(len(changes)):
-        if advance(schedule, hidden, step, desk) and step >= first:
+        changed = advance(schedule, hidden, step, desk) or desk.window > 0
+        if changed and step >= first:
             for graph in range(2):
-                desk.values[graph] = 0
-                definition(desk.links[graph], desk.present[graph], given, desk.values[graph])
+                evaluate(definition, given, schedule, step, graph, desk)
             for place in range(changes.shape[1]):
                 difference = desk.values[0, place] - desk.values[1, place]
                 changes[step, place] = difference - desk.values[2, place]
-                desk.values[2, place] = difference
+                desk.values[2, place] = 0 if desk.window else difference
 
 
 @kernel
@@ -297,7 +300,7 @@ def _enumerated(
         orders = np.array(list(arrival_orders(nodes, steps, 1, gaps=True)), dtype=np.int64)
         best = np.full(len(tried), -1, dtype=np.int64)
         pairs = np.zeros((len(tried), nodes, nodes), dtype=np.int8)
-        desk, pile = make_desk(nodes), _pile(tried, steps, nodes + 1)
+        desk, pile = make_desk(nodes, window_of(statistic)), _pile(tried, steps, nodes + 1)
         given = _given(statistic, bound)
         enumerate_costs(*given, orders, family, limits, desk, pile, best, pairs)
         yield from _findings(statistic, bound, tried, best, pairs)
@@ -312,7 +315,7 @@ def _climbed(statistic: Shaped, bound: Bound, moves: int) -> Iterator[CostFindin
         rules = rules_for(bound, nodes, steps, "node")
         best = np.full(len(tried), -1, dtype=np.int64)
         pairs = np.zeros((len(tried), nodes, nodes), dtype=np.int8)
-        desk, pile = make_desk(nodes), _pile(tried, steps, nodes + 1)
+        desk, pile = make_desk(nodes, window_of(statistic)), _pile(tried, steps, nodes + 1)
         definition, given = _given(statistic, bound)
         climb_costs(
             definition, given, start.copy(), rules, goal, moves, rng, desk, pile, best, pairs

@@ -49,19 +49,28 @@ class Desk(NamedTuple):
         present: (2, n) which of their nodes have arrived.
         values: (5, n + 1) the statistic on each, their difference one step before, and all
             rises and all falls of that difference so far.
+        window: for how many steps nodes are counted; 0 if for good.
+        recent_links: (n, n) the links among those who are counted, if not all are.
+        recent_present: (n,) for how many steps each of these has been there.
     """
 
     links: Mask
     present: Mask
     values: Numbers
+    window: int
+    recent_links: Mask
+    recent_present: Mask
 
 
-def make_desk(nodes: int) -> Desk:
+def make_desk(nodes: int, window: int = 0) -> Desk:
     """An empty desk for pairs of this many nodes."""
     return Desk(
         np.zeros((2, nodes, nodes), dtype=np.uint8),
         np.zeros((2, nodes), dtype=np.uint8),
         np.zeros((5, nodes + 1), dtype=np.int64),
+        window,
+        np.zeros((nodes, nodes), dtype=np.uint8),
+        np.zeros(nodes, dtype=np.uint8),
     )
 
 
@@ -94,13 +103,49 @@ def advance(schedule: Schedule, hidden: Mask, step: int, desk: Desk) -> bool:
 
 
 @kernel
-def weigh(values: Numbers, found: Numbers) -> None:
-    """Add one step's part to the distances, and remember the difference it ends with."""
-    apart = 0
+def seen_steps(steps: int, desk: Desk) -> int:
+    """How many steps have to be looked at: until the last who arrived have left again."""
+    return steps + max(desk.window - 1, 0)
+
+
+@kernel
+def look_back(schedule: Schedule, step: int, graph: int, desk: Desk) -> None:
+    """Put the recent network of one graph on the desk."""
+    nodes = len(schedule)
+    for v in range(nodes):
+        there = step - schedule[v, v] + 1
+        counted = desk.present[graph, v] and there <= desk.window
+        desk.recent_present[v] = there if counted else 0
+    for u in range(nodes):
+        for v in range(nodes):
+            both = desk.recent_present[u] > 0 and desk.recent_present[v] > 0
+            desk.recent_links[u, v] = desk.links[graph, u, v] if both else 0
+
+
+@kernel
+def evaluate(
+    definition: Definition, given: Numbers, schedule: Schedule, step: int, graph: int, desk: Desk
+) -> None:
+    """The statistic on one of the two graphs at a step, or on its recent network."""
+    desk.values[graph] = 0
+    if desk.window:
+        look_back(schedule, step, graph, desk)
+        definition(desk.recent_links, desk.recent_present, given, desk.values[graph])
+    else:
+        definition(desk.links[graph], desk.present[graph], given, desk.values[graph])
+
+
+@kernel
+def weigh(desk: Desk, found: Numbers) -> None:
+    """Add one step's part to the distances, and remember the difference it ends with.
+
+    Where nodes are counted for some steps only, noise is added to values, not to differences.
+    """
+    apart, values = 0, desk.values
     for place in range(values.shape[1]):
         difference = values[0, place] - values[1, place]
         change = difference - values[2, place]
-        values[2, place] = difference
+        values[2, place] = 0 if desk.window else difference
         apart += abs(difference)
         found[L1] += abs(change)
         found[L2] += change * change
@@ -126,9 +171,9 @@ def distances(
     desk.values[2:] = 0
     found[:] = 0
     first = first_difference(schedule, hidden)
-    for step in range(steps):
-        if advance(schedule, hidden, step, desk) and step >= first:
+    for step in range(seen_steps(steps, desk)):
+        changed = advance(schedule, hidden, step, desk) or desk.window > 0
+        if changed and step >= first:
             for graph in range(2):
-                desk.values[graph] = 0
-                definition(desk.links[graph], desk.present[graph], given, desk.values[graph])
-            weigh(desk.values, found)
+                evaluate(definition, given, schedule, step, graph, desk)
+            weigh(desk, found)

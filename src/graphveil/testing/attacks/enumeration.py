@@ -34,6 +34,7 @@ from graphveil.testing.pairs import (
     Relation,
     Schedule,
     hidden_part,
+    window_of,
 )
 
 
@@ -246,6 +247,7 @@ def exhaustive(
             np.full((2, n, n, MEASURED), -1, dtype=np.int64),
             np.zeros((2, n, n, MEASURED, n, n), dtype=np.int8),
         )
-        tried += enumerate_pairs(definition, given, orders, family, make_desk(n), records)
+        desk = make_desk(n, window_of(statistic))
+        tried += enumerate_pairs(definition, given, orders, family, desk, records)
         all_records.append(records)
     return Survey(tuple(all_records), tried, directed, relation)

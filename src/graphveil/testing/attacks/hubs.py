@@ -25,7 +25,9 @@ from graphveil.testing.attacks.distances import (
     Mask,
     Numbers,
     compiled,
+    evaluate,
     make_desk,
+    seen_steps,
     weigh,
 )
 from graphveil.testing.attacks.enumeration import (
@@ -35,7 +37,15 @@ from graphveil.testing.attacks.enumeration import (
     family_of,
     next_edges,
 )
-from graphveil.testing.pairs import NEVER, Attackable, Definition, Pair, Schedule, hidden_part
+from graphveil.testing.pairs import (
+    NEVER,
+    Attackable,
+    Definition,
+    Pair,
+    Schedule,
+    hidden_part,
+    window_of,
+)
 
 
 class Limits(NamedTuple):
@@ -141,7 +151,7 @@ def projected_distances(
     desk.values[2:] = 0
     found[:] = 0
     nodes = kept.shape[1]
-    for step in range(steps):
+    for step in range(seen_steps(steps, desk)):
         for graph in range(2):
             for u in range(nodes):
                 for v in range(nodes):
@@ -151,9 +161,8 @@ def projected_distances(
                         desk.links[graph, u, u] = 0
                     else:
                         desk.links[graph, u, v] = there
-            desk.values[graph] = 0
-            definition(desk.links[graph], desk.present[graph], given, desk.values[graph])
-        weigh(desk.values, found)
+            evaluate(definition, given, kept[graph], step, graph, desk)
+        weigh(desk, found)
 
 
 class Record(NamedTuple):
@@ -318,7 +327,7 @@ def attack_with_hubs(
         family = family_of(size.nodes, steps, "node", directed=bound.directed, late=late)
         orders = np.array(list(arrival_orders(size.nodes, steps, 1, gaps=late)), dtype=np.int64)
         record = _record(size.nodes)
-        desk = make_desk(size.nodes)
+        desk = make_desk(size.nodes, window_of(statistic))
         tried += enumerate_with_hubs(definition, given, orders, family, limits, desk, record)
         records.append(record)
     rng = np.random.default_rng([seed, crc32(f"{statistic} {bound}".encode())])
@@ -328,7 +337,7 @@ def attack_with_hubs(
             rules = _free_rules(bound, len(start), steps + int(rng.integers(0, 3)))
             size_of_claim = (claimed.l1, claimed.static_l1, claimed.l2_squared, claimed.l1)[goal]
             climb = Climb(goal, moves, 0.5 + 0.06 * size_of_claim, 0.1 + 0.006 * size_of_claim)
-            record, desk = _record(len(start)), make_desk(len(start))
+            record, desk = _record(len(start)), make_desk(len(start), window_of(statistic))
             anneal_with_hubs(definition, given, start, rules, climb, limits, rng, desk, record)
             tried += moves + 1
             records.append(record)

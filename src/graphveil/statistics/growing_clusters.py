@@ -1,0 +1,130 @@
+"""Growing clusters: components of the recent network that several people joined of late."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphveil.errors import ParameterError
+from graphveil.graph.bound import Bound
+from graphveil.statistics.clusters import Clusters
+from graphveil.statistics.parameters import require_at_least, told, whole_number, window_field
+from graphveil.statistics.recent import RecentStatistic
+from graphveil.statistics.sensitivity import StaticChange
+from graphveil.statistics.statistic import Domain, Statistic, register
+from graphveil.statistics.tallies import Counts, GrowthTally
+
+
+@register
+@dataclass(frozen=True)
+class GrowingClusters(RecentStatistic):
+    """How many components, weak ones in directed graphs, have `k` people of the last steps.
+
+    Attributes:
+        window: the people of so many steps, and the links among them, are the network.
+        k: how many of a component must have arrived in the last `recent` steps.
+        recent: how many of the steps of the network these are.
+    """
+
+    name = "growing-clusters"
+    summary = (
+        "number of components of the network of the last steps that at least k people joined "
+        "in the very last ones"
+    )
+    formulas: ClassVar[dict[str, str]] = {
+        "undirected": "window·max(D − 1, 1), of all values",
+        "directed": "window·(Din + Dout − 1), of all values",
+    }
+    domain = Domain.BOTH
+
+    window: int = field(metadata=window_field())
+    # Study files may leave these out and mean three and one by it: they must never change.
+    k: int = field(
+        default=3,
+        metadata=told(
+            "--k",
+            metavar="N",
+            meaning="Least number of new people in a growing cluster (3 if not given).",
+            parse=whole_number,
+        ),
+    )
+    newest: int = field(
+        default=1,
+        metadata=told(
+            "--newest",
+            metavar="N",
+            meaning="In how many of the last steps they arrived (1 if not given).",
+            parse=whole_number,
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        require_at_least("window", self.window, 1, "The network has the people of so many steps.")
+        require_at_least("k", self.k, 2, "One new person is a component: use 'components'.")
+        require_at_least("newest", self.newest, 1, "1 looks at those of the newest step.")
+        if self.newest > self.window:
+            raise ParameterError(
+                "newest",
+                f"{self.newest} steps are more than the window of {self.window}",
+                hint="The new people of a cluster are among those of the window.",
+            )
+
+    @classmethod
+    def examples(cls) -> Iterable[Statistic]:
+        """A short window, in which some people are new, or all."""
+        return tuple(cls(2, 2, newest) for newest in (1, 2))
+
+    @property
+    def counted_for(self) -> int:
+        """The window."""
+        return self.window
+
+    def static_change(self, bound: Bound) -> StaticChange:
+        """As for clusters: one that grows is a component of enough new people.
+
+        Guarantees:
+            Exact. Proof: docs/sensitivities.md#growing-clusters.
+        """
+        return Clusters(self.k).static_change(bound)
+
+    def lasts(self, bound: Bound) -> bool:
+        """A pair that nobody else can join is new for the newest steps only."""
+        return bound.limit("total") > 1 or self.newest == self.window
+
+    def within(self) -> GrowthTally:
+        """Components with enough new people."""
+        return GrowthTally(self.k, self.newest)
+
+    def values(self, tallied: Counts, width: int | None) -> Counts:
+        """The number of them."""
+        return tallied
+
+    def definition_arguments(self, *, directed: bool) -> tuple[int, ...]:
+        """How many people, and of how many steps."""
+        return self.k, self.newest
+
+    @staticmethod
+    def definition(
+        links: NDArray[np.uint8], present: NDArray[np.uint8], given: Counts, out: Counts
+    ) -> None:
+        """Let every node take the smallest label beside it; count labels that enough new have."""
+        label = np.arange(len(present))
+        changed = True
+        while changed:
+            changed = False
+            for u in range(len(present)):
+                for v in range(len(present)):
+                    if links[u, v] and label[u] != label[v]:
+                        label[u] = label[v] = min(label[u], label[v])
+                        changed = True
+        for first in range(len(present)):
+            new = 0
+            for v in range(len(present)):
+                if 1 <= present[v] <= given[1] and label[v] == first:
+                    new += 1
+            if new >= given[0]:
+                out[0] += 1

@@ -197,12 +197,50 @@ def test_vectors_have_no_moves_under_hubs() -> None:
     assert shape_under(statistic("degree-ccdf"), DegreeBound(2)) != Mass(9)
 
 
+ANYBODY = [
+    HubBound(DegreeBound(2), (0,), checked=False),
+    HubBound(DegreeBound(1), (1,), checked=False),
+    HubBound(DegreeBound(3), (1,), checked=False),
+    HubBound(InOutBound(1, 2), (1, 0), checked=False),
+]
+
+
+@pytest.mark.parametrize("bound", ANYBODY, ids=repr)
+def test_no_claim_is_broken_where_others_break_the_promise(bound: HubBound) -> None:
+    tried = 0
+    for member in every_statistic():
+        try:
+            finding = attacked(member, bound)
+        except ParameterError:
+            continue
+        assert not finding.broken, (member, finding)
+        tried += 1
+    assert tried > 8
+
+
+def test_a_hub_that_stops_counts_where_others_break_the_promise() -> None:
+    """τ = 1, D = 2, one hub: 2D + 1 + 3 is reached, and what holds if all keep it is broken."""
+    member, free = statistic("high-degree", tau=1), HubBound(DegreeBound(2), (1,), checked=False)
+    checked = sensitivity_under(member, HubBound(DegreeBound(2), (1,)))
+    honest = sensitivity_under(member, free)
+    assert (checked.l1, honest.l1) == (7, 8)
+    found = [
+        attack_with_hubs(member, checked, free, sizes=SIZES[False], runs=6, moves=6_000, seed=seed)
+        for seed in range(3)
+    ]
+    assert max(each.l1 for each in found) == 8
+    assert any(each.broken for each in found)
+
+
 PLANTED = [
     ("edges", {}, HubBound(DegreeBound(2), (2,))),
     ("high-degree", {"tau": 1}, HubBound(DegreeBound(3), (1,))),
     ("degree-ccdf", {}, HubBound(DegreeBound(2), (1,))),
     ("clustered", {"k": 2}, HubBound(DegreeBound(2), (1,))),
     ("edges", {}, HubBound(InOutBound(1, 1), (0, 1))),
+    ("edges", {}, HubBound(DegreeBound(2), (2,), checked=False)),
+    ("components", {}, HubBound(DegreeBound(1), (1,), checked=False)),
+    ("edges", {}, HubBound(InOutBound(1, 1), (1, 0), checked=False)),
 ]
 
 

@@ -141,7 +141,11 @@ def _with_hubs(within: DegreeBound | InOutBound, hubs: str | None) -> Bound:
     """The bound, or the promise with hubs around it."""
     from graphveil.graph.hub_bound import HubBound
 
-    return within if hubs is None else HubBound(within, hub_numbers(hubs))
+    if hubs is None:
+        return within
+    promised = HubBound(within, hub_numbers(hubs))
+    promised.require_sense()
+    return promised
 
 
 def hub_numbers(text: str) -> tuple[int, ...]:

@@ -52,6 +52,26 @@ class HubBound(Bound):
         if self.checked and not any(self.hubs):
             raise ParameterError("hubs", "0 is the degree bound without hubs", hint="Leave it out.")
 
+    def require_sense(self) -> None:
+        """Refuse more hubs than anybody can be linked to, where the rest of the promise is kept.
+
+        Nobody has more than Din incoming links if nobody is linked to an in-hub, and so on.
+        """
+        if not isinstance(self.within, InOutBound):
+            return
+        in_hubs, out_hubs = self.hubs
+        for fewer, more, most, links in (
+            (in_hubs, out_hubs, self.within.inward, "incoming"),
+            (out_hubs, in_hubs, self.within.outward, "outgoing"),
+        ):
+            if not fewer and more > most:
+                raise ParameterError(
+                    "hubs",
+                    f"nobody has more than {most} {links} links under this promise, so nobody is "
+                    f"linked to {more} hubs that way",
+                    hint=f"Promise at most {most}.",
+                )
+
     @property
     def directed(self) -> bool:
         """As the bound within."""

@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from graphveil.errors import BudgetError, ParameterError, StudyError
+from graphveil.graph.hub_bound import HubBound
 from graphveil.noise.exact_numbers import as_text
 from graphveil.noise.release_noise import measurement
 from graphveil.planning.losses import losses_beyond
@@ -118,8 +119,10 @@ def require_affordable(promise: Promise) -> None:
 
 
 def require_draft(promise: Promise) -> None:
-    """Refuse a draft with a series that claims to have been opened, or with a text too long."""
+    """Refuse a draft with a series that claims to have been opened, or what makes no sense."""
     require_limits(promise, "study.toml")
+    if isinstance(promise.degree_bound, HubBound):
+        promise.degree_bound.require_sense()
     for each in promise.series:
         if each.opened is not None:
             raise StudyError(

@@ -3,6 +3,7 @@
 A pair is any two neighbours that keep the promise; both are projected as counting does
 (`graph/projection.py`), and only then compared. Every small pair is tried, and larger ones
 by the same moves as under a degree bound, of which those that break the promise are undone.
+Where the promise is not checked, only the person who makes the difference has to keep it.
 """
 
 from __future__ import annotations
@@ -58,6 +59,8 @@ class Limits(NamedTuple):
         from_hubs: how many nodes with more out-links may link to a node.
         symmetric: whether edges go both ways.
         oriented: whether reciprocal edges are forbidden.
+        own_hubs: how many hubs, both ways together, the person may have who is in one sequence
+            only, where nothing is promised about others; -1 where everybody keeps the promise.
     """
 
     inward: int
@@ -66,13 +69,15 @@ class Limits(NamedTuple):
     from_hubs: int
     symmetric: bool
     oriented: bool
+    own_hubs: int
 
 
 def limits_of(bound: HubBound) -> Limits:
     """The limits of a promise."""
     hubs = bound.hubs if bound.directed else bound.hubs * 2
     sides = bound.within.limit("in"), bound.within.limit("out")
-    return Limits(*sides, hubs[0], hubs[1], not bound.directed, bound.kind == "oriented")
+    own = -1 if bound.checked else sum(bound.hubs)
+    return Limits(*sides, hubs[0], hubs[1], not bound.directed, bound.kind == "oriented", own)
 
 
 @kernel
@@ -109,7 +114,10 @@ def keep_first_links(schedule: Schedule, limits: Limits, kept: Schedule) -> None
 
 @kernel
 def keeps_promise(schedule: Schedule, limits: Limits) -> bool:
-    """Whether nobody is linked to more hubs than promised, and nothing forbidden is there."""
+    """Whether nobody is linked to more hubs than promised, and nothing forbidden is there.
+
+    Of a promise that is not checked, only the last node keeps it, who is in one sequence alone.
+    """
     nodes = len(schedule)
     inward, outward = np.zeros(nodes, np.int64), np.zeros(nodes, np.int64)
     for u in range(nodes):
@@ -119,12 +127,15 @@ def keeps_promise(schedule: Schedule, limits: Limits) -> bool:
                 inward[v] += 1
                 if limits.oriented and schedule[v, u] != NEVER:
                     return False
-    for u in range(nodes):
+    alone = limits.own_hubs >= 0
+    for u in range(nodes - 1 if alone else 0, nodes):
         to_hubs, from_hubs = 0, 0
         for v in range(nodes):
             if u != v:
                 to_hubs += schedule[u, v] != NEVER and inward[v] > limits.inward
                 from_hubs += schedule[v, u] != NEVER and outward[v] > limits.outward
+        if alone:
+            return to_hubs + (0 if limits.symmetric else from_hubs) <= limits.own_hubs
         if to_hubs > limits.to_hubs or from_hubs > limits.from_hubs:
             return False
     return True

@@ -14,7 +14,7 @@ from graphveil.mechanisms.moves import Returning
 from graphveil.noise.joint_laws import JointLaw
 from graphveil.noise.laws import Law
 from graphveil.noise.zcdp import epsilon_of, rho_of
-from graphveil.planning.losses import loss_beside, losses_beyond
+from graphveil.planning.losses import loss_beyond, losses_beyond
 from graphveil.planning.planner import Plan, plan
 from graphveil.statistics.hubs import sensitivity_under, shape_under
 from graphveil.statistics.shape import Columns
@@ -62,9 +62,12 @@ def cost_of(counted: Statistic, own: HubBound, matrix: Columns) -> int:
     return min(most, shape_under(counted, own).cost(matrix))
 
 
-def by_its_noise(made: Plan, counted: Statistic, bound: HubBound, hubs: int) -> Fraction:
+def by_its_noise(made: Plan, counted: Statistic, bound: HubBound, further: int) -> Fraction:
     """The loss, from the scale of the noise that would be drawn and what is measured."""
-    own = bound.of_somebody_beside(hubs)
+    return max(_by_its_noise(made, counted, own) for own in bound.exceeded(further))
+
+
+def _by_its_noise(made: Plan, counted: Statistic, own: HubBound) -> Fraction:
     found, epochs = sensitivity_under(counted, own), made.epochs
     assert epochs is not None
     if made.mechanism.measured is Measured.TOTALS:
@@ -100,13 +103,12 @@ def test_the_loss_is_that_of_the_noise(name: str) -> None:
             if made.mechanism.projects:
                 assert losses_beyond(made, counted, bound) == {}
                 continue
-            promised = sum(bound.hubs)
-            kept = by_its_noise(made, counted, bound, promised)
+            kept = by_its_noise(made, counted, bound, 0)
             assert kept <= Fraction(1, 2) * (1 + Fraction(1, 10**9)), (counted, bound)
-            for hubs, loss in losses_beyond(made, counted, bound).items():
-                real = by_its_noise(made, counted, bound, hubs)
-                assert real <= loss * (1 + Fraction(1, 10**9)), (counted, bound, hubs)
-                assert loss <= 2 * real + Fraction(1, 2), (counted, bound, hubs)
+            for further, loss in losses_beyond(made, counted, bound).items():
+                real = by_its_noise(made, counted, bound, further)
+                assert real <= loss * (1 + Fraction(1, 10**9)), (counted, bound, further)
+                assert loss <= 2 * real + Fraction(1, 2), (counted, bound, further)
     assert tried, name
 
 
@@ -115,11 +117,11 @@ def test_known_numbers() -> None:
     bound, edges = HubBound(DegreeBound(10), (2,), checked=False), statistic("edges")
     plain = plan(edges, bound, epsilon=1, horizon=5, mechanism="sensdiff")
     assert losses_beyond(plain, edges, bound) == {
-        3: Fraction(13, 12), 4: Fraction(14, 12), 7: Fraction(17, 12), 12: Fraction(22, 12),
+        1: Fraction(13, 12), 2: Fraction(14, 12), 5: Fraction(17, 12), 10: Fraction(22, 12),
     }  # fmt: skip
     returning = plan(edges, bound, epsilon=1, horizon=5, mechanism="moves")
     # 2·max(rises, falls) = 2·max(10, h): nothing more is lost until more links fall than rise
-    assert [loss_beside(returning, edges, bound, h) for h in (2, 10, 12, 20)] == [
+    assert [loss_beyond(returning, edges, bound, more) for more in (0, 8, 10, 18)] == [
         1, 1, Fraction(12, 10), 2,
     ]  # fmt: skip
 
@@ -131,7 +133,16 @@ def test_high_degrees_are_charged_for_hubs_that_stop() -> None:
     assert sensitivity_under(high, checked).l1 == 25
     assert sensitivity_under(high, free).l1 == 27
     made = plan(high, free, epsilon=1, horizon=4, mechanism="sensdiff")
-    assert loss_beside(made, high, free, 3) == Fraction(30, 27)
+    assert loss_beyond(made, high, free, 1) == Fraction(30, 27)
+
+
+def test_of_two_kinds_of_hubs_the_dearer_one_is_told() -> None:
+    """Out-degrees: 2 for somebody beside one in-hub more, and 1 beside one out-hub more."""
+    high, free = statistic("high-out-degree", tau=2), HubBound(InOutBound(1, 5), (0, 1), False)
+    assert sensitivity_under(high, free).l1 == 4
+    made = plan(high, free, epsilon=1, horizon=4, mechanism="sensdiff")
+    assert [sensitivity_under(high, own).l1 for own in free.exceeded(1)] == [6, 5]
+    assert loss_beyond(made, high, free, 1) == Fraction(6, 4)
 
 
 def test_a_promise_that_is_checked_has_no_losses_to_tell() -> None:

@@ -15,7 +15,7 @@ from graphveil.errors import ParameterError
 from graphveil.graph.bound import DegreeBound, InOutBound
 from graphveil.graph.hub_bound import HubBound
 from graphveil.statistics.hubs import sensitivity_under, shape_under
-from graphveil.statistics.shape import Mass, Moves
+from graphveil.statistics.shape import Bins, Mass, Moves, Shape
 from graphveil.statistics.statistic import registered, statistic
 from graphveil.testing.attacks.sweep import every_statistic
 
@@ -28,11 +28,11 @@ DIRECTED = [
 
 
 class Expected(NamedTuple):
-    """A statistic with its rises and falls, or only their sum, under a promise."""
+    """A statistic with its rises and falls, number by number, or their sum, under a promise."""
 
     name: str
     parameters: dict[str, Any]
-    changes: tuple[int, int] | int
+    changes: tuple[int, int] | int | Bins
 
 
 def undirected(degree: int, hubs: int) -> Iterator[Expected]:
@@ -55,21 +55,44 @@ def undirected(degree: int, hubs: int) -> Iterator[Expected]:
         if tau == 1:  # whoever has a link is in a cluster of two
             yield Expected("clustered", {"k": 2}, (d + 1 + h, d + h + stopped))
     yield Expected("high-degree", {"tau": d}, (d + 1, 2 * h))
-    yield Expected("degree-ccdf", {}, 2 * d * d + 1 + 2 * d * h)
-    yield Expected("degree-histogram", {}, 4 * d * d + 1 + 4 * d * h)
+    yield Expected("degree-ccdf", {}, thresholds(d, h))
+    yield Expected("degree-histogram", {}, bins(d, h))
 
 
-def directed(inward: int, outward: int, hubs: int) -> Iterator[Expected]:
-    total, h = inward + outward, hubs
+def thresholds(degree: int, hubs: int) -> Bins:
+    """Of the CCDF: 0, those between, and the highest; and one fall of each hub."""
+    between = [(degree + 1 + hubs, degree + hubs)] * (degree - 1)
+    pairs = [(1, 0), *between, (degree + 1, hubs)]
+    return Bins(tuple(Moves(*pair) for pair in pairs), loose=hubs)
+
+
+def bins(degree: int, hubs: int) -> Bins:
+    """Of the histogram: what happens at a threshold happens to two bins."""
+    if degree == 1:
+        pairs = [(1 + hubs, 2), (2, hubs)]
+    else:
+        inner = 2 * (degree + hubs) + 1
+        first, last = (1 + degree + hubs, degree + 1 + hubs), (degree + 1, hubs)
+        below = (degree + 1 + 2 * hubs, 2 * degree + 1 + hubs)
+        pairs = [first, *[(inner, inner)] * (degree - 2), below, last]
+    return Bins(tuple(Moves(*pair) for pair in pairs), loose=2 * hubs)
+
+
+def directed(inward: int, outward: int, in_hubs: int, out_hubs: int) -> Iterator[Expected]:
+    total, h = inward + outward, in_hubs + out_hubs
     yield Expected("nodes", {}, (1, 0))
     yield Expected("edges", {}, (total, h))
     merges = 1 if min(inward, outward) == 1 else total - 1
     yield Expected("components", {}, (1 + merges + h, total + h))
     yield Expected("clusters", {"k": 2}, (1 + merges + 2 * h, total + 2 * h))
     yield Expected("clustered", {"k": 2}, (1 + total + 2 * h, total + 2 * h))
-    for way, touched, highest in (("out", inward, outward), ("in", outward, inward)):
+    for way, touched, highest, far, near in (
+        ("out", inward, outward, in_hubs, out_hubs),
+        ("in", outward, inward, out_hubs, in_hubs),
+    ):
         for tau in range(1, highest):
-            changes = (touched + 1 + h, touched + h)
+            stopped = near if far > highest - tau else 0
+            changes = (touched + 1 + far, touched + far + stopped)
             yield Expected(f"high-{way}-degree", {"tau": tau}, changes)
         yield Expected(f"high-{way}-degree", {"tau": highest}, (touched + 1, h))
         climbs = 2 * highest - 1
@@ -79,19 +102,40 @@ def directed(inward: int, outward: int, hubs: int) -> Iterator[Expected]:
 
 
 def expected_under(bound: HubBound) -> list[Expected]:
-    within, hubs = bound.within, sum(bound.hubs)
+    within = bound.within
     if bound.directed:
-        return list(directed(within.limit("in"), within.limit("out"), hubs))
-    return list(undirected(within.limit("total"), hubs))
+        return list(directed(within.limit("in"), within.limit("out"), *bound.hubs))
+    return list(undirected(within.limit("total"), *bound.hubs))
 
 
 @pytest.mark.parametrize("bound", [*UNDIRECTED, *DIRECTED], ids=str)
 def test_rises_and_falls_with_hubs_are_those_of_the_proof(bound: HubBound) -> None:
     for name, parameters, changes in expected_under(bound):
         shape = shape_under(statistic(name, **parameters), bound)
-        wanted = Moves(*changes) if isinstance(changes, tuple) else Mass(changes)
-        assert shape == wanted, (name, parameters)
-        assert all(type(number) is int for number in vars(shape).values())
+        assert shape == shape_of(changes), (name, parameters)
+
+
+def shape_of(changes: tuple[int, int] | int | Bins) -> Shape:
+    if isinstance(changes, Bins):
+        return changes
+    return Moves(*changes) if isinstance(changes, tuple) else Mass(changes)
+
+
+@pytest.mark.parametrize("bound", UNDIRECTED, ids=str)
+def test_the_numbers_of_vectors_add_up_to_what_is_proved(bound: HubBound) -> None:
+    d, h = bound.within.limit("total"), bound.hubs[0]
+    for shape, total in (
+        (thresholds(d, h), 2 * d * d + 1 + 2 * d * h),
+        (bins(d, h), 4 * d * d + 1 + 4 * d * h),
+    ):
+        assert sum(each.rises + each.falls for each in shape.bins) + shape.loose == total
+
+
+def numbers_of(changes: tuple[int, int] | int | Bins) -> tuple[list[tuple[int, int]], int]:
+    """Rises and falls of each number, and loose ones; nothing where only their sum is known."""
+    if isinstance(changes, Bins):
+        return [(each.rises, each.falls) for each in changes.bins], changes.loose
+    return ([changes], 0) if isinstance(changes, tuple) else ([], 0)
 
 
 def least_above(squared: int, added: int) -> int:
@@ -107,14 +151,15 @@ def test_every_measure_is_the_smallest_that_is_proved(bound: HubBound) -> None:
     for name, parameters, changes in expected_under(bound):
         member = statistic(name, **parameters)
         stated, within = sensitivity_under(member, bound), member.sensitivity(bound.within)
-        moves = changes if isinstance(changes, tuple) else None
-        l1 = sum(moves) if moves else changes
+        moves, loose = numbers_of(changes)
+        l1 = sum(map(sum, moves)) + loose if moves else changes
         assert isinstance(l1, int)
         lost = sum(bound.hubs) * within.edge_l1
         static, variation = within.static_l1 + lost, least_above(within.variation_squared, lost)
         if moves:
-            static = min(static, max(moves))
-            variation = min(variation, moves[0] ** 2 + moves[1] ** 2)
+            static = min(static, sum(map(max, moves)) + loose)
+            squares = sum(rises**2 + falls**2 for rises, falls in moves)
+            variation = min(variation, least_above(squares, loose))
         l2_squared = min(l1**2, variation, least_above(within.l2_squared, lost))
         assert stated.l1 == l1, name
         assert stated.static_l1 == min(l1, static), name

@@ -99,7 +99,7 @@ FACTS: dict[type[Fact], st.SearchStrategy[Any]] = {
         noise=st.lists(noises, max_size=3).map(tuple),
         predicted_std=st.lists(floats, max_size=3).map(tuple),
         monotone=st.booleans(),
-        beyond=st.lists(st.builds(LossFact, hubs=whole, epsilon=shares), max_size=2).map(tuple),
+        beyond=st.lists(st.builds(LossFact, further=whole, epsilon=shares), max_size=2).map(tuple),
     ),
     ReleaseMade: st.builds(
         ReleaseMade,

@@ -73,12 +73,13 @@ def fewest_hubs(sequence: GraphSequence, within: DegreeBound | InOutBound) -> tu
 
 
 def people_beyond(sequence: GraphSequence, bound: Bound) -> int:
-    """How many people are linked to more hubs than promised, in all; a private fact."""
+    """How many people are linked to more hubs than promised; a private fact."""
     require_fit(sequence, bound)
     if not isinstance(bound, HubBound):
         return 0
-    beside = _hubs_beside(sequence, bound.within, degrees(sequence))[: len(bound.hubs)]
-    return int((np.sum(beside, axis=0) > sum(bound.hubs)).sum())
+    beside = _hubs_beside(sequence, bound.within, degrees(sequence))
+    beyond = [hubs > allowed for hubs, allowed in zip(beside, bound.hubs, strict=False)]
+    return int(np.any(beyond, axis=0).sum())
 
 
 def _hubs_beside(

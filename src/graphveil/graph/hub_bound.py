@@ -150,9 +150,13 @@ class HubBound(Bound):
         more = tuple(each + by for each in self.hubs)
         return replace(self, within=self.within.wider(by), hubs=more)
 
-    def of_somebody_beside(self, hubs: int) -> HubBound:
-        """What is true of a person with so many hubs in all, promised or not."""
-        return HubBound(self.within, (hubs, *(0 for _ in self.hubs[1:])), checked=False)
+    def exceeded(self, by: int) -> tuple[HubBound, ...]:
+        """What is true of a person with so many more hubs than promised, of each kind in turn."""
+        kinds = range(len(self.hubs))
+        return tuple(
+            replace(self, hubs=tuple(n + by * (kind == own) for own, n in enumerate(self.hubs)))
+            for kind in kinds
+        )
 
     @property
     def assumption(self) -> str:

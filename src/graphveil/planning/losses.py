@@ -18,7 +18,7 @@ FURTHER = (1, 2, 5, 10)  # hubs beyond the promise, of which the public is told 
 def losses_beyond(
     plan: Plan, statistic: Statistic, bound: Bound, further: Sequence[int] = FURTHER
 ) -> dict[int, Fraction]:
-    """ε of a person by the number of hubs, for some numbers beyond those promised.
+    """ε of a person by how many more hubs it is linked to than promised.
 
     Nothing where nobody loses more: the series projects, or what breaks the promise is refused.
 
@@ -28,15 +28,20 @@ def losses_beyond(
     """
     if bound.checked or not isinstance(bound, HubBound) or plan.mechanism.projects:
         return {}
-    promised = sum(bound.hubs)
-    return {
-        promised + more: loss_beside(plan, statistic, bound, promised + more) for more in further
-    }
+    return {more: loss_beyond(plan, statistic, bound, more) for more in further}
 
 
-def loss_beside(plan: Plan, statistic: Statistic, bound: HubBound, hubs: int) -> Fraction:
-    """ε of a person who is linked to so many hubs in all."""
-    own, request = bound.of_somebody_beside(hubs), plan.request
+def loss_beyond(plan: Plan, statistic: Statistic, bound: HubBound, further: int) -> Fraction:
+    """ε of a person with so many hubs more than promised, of whichever kind costs most.
+
+    Losses are convex in the numbers of hubs, so that a mixture of both kinds costs no more.
+    """
+    return max(_loss(plan, statistic, own) for own in bound.exceeded(further))
+
+
+def _loss(plan: Plan, statistic: Statistic, own: HubBound) -> Fraction:
+    """ε of a person of whom this is true."""
+    request = plan.request
     exposed = replace(
         request,
         sensitivity=sensitivity_under(statistic, own),

@@ -78,7 +78,8 @@ def _unit(part: PublicPart) -> dict[str, Any]:
 def _exposures(part: PublicPart) -> list[dict[str, Any]]:
     """What a person loses who is linked to more hubs than promised."""
     return [
-        {"hubs": each.hubs, "epsilon": as_text(each.epsilon)} for each in statement.exposures(part)
+        {"further_hubs": each.further, "epsilon": as_text(each.epsilon)}
+        for each in statement.exposures(part)
     ]
 
 
@@ -165,7 +166,9 @@ def _series(series: PublishedSeries) -> dict[str, Any]:
 
 
 def _series_exposures(series: PublishedSeries) -> list[dict[str, Any]]:
-    return [{"hubs": each.hubs, "epsilon": as_text(each.epsilon)} for each in series.beyond]
+    return [
+        {"further_hubs": each.further, "epsilon": as_text(each.epsilon)} for each in series.beyond
+    ]
 
 
 def _processing(part: PublicPart) -> dict[str, Any]:

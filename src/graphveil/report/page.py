@@ -113,12 +113,12 @@ def _exposures(part: PublicPart) -> PageTable | None:
     found = statement.exposures(part)
     if not found:
         return None
+    losses = (part.spent[0], *(each.epsilon for each in found))
+    told = (f"at most {statement.rounded_up(loss)}" for loss in losses)
     bound = part.promise.degree_bound
-    promised = sum(bound.hubs) if isinstance(bound, HubBound) else 0
-    kept = f"at most {promised}" if promised else "0"
-    rows = [(kept, f"at most {statement.rounded_up(part.spent[0])}")]
-    rows += [(str(each.hubs), f"at most {statement.rounded_up(each.epsilon)}") for each in found]
-    return PageTable((statement.exposed_person(part), "ε of the open series"), tuple(rows))
+    assert isinstance(bound, HubBound), "nobody else is told of exposures"
+    header = f"linked to people {bound.hub_in_words}", "ε of the open series"
+    return PageTable(header, tuple(zip(statement.exposed_persons(part), told, strict=True)))
 
 
 def _section(series: PublishedSeries, drawing: Callable[[str], bytes]) -> dict[str, Any]:

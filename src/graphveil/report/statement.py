@@ -218,28 +218,32 @@ class Exposure:
     """What a person loses at most who breaks the promise.
 
     Attributes:
-        hubs: to how many people with many links the person is linked.
+        further: to how many people with many links the person is linked, beyond those promised.
         epsilon: by all series that are open.
     """
 
-    hubs: int
+    further: int
     epsilon: Fraction
 
 
 def exposures(part: PublicPart) -> tuple[Exposure, ...]:
     """The loss beyond the promise; nothing where nobody can lose more than is promised."""
-    told = [(each, {loss.hubs: loss.epsilon for loss in each.beyond}) for each in part.series]
+    told = [(each, {loss.further: loss.epsilon for loss in each.beyond}) for each in part.series]
     return tuple(
-        Exposure(hubs, sum((loss.get(hubs, each.epsilon) for each, loss in told), Fraction()))
-        for hubs in sorted({hubs for _, loss in told for hubs in loss})
+        Exposure(more, sum((loss.get(more, each.epsilon) for each, loss in told), Fraction()))
+        for more in sorted({more for _, loss in told for more in loss})
     )
 
 
-def exposed_person(part: PublicPart) -> str:
-    """Whose loss a table of exposures tells, before the number of people."""
+def exposed_persons(part: PublicPart) -> tuple[str, ...]:
+    """Whom a table of exposures is about: first those who keep the promise, then row by row."""
     bound = part.promise.degree_bound
     assert isinstance(bound, HubBound), "nobody else is told of exposures"
-    return f"linked to so many people {bound.hub_in_words}"
+    told = [each.further for each in exposures(part)]
+    if bound.directed:
+        return "as promised", *(f"{more} more than promised" for more in told)
+    (promised,) = bound.hubs
+    return f"at most {promised}" if promised else "0", *(str(promised + more) for more in told)
 
 
 def rounded_up(epsilon: Fraction) -> str:

@@ -6,9 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from graphveil.errors import ParameterError
+from graphveil.graph.hub_bound import HubBound
 from graphveil.mechanisms.mechanism import Measured
+from graphveil.mechanisms.request import Request
 from graphveil.planning.plan import Plan
 from graphveil.statistics.hubs import sensitivity_under, shape_under
+from graphveil.statistics.sensitivity import Sensitivity
+from graphveil.statistics.shape import Mass, Moves, Shape
 from graphveil.statistics.statistic import Statistic
 
 if TYPE_CHECKING:
@@ -41,6 +45,8 @@ class SeriesTerms:
         request = self.plan.request
         sensitivity = sensitivity_under(self.statistic, self.bound)
         width = self.statistic.width(self.bound.counted)
+        if isinstance(self.bound, HubBound) and self._is_covered_by(request, sensitivity, width):
+            return
         if (request.sensitivity, request.width) != (sensitivity, width):
             raise ParameterError("plan", "was made for another statistic or another bound")
         if request.shape not in (None, shape_under(self.statistic, self.bound)):
@@ -52,6 +58,19 @@ class SeriesTerms:
         if self.projects:
             self._require_fitting_projection()
 
+    def _is_covered_by(self, request: Request, needed: Sensitivity, width: int) -> bool:
+        """Whether a plan under hubs allows for all that one person can change, or for more.
+
+        Such numbers were proved smaller over time, and a plan is kept as it was made.
+        """
+        held = request.sensitivity
+        measures = ("l1", "static_l1", "l2_squared", "variation_squared")
+        return (
+            (held.assumption, request.width) == (needed.assumption, width)
+            and all(getattr(held, each) >= getattr(needed, each) for each in measures)
+            and _covers(request.shape, shape_under(self.statistic, self.bound), needed.l1)
+        )
+
     def _require_fitting_projection(self) -> None:
         """An older plan does not know that totals only rise; one that claims it must be right."""
         request, shape = self.plan.request, self.statistic.projected_shape(self.bound)
@@ -59,3 +78,12 @@ class SeriesTerms:
         wrong = request.projected_rises and not (shape and shape.rising)
         if request.projected_l1 != known or wrong:
             raise ParameterError("plan", "was made for another threshold of the projection")
+
+
+def _covers(held: Shape | None, needed: Shape, l1: int) -> bool:
+    """Whether every change of one shape is one of another, which None and Γ limit alone."""
+    if isinstance(held, Moves) and isinstance(needed, Moves):
+        return held.rises >= needed.rises and held.falls >= needed.falls
+    if isinstance(held, Mass):
+        return held.total >= l1
+    return held is None or held == needed

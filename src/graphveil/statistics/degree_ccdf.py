@@ -85,6 +85,17 @@ class CcdfOfDegrees(DegreeStatistic, ABC):
         """
         return Bins(tuple(starmap(Moves, _rises_and_falls(self.reach(bound)))))
 
+    def hub_shape(self, bound: HubBound) -> Shape:
+        """Threshold by threshold, and one fall of each hub at some threshold.
+
+        Guarantees:
+            Rises and falls are no more. Proof: docs/sensitivities.md#degree-vectors-and-hubs.
+        """
+        if bound.directed:
+            return super().hub_shape(bound)
+        degree, (hubs,) = bound.within.limit("total"), bound.hubs
+        return Bins(ccdf_with_hubs(degree, hubs), loose=hubs)
+
     def hub_l1(self, bound: HubBound) -> int:
         """2D − 1 for a lost link's far end, and one for its hub.
 
@@ -121,6 +132,15 @@ def _l2_squared(reach: Reach) -> int:
     together = touched**2 * (2 * highest - 1) + highest + 1
     company = 1 if reach.tied else highest
     return together + 2 * touched * company
+
+
+def ccdf_with_hubs(degree: int, hubs: int) -> tuple[Moves, ...]:
+    """Threshold by threshold: the person, its neighbours and the far ends of lost links.
+
+    At the highest threshold, neighbours do not fall and far ends do not rise.
+    """
+    between = Moves(degree + 1 + hubs, degree + hubs)
+    return Moves(1, 0), *[between] * (degree - 1), Moves(degree + 1, hubs)
 
 
 def _rises_and_falls(reach: Reach) -> list[tuple[int, int]]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from graphveil.graph.bound import Bound
 from graphveil.graph.hub_bound import HubBound
+from graphveil.statistics.degree_ccdf import ccdf_with_hubs
 from graphveil.statistics.degrees import (
     USE_DIRECTED,
     USE_UNDIRECTED,
@@ -99,6 +100,22 @@ class HistogramOfDegrees(DegreeStatistic, ABC):
         if self.direction == "in":
             return None
         return 4 * reach.touched * reach.highest + 2 * reach.highest + 1
+
+    def hub_shape(self, bound: HubBound) -> Shape:
+        """Bin by bin: what rises at a threshold rises in its bin, and falls in the one below.
+
+        Guarantees:
+            Rises and falls are no more. Proof: docs/sensitivities.md#degree-vectors-and-hubs.
+        """
+        if bound.directed:
+            return super().hub_shape(bound)
+        degree, (hubs,) = bound.within.limit("total"), bound.hubs
+        thresholds = ccdf_with_hubs(degree, hubs)
+        bins = (
+            Moves(own.rises + above.falls, own.falls + above.rises)
+            for own, above in zip(thresholds, (*thresholds[1:], Moves(0, 0)), strict=True)
+        )
+        return Bins(tuple(bins), loose=2 * hubs)
 
     def hub_l1(self, bound: HubBound) -> int:
         """Twice what the CCDF pays, but for its first number.

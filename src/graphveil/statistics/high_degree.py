@@ -108,11 +108,15 @@ class HighDegreeCount(DegreeStatistic, ABC):
             The hub stops only beside enough other hubs, which it has not where everybody keeps the
             promise with few. Proof: docs/sensitivities.md#high-degree-and-hubs.
         """
-        if bound.directed or self.tau == bound.within.limit("total"):
+        reach = self.reach(bound.within)
+        if self.tau == reach.highest:
             return super().hub_moves(bound)
-        degree, (hubs,) = bound.within.limit("total"), bound.hubs
-        stopped = 0 if bound.checked and hubs <= degree - self.tau else hubs
-        return Moves(rises=degree + 1 + hubs, falls=degree + hubs + stopped)
+        # Only the hubs whose own degree counts can stop; those at the far end are others' hubs.
+        far, near = bound.hubs * 2 if not bound.directed else bound.hubs
+        if self.direction == "in":
+            far, near = near, far
+        stopped = 0 if bound.checked and far <= reach.highest - self.tau else near
+        return Moves(rises=reach.touched + 1 + far, falls=reach.touched + far + stopped)
 
     def projected_l1(self, threshold: Bound) -> int:
         """The person, and one degree of somebody else at the end of each kept link's chain.

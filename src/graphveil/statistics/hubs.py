@@ -11,7 +11,7 @@ from graphveil.graph.hub_bound import HubBound
 from graphveil.graph.no_bound import NoBound
 from graphveil.statistics.recent import RecentStatistic
 from graphveil.statistics.sensitivity import PROOFS, Sensitivity
-from graphveil.statistics.shape import Mass, Shape
+from graphveil.statistics.shape import Bins, Mass, Moves, Shape
 from graphveil.statistics.statistic import Statistic, registered
 
 
@@ -34,24 +34,45 @@ def sensitivity_under(statistic: Statistic, bound: Bound) -> Sensitivity:
         return _of_keepers(within, bound)
     if isinstance(statistic, RecentStatistic):
         return _recent_sensitivity(statistic, bound)
-    l1 = statistic.hub_l1(bound)
+    l1, shape = statistic.hub_l1(bound), statistic.hub_shape(bound)
     lost = sum(bound.hubs) * within.edge_l1
-    static_l1, squared = within.static_l1 + lost, _squared_sum(within.l2_squared, lost)
-    variation = _squared_sum(within.variation_squared, lost)
-    moves = statistic.hub_moves(bound)
-    if moves is not None:
-        static_l1 = min(static_l1, max(moves.rises, moves.falls))
-        variation = min(variation, moves.rises**2 + moves.falls**2)
+    squared, variation = (
+        _squared_sum(each, lost) for each in (within.l2_squared, within.variation_squared)
+    )
+    variation = min(variation, l1**2, _variation(shape))
     return Sensitivity(
         l1=l1,
-        static_l1=min(l1, static_l1),
-        l2_squared=min(l1**2, squared, variation),
+        static_l1=min(l1, within.static_l1 + lost, _one_release(shape)),
+        l2_squared=min(squared, variation),
         edge_l1=3 * within.edge_l1,
         exact_for=frozenset(),
         assumption=bound.assumption,
         proof=f"{PROOFS}#hubs",
-        variation=min(l1**2, variation),
+        variation=variation,
     )
+
+
+def _one_release(shape: Shape) -> int:
+    """How far one release can be apart: of each number, all rises or all falls."""
+    if isinstance(shape, Mass):
+        return shape.total
+    bins, loose = _numbers(shape)
+    return sum(max(each.rises, each.falls) for each in bins) + loose
+
+
+def _variation(shape: Shape) -> int:
+    """V², the sum over the numbers of (all rises)² + (all falls)²."""
+    if isinstance(shape, Mass):
+        return shape.total**2
+    bins, loose = _numbers(shape)
+    return _squared_sum(sum(each.rises**2 + each.falls**2 for each in bins), loose)
+
+
+def _numbers(shape: Shape) -> tuple[tuple[Moves, ...], int]:
+    if isinstance(shape, Bins):
+        return shape.bins, shape.loose
+    assert isinstance(shape, Moves), "there are no other shapes of differences"
+    return (shape,), 0
 
 
 def _of_keepers(within: Sensitivity, bound: HubBound) -> Sensitivity:
@@ -116,7 +137,7 @@ def shape_under(statistic: Statistic, bound: Bound) -> Shape:
         return statistic.shape(bound)
     if not any(bound.hubs):
         return statistic.shape(bound.within)
-    return statistic.hub_moves(bound) or Mass(statistic.hub_l1(bound))
+    return statistic.hub_shape(bound)
 
 
 def _squared_sum(squared: int, added: int) -> int:

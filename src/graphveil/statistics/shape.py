@@ -100,25 +100,34 @@ class Moves(Shape):
 
 @dataclass(frozen=True)
 class Bins(Shape):
-    """A vector: each number of a release has rises and falls of its own."""
+    """A vector: each number of a release has rises and falls of its own.
+
+    Attributes:
+        bins: number by number.
+        loose: how many entries of one more are besides, in any numbers and at any steps.
+    """
 
     bins: tuple[Moves, ...]
+    loose: int = 0
 
     kind = "bins"
 
     def cost(self, matrix: Columns) -> int:
         """The sum over the numbers, as if one person could do its worst to each."""
         distinct = {each: each.cost(matrix) for each in set(self.bins)}
-        return sum(distinct[each] for each in self.bins)
+        besides = self.loose * matrix.column_l1() if self.loose else 0
+        return sum(distinct[each] for each in self.bins) + besides
 
     def words(self) -> str:
         """What one person can do, in plain words."""
         most = max(self.bins, key=lambda each: each.rises + each.falls)
-        return f"in each of {len(self.bins)} numbers {most.words()}"
+        besides = f", and {_number(self.loose, 'change')} of any of them" if self.loose else ""
+        return f"in each of {len(self.bins)} numbers {most.words()}{besides}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data to store."""
-        return {"kind": self.kind, "bins": [[each.rises, each.falls] for each in self.bins]}
+        bins = [[each.rises, each.falls] for each in self.bins]
+        return {"kind": self.kind, "bins": bins} | ({"loose": self.loose} if self.loose else {})
 
 
 @dataclass(frozen=True)
@@ -186,4 +195,5 @@ def shape_from_dict(data: Mapping[str, Any]) -> Shape:
         return Moves(data["rises"], data["falls"])
     if data["kind"] == Recent.kind:
         return Recent(data["window"], data["height"], data["span"])
-    return Bins(tuple(Moves(rises, falls) for rises, falls in data["bins"]))
+    bins = tuple(Moves(rises, falls) for rises, falls in data["bins"])
+    return Bins(bins, data.get("loose", 0))

@@ -170,6 +170,10 @@ class Statistic(ABC):
             return None
         return Moves(own.rises + hubs * edge.falls, own.falls + hubs * edge.rises)
 
+    def hub_shape(self, bound: HubBound) -> Shape:
+        """What the change of one person can look like under a promise with hubs."""
+        return self.hub_moves(bound) or Mass(self.hub_l1(bound))
+
     def hub_l1(self, bound: HubBound) -> int:
         """Γ under a promise with hubs, counted on first links only.
 

@@ -178,7 +178,7 @@ def _announcement(
         first_label=promise.calendar.label(first_step),
         width=request.width,
         sensitivity=_sensitivity_fact(chosen),
-        beyond=tuple(LossFact(hubs=hubs, epsilon=loss) for hubs, loss in beyond.items()),
+        beyond=tuple(LossFact(further=more, epsilon=loss) for more, loss in beyond.items()),
         noise=noise_facts(_known_epochs(chosen)),
         predicted_std=tuple(round(value, DIGITS) for value in chosen.predicted),
         spans=spans,

@@ -124,9 +124,9 @@ class SensitivityFact(Fact):
 
 
 class LossFact(Fact):
-    """What a person loses at most who is linked to so many hubs, more than were promised."""
+    """What a person loses at most who is linked to so many hubs more than were promised."""
 
-    hubs: int
+    further: int
     epsilon: ExactText
 
 

@@ -59,8 +59,7 @@ class Limits(NamedTuple):
         from_hubs: how many nodes with more out-links may link to a node.
         symmetric: whether edges go both ways.
         oriented: whether reciprocal edges are forbidden.
-        own_hubs: how many hubs, both ways together, the person may have who is in one sequence
-            only, where nothing is promised about others; -1 where everybody keeps the promise.
+        alone: whether only the person keeps the promise who is in one sequence alone.
     """
 
     inward: int
@@ -69,15 +68,15 @@ class Limits(NamedTuple):
     from_hubs: int
     symmetric: bool
     oriented: bool
-    own_hubs: int
+    alone: bool
 
 
 def limits_of(bound: HubBound) -> Limits:
     """The limits of a promise."""
     hubs = bound.hubs if bound.directed else bound.hubs * 2
     sides = bound.within.limit("in"), bound.within.limit("out")
-    own = -1 if bound.checked else sum(bound.hubs)
-    return Limits(*sides, hubs[0], hubs[1], not bound.directed, bound.kind == "oriented", own)
+    kind = not bound.directed, bound.kind == "oriented", not bound.checked
+    return Limits(*sides, hubs[0], hubs[1], *kind)
 
 
 @kernel
@@ -127,15 +126,12 @@ def keeps_promise(schedule: Schedule, limits: Limits) -> bool:
                 inward[v] += 1
                 if limits.oriented and schedule[v, u] != NEVER:
                     return False
-    alone = limits.own_hubs >= 0
-    for u in range(nodes - 1 if alone else 0, nodes):
+    for u in range(nodes - 1 if limits.alone else 0, nodes):
         to_hubs, from_hubs = 0, 0
         for v in range(nodes):
             if u != v:
                 to_hubs += schedule[u, v] != NEVER and inward[v] > limits.inward
                 from_hubs += schedule[v, u] != NEVER and outward[v] > limits.outward
-        if alone:
-            return to_hubs + (0 if limits.symmetric else from_hubs) <= limits.own_hubs
         if to_hubs > limits.to_hubs or from_hubs > limits.from_hubs:
             return False
     return True

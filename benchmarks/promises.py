@@ -18,7 +18,7 @@ from graphveil.graph.degrees import degrees
 from graphveil.graph.sequence import GraphSequence
 from graphveil.statistics.statistic import statistic
 from graphveil.steward.networks import taken
-from graphveil.steward.promising import TriedPromise, Wanted, tried_promises
+from graphveil.steward.promising import Wanted, tried_promises
 
 MONTHLY = {"collegemsg", "covid-korea-kcdc"}  # the others have a step a year
 SERIES = (
@@ -48,17 +48,12 @@ def row(folder: Path) -> list[str]:
     cells += [f"{sequence.edges:,}", f"{most:,}"]
     for series in SERIES:
         found = tried_promises(sequence, [series])
-        cells.append(_promise(found.best))
+        cells.append(found.best.bound.brief)
         if series.name == "edges":
             cells.append(f"{found.best.dropped:.1%}")
         shown = (found.best, found.tried[-1])
         cells += [f"{each.series[series.name].relative:.1%}" for each in shown]
     return cells
-
-
-def _promise(tried: TriedPromise) -> str:
-    (bound,), (hubs,) = tried.bound.within.limits, tried.bound.hubs
-    return f"{bound}, hubs {hubs}" if hubs else str(bound)
 
 
 def table(folders: list[Path]) -> str:

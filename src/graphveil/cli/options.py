@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,6 +15,13 @@ from graphveil.errors import ParameterError
 
 if TYPE_CHECKING:
     from graphveil.graph.bound import Bound, DegreeBound, InOutBound
+
+
+class IfBroken(StrEnum):
+    """What to do where somebody breaks the promised bound."""
+
+    CONTINUE = "continue"
+    REFUSE = "refuse"
 
 
 def guarded(folder: Path) -> Path:
@@ -56,6 +64,15 @@ Hubs = Annotated[
         help="Links to at most H people beyond the bound; IxO for in- and out-hubs.",
     ),
 ]
+Breaking = Annotated[
+    IfBroken | None,
+    typer.Option(
+        "--if-broken",
+        help="Where somebody breaks the bound: go on, at the cost of those concerned (the "
+        "default), or refuse the step.",
+        show_default=False,
+    ),
+]
 NoPromise = Annotated[
     bool, typer.Option("--no-bound", help="Promise nothing about links; all series must project.")
 ]
@@ -73,13 +90,6 @@ def most_bytes(limit: str | None) -> int | None:
     return None if limit is None else size_of(limit)
 
 
-class IfBroken(StrEnum):
-    """What to do where somebody breaks the promised bound."""
-
-    CONTINUE = "continue"
-    REFUSE = "refuse"
-
-
 class Undated(StrEnum):
     """What to do with nodes that have no time."""
 
@@ -94,14 +104,15 @@ def chosen_bound(
     *,
     oriented: bool,
     hubs: str | None = None,
+    if_broken: IfBroken | None = None,
 ) -> Bound:
-    """The promise that the options describe."""
+    """The promise that the options describe; with hubs, it depends on who keeps it."""
     from graphveil.graph.bound import DegreeBound, InOutBound
 
     if degree is not None and inward is None and outward is None and not oriented:
-        return _with_hubs(DegreeBound(degree), hubs)
+        return _with_hubs(DegreeBound(degree), hubs, if_broken)
     if degree is None and inward is not None and outward is not None:
-        return _with_hubs(InOutBound(inward, outward, oriented), hubs)
+        return _with_hubs(InOutBound(inward, outward, oriented), hubs, if_broken)
     if hubs is not None and degree is None and inward is None and outward is None:
         raise ParameterError(
             "hubs",
@@ -137,15 +148,17 @@ def promised_nothing(*promised: object) -> None:
         )
 
 
-def _with_hubs(within: DegreeBound | InOutBound, hubs: str | None) -> Bound:
+def _with_hubs(
+    within: DegreeBound | InOutBound, hubs: str | None, if_broken: IfBroken | None
+) -> Bound:
     """The bound, or the promise with hubs around it."""
     from graphveil.graph.hub_bound import HubBound
 
     if hubs is None:
         return within
-    promised = HubBound(within, hub_numbers(hubs))
+    promised = HubBound(within, hub_numbers(hubs))  # which refuses that there be none
     promised.require_sense()
-    return promised
+    return replace(promised, checked=if_broken is IfBroken.REFUSE)
 
 
 def hub_numbers(text: str) -> tuple[int, ...]:

@@ -328,13 +328,16 @@ def limits() -> tuple[str, ...]:
 
 def trust(part: PublicPart) -> tuple[tuple[str, str], ...]:
     """Who is trusted with what."""
+    promised = (
+        "to promise a bound that is not derived from the data, " if part.promise.bound else ""
+    )
     return (
         (
             part.promise.publisher,
             (
                 "holds the exact records, the exact counts and the noise; is trusted to keep "
-                "them secret, to enter every person once, to promise a bound that is not derived "
-                "from the data, and to publish nothing else about these people"
+                f"them secret, to enter every person once, {promised}"
+                "and to publish nothing else about these people"
             ),
         ),
         (

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graphveil.cli.options import (
+    Breaking,
     Degree,
     Hubs,
     IfBroken,
@@ -50,15 +51,7 @@ def new(
     oriented: Oriented = False,
     hubs: Hubs = None,
     no_bound: NoPromise = False,
-    if_broken: Annotated[
-        IfBroken | None,
-        typer.Option(
-            "--if-broken",
-            help="Where somebody breaks the bound: go on, at the cost of those concerned (the "
-            "default), or refuse the step.",
-            show_default=False,
-        ),
-    ] = None,
+    if_broken: Breaking = None,
     directed: Annotated[
         bool, typer.Option("--directed", help="Links have a direction; needs in- and out-bound.")
     ] = False,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphveil.cli.options import (
+    Breaking,
     Degree,
     Hubs,
     Inward,
@@ -55,6 +56,7 @@ def plan(
     outward: Outward = None,
     oriented: Oriented = False,
     hubs: Hubs = None,
+    if_broken: Breaking = None,
     no_bound: NoPromise = False,
     projection: Projection = None,
     delta: Annotated[
@@ -100,7 +102,7 @@ def plan(
     given = given_parameters(context)
     if is_study(name):
         about_statistics = (epsilon, degree, inward, outward, hubs, delta, plot, *given.values())
-        flags = (oriented or None, no_bound or None, projection)
+        flags = (oriented or None, no_bound or None, projection, if_broken)
         _require_untold([*about_statistics, *flags], horizon, mechanism)
         _plan_study(guarded(Path(name)), expected or [], as_json=as_json)
         return
@@ -112,11 +114,13 @@ def plan(
     statistic = named_statistic(name, **given)
     threshold, promised = chosen_threshold(projection), (degree, inward, outward, hubs)
     if no_bound:
-        promised_nothing(*promised, oriented or None)
+        promised_nothing(*promised, oriented or None, if_broken)
     if no_bound or (threshold is not None and not any(promised)):
         bound: Bound = _without_bound(statistic, threshold)
     else:
-        bound = chosen_bound(degree, inward, outward, oriented=oriented, hubs=hubs)
+        bound = chosen_bound(
+            degree, inward, outward, oriented=oriented, hubs=hubs, if_broken=if_broken
+        )
     with working("Planning …"):
         found = compared(
             statistic,

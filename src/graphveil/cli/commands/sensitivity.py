@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from graphveil.cli.options import (
+    Breaking,
     Degree,
     Hubs,
     Inward,
@@ -32,6 +33,7 @@ def sensitivity(
     outward: Outward = None,
     oriented: Oriented = False,
     hubs: Hubs = None,
+    if_broken: Breaking = None,
     as_json: Json = False,
 ) -> None:
     """Show how much one person can change a statistic under a degree bound.
@@ -45,7 +47,7 @@ def sensitivity(
     from graphveil.statistics.statistic import statistic as named_statistic
 
     statistic = named_statistic(name, **given_parameters(context))
-    bound = chosen_bound(degree, inward, outward, oriented=oriented, hubs=hubs)
+    bound = chosen_bound(degree, inward, outward, oriented=oriented, hubs=hubs, if_broken=if_broken)
     found = sensitivity_under(statistic, bound)
     if as_json:
         print_json(_as_data(statistic, bound, found))

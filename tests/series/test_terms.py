@@ -9,6 +9,7 @@ import pytest
 
 from graphveil.errors import ParameterError
 from graphveil.graph.bound import DegreeBound
+from graphveil.graph.hub_bound import HubBound
 from graphveil.planning.plan import Plan
 from graphveil.planning.planner import plan
 from graphveil.series.terms import SeriesTerms
@@ -78,3 +79,49 @@ def test_only_what_rises_may_be_taken_to_rise() -> None:
     unknown = replace(made_for(TRIANGLES), mechanism=edges.mechanism)
     assert refused(TRIANGLES, unknown) is None
     assert refused(TRIANGLES, asked_otherwise(unknown, projected_rises=True)) is not None
+
+
+HUBS = HubBound(DegreeBound(3), (2,), checked=False)
+CCDF = statistic("degree-ccdf")
+
+
+def fits_under_hubs(chosen: Statistic, made: Plan) -> bool:
+    try:
+        SeriesTerms(chosen, HUBS, made).require_fitting_plan()
+    except ParameterError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("chosen", [EDGES, HIGH, CCDF], ids=str)
+def test_under_hubs_a_plan_may_allow_for_more_and_never_for_less(chosen: Statistic) -> None:
+    """Numbers under hubs were proved smaller over time; plans from before are kept."""
+    made = plan(chosen, HUBS, epsilon=1, horizon=5, mechanism="sensdiff")
+    held = made.request.sensitivity
+    assert fits_under_hubs(chosen, made)
+    for measure in ("l1", "static_l1", "l2_squared", "variation"):
+        more = replace(held, **{measure: (getattr(held, measure) or 0) + 1})
+        less = replace(held, **{measure: (getattr(held, measure) or 0) - 1})
+        assert fits_under_hubs(chosen, asked_otherwise(made, sensitivity=more)), measure
+        assert not fits_under_hubs(chosen, asked_otherwise(made, sensitivity=less)), measure
+    elsewhere = replace(held, assumption="another promise")
+    assert not fits_under_hubs(chosen, asked_otherwise(made, sensitivity=elsewhere))
+    assert not fits_under_hubs(chosen, asked_otherwise(made, width=7))
+
+
+def test_under_hubs_a_shape_may_be_wider_and_never_narrower() -> None:
+    made = plan(HIGH, HUBS, epsilon=1, horizon=5, mechanism="moves")
+    shape, l1 = made.request.shape, made.request.sensitivity.l1
+    assert isinstance(shape, Moves)
+    for wider in (None, Mass(l1), replace(shape, rises=shape.rises + 1)):
+        assert fits_under_hubs(HIGH, asked_otherwise(made, shape=wider)), wider
+    narrower = (
+        Mass(l1 - 1),
+        replace(shape, rises=shape.rises - 1),
+        replace(shape, falls=shape.falls - 1),
+    )
+    for each in narrower:
+        assert not fits_under_hubs(HIGH, asked_otherwise(made, shape=each)), each
+    vector = plan(CCDF, HUBS, epsilon=1, horizon=5, mechanism="moves")
+    assert fits_under_hubs(CCDF, vector)
+    assert not fits_under_hubs(CCDF, asked_otherwise(vector, shape=shape))

@@ -43,6 +43,7 @@ def undirected(degree: int, hubs: int) -> Iterator[Expected]:
         yield Expected("triangles", {}, (comb(d, 2), h * (d - 1)))
         yield Expected("stars", {"k": 2}, (3 * comb(d, 2), h * 2 * (d - 1)))
         yield Expected("components", {}, (d + h, d + h))
+        yield Expected("clusters", {"k": 2}, (d + h, d + h))
         yield Expected("clusters", {"k": 3}, (d + 2 * h, d + 2 * h))
         yield Expected("clustered", {"k": 3}, (1 + 2 * d + 4 * h, 2 * d + 4 * h))
     else:

@@ -139,6 +139,19 @@ def test_shapes_after_projection(name: str, rising: bool) -> None:
     assert ("−" in shape.words()) != rising
 
 
+def test_loose_changes_cost_what_a_column_costs_and_are_stored() -> None:
+    """CCDF, D = 2, H = 1: bins of 1 + 7 + 4 and one loose fall; 2D² + 2DH + 2·max(D + 1, H)."""
+    shape = shape_under(statistic("degree-ccdf"), HubBound(DegreeBound(2), (1,)))
+    assert shape == Bins((Moves(1, 0), Moves(4, 3), Moves(3, 1)), loose=1)
+    assert shape.cost(identity(4)) == 13
+    assert shape.cost(Dense(matrices(4)["bridge"])) == 8 + 4 + 2 * 3
+    assert shape_from_dict(shape.to_dict()) == shape
+    assert "1 change of any of them" in shape.words()
+    plain = Bins(shape.bins)
+    assert "loose" not in plain.to_dict()
+    assert shape_from_dict(plain.to_dict()) == plain
+
+
 def test_under_a_promise_with_hubs_no_shape_costs_less() -> None:
     promise = HubBound(DegreeBound(4), (2,))
     for example in (statistic("edges"), HIGH, COMPONENTS):

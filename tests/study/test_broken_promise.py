@@ -125,6 +125,8 @@ def test_the_card_says_what_it_costs_before_anything_is_published(root: Path) ->
     assert "holds for everybody who has links to nobody with more than 2 links" in words
     assert "Links of a person beyond the first 2 are not counted." in words
     assert "would not be published" not in words
+    public = {each["quantity"]: each["value"] for each in told["not_protected"]}
+    assert public["degree bound"] == "at most 2 links per person"
     assert "nobody with more than 2 links in G'" in told["unit_of_privacy"]["neighbours_formally"]
 
 
@@ -152,6 +154,8 @@ def test_series_that_project_lose_nothing_beyond(root: Path) -> None:
     assert part.series[0].beyond == ()
     assert statement.exposures(part) == ()
     assert "beyond_the_promise" not in json.dumps(card(part))
+    more = study.add(from_rows([("e", 2)], [("hub", "e")])).findings
+    assert (more.keeps_bound, more.people_beyond) == (True, 0)
 
 
 def test_a_promise_that_is_checked_says_nothing_of_it(root: Path) -> None:

@@ -272,7 +272,7 @@ def not_protected(part: PublicPart) -> tuple[tuple[str, str], ...]:
 def _promised_bound(bound: Bound) -> tuple[str, str]:
     if isinstance(bound, NoBound):
         return "degree bound", "none"
-    if isinstance(bound, HubBound):
+    if isinstance(bound, HubBound) and any(bound.hubs):
         return "bound on hubs", f"everybody has {bound.in_words}"
     return "degree bound", f"{bound.in_words} per person"
 

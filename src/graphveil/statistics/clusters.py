@@ -166,6 +166,17 @@ class Clusters(ClusterStatistic):
         joined, merges = _joined_and_merged(bound)
         return Moves(rises=1 + merges, falls=joined)
 
+    def hub_moves(self, bound: HubBound) -> Moves | None:
+        """Of clusters of two, a lost link makes one rise and one fall: its hub gets no more links.
+
+        Guarantees:
+            Proof: docs/sensitivities.md#clusters-and-hubs.
+        """
+        if self.k > 2 or bound.directed or bound.within == ONE_LINK:
+            return super().hub_moves(bound)
+        (hubs,), (joined, merges) = bound.hubs, _joined_and_merged(bound.within)
+        return Moves(rises=1 + merges + hubs, falls=joined + hubs)
+
 
 @register
 @dataclass(frozen=True)

@@ -142,7 +142,8 @@ def candidate(
     if complete:
         details.append(_vanished(grown, mentioned))
     bound = promise.degree_bound
-    beyond = 0 if bound.checked else engine.people_beyond(grown, bound)
+    cut = all(each.projection is not None for each in promise.series)  # then nobody loses more
+    beyond = 0 if bound.checked or cut else engine.people_beyond(grown, bound)
     findings = Findings(
         intake=report,
         vanished_nodes=grown.nodes - report.nodes_added - report.known_nodes if complete else 0,

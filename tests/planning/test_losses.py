@@ -11,13 +11,15 @@ from graphveil.graph.bound import Bound, DegreeBound, InOutBound
 from graphveil.graph.hub_bound import HubBound
 from graphveil.mechanisms.mechanism import Measured, registered
 from graphveil.mechanisms.moves import Returning
-from graphveil.noise.joint_laws import JointLaw
+from graphveil.mechanisms.request import Epoch
+from graphveil.noise.joint_laws import JointLaw, RangeNoise
 from graphveil.noise.laws import Law
 from graphveil.noise.zcdp import epsilon_of, rho_of
 from graphveil.planning.losses import loss_beyond, losses_beyond
 from graphveil.planning.planner import Plan, plan
 from graphveil.statistics.hubs import sensitivity_under, shape_under
-from graphveil.statistics.shape import Columns
+from graphveil.statistics.sensitivity import Sensitivity
+from graphveil.statistics.shape import Columns, Recent, Shape
 from graphveil.statistics.statistic import Statistic, statistic
 
 STEPS = 6
@@ -34,8 +36,16 @@ UNDIRECTED = (
     statistic("clusters", k=3),
     statistic("degree-ccdf"),
     statistic("nodes"),
+    statistic("edges").recent(4),
+    statistic("clusters", k=3).recent(4),
+    statistic("degree-ccdf").recent(2),
 )
-DIRECTED = (statistic("edges"), statistic("high-out-degree", tau=1), statistic("components"))
+DIRECTED = (
+    statistic("edges"),
+    statistic("high-out-degree", tau=1),
+    statistic("components"),
+    statistic("components").recent(3),
+)
 
 
 def planned(name: str, counted: Statistic, bound: HubBound) -> Plan | None:
@@ -70,6 +80,8 @@ def by_its_noise(made: Plan, counted: Statistic, bound: HubBound, further: int) 
 def _by_its_noise(made: Plan, counted: Statistic, own: HubBound) -> Fraction:
     found, epochs = sensitivity_under(counted, own), made.epochs
     assert epochs is not None
+    if made.mechanism.measured is Measured.RECENT:
+        return _of_recent_noise(epochs[0], shape_under(counted, own), found)
     if made.mechanism.measured is Measured.TOTALS:
         return sum((found.static_l1 / _scale(each.law) for each in epochs), Fraction())
     (first, *others) = epochs
@@ -82,6 +94,18 @@ def _by_its_noise(made: Plan, counted: Statistic, own: HubBound) -> Fraction:
         return cost_of(counted, own, first.factorisation) / _scale(first.law)
     steepest = max(each.factorisation.column_l1() / _scale(each.law) for each in epochs)
     return found.l1 * steepest
+
+
+def _of_recent_noise(epoch: Epoch, shape: Shape, found: Sensitivity) -> Fraction:
+    """Of values in which somebody is for a window of steps: by blocks, or value by value."""
+    assert isinstance(shape, Recent)
+    if isinstance(epoch.law, JointLaw):
+        blocks = 1 + -(-(shape.window - 1) // epoch.steps)
+        in_range = isinstance(epoch.law, RangeNoise)
+        return blocks * (shape.span if in_range else shape.height) / epoch.law.size
+    if epoch.single_law.size_name == "scale":
+        return shape.window * shape.height / _scale(epoch.law)
+    return epsilon_of(found.l2_squared / (2 * epoch.single_law.size), DELTA)
 
 
 def _scale(law: object) -> Fraction:

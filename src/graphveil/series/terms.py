@@ -45,18 +45,21 @@ class SeriesTerms:
         request = self.plan.request
         sensitivity = sensitivity_under(self.statistic, self.bound)
         width = self.statistic.width(self.bound.counted)
-        if isinstance(self.bound, HubBound) and self._is_covered_by(request, sensitivity, width):
-            return
-        if (request.sensitivity, request.width) != (sensitivity, width):
-            raise ParameterError("plan", "was made for another statistic or another bound")
-        if request.shape not in (None, shape_under(self.statistic, self.bound)):
-            raise ParameterError("plan", "was made for another shape of what one person changes")
+        known_by_hubs = isinstance(self.bound, HubBound)
+        if not (known_by_hubs and self._is_covered_by(request, sensitivity, width)):
+            self._require_same(request, sensitivity, width)
         if (self.statistic.counted_for is None) == (
             self.plan.mechanism.measured is Measured.RECENT
         ):
             raise ParameterError("plan", "was made for people who stay, or for those who leave")
         if self.projects:
             self._require_fitting_projection()
+
+    def _require_same(self, request: Request, sensitivity: Sensitivity, width: int) -> None:
+        if (request.sensitivity, request.width) != (sensitivity, width):
+            raise ParameterError("plan", "was made for another statistic or another bound")
+        if request.shape not in (None, shape_under(self.statistic, self.bound)):
+            raise ParameterError("plan", "was made for another shape of what one person changes")
 
     def _is_covered_by(self, request: Request, needed: Sensitivity, width: int) -> bool:
         """Whether a plan under hubs allows for all that one person can change, or for more.

@@ -17,7 +17,7 @@ from graphveil.noise.joint_laws import BoxNoise, JointLaw, RangeNoise
 from graphveil.noise.laws import DiscreteLaplace
 from graphveil.noise.zcdp import rho_of
 from graphveil.planning.intervals import change_interval, half_widths, noise_of
-from graphveil.planning.losses import loss_beside
+from graphveil.planning.losses import loss_beyond
 from graphveil.planning.plan import Plan, continued, renewed
 from graphveil.planning.planner import compare, plan, require_projectable
 from graphveil.statistics.hubs import sensitivity_under
@@ -163,8 +163,8 @@ def test_blocks_are_for_single_numbers_and_longer_windows() -> None:
 def test_whoever_is_beside_more_hubs_than_promised_loses_in_proportion(mechanism: str) -> None:
     bound, member = HubBound(TEN, (2,)), statistic("components", window=6)
     made = planned(member, mechanism, bound)
-    assert loss_beside(made, member, bound, 2) == pytest.approx(0.5, rel=1e-3)
-    more = loss_beside(made, member, bound, 4)
+    assert loss_beyond(made, member, bound, 0) == pytest.approx(0.5, rel=1e-3)
+    more = loss_beyond(made, member, bound, 2)
     if mechanism == "recent":
         assert more == Fraction(1, 2) * Fraction(9 + 4, 9 + 2)
     if mechanism == "recent-blocks":

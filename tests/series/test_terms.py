@@ -100,8 +100,9 @@ def test_under_hubs_a_plan_may_allow_for_more_and_never_for_less(chosen: Statist
     held = made.request.sensitivity
     assert fits_under_hubs(chosen, made)
     for measure in ("l1", "static_l1", "l2_squared", "variation"):
-        more = replace(held, **{measure: (getattr(held, measure) or 0) + 1})
-        less = replace(held, **{measure: (getattr(held, measure) or 0) - 1})
+        now: int = getattr(held, measure)
+        changed: list[dict[str, Any]] = [{measure: now + 1}, {measure: now - 1}]
+        more, less = (replace(held, **each) for each in changed)
         assert fits_under_hubs(chosen, asked_otherwise(made, sensitivity=more)), measure
         assert not fits_under_hubs(chosen, asked_otherwise(made, sensitivity=less)), measure
     elsewhere = replace(held, assumption="another promise")

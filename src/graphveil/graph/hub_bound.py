@@ -152,11 +152,11 @@ class HubBound(Bound):
 
     def exceeded(self, by: int) -> tuple[HubBound, ...]:
         """What is true of a person with so many more hubs than promised, of each kind in turn."""
-        kinds = range(len(self.hubs))
-        return tuple(
-            replace(self, hubs=tuple(n + by * (kind == own) for own, n in enumerate(self.hubs)))
-            for kind in kinds
+        more = (
+            tuple(number + by * (kind == own) for own, number in enumerate(self.hubs))
+            for kind in range(len(self.hubs))
         )
+        return tuple(HubBound(self.within, hubs, checked=False) for hubs in more)
 
     @property
     def assumption(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import re
 import tempfile
 from collections.abc import Callable
@@ -22,7 +23,7 @@ from graphveil.errors import GraphveilError
 from graphveil.formats import read_records
 from graphveil.graph.sequence import GraphSequence
 
-CASES = 200  # of each kind, for each example
+CASES = int(os.environ.get("GRAPHVEIL_CASES", "200"))  # of each kind, for each example
 YEARS = Calendar.yearly(2019)
 
 SNIPPETS = [

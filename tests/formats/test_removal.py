@@ -62,6 +62,7 @@ AWKWARD: dict[str, list[Node]] = {
     "one whose id begins like a comment": [Node("#8", "2001"), *CROWD],
     "one with two loose quotes": [*CROWD, Node("v1", "2002", "loose"), Node("w1", "2002")],
     "one with a value too many": [Node("v1", "2002", "wide"), *CROWD],
+    "one with a mark of bytes and loose quotes": [*CROWD, Node("\ufeffv1", "2002", "loose")] * 2,
     "one in quotes": [Node("v1", "2001", "quoted"), *CROWD],
 }
 
@@ -75,8 +76,9 @@ def test_awkward_people_change_nobody_else(way: str, who: str, tmp_path: Path) -
 @pytest.mark.parametrize("way", FORMATS_OF)
 @pytest.mark.parametrize("style", ["plain", *removal.LINK_STYLES])
 def test_hubs_and_odd_links_change_nobody_else(way: str, style: str, tmp_path: Path) -> None:
-    odd = Link("a2", "a3", "2003", style)
+    odd, marked = Link("a2", "a3", "2003", style), Link("\ufeffa2", "a4", "", style)
     assert violations(awkward(way, CROWD, [*STAR, odd]), tmp_path) == []
+    assert violations(awkward(way, CROWD, [marked, *STAR, marked]), tmp_path) == []
 
 
 def test_a_link_to_a_stranger_is_refused_in_its_row_below_a_blank_line(tmp_path: Path) -> None:

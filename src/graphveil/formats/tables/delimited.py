@@ -163,7 +163,7 @@ def _refuse_loose_quotes(content: Path | bytes, table: DelimitedTable) -> None:
     in_order = _line_in_order(table.separator)
 
     def loose(line: bytes) -> bool:
-        return b'"' in line and not in_order.fullmatch(line.removeprefix(codecs.BOM_UTF8))
+        return b'"' in line and not in_order.fullmatch(line)
 
     for number, line in _lines_with(content, loose):
         raise _loose_quote(line, Place(table.file.name, number))
@@ -254,7 +254,10 @@ def _what_is_wrong(content: Path | bytes, table: DelimitedTable) -> InputError:
 def _lines_with(
     content: Path | bytes, wanted: Callable[[bytes], bool]
 ) -> Iterator[tuple[int, bytes]]:
+    """Some lines with their numbers; the mark at the beginning of a file is of none of them."""
     with _opened(content) as file:
+        if file.read(len(codecs.BOM_UTF8)) != codecs.BOM_UTF8:
+            file.seek(0)
         yield from ((n, line) for n, line in enumerate(file, start=1) if wanted(line))
 
 

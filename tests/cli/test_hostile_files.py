@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from shutil import copytree, rmtree
 
+import polars as pl
 import pytest
 
 from commands import Finished, graphveil
@@ -195,6 +196,27 @@ def test_many_damaged_results_are_computed_again(results: Path, tmp_path: Path) 
     print(damaged_results(results, tmp_path / "copy", range(1_000_000, 1_000_000 + MANY // 10)))
 
 
+def test_a_page_that_is_no_text_is_refused_before_anything_is_computed(tmp_path: Path) -> None:
+    page, data = tmp_path / "page.md", write_pair(tmp_path / "data")
+    page.write_bytes(b"caf\xe9")
+    ended = graphveil(*reproduction(data, tmp_path / "out"), "--page", str(page))
+    assert (ended.code, "page: cannot be read as UTF-8 text" in ended.err) == (2, True)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.usefixtures("no_figures")
+def test_results_of_another_cell_are_not_taken_for_these(results: Path, tmp_path: Path) -> None:
+    """Nor are those with other columns."""
+    copytree(results, tmp_path / "copy")
+    out, data = tmp_path / "copy" / "out", tmp_path / "copy" / "data"
+    before = (out / "results.csv").read_bytes()
+    first, second, third, *_ = sorted((out / "cells").iterdir())
+    first.write_bytes(second.read_bytes())
+    pl.read_parquet(third).with_columns(runs=pl.lit("2")).write_parquet(third)
+    run(*reproduction(data, out))
+    assert (out / "results.csv").read_bytes() == before
+
+
 COMMANDS: tuple[tuple[str, ...], ...] = (
     ("status",), ("verify",), ("publish", "--no-report"), ("add", "NODES", "EDGES"), ("hand-over",),
     ("hand-over", "--to", "0123456789abcdef"), ("adopt", "--reason", "x"),
@@ -237,6 +259,26 @@ def test_a_damaged_memory_is_told(
     monkeypatch.setenv(VARIABLE, str(tmp_path / "copy" / "machine"))
     tally = damaged_memories(remembered, tmp_path / "copy", range(40))
     assert sum(code != 0 for code in tally.elements()) > 10, tally
+
+
+NOT_REMEMBERED = [
+    b"", b"\xff", b"[" * 100_000, b"null", b'{"lineages": []}', b'{"lineages": {"a": [[1, "b"]]}}',
+    b'{"lineages": {"a": [[1e999, "b"], [1, "b"]]}}', b'{"lineages": {"a": [[-1, "b"], [1, "b"]]}}',
+    b'{"lineages": {"a": [[99999999999999999999, "b"], [1, "b"]]}}',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("content", NOT_REMEMBERED, ids=range(len(NOT_REMEMBERED)))
+def test_what_cannot_be_remembered_is_not_taken_for_nothing(
+    remembered: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes
+) -> None:
+    """A file that is there and says nothing is no reason to go on."""
+    copytree(remembered, tmp_path / "copy")
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "copy" / "machine"))
+    (seen,) = (tmp_path / "copy" / "machine").rglob("seen.json")
+    seen.write_bytes(content)
+    ended = graphveil("publish", str(tmp_path / "copy" / "study"), "--no-report")
+    assert (ended.code, "cannot be read" in ended.err) == (10, True), ended
 
 
 @pytest.mark.slow

@@ -108,6 +108,12 @@ def test_every_changed_column_breaks_the_chain_at_its_row(study: Study, column: 
     assert f"the ledger, row {number} (" in problem(study)
 
 
+@pytest.mark.parametrize("loss", ["DROP TABLE releases", "ALTER TABLE releases RENAME TO others"])
+def test_a_table_that_is_gone_is_named(study: Study, loss: str) -> None:
+    execute(study, loss)
+    assert "table 'releases' is not as graphveil makes it" in problem(study)
+
+
 def test_a_removed_row_is_named(study: Study) -> None:
     execute(study, "DELETE FROM releases WHERE row = 5")
     execute(study, "DELETE FROM ledger WHERE number = 5")

@@ -68,8 +68,8 @@ def verify(study: Study) -> Iterator[Check]:
     public = told(study.folder)
     with study.store.reading() as committed:
         ledger = committed.ledger()  # which checks the private chain
+        sound = committed.require_sound(require_sound)  # a table may be gone
         subject = _Subject(study, public, ledger, committed.series(), committed.releases())
-        sound = committed.require_sound(require_sound)
     yield Check("the ledger's chain", f"{len(ledger.rows)} rows, each chained to those before")
     yield Check("the ledger database", sound)
     if not ledger.is_open:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import secrets
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,6 +47,13 @@ def read_table(folder: Path, stored: StoredFile) -> pl.DataFrame:
     import polars as pl
 
     return pl.read_parquet(io.BytesIO(checked(folder, stored)))
+
+
+def read_tables(folder: Path, stored: Sequence[StoredFile]) -> pl.DataFrame:
+    """The same for tables of one form, one below the other."""
+    import polars as pl
+
+    return pl.read_parquet([io.BytesIO(checked(folder, each)) for each in stored])
 
 
 def checked(folder: Path, stored: StoredFile) -> bytes:

@@ -2,8 +2,10 @@
 
 A segment is what one or several steps add that were sealed together. Its nodes in label order,
 each with the step that its record stated and the number of its prompt edges; and its edges: first
-the prompt ones in list order, then the late ones. Of several steps, each row says which. Read one
-after the other, segments are the columns of a graph sequence.
+the prompt ones in list order, then the late ones. Each row says its step; in studies from before
+that, only where a segment has several. Read one after the other, segments are the columns of a
+graph sequence. Where each step was sealed by itself there are thousands: they are read some dozens
+at a time, which takes a seventh of the time.
 """
 
 from __future__ import annotations
@@ -22,12 +24,15 @@ from graphveil.graph.columns import Column
 from graphveil.graph.identity import IdIndex, same_form
 from graphveil.graph.sequence import BOTH, GraphSequence, Growth, LateEdges
 from graphveil.study.ledger import SealedTables
-from graphveil.study.records.private_tables import read_table
+from graphveil.study.records.private_tables import read_table, read_tables
 
 if TYPE_CHECKING:
     import polars as pl
 
     from graphveil.study.promise import Promise
+
+FEW = 64  # segments are read one by one, so that nothing of a large graph is copied
+AT_ONCE = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +41,8 @@ class Segment:
 
     Attributes:
         steps: which.
-        nodes: columns `node`, `stated`, `links`; with several steps also `step`.
-        edges: columns `newer`, `older`, `direction`, `late`; with several steps also `step`.
+        nodes: columns `node`, `stated`, `links`; with several steps surely `step`.
+        edges: columns `newer`, `older`, `direction`, `late`; with several steps surely `step`.
     """
 
     steps: range
@@ -95,8 +100,6 @@ def segment(sequence: GraphSequence, steps: range) -> Segment:
     begin, end = late_ends[[0, -1]].tolist()
     late = sequence.late.newer[begin:end], sequence.late.entries[begin:end]
     edges = pl.concat([_edges(newer, prompt, late=False), _edges(*late, late=True)])
-    if len(steps) == 1:
-        return Segment(steps, nodes, edges)
     numbers = np.arange(steps.start, steps.stop, dtype=np.int32)
     of_nodes = np.repeat(numbers, np.diff(ends))
     of_edges = np.concatenate(
@@ -124,7 +127,10 @@ def load(folder: Path, sealed: Sequence[SealedTables], promise: Promise) -> Grap
     empty = GraphSequence.begin(promise.calendar, directed=promise.directed, oriented=oriented)
     if not sealed:
         return empty
-    return _joined(empty, [_read(folder, *each) for each in together(sealed)])
+    found = together(sealed)
+    at_once = 1 if len(found) <= FEW else AT_ONCE
+    some = (found[place : place + at_once] for place in range(0, len(found), at_once))
+    return _joined(empty, [part for each in some for part in _read(folder, each)])
 
 
 def together(sealed: Sequence[SealedTables]) -> list[tuple[SealedTables, range]]:
@@ -137,8 +143,30 @@ def together(sealed: Sequence[SealedTables]) -> list[tuple[SealedTables, range]]
     return found
 
 
-def _read(folder: Path, tables: SealedTables, steps: range) -> Segment:
-    return Segment(steps, read_table(folder, tables.nodes), read_table(folder, tables.edges))
+def _read(folder: Path, some: Sequence[tuple[SealedTables, range]]) -> list[Segment]:
+    """Segments that follow each other."""
+    merged = _read_as_one(folder, some) if len(some) > 1 else None
+    if merged is not None:
+        return [merged]
+    return [
+        Segment(steps, read_table(folder, tables.nodes), read_table(folder, tables.edges))
+        for tables, steps in some
+    ]
+
+
+def _read_as_one(folder: Path, some: Sequence[tuple[SealedTables, range]]) -> Segment | None:
+    """All of them, as if they had been sealed together; None if their tables differ in form."""
+    import polars as pl
+
+    try:
+        nodes = read_tables(folder, [tables.nodes for tables, _ in some])
+        edges = read_tables(folder, [tables.edges for tables, _ in some])
+    except pl.exceptions.PolarsError:  # ids were numbers at first, and are text now
+        return None
+    if not {"step"} <= {*nodes.columns} & {*edges.columns}:
+        return None
+    late, steps = pl.col("late"), range(some[0][1].start, some[-1][1].stop)
+    return Segment(steps, nodes, pl.concat([edges.filter(~late), edges.filter(late)]))
 
 
 def _joined(empty: GraphSequence, parts: Sequence[Segment]) -> GraphSequence:

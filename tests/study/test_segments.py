@@ -22,7 +22,7 @@ from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.study import Promise, Study
 from graphveil.study.ledger import BatchEntry, SealedTables
 from graphveil.study.records import batches, segments
-from graphveil.study.records.private_tables import write_table
+from graphveil.study.records.private_tables import read_table, write_table
 from plain_rules import EDGES, numbered
 
 STEPS = 3  # that are sealed, of five
@@ -145,12 +145,13 @@ def test_ids_that_became_text_are_read_with_numbers_before_them(
     study = KINDS["undirected"]
     graph = GraphSequence.begin(study.calendar)
     sealed = []
-    for step, people in enumerate([[(1, 0), (2, 0)], [(3, 1)], [("x", 2)]]):
+    arriving: list[list[tuple[Any, int]]] = [[(1, 0), (2, 0)], [(3, 1)], [("x", 2)]]
+    for step, people in enumerate(arriving):
         graph = graph.extend(from_rows(people, [(1, 2)]), upto=step).sequence
         part = segments.segment(graph, range(step, step + 1))
         tables = (write_table(tmp_path, f"{step}", each) for each in (part.nodes, part.edges))
         sealed.append(SealedTables(*tables))
-    kinds = {segments.read_table(tmp_path, each.nodes)["node"].dtype for each in sealed}
+    kinds = {read_table(tmp_path, each.nodes)["node"].dtype for each in sealed}
     assert len(kinds) == 2
     require_same(segments.load(tmp_path, sealed, study), graph)
 

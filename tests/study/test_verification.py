@@ -108,6 +108,13 @@ def test_every_changed_column_breaks_the_chain_at_its_row(study: Study, column: 
     assert f"the ledger, row {number} (" in problem(study)
 
 
+@pytest.mark.parametrize("state", ['{"step":', "[" * 100_000, "null", "{}"], ids=range(4))
+def test_a_first_state_that_cannot_be_read_is_named(root: Path, state: str) -> None:
+    study = opened(root)
+    execute(study, "UPDATE series SET state = :state WHERE name = 'edges'", state=state)
+    assert "series 'edges': its state in the ledger database cannot be read" in problem(study)
+
+
 @pytest.mark.parametrize("loss", ["DROP TABLE releases", "ALTER TABLE releases RENAME TO others"])
 def test_a_table_that_is_gone_is_named(study: Study, loss: str) -> None:
     execute(study, loss)

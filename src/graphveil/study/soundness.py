@@ -6,7 +6,6 @@ triggers that somebody added, and the tables that follow from the ledger.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 
@@ -15,7 +14,7 @@ import sqlalchemy as sa
 from graphveil.errors import IntegrityError
 from graphveil.series import state as states
 from graphveil.study import server_schema
-from graphveil.study.keeping import plan_of
+from graphveil.study.keeping import plan_of, state_of
 from graphveil.study.ledger import Ledger
 from graphveil.study.public.facts import Event
 from graphveil.study.store import StoredSeries
@@ -100,8 +99,8 @@ def _require_first_states(
     if any(row.event == "study adopted" for row in ledger.rows):
         return  # which states the states itself
     for name, stored in kept.items():
-        fresh = states.start(plan_of(name, stored)).to_dict()
-        if name not in released and json.loads(stored.state) != fresh:
+        fresh, found = states.start(plan_of(name, stored)), state_of(name, stored)
+        if name not in released and found != fresh:
             raise _unsound(f"series '{name}' has a state, but no release")
 
 

@@ -7,7 +7,7 @@ import io
 import secrets
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from graphveil.errors import IntegrityError
 from graphveil.study.folder import write_private
@@ -53,7 +53,8 @@ def read_tables(folder: Path, stored: Sequence[StoredFile]) -> pl.DataFrame:
     """The same for tables of one form, one below the other."""
     import polars as pl
 
-    return pl.read_parquet([io.BytesIO(checked(folder, each)) for each in stored])
+    files: list[IO[bytes]] = [io.BytesIO(checked(folder, each)) for each in stored]
+    return pl.read_parquet(files)
 
 
 def checked(folder: Path, stored: StoredFile) -> bytes:

@@ -39,7 +39,8 @@ from graphveil.noise.calibration import gaussian_for, laplace_for
 from graphveil.noise.joint_laws import BoxNoise, MovesNoise, RangeNoise
 from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace
 from graphveil.noise.zcdp import rho_of
-from graphveil.planning.plan import Plan, continued
+from graphveil.planning.going_on import continued
+from graphveil.planning.plan import Plan
 from graphveil.statistics.sensitivity import Measure, Sensitivity
 from graphveil.statistics.shape import Bins, Mass, Moves, Shape
 from graphveil.statistics.statistic import Statistic, statistic

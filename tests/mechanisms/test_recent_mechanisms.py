@@ -16,9 +16,10 @@ from graphveil.mechanisms.recent_blocks import _of_box, _of_range, best_length, 
 from graphveil.noise.joint_laws import BoxNoise, JointLaw, RangeNoise
 from graphveil.noise.laws import DiscreteLaplace
 from graphveil.noise.zcdp import rho_of
+from graphveil.planning.going_on import continued, renewed
 from graphveil.planning.intervals import change_interval, half_widths, noise_of
 from graphveil.planning.losses import loss_beyond
-from graphveil.planning.plan import Plan, continued, renewed
+from graphveil.planning.plan import Plan
 from graphveil.planning.planner import compare, plan, require_projectable
 from graphveil.statistics.hubs import sensitivity_under
 from graphveil.statistics.shape import Recent as RecentShape
@@ -59,7 +60,7 @@ def test_noise_is_the_same_for_ever(mechanism: str) -> None:
         assert made.epoch(0) == made.epoch(1)
         stored = Plan.from_dict(made.to_dict())
         assert stored == made
-        assert made.continuable
+    assert continued(made, 5).request.epsilon == made.request.epsilon
     longer = continued(planned(EDGES.recent(12), mechanism, horizon=3), 37)
     assert longer.standard_deviations() == pytest.approx(deviations)
     first = planned(EDGES.recent(12), mechanism).epoch(0).steps

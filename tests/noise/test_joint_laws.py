@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cache
 from itertools import product
@@ -22,6 +23,8 @@ from graphveil.noise.joint_laws import (
 )
 from graphveil.noise.joint_samplers import (
     BLOCK,
+    _differences,
+    _partial_sums,
     draw_rest,
     draw_vector,
     eulerian,
@@ -99,10 +102,13 @@ def test_simulations_follow_the_law(law: JointLaw) -> None:
     assert abs(deviation(law, [tuple(each) for each in drawn])) < 4
 
 
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("used", [1, 2])
-def test_the_rest_of_a_vector_is_drawn_from_its_law_given_the_beginning(used: int) -> None:
+def test_the_rest_of_a_vector_is_drawn_from_its_law_given_the_beginning(
+    kind: type[JointLaw], used: int
+) -> None:
     """So a vector whose end is drawn anew is still one of the law, and its end is fresh."""
-    law = MovesNoise(SCALES[MovesNoise], 3)
+    law = kind(SCALES[kind], 3)
     chance = SeededChance(1 / law.scale)
     first = [draw_vector(law, chance) for _ in range(6_000)]
     begun = [each[:used] for each in first]
@@ -112,6 +118,29 @@ def test_the_rest_of_a_vector_is_drawn_from_its_law_given_the_beginning(used: in
     assert abs(np.corrcoef(ends.T)[0, 1]) < 0.5  # only what the beginning says of both
     forgetful = [(*each, *draw_rest(law, [0] * used, chance)) for each in begun]
     assert abs(deviation(law, [tuple(each) for each in forgetful])) > 4
+
+
+@pytest.mark.parametrize("rate", [Fraction(1, 500), Fraction(1, 2), Fraction(30)])
+@pytest.mark.parametrize("values", [(1, 8, 27, 64), (5,), (7, 7 * 9 * 2, 7 * 11 * 11 * 3)])
+def test_a_core_with_a_polynomial_before_it_has_its_law(
+    values: tuple[int, ...], rate: Fraction
+) -> None:
+    """The chances of the index are those of whole and partial sums, in exact fractions."""
+    differences = _differences(values)
+    assert [
+        sum(each * comb(s, j) for j, each in enumerate(differences)) for s in range(len(values))
+    ] == list(values)
+    with localcontext(prec=200):
+        risen = (Decimal(rate.numerator) / Decimal(rate.denominator)).exp()
+        weights = [each / (risen - 1) ** j for j, each in enumerate(differences)]
+        expected = [Fraction(sum(weights[: j + 1])) for j in range(len(weights))]
+    for digits in (40, 90):
+        sums, error = _partial_sums(differences, rate, digits, True)
+        assert error == len(weights) + 1
+        assert sums[-1] >= 10**digits
+        for part, right in zip(sums, expected, strict=True):
+            off = Fraction(part, sums[-1]) - right / expected[-1]
+            assert abs(off) <= Fraction(2 * error, sums[-1])
 
 
 @pytest.mark.parametrize("law", LAWS, ids=str)
@@ -256,7 +285,6 @@ def test_a_stored_law_comes_back(kind: type[JointLaw]) -> None:
     law = kind(Fraction(22, 7), 12)
     assert joint_law_from_dict(law.to_dict()) == law
     assert law.privacy_loss == Fraction(7, 22)
-    assert law.resumes == (kind is MovesNoise)
     assert not law.too_large
     assert kind(Fraction(10**7), 12).too_large
     assert kind(Fraction(1), 2000).too_large

@@ -19,8 +19,9 @@ from graphveil.mechanisms.request import Epoch, Request
 from graphveil.noise.laws import DiscreteLaplace, NoiseLaw
 from graphveil.noise.noise_sum import NoiseSum
 from graphveil.noise.release_noise import ReleaseNoise
+from graphveil.planning.going_on import renewed
 from graphveil.planning.intervals import noise_of
-from graphveil.planning.plan import Plan, _epochs, renewed
+from graphveil.planning.plan import Plan, epochs_of
 from graphveil.planning.planner import plan
 from graphveil.series import state as states
 from graphveil.series.state import SeriesState, advance, start
@@ -161,23 +162,19 @@ def test_only_plans_that_were_cut_need_the_second_format() -> None:
     assert ["cut" in each for each in cut.to_dict()["epochs"]] == [True, False]
 
 
-def test_what_follows_are_the_epochs_that_have_not_begun() -> None:
+def test_what_follows_are_the_steps_that_were_not_published() -> None:
     made = mixed(Fraction(1), 2, None, None)
-    assert [len(made.following(releases)) for releases in range(9)] == [3, 2, 2, 1, 1, 1, 0, 0, 0]
-    assert made.following(2) == made.epochs[1:]
+    assert [sum(steps for _, steps in made.following(n)) for n in range(9)] == list(
+        range(8, -1, -1)
+    )
+    assert made.following(2) == tuple((each.law, 3) for each in made.epochs[1:])
+    assert made.following(3)[0] == (made.epochs[1].law, 2)
 
 
-def test_noise_for_all_steps_and_noise_on_totals_cannot_be_renewed_half_way() -> None:
-    high = statistic("high-degree", tau=2)
-    whole = plan(high, BOUND, epsilon=1, horizon=24, mechanism="optimised-moves")
+def test_noise_on_totals_cannot_be_cut() -> None:
     totals = replace(mixed(Fraction(1), None), mechanism=mechanism("compose-d-bounded"))
-    for made in (whole, totals):
-        with pytest.raises(ParameterError, match="cannot draw fresh noise half-way"):
-            renewed(made, 1)
-    resumed = plan(high, BOUND, epsilon=1, horizon=24, mechanism="moves")
-    assert renewed(resumed, 1) is resumed
-    with pytest.raises(ParameterError, match="all 24 releases"):
-        resumed.standard_deviations(25)
+    with pytest.raises(ParameterError, match="cannot draw noise half-way"):
+        renewed(totals, 1)
 
 
 class Rest:
@@ -228,11 +225,11 @@ def test_the_epochs_of_a_plan_are_those_of_its_mechanism_each_kept_once() -> Non
     again = Epoch(MIXED, DiscreteLaplace(Fraction(2)))
     given: Any = Given(one, other, again, one)
     request = Request(EDGES.sensitivity(BOUND), Fraction(1), horizon=12)
-    found = _epochs(given, request)
+    found = epochs_of(given, request)
     assert found == (one, other, again, one)
     assert found[2] is other
     with pytest.raises(ParameterError, match="given does not reach it"):
-        _epochs(given, replace(request, horizon=13))
+        epochs_of(given, replace(request, horizon=13))
 
 
 def test_what_a_matrix_costs_is_its_longest_column_times_all_that_one_person_changes() -> None:
@@ -302,7 +299,7 @@ def test_a_series_without_a_horizon_goes_on_with_its_next_epoch(name: str) -> No
     after = renewed(before, 5)
     assert after.epoch(0).cut == 5
     assert [after.epoch(number) for number in (1, 2)] == [before.epoch(1), before.epoch(2)]
-    assert after.following(5) == (before.epoch(1),)
+    assert after.following(5) == ((before.epoch(1).law, before.epoch(1).steps),)
     assert after.outlook(5)[0] > before.outlook(5)[0] > 0
     assert Plan.from_dict(after.to_dict()).epoch(1) == before.epoch(1)
 

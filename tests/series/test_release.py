@@ -20,7 +20,7 @@ from graphveil.formats import from_rows
 from graphveil.graph.bound import Bound, DegreeBound, InOutBound
 from graphveil.graph.sequence import GraphSequence
 from graphveil.noise.laws import NoiseLaw
-from graphveil.planning.plan import continued
+from graphveil.planning.going_on import continued
 from graphveil.planning.planner import compare, plan
 from graphveil.series import series as series_module
 from graphveil.series.counting import SeriesCounts, count_series

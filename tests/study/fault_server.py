@@ -92,6 +92,13 @@ def _adopt(root: Path, _: str | None) -> None:
     Study.at(root).adopt("another copy may have gone on")
 
 
+def _extend(root: Path, _: str | None) -> None:
+    from graphveil.study import Study
+    from graphveil.study.extension import Further
+
+    Study.at(root).extend(Further(steps=2))
+
+
 def _hand_over(root: Path, _: str | None) -> None:
     from graphveil.study import Study
 
@@ -120,6 +127,7 @@ COMMANDS: dict[str, Callable[[Path, str | None], None]] = {
     "backfill": _backfill,
     "withdraw": _withdraw,
     "adopt": _adopt,
+    "extend": _extend,
     "hand-over": _hand_over,
     "graphveil publish": _command_line,
 }

@@ -156,7 +156,7 @@ def test_an_adoption_tells_what_follows_and_keeps_it(study: Study) -> None:
         assert canonical(each.after.to_dict()) == noted.stored[each.series].plan
         assert told.predicted_std == tuple(round(std, DIGITS) for std in each.after.outlook(2))
         assert len(told.predicted_std) == 2
-        assert sum(noise.steps for noise in told.noise) == (2 if each.series == "edges" else 0)
+        assert sum(noise.steps for noise in told.noise) == 2
     assert [each.again for each in fact.series] == [Fraction(1, 4), 2 * Fraction(1, 2)]
     for name, stored in noted.stored.items():
         old, new = (json.loads(each.state) for each in (before.kept[name], stored))

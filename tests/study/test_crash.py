@@ -46,6 +46,7 @@ FAIL_POINTS = {
     ("series", "sqlite"): 22,
     ("withdraw", "sqlite"): 9,
     ("adopt", "sqlite"): 20,
+    ("extend", "sqlite"): 23,
     ("hand-over", "sqlite"): 16,
     ("graphveil publish", "sqlite"): 77,
     ("create", "postgresql"): 46,
@@ -55,12 +56,14 @@ FAIL_POINTS = {
     ("series", "postgresql"): 22,
     ("withdraw", "postgresql"): 9,
     ("adopt", "postgresql"): 21,
+    ("extend", "postgresql"): 23,
     ("hand-over", "postgresql"): 16,
     ("graphveil publish", "postgresql"): 77,
 }
 
 STARTED = (
-    "publish", "backfill", "series", "withdraw", "adopt", "hand-over", "graphveil publish",
+    "publish", "backfill", "series", "withdraw", "extend", "adopt", "hand-over",
+    "graphveil publish",
 )  # fmt: skip
 
 Setting = Callable[[str, str], list[Bench]]
@@ -148,7 +151,7 @@ def _trouble(root: Path, seen: Values, steps: int, files: set[str]) -> str | Non
         "values seen twice": twice(seen),
         "steps told": steps_told(root) - steps,
         "strangers": strangers(root, files),
-        "edges": counted(root, "edges") != EDGES[:steps],
+        "edges": counted(root, "edges") != [*EDGES, 0, 0][:steps],
     }
     wrong = {what: value for what, value in found.items() if value}
     return str(wrong) if wrong else None
@@ -329,6 +332,19 @@ def killed_withdraw(bench: Bench, fault: Fault) -> str | None:
         return None if right else "some of the batch is there"
 
 
+def killed_extension(bench: Bench, fault: Fault) -> str | None:
+    """Kill an extension: the study has its old end or its new one, everywhere; and goes on."""
+    with bench.copy() as root:
+        ended = bench.processes.run(root, "extend", fault)
+        if ended.killed_by != SIGKILL:
+            return f"was not killed: {ended}"
+        last = at(root).ledger().versions[-1].calendar.last_step
+        if last not in (3, 5):
+            return "half an extension"
+        at(root).publish(last)
+        return _trouble(root, {}, last + 1, PUBLIC)
+
+
 def killed_adoption(bench: Bench, fault: Fault) -> str | None:
     """Kill an adoption: the study goes on, with the noise it had or with fresh noise."""
     with bench.copy() as root:
@@ -366,6 +382,7 @@ def _handed_over(root: Path) -> bool:
     [
         ("series", killed_series, 4),
         ("withdraw", killed_withdraw, 2),
+        ("extend", killed_extension, 6),
         ("adopt", killed_adoption, 4),
         ("hand-over", killed_hand_over, 2),
     ],
@@ -389,6 +406,7 @@ def test_smaller_commands_are_killed(
         ("add", killed_add),
         ("series", killed_series),
         ("withdraw", killed_withdraw),
+        ("extend", killed_extension),
         ("adopt", killed_adoption),
         ("hand-over", killed_hand_over),
     ],

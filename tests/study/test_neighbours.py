@@ -22,6 +22,7 @@ from graphveil.graph.bound import DegreeBound
 from graphveil.steward.outlook import study_outlook
 from graphveil.steward.status import status
 from graphveil.study import Promise, Study
+from graphveil.study.extension import Further
 from graphveil.study.public.chain import PublicRow
 from graphveil.study.public.facts import Event
 from graphveil.study.publishing import foreseen, prepare
@@ -257,6 +258,7 @@ def foretold(study: Study) -> object:
 CLAIMS: dict[str, Callable[[Study], object]] = {
     "graphveil.study.publishing.Foreseen": foretold,
     "graphveil.study.adoption.Renewal": Study.renewals,
+    "graphveil.study.extension.Extension": lambda study: study.extension(Further(steps=2)),
     "graphveil.planning.plan.Plan": lambda study: [
         (each.plan, each.plan.predicted) for each in study_outlook(study.folder.root).series
     ],

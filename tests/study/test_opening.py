@@ -11,8 +11,6 @@ from typing import Any, cast
 import pytest
 
 from graphveil.errors import BudgetError, ParameterError, StudyError
-from graphveil.factorisations.bordered import identity
-from graphveil.mechanisms.request import Epoch
 from graphveil.noise.joint_laws import BoxNoise
 from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace
 from graphveil.planning.plan import Plan
@@ -196,11 +194,11 @@ def test_a_name_is_given_once() -> None:
 def test_equal_laws_that_follow_each_other_are_told_once() -> None:
     laplace, gaussian = DiscreteLaplace(Fraction(3)), DiscreteGaussian(Fraction(7, 2))
     laws = [(4, laplace), (2, laplace), (1, gaussian), (5, laplace)]
-    facts = noise_facts(Epoch(identity(steps), law) for steps, law in laws)
+    facts = noise_facts((law, steps) for steps, law in laws)
     assert [(each.law, each.steps, each.scale, each.variance) for each in facts] == [
         ("discrete Laplace", 6, "3", None),
         ("discrete Gaussian", 1, None, "7/2"),
         ("discrete Laplace", 5, "3", None),
     ]
-    (joint,) = noise_facts([Epoch(identity(3), BoxNoise(Fraction(5, 2), 3))])
+    (joint,) = noise_facts([(BoxNoise(Fraction(5, 2), 3), 3)])
     assert (joint.scale, joint.steps) == ("5/2", 3)

@@ -8,7 +8,7 @@ study, never from the data.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
@@ -187,6 +187,20 @@ class Calendar:
         if self.width is None:
             return len(self.starts) - 1
         return None if self.end is None else (self.end - self.starts[0]) // self.width - 1
+
+    def without_end(self) -> Calendar:
+        """The same steps, and always a next one."""
+        return replace(self, end=None)
+
+    def lengthened(self, last_step: int) -> Calendar:
+        """The same steps, and more of them up to `last_step`; an open one stays as it is."""
+        if self.width is None:
+            raise ParameterError("calendar", "lists its steps one by one, and cannot be lengthened")
+        if self.last_step is None:
+            return self
+        if not self.last_step <= last_step < MOST_STEPS:
+            raise ParameterError("last", f"must lie in one of the first {MOST_STEPS} steps")
+        return replace(self, end=self.starts[0] + (last_step + 1) * self.width)
 
     def steps_of(self, times: TimeColumn) -> StepColumn:
         """The step of every row of a column; rows without one are reported, not raised."""

@@ -15,6 +15,7 @@ from graphveil.cli.commands import (
     count,
     datasets,
     demo,
+    extend,
     generate,
     hand_over,
     new,
@@ -78,6 +79,7 @@ app.command()(releases.releases)
 app.command(cls=taking_parameters(before="mechanism"))(series.series)
 app.command()(report.report)
 app.command()(verify.verify)
+app.command()(extend.extend)
 app.command("hand-over")(hand_over.hand_over)
 app.command()(adopt.adopt)
 app.command()(statistics.statistics)

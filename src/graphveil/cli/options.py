@@ -80,6 +80,12 @@ Projection = Annotated[
     str | None,
     typer.Option("--projection", metavar="D|IxO", help="Threshold of a projection."),
 ]
+Prices = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--price", metavar="NAME=E", help="What may be paid for a series, where it has a price."
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
 

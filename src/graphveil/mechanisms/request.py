@@ -123,7 +123,7 @@ class Epoch:
     @property
     def resumes(self) -> bool:
         """Whether the noise of its later steps can be drawn anew, given that of the earlier."""
-        return isinstance(self.law, JointLaw) and self.law.resumes
+        return isinstance(self.law, JointLaw)
 
     @property
     def single_law(self) -> Law:

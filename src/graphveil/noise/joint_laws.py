@@ -41,14 +41,12 @@ class JointLaw(NoiseLaw):
     Attributes:
         scale: P(y) ∝ exp(−‖y‖/scale).
         steps: how many entries a vector has.
-        resumes: whether the rest of a vector can be drawn anew, given its beginning.
     """
 
     scale: Fraction
     steps: int
 
     size_name: ClassVar[str] = "scale"
-    resumes: ClassVar[bool] = False
 
     @property
     def size(self) -> Fraction:
@@ -140,7 +138,6 @@ class MovesNoise(JointLaw):
 
     name = "discrete Laplace conditioned on adding up to 0"
     kind = "moves"
-    resumes = True
 
     @property
     def _core_rate(self) -> float:

@@ -10,6 +10,14 @@ geometric numbers; then the vector is uniform in a simple set. That this gives j
 
 The right sides say how to draw s: j with the weights of the sum, and one geometric number for
 each factor of the denominator. Proof: docs/mechanisms.md#exact-samplers.
+
+Given the beginning of a vector, the core of the rest has another law, P(s) ∝ f(s)·x^s for a
+polynomial f without negative coefficients. Its differences at 0 are not negative either, and
+
+    f(s) = Σ Δ^j f(0)·C(s, j),   Σ C(s, j)·x^s = (x/(1−x))^j / (1−x)
+
+say how to draw it: j with these weights, and s = j + (j + 1) geometric numbers. Proof:
+docs/mechanisms.md#adoption.
 """
 
 from __future__ import annotations
@@ -54,18 +62,67 @@ def draw_vector(law: JointLaw, chance: Chance) -> list[int]:
 
 
 def draw_rest(law: JointLaw, used: Sequence[int], chance: Chance) -> list[int]:
-    """The other entries of a vector that begins with `used`, from their law given these.
+    """The other entries of a vector that begins with `used`, from their law given these."""
+    left = law.steps - len(used)
+    if isinstance(law, MovesNoise):
+        return _rest_of_moves(used, left, chance)
+    if isinstance(law, RangeNoise):
+        return _rest_of_range(used, left, chance)
+    assert isinstance(law, BoxNoise), "there are three"
+    return _rest_of_box(used, left, chance)
 
-    All entries, the hidden one included, are independent Laplace numbers but for their sum. So
-    all but the hidden one are drawn freely, and kept with the probability exp(−rate·|hidden|).
+
+def _rest_of_moves(used: Sequence[int], left: int, chance: Chance) -> list[int]:
+    """All entries, the hidden one included, are independent Laplace numbers but for their sum.
+
+    So all but the hidden one are drawn freely, and kept with the probability exp(−rate·|hidden|).
     """
-    assert isinstance(law, MovesNoise), "only moves can be resumed"
     while True:
-        ups, downs = (chance.geometric(law.steps - len(used)) for _ in range(2))
+        ups, downs = (chance.geometric(left) for _ in range(2))
         rest = [up - down for up, down in zip(ups, downs, strict=True)]
         hidden = -sum(used) - sum(rest)
         if chance.geometric(1)[0] >= abs(hidden):
             return rest
+
+
+def _rest_of_range(used: Sequence[int], left: int, chance: Chance) -> list[int]:
+    """Anywhere between two ends, around 0 and all that was used, in all s + 1 ways to place them.
+
+    With ends that lie s further apart than what was used, f(s) = (s + 1)·(s + width)^left.
+    """
+    low, high = min(0, *used), max(0, *used)
+    width = high - low + 1
+    apart = _polynomial_core([(s + 1) * (s + width) ** left for s in range(left + 2)], chance)
+    below = chance.below(apart + 1)
+    return [low - below + chance.below(width + apart) for _ in range(left)]
+
+
+def _rest_of_box(used: Sequence[int], left: int, chance: Chance) -> list[int]:
+    """Anywhere between −core and core; for a core s above what was used, (2s + width)^left ways."""
+    least = max(map(abs, used))
+    values = [(2 * s + 2 * least + 1) ** left for s in range(left + 1)]
+    core = least + _polynomial_core(values, chance)
+    return [chance.below(2 * core + 1) - core for _ in range(left)]
+
+
+def _polynomial_core(values: Sequence[int], chance: Chance) -> int:
+    """A whole number s ≥ 0 with P(s) ∝ f(s)·exp(−rate·s), f a polynomial without negatives.
+
+    Args:
+        values: f(0), f(1), …, f(its degree).
+        chance: where randomness comes from.
+    """
+    index = weighted_index(_differences(values), chance.rate, chance, odds=True)
+    return index + sum(chance.geometric(index + 1))
+
+
+def _differences(values: Sequence[int]) -> tuple[int, ...]:
+    """Each Δ^j f(0), from j = 0 on."""
+    found = []
+    while values:
+        found.append(values[0])
+        values = [later - earlier for earlier, later in pairwise(values)]
+    return tuple(found)
 
 
 def _moves(steps: int, chance: Chance) -> list[int]:
@@ -116,8 +173,10 @@ def _composition(total: int, parts: int, chance: Chance) -> list[int]:
     return [right - left - 1 for left, right in pairwise([-1, *sorted(bars), places])]
 
 
-def weighted_index(weights: tuple[int, ...], rate: Fraction, chance: Chance) -> int:
-    """An index j with P(j) ∝ weights[j]·exp(−rate·j), exactly.
+def weighted_index(
+    weights: tuple[int, ...], rate: Fraction, chance: Chance, *, odds: bool = False
+) -> int:
+    """An index j with P(j) ∝ weights[j]·x^j, exactly; x is exp(−rate), or its odds x/(1 − x).
 
     A uniform number is drawn digit by digit, until it is certain between which two partial
     sums it lies: these are known to as many digits as it takes.
@@ -125,7 +184,7 @@ def weighted_index(weights: tuple[int, ...], rate: Fraction, chance: Chance) -> 
     drawn, unit = 0, 1
     while True:
         drawn, unit = drawn * BLOCK + chance.below(BLOCK), unit * BLOCK
-        sums, error = _partial_sums(weights, rate, len(str(unit)) + GUARD)
+        sums, error = _partial_sums(weights, rate, len(str(unit)) + GUARD, odds)
         low, high = (Fraction((drawn + one) * sums[-1], unit) for one in (0, 1))
         index = bisect_right(sums, low)
         # Where the whole is off by `error`, so is any part of it; and so is each partial sum.
@@ -135,24 +194,39 @@ def weighted_index(weights: tuple[int, ...], rate: Fraction, chance: Chance) -> 
 
 
 @lru_cache(maxsize=16)
-def _partial_sums(weights: tuple[int, ...], rate: Fraction, digits: int) -> tuple[list[int], int]:
-    """The partial sums of weights[j]·exp(−rate·j) in whole units, and a bound of their error.
+def _partial_sums(
+    weights: tuple[int, ...], rate: Fraction, digits: int, odds: bool
+) -> tuple[list[int], int]:
+    """The partial sums of weights[j]·x^j in whole units, and a bound of their error.
 
     The largest term has one digit more than `digits`. `Decimal.exp` is correctly rounded; the
     exponent is off by less than a part in 10^precision of itself, which is below 10^7 or leaves
-    nothing of a term; and each of the few operations by that part of its result. With the digits
+    nothing of a term; and each of the few operations by that part of its result. The odds are off
+    by 1/rate + rate + 5 such parts, and their j-th power by j times that. With the digits
     of `GUARD` that is far below one unit in all terms together. Rounded down, each loses less
     than one.
     """
     context = Context(prec=digits + GUARD)
-    slope = context.divide(Decimal(-rate.numerator), Decimal(rate.denominator))
+    powers = _powers(rate, len(weights), context, odds)
     terms = [
-        context.multiply(context.create_decimal(weight), context.exp(context.multiply(slope, j)))
-        for j, weight in enumerate(weights)
+        context.multiply(context.create_decimal(weight), power)
+        for weight, power in zip(weights, powers, strict=True)
     ]
     shift = digits - max(term.adjusted() for term in terms)
     sums = list(accumulate(int(context.scaleb(term, shift)) for term in terms))
     return sums, len(weights) + 1
+
+
+def _powers(rate: Fraction, count: int, context: Context, odds: bool) -> list[Decimal]:
+    """The first powers of x; every operation is the context's, as a sign would be rounded, too."""
+    slope = context.divide(Decimal(-rate.numerator), Decimal(rate.denominator))
+    if not odds:
+        return [context.exp(context.multiply(slope, j)) for j in range(count)]
+    one, ratio = Decimal(1), context.exp(slope)
+    ratio = context.divide(ratio, context.subtract(one, ratio))
+    return list(
+        accumulate(range(1, count), lambda power, _: context.multiply(power, ratio), initial=one)
+    )
 
 
 @lru_cache(maxsize=16)

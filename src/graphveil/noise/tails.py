@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 MARGIN = 1e-9  # added to every probability of being outside; above all errors of floats
 SPLITS = 41  # in how many ways the width of a sum is divided between its two parts
+NEGLIGIBLE = 1e-12
 
 
 class Noise(Protocol):
@@ -34,10 +36,12 @@ class NoiseTails:
     Attributes:
         beyond: an upper bound of the probability that |noise| > width; never increasing.
         spread: its variance.
+        half: P(noise = x) for x = 0, 1, …, where that is known.
     """
 
     beyond: Callable[[int], float]
     spread: float
+    half: NDArray[np.float64] | None = None
 
     @classmethod
     def of_half(cls, chances: NDArray[np.float64], variance: float, factor: int = 1) -> NoiseTails:
@@ -48,14 +52,14 @@ class NoiseTails:
             variance: of the product.
             factor: with what the noise is multiplied.
         """
-        after = np.append(np.cumsum(chances[::-1])[::-1][1:], 0.0)
-        tails = 2 * after / (2 * chances.sum() - chances[0]) + MARGIN
+        half = chances / (2 * chances.sum() - chances[0])
+        tails = 2 * np.append(np.cumsum(half[::-1])[::-1][1:], 0.0) + MARGIN
 
         def outside(width: int) -> float:
             place = width // factor
             return float(tails[place]) if place < len(tails) else MARGIN
 
-        return cls(outside, variance)
+        return cls(outside, variance, half if factor == 1 else None)
 
     def outside(self, width: int) -> float:
         """An upper bound of the probability that |noise| > width."""
@@ -77,15 +81,36 @@ class NoiseTails:
         return self.spread
 
     def __add__(self, other: Noise) -> NoiseTails:
-        """The sum with an independent noise: beyond w only if one is beyond its part of w.
-
-        Every division of w bounds it; the best of some is taken.
-        """
-
-        def outside(width: int) -> float:
-            parts = {width * share // (SPLITS - 1) for share in range(SPLITS)}
-            return min(self.outside(part) + other.outside(width - part) for part in parts)
-
-        return NoiseTails(outside, self.variance() + other.variance())
+        """The sum with an independent noise, which is symmetric as well."""
+        return _convolved(self.half, self, other) if self.half is not None else _split(self, other)
 
     __radd__ = __add__
+
+
+def _split(one: Noise, other: Noise) -> NoiseTails:
+    """Beyond w only if one is beyond its part of w; the best of some divisions is taken."""
+
+    def outside(width: int) -> float:
+        parts = {width * share // (SPLITS - 1) for share in range(SPLITS)}
+        return min(one.outside(part) + other.outside(width - part) for part in parts)
+
+    return NoiseTails(outside, one.variance() + other.variance())
+
+
+def _convolved(half: NDArray[np.float64], one: Noise, other: Noise) -> NoiseTails:
+    """P(|x + s| > w) ≤ 2·Σ_x P(x)·P(s > w − x), with P(s > k) ≤ ½P(|s| > k), and ≤ 1 for k < 0.
+
+    x goes as far as it may with a probability of 1e-12; beyond that, it is taken to be outside.
+    """
+    after = np.append(np.cumsum(half[::-1])[::-1][1:], 0.0)
+    reach = int(np.argmax(after <= NEGLIGIBLE))
+    chances = np.concatenate([half[reach:0:-1], half[: reach + 1]])
+    remainder = 2 * float(after[reach]) + MARGIN
+
+    @lru_cache(maxsize=64)
+    def outside(width: int) -> float:
+        gaps = width - np.arange(-reach, reach + 1)
+        tails = np.array([other.outside(int(gap)) / 2 if gap >= 0 else 1.0 for gap in gaps])
+        return min(1.0, 2 * float(chances @ tails) + remainder)
+
+    return NoiseTails(outside, one.variance() + other.variance())

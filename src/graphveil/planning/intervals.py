@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, reduce
 from itertools import count
+from operator import add
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,7 +52,8 @@ def half_widths(plan: Plan, steps: range, level: Exact = DEFAULT_LEVEL) -> list[
 
 def _noises(plan: Plan, steps: range) -> Iterator[Noise]:
     """The law of the noise in each of these releases, one after the other."""
-    if isinstance(plan.epoch(0).law, JointLaw) and plan.mechanism.adds_up:
+    joint = any(isinstance(epoch.law, JointLaw) for epoch in plan.epochs)
+    if joint and plan.mechanism.adds_up:
         yield from (noise_of(plan, {step: 1}) for step in steps)
         return
     carried, start, whole = _Carried(), 0, True
@@ -158,7 +160,7 @@ def _noise(key: _Identity, coefficients: tuple[tuple[int, int], ...]) -> NoiseSu
     plan, wanted = key.plan, dict(coefficients)
     adds_up = plan.mechanism.adds_up
     rows: list[tuple[Law, NDArray[np.float64]]] = []
-    tails: list[NoiseTails] = []  # of joint laws, which are all of a series if one is
+    joint: list[NoiseTails] = []
     slack, start, whole = Fraction(), 0, True
     for number in count():
         epoch = plan.epoch(number)
@@ -178,11 +180,11 @@ def _noise(key: _Identity, coefficients: tuple[tuple[int, int], ...]) -> NoiseSu
         if weights.any():
             row = epoch.factorisation.combined_row(weights)
             if isinstance(epoch.law, JointLaw):
-                tails.append(epoch.law.combination(_whole_row(row)))
+                joint.append(epoch.law.combination(_whole_row(row)))
             else:
                 rows.append((epoch.single_law, row))
         if not wanted:
-            return sum(tails[1:], tails[0]) if tails else NoiseSum.of(rows, slack)
+            return _together(joint, NoiseSum.of(rows, slack))
         start = end
     raise AssertionError("epochs never end")  # pragma: no cover
 
@@ -190,6 +192,14 @@ def _noise(key: _Identity, coefficients: tuple[tuple[int, int], ...]) -> NoiseSu
 def _whole_row(row: NDArray[np.float64]) -> NDArray[np.int64]:
     """Weights of joint noise, which are whole numbers."""
     return np.rint(row).astype(np.int64)
+
+
+def _together(joint: Sequence[NoiseTails], single: NoiseSum) -> NoiseSum | NoiseTails:
+    """The sum of the noise of joint laws and of noise by noise, all of it independent."""
+    if not joint:
+        return single
+    first, *others = joint
+    return reduce(add, [*others, single] if single.terms else others, first)
 
 
 def _checked(level: Exact) -> Fraction:

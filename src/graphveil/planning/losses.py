@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from graphveil.graph.bound import Bound
 from graphveil.graph.hub_bound import HubBound
+from graphveil.mechanisms import charges
 from graphveil.planning.plan import Plan
 from graphveil.statistics.hubs import sensitivity_under, shape_under
 from graphveil.statistics.statistic import Statistic
@@ -47,4 +48,6 @@ def _loss(plan: Plan, statistic: Statistic, own: HubBound) -> Fraction:
         sensitivity=sensitivity_under(statistic, own),
         shape=None if request.shape is None else shape_under(statistic, own),
     )
+    if plan.mechanism.whole and plan.mechanism.adds_up and len(plan.epochs) > 1:
+        return charges.loss(plan.mechanism, exposed, plan.epochs)  # it went on, for a price
     return plan.mechanism.loss(request, exposed)

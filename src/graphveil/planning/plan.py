@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import count, groupby, islice
@@ -14,16 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.errors import ParameterError
-from graphveil.mechanisms.mechanism import Measured, Mechanism, mechanism
+from graphveil.mechanisms.mechanism import Mechanism, mechanism
 from graphveil.mechanisms.request import Epoch, Request
 from graphveil.noise.exact_numbers import as_text
 from graphveil.noise.joint_laws import JointLaw
-from graphveil.noise.laws import Law
+from graphveil.noise.laws import Law, NoiseLaw
 from graphveil.noise.noise_sum import ROUNDING_VARIANCE, WIDE, NoiseSum
 
 REFERENCE_STEPS = 100  # on which plans of unknown length are judged and shown
 DROWNING = 0.25  # noise of more than this part of the expected size drowns it
-FORMATS = (1, 2)  # of stored plans; the second has epochs that were cut
+FORMATS = (1, 2, 3)  # of stored plans: with epochs that were cut, with more after a joint law
 
 
 @dataclass(frozen=True, repr=False)
@@ -48,7 +48,7 @@ class Plan:
         reason = mechanism.refusal(request)
         if reason is not None:
             raise ParameterError("mechanism", f"{mechanism.name} {reason}")
-        return cls(mechanism, request, _epochs(mechanism, request), subject)
+        return cls(mechanism, request, epochs_of(mechanism, request), subject)
 
     def epoch(self, number: int) -> Epoch:
         """The epoch with this number; refuses to go past the horizon."""
@@ -60,17 +60,9 @@ class Plan:
             raise ParameterError(
                 "horizon",
                 f"all {self.request.horizon} releases of this series were made",
-                hint=self._what_next(),
+                hint="`continued` of `graphveil.planning.going_on` plans more of them.",
             )
         return found
-
-    @property
-    def continuable(self) -> bool:
-        """Whether epochs with the full ε may follow (`docs/mechanisms.md#epochs`)."""
-        mechanism = self.mechanism
-        if mechanism.measured is Measured.RECENT:  # whoever comes later has left before, or is new
-            return True
-        return mechanism.pure and mechanism.adds_up and not mechanism.whole
 
     def standard_deviations(self, steps: int | None = None) -> list[float]:
         """The predicted standard deviation of each number of each release.
@@ -87,12 +79,14 @@ class Plan:
         """The variance of each release in turn."""
         carried: list[tuple[Law, NDArray[np.float64]]] = []
         before, whole = 0.0, True
-        settled = found = 0.0  # of noise that was rounded where an epoch was cut
+        settled = found = 0.0  # of noise that was rounded where an epoch was cut, or is joint
         known = None
         for number in count():
             epoch = self.epoch(number)
-            if isinstance(epoch.law, JointLaw):  # the only epoch of its series
-                yield from epoch.joint_variances(epoch.law)
+            if isinstance(epoch.law, JointLaw):  # in whole numbers, like noise that was rounded
+                for found in epoch.joint_variances(epoch.law):
+                    yield found
+                settled = found if self.mechanism.adds_up else 0.0
                 continue
             law = epoch.single_law
             if epoch.factorisation is not known:  # often the same, epoch after epoch
@@ -123,11 +117,21 @@ class Plan:
             number += 1
         return number, left
 
-    def following(self, releases: int) -> tuple[Epoch, ...]:
-        """The epochs that begin after so many releases: all that are known, or the next."""
-        number, left = self.place_of(releases)
-        first = number + (left > 0)
-        return self.epochs[first:] if self.request.horizon else (self.epoch(first),)
+    def following(self, releases: int) -> tuple[tuple[NoiseLaw, int], ...]:
+        """The laws of what comes after so many releases, each with its steps.
+
+        Those of all epochs that are known, or of the one under way and the next.
+        """
+        number, made = self.place_of(releases)
+        current, later = self.epoch(number), self.epochs[number + 1 :]
+        if not self.request.horizon:
+            later = (self.epoch(number + 1),) if made else ()
+        rest = (current.law, current.steps - made)
+        return tuple(
+            (law, steps)
+            for law, steps in (rest, *((each.law, each.steps) for each in later))
+            if steps
+        )
 
     def outlook(self, releases: int) -> tuple[float, ...]:
         """The standard deviations of what comes after so many releases."""
@@ -211,12 +215,19 @@ class Plan:
     def to_dict(self) -> dict[str, Any]:
         """Plain data to store: texts, whole numbers, lists."""
         return {
-            "format": FORMATS[any(epoch.cut is not None for epoch in self.epochs)],
+            "format": self._format,
             "mechanism": self.mechanism.name,
             "subject": self.subject,
             "request": self.request.to_dict(),
             "epochs": _epochs_to_list(self.epochs),
         }
+
+    @property
+    def _format(self) -> int:
+        """The first that has what this plan needs, so that older versions can read most plans."""
+        if any(isinstance(epoch.law, JointLaw) for epoch in self.epochs[:-1]):
+            return 3
+        return 2 if any(epoch.cut is not None for epoch in self.epochs) else 1
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Plan:
@@ -230,64 +241,12 @@ class Plan:
             data["subject"],
         )
 
-    def _what_next(self) -> str:
-        if self.continuable:
-            return "Continue with `continued(plan, more_steps)`, which costs no further ε."
-        return "Open a new series, charged to the budget that is left."
-
-
-def continued(plan: Plan, more_steps: int) -> Plan:
-    """The same series for more releases than were planned, under the same ε.
-
-    The old epochs stay as they are; new ones, each with the full ε, follow. One person's
-    changes split over the epochs, so the whole series keeps its guarantee
-    (`docs/mechanisms.md#epochs`). Refuses where that proof does not hold.
-    """
-    if isinstance(more_steps, bool) or not isinstance(more_steps, int) or more_steps < 1:
-        raise ParameterError("more_steps", "must be a whole number of at least 1")
-    horizon = plan.request.horizon
-    if horizon is None:
-        raise ParameterError("horizon", "is unknown, so this plan continues by itself")
-    if not plan.continuable:
-        raise ParameterError(
-            "horizon",
-            f"{plan.mechanism.name} cannot go past the {_releases(horizon)} it was planned for",
-            hint="Open a new series, charged to the budget that is left.",
-        )
-    missing = horizon + more_steps - sum(epoch.steps for epoch in plan.epochs)
-    added = _epochs(plan.mechanism, replace(plan.request, horizon=missing)) if missing > 0 else ()
-    longer = replace(plan.request, horizon=horizon + more_steps)
-    return replace(plan, request=longer, epochs=plan.epochs + added)
-
-
-def renewed(plan: Plan, releases: int) -> Plan:
-    """The same series with fresh noise after so many releases, under the same ε.
-
-    The epoch in which they end is cut there; new ones, each with the full ε, follow up to the
-    horizon (`docs/mechanisms.md#adoption`). The plan stays as it is where an epoch has just
-    ended, so that no noise was drawn for what follows, and where the rest of its noise is drawn
-    anew from its own law.
-    """
-    number, made = plan.place_of(releases)
-    if made in (0, plan.epoch(number).steps) or plan.epoch(number).resumes:
-        return plan
-    if not plan.mechanism.adds_up or plan.mechanism.whole:
-        raise ParameterError(
-            "mechanism",
-            f"{plan.mechanism.name} cannot draw fresh noise half-way",
-            hint="Go on with the copy that has it, or open a new series, charged to what is left.",
-        )
-    past = tuple(plan.epoch(earlier) for earlier in range(number))
-    left = None if plan.request.horizon is None else plan.request.horizon - releases
-    rest = _epochs(plan.mechanism, replace(plan.request, horizon=left)) if left else ()
-    return replace(plan, epochs=(*past, replace(plan.epoch(number), cut=made), *rest))
-
 
 def _releases(number: int) -> str:
     return f"{number} release{'' if number == 1 else 's'}"
 
 
-def _epochs(mechanism: Mechanism, request: Request) -> tuple[Epoch, ...]:
+def epochs_of(mechanism: Mechanism, request: Request) -> tuple[Epoch, ...]:
     """All epochs of a known horizon; none of an unknown one."""
     if request.horizon is None:
         return ()

@@ -13,7 +13,8 @@ from graphveil.mechanisms import mechanism as known_mechanisms
 from graphveil.mechanisms.mechanism import Mechanism, registered
 from graphveil.mechanisms.request import Request
 from graphveil.noise.exact_numbers import Exact, exact_delta, exact_epsilon
-from graphveil.planning.plan import Plan, continued
+from graphveil.planning.going_on import continued
+from graphveil.planning.plan import Plan
 from graphveil.statistics.hubs import projectable, sensitivity_under, shape_under
 from graphveil.statistics.shape import Shape
 from graphveil.statistics.statistic import Statistic

@@ -41,7 +41,15 @@ def card(part: PublicPart) -> dict[str, Any]:
         "post_processing": _processing(part),
         "trust": [{"who": who, "with": what} for who, what in statement.trust(part)],
         "ledger": _ledger(part),
-        **({"adoptions": told} if (told := list(statement.adoptions(part))) else {}),
+        **{key: told for key, told in _turns(part).items() if told},
+    }
+
+
+def _turns(part: PublicPart) -> dict[str, list[str]]:
+    """What happened to the study itself, in sentences; most studies have none."""
+    return {
+        "adoptions": list(statement.adoptions(part)),
+        "extensions": list(statement.extensions(part)),
     }
 
 

@@ -17,6 +17,7 @@ from graphveil.report.wording import budget, counted_things
 
 if TYPE_CHECKING:
     from graphveil.graph.bound import Bound
+    from graphveil.study.public.facts import StudyAdopted, StudyExtended
     from graphveil.study.public.public_part import PublicPart
 
 PRIORS = (0.5, 0.1, 0.01)
@@ -305,10 +306,35 @@ def adoptions(part: PublicPart) -> tuple[str, ...]:
     return tuple(
         f"{f'After {each.label}' if each.label else 'Before its first step'}, this study went on "
         "from a copy of its records, with fresh noise for everything since. The publisher's "
-        f"reason: {each.reason} The guarantee stays as it is; if another copy had gone on as "
-        f"well, everybody could lose up to {budget(each.again, delta)} more by what it published."
+        f"reason: {each.reason} {_price(each)}The guarantee stays as it is; if another copy had "
+        f"gone on as well, everybody could lose up to {budget(each.again, delta)} more by what it "
+        "published."
         for each in part.history.adoptions
     )
+
+
+def _price(adopted: StudyAdopted) -> str:
+    if not adopted.price:
+        return ""
+    return f"The fresh noise has cost {budget(adopted.price, None)} of the total budget. "
+
+
+def extensions(part: PublicPart) -> tuple[str, ...]:
+    """When the study was extended, and what that has cost."""
+    return tuple(_extension(at[:10], each) for at, each in part.history.extensions)
+
+
+def _extension(day: str, extended: StudyExtended) -> str:
+    paid = [
+        f"ε = {as_text(each.price)} for {each.series}" for each in extended.series if each.price
+    ]
+    cost = (
+        f"Its further releases cost {', '.join(paid)}, out of what was left of the total budget, "
+        "which stays as it was."
+        if paid
+        else "That has cost nothing more: the ε of every series covers its further releases, too."
+    )
+    return f"Extended on {day} from {extended.end} to {extended.last}. {cost}"
 
 
 def limits() -> tuple[str, ...]:

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import accumulate, count, pairwise
+from itertools import count, pairwise
 from typing import Any
 
 from graphveil.errors import CountOverflowError, ParameterError
-from graphveil.noise.laws import NoiseLaw, NoiseSource, ResumingSource
+from graphveil.mechanisms.request import Epoch
+from graphveil.noise.laws import NoiseSource, ResumingSource
 from graphveil.planning.plan import Plan
 
 LARGEST_COUNT = 2**62  # far enough from the end of 64 bits for any noise that is admitted
@@ -117,7 +118,7 @@ def _next_epoch(plan: Plan, state: SeriesState, source: NoiseSource) -> SeriesSt
     ]
     decoded = [
         [carried + error for error in each]
-        for carried, each in zip(state.carried, errors, strict=True)
+        for carried, each in zip(_left_behind(plan, state), errors, strict=True)
     ]
     noise = tuple(tuple(map(_rounded, each)) for each in decoded)
     return replace(
@@ -127,6 +128,12 @@ def _next_epoch(plan: Plan, state: SeriesState, source: NoiseSource) -> SeriesSt
         noise=noise,
         carried=_carried(plan, decoded) if epoch.cut is None else _told(noise),
     )
+
+
+def _left_behind(plan: Plan, state: SeriesState) -> tuple[Fraction, ...]:
+    """The noise that the epochs before leave; where it was resumed, that of its new end."""
+    resumed = state.epoch >= 0 and plan.epoch(state.epoch).resumes and plan.mechanism.adds_up
+    return _told(state.noise) if resumed else state.carried
 
 
 def renewed(plan: Plan, state: SeriesState, source: ResumingSource) -> SeriesState:
@@ -145,17 +152,21 @@ def renewed(plan: Plan, state: SeriesState, source: ResumingSource) -> SeriesSta
         return state
     made, epoch = state.step - state.epoch_start, plan.epoch(state.epoch)
     if epoch.resumes:
-        resumed = tuple(_resumed(epoch.law, drawn[:made], source) for drawn in state.noise)
+        resumed = tuple(_resumed(plan, epoch, drawn[:made], source) for drawn in state.noise)
         return replace(state, noise=resumed)
     noise = tuple(drawn[:made] for drawn in state.noise)
     return replace(state, noise=noise, carried=_told(noise))
 
 
-def _resumed(law: NoiseLaw, told: Sequence[int], source: ResumingSource) -> tuple[int, ...]:
-    """The noise of totals, whose differences are of the law, with a fresh end."""
-    used = [later - earlier for earlier, later in pairwise([0, *told])]
-    rest = accumulate(source.draw_rest(law, used), initial=told[-1])
-    return *told[:-1], *rest
+def _resumed(
+    plan: Plan, epoch: Epoch, told: Sequence[int], source: ResumingSource
+) -> tuple[int, ...]:
+    """The noise of an epoch of a joint law, of whole numbers, with a fresh end."""
+    used = list(told)
+    if plan.mechanism.adds_up:  # such an epoch is the first: there is no noise before it
+        used = [later - earlier for earlier, later in pairwise([0, *told])]
+    whole = epoch.factorisation.decode([*used, *source.draw_rest(epoch.law, used)])
+    return tuple(map(_rounded, whole))
 
 
 def _rounded(error: Fraction) -> int:

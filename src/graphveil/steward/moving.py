@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from graphveil.noise.exact_numbers import as_text
+from graphveil.steward.prices import NO_PRICES, exact_prices
+from graphveil.steward.status import BudgetStatus
 
 if TYPE_CHECKING:
     from graphveil.study.adoption import Renewal
@@ -21,6 +26,7 @@ class NoiseChange:
         next_after: of the next release, once adopted.
         last_before: of the last release that is foreseen, as it was planned.
         last_after: likewise, once adopted.
+        price: the ε that its fresh noise costs, out of what is left of the budget.
     """
 
     series: str
@@ -28,13 +34,17 @@ class NoiseChange:
     next_after: float
     last_before: float
     last_after: float
+    price: str
 
     @classmethod
     def of(cls, renewal: Renewal) -> NoiseChange | None:
         """Of a series; None if all its releases were made."""
         before = renewal.before.outlook(renewal.releases)
         after = renewal.after.outlook(renewal.releases)
-        return cls(renewal.series, before[0], after[0], before[-1], after[-1]) if before else None
+        price = as_text(renewal.price)
+        if not before:
+            return None
+        return cls(renewal.series, before[0], after[0], before[-1], after[-1], price)
 
 
 @dataclass(frozen=True)
@@ -45,12 +55,16 @@ class Adoption:
         changes: of every series that has releases left.
         epsilon: what each further copy that goes on can cost a person more.
         delta: likewise; None for pure ε.
+        price: the ε that all fresh noise costs, out of what is left of the budget.
+        budget: what is left of it then.
         adopted: whether it was done.
     """
 
     changes: tuple[NoiseChange, ...]
     epsilon: str
     delta: str | None
+    price: str
+    budget: BudgetStatus
     adopted: bool
 
     def as_data(self) -> dict[str, Any]:
@@ -58,28 +72,34 @@ class Adoption:
         return asdict(self)
 
 
-def adoption(folder: Path, reason: str | None = None) -> Adoption:
+def adoption(
+    folder: Path, reason: str | None = None, prices: Mapping[str, str] = NO_PRICES
+) -> Adoption:
     """Adopt the study in a folder; without a reason, only say what that would change.
 
     Args:
         folder: of the study.
         reason: why; the public is told.
+        prices: what may be paid for fresh noise, by series.
     """
-    from graphveil.noise.exact_numbers import as_text
     from graphveil.steward.reporting import write_report
     from graphveil.study import Study
 
-    study = Study.at(folder)
-    renewed = study.renewals() if reason is None else study.adopt(reason)
+    study, exact = Study.at(folder), exact_prices(prices)
+    renewed = study.renewals(exact) if reason is None else study.adopt(reason, exact)
     ledger = study.ledger()
     if reason is not None and ledger.sealed:
         write_report(study.folder.public)
     epsilon, delta = sum(each.again for each in renewed), ledger.history.spent[1]
     changes = (NoiseChange.of(each) for each in renewed)
+    promise, price = ledger.versions[-1], sum((each.price for each in renewed), Fraction())
+    shares = {each.series: (each.after.request.epsilon, None) for each in renewed if each.price}
     return Adoption(
         changes=tuple(each for each in changes if each is not None),
         epsilon=as_text(Fraction(epsilon)),
         delta=as_text(delta) if delta else None,
+        price=as_text(price),
+        budget=BudgetStatus.of(promise.going_on(shares)),
         adopted=reason is not None,
     )
 

@@ -106,7 +106,7 @@ def _consistency(public: Path, part: PublicPart) -> str:
     from graphveil.study.verification import Unfinished
 
     if Promise.from_toml(text_of(public / STUDY), STUDY) != part.promise:
-        return Unfinished(f"{STUDY} lacks the newest series")
+        return Unfinished(f"{STUDY} is of before the newest series, extension or adoption")
     return f"{part.head.rows} rows, consistent with each other"
 
 

@@ -3,27 +3,28 @@
 What a copied folder holds of the noise of the future is thrown away. New epochs, each with the
 full ε, follow from the number that was published last, or the rest of an epoch is drawn anew
 from its law: the guarantee of what this copy ever publishes stays as it was
-(`docs/mechanisms.md#adoption`).
+(`docs/mechanisms.md#adoption`). Noise that was made for all releases together, and has no such
+law, goes on for a price out of what is left of the budget.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
 from graphveil.errors import IntegrityError, ParameterError
 from graphveil.noise.release_noise import ReleaseNoise
-from graphveil.planning import plan as plans
+from graphveil.planning import going_on
 from graphveil.planning.plan import Plan
 from graphveil.series import state as states
-from graphveil.series.state import SeriesState
 from graphveil.study.clock import label_of
 from graphveil.study.committed import Committed
+from graphveil.study.keeping import plan_of, state_of
 from graphveil.study.ledger import Ledger
 from graphveil.study.machine import Machine
-from graphveil.study.opening import noise_facts
+from graphveil.study.opening import NO_PRICES, Prices, loss_facts, noise_facts, require_payable
+from graphveil.study.promise import Promise
 from graphveil.study.public.chain import canonical, digest
 from graphveil.study.public.facts import DIGITS, RenewedSeries, Software, StudyAdopted
 from graphveil.study.store import StoredSeries, Transaction
@@ -58,24 +59,45 @@ class Renewal:
         resumed = made and self.before.epoch(number).resumes
         return self.before.request.epsilon * (2 if resumed else 1)
 
-    def announcement(self) -> RenewedSeries:
+    @property
+    def price(self) -> Fraction:
+        """What the fresh noise costs, beyond what was paid."""
+        return self.after.request.epsilon - self.before.request.epsilon
+
+    def announcement(self, promise: Promise) -> RenewedSeries:
         """What the public is told."""
+        (series,) = (each for each in promise.series if each.name == self.series)
         return RenewedSeries(
             series=self.series,
             noise=noise_facts(self.after.following(self.releases)),
             predicted_std=tuple(round(std, DIGITS) for std in self.after.outlook(self.releases)),
             again=self.again,
+            price=self.price,
+            beyond=loss_facts(promise, series, self.after) if self.price else (),
         )
 
 
-def renewals(ledger: Ledger, kept: Mapping[str, StoredSeries]) -> tuple[Renewal, ...]:
-    """What an adoption would do to every series; changes nothing."""
+def renewals(
+    ledger: Ledger, kept: Mapping[str, StoredSeries], prices: Prices = NO_PRICES
+) -> tuple[Renewal, ...]:
+    """What an adoption would do to every series; changes nothing.
+
+    Refuses what costs more than is left.
+
+    Args:
+        ledger: of an open study.
+        kept: the plan of every series.
+        prices: what may be paid for a series, by name; else what keeps its noise at its size.
+    """
     made = {each.series: len(each.releases) for each in ledger.series}
-    before = {name: Plan.from_dict(json.loads(kept[name].plan)) for name in made}
-    return tuple(
-        Renewal(name, made[name], plan, plans.renewed(plan, made[name]))
+    before = {name: plan_of(name, kept[name]) for name in made}
+    renewed = tuple(
+        Renewal(name, made[name], plan, going_on.renewed(plan, made[name], prices.get(name)))
         for name, plan in before.items()
     )
+    paid = {each.series: each.price for each in renewed}
+    require_payable(ledger.versions[-1], paid, prices)
+    return renewed
 
 
 def require_reason(reason: str) -> str:
@@ -100,10 +122,12 @@ def admit(machine: Machine, transaction: Transaction, _: Lineage) -> None:
             )
 
 
-def enter(transaction: Transaction, found: Committed, reason: str) -> tuple[Renewal, ...]:
+def enter(
+    transaction: Transaction, found: Committed, reason: str, prices: Prices = NO_PRICES
+) -> tuple[Renewal, ...]:
     """Throw away the noise of the future, and enter the adoption into both chains."""
     _require_all_told(found)
-    renewed = renewals(found.ledger, found.kept)
+    renewed = renewals(found.ledger, found.kept, prices)
     stored = {each.series: _stored(each, found.kept[each.series]) for each in renewed}
     private = {
         "plans": {name: digest(each.plan) for name, each in stored.items()},
@@ -130,8 +154,7 @@ def _require_all_told(found: Committed) -> None:
 
 
 def _stored(renewal: Renewal, kept: StoredSeries) -> StoredSeries:
-    state = SeriesState.from_dict(json.loads(kept.state))
-    state = states.renewed(renewal.before, state, ReleaseNoise())
+    state = states.renewed(renewal.before, state_of(renewal.series, kept), ReleaseNoise())
     return StoredSeries(canonical(renewal.after.to_dict()), canonical(state.to_dict()))
 
 
@@ -141,6 +164,6 @@ def _announcement(ledger: Ledger, renewed: tuple[Renewal, ...], reason: str) -> 
         step=made,
         label=label_of(ledger.versions[-1], made - 1) if made else None,
         reason=reason,
-        series=tuple(each.announcement() for each in renewed),
+        series=tuple(each.announcement(ledger.versions[-1]) for each in renewed),
         **Software.now(),
     )

@@ -16,9 +16,8 @@ def label_of(promise: Promise, step: int) -> str:
     last = promise.calendar.last_step
     if last is not None and step > last:
         raise StudyError(
-            f"every step of the calendar up to {promise.calendar.label(last)} is sealed. To "
-            "continue, open a new study; the people in it are the same, so its ε adds to this "
-            "one's."
+            f"every step of the calendar up to {promise.calendar.label(last)} is sealed. To go on, "
+            "see `graphveil extend`."
         )
     return promise.calendar.label(step)
 

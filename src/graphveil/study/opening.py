@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from itertools import groupby
-from typing import TYPE_CHECKING
+from operator import itemgetter
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from graphveil.errors import BudgetError, ParameterError, StudyError
+from graphveil.errors import BudgetError, ParameterError, StudyError, nearest_name
 from graphveil.graph.hub_bound import HubBound
 from graphveil.noise.exact_numbers import as_text
 from graphveil.noise.release_noise import measurement
@@ -36,7 +38,10 @@ from graphveil.study.public.facts import (
 from graphveil.study.store import StoredSeries, Transaction
 
 if TYPE_CHECKING:
-    from graphveil.mechanisms.request import Epoch
+    from graphveil.noise.laws import NoiseLaw
+
+Prices: TypeAlias = Mapping[str, Fraction]  # ε of some series, by name
+NO_PRICES: Final[Prices] = MappingProxyType({})
 
 
 def open_study(transaction: Transaction, promise: Promise) -> None:
@@ -81,14 +86,9 @@ def series_plan(promise: Promise, series: SeriesPromise, first_step: int) -> Pla
         mechanism=series.mechanism,
         projection=series.threshold(),
     )
-    for law in {epoch.law for epoch in _known_epochs(chosen)}:
+    for law in {law for law, _ in chosen.following(0)}:
         measurement(law)
     return chosen
-
-
-def _known_epochs(chosen: Plan) -> tuple[Epoch, ...]:
-    """All of a known horizon, else the first."""
-    return chosen.epochs or (chosen.epoch(0),)
 
 
 def _steps_left(promise: Promise, first_step: int) -> int | None:
@@ -118,6 +118,31 @@ def require_affordable(promise: Promise) -> None:
     )
 
 
+def require_payable(promise: Promise, prices: Prices, offered: Prices) -> None:
+    """Refuse prices of going on that are more than is left, or that nothing was asked for.
+
+    Args:
+        promise: of the study so far.
+        prices: what each series that goes on costs.
+        offered: what may be paid for some.
+    """
+    known = [each.name for each in promise.series]
+    for name in offered.keys() - prices.keys():
+        if name in known:
+            raise ParameterError("price", f"series '{name}' needs none", hint="Leave it out.")
+        near = nearest_name(name, known)
+        raise ParameterError("price", f"there is no series '{name[:64]}'", hint=near)
+    total, left = sum(prices.values(), Fraction()), promise.budget_left()[0]
+    if total <= left:
+        return
+    dear = max(prices, key=lambda name: prices[name])
+    raise BudgetError(
+        f"going on costs ε = {as_text(total)} more, most of it for series '{dear}' "
+        f"({as_text(prices[dear])}), and {as_text(left)} is left. A smaller price is more noise: "
+        f"give --price {dear}=E."
+    )
+
+
 def require_draft(promise: Promise) -> None:
     """Refuse a draft with a series that claims to have been opened, or what makes no sense."""
     require_limits(promise, "study.toml")
@@ -138,8 +163,7 @@ def require_room(ledger: Ledger, step: int) -> None:
         if horizon is not None and step >= each.first_step + horizon:
             raise StudyError(
                 f"series '{each.series}' was planned for {horizon} releases, so the study ends "
-                "with the last of them. To continue, open a new study; the people in it are the "
-                "same, so its ε adds to this one's."
+                "with the last of them. To go on, see `graphveil extend`."
             )
 
 
@@ -154,7 +178,6 @@ def _announcement(
 ) -> SeriesOpened:
     """What the public is told about a series before its first release."""
     counted, request = series.counted(), chosen.request
-    beyond = losses_beyond(chosen, counted, promise.degree_bound)
     parameters = {**registered()[series.statistic].defaults(), **series.parameters}
     spans = {
         name: promise.calendar.last_steps(int(parameters[name]))
@@ -178,11 +201,17 @@ def _announcement(
         first_label=promise.calendar.label(first_step),
         width=request.width,
         sensitivity=_sensitivity_fact(chosen),
-        beyond=tuple(LossFact(further=more, epsilon=loss) for more, loss in beyond.items()),
-        noise=noise_facts(_known_epochs(chosen)),
+        beyond=loss_facts(promise, series, chosen),
+        noise=noise_facts(chosen.following(0)),
         predicted_std=tuple(round(value, DIGITS) for value in chosen.predicted),
         spans=spans,
     )
+
+
+def loss_facts(promise: Promise, series: SeriesPromise, plan: Plan) -> tuple[LossFact, ...]:
+    """What it costs to break the promise, for whoever does."""
+    beyond = losses_beyond(plan, series.counted(), promise.degree_bound)
+    return tuple(LossFact(further=more, epsilon=loss) for more, loss in beyond.items())
 
 
 def _sensitivity_fact(chosen: Plan) -> SensitivityFact:
@@ -196,11 +225,10 @@ def _sensitivity_fact(chosen: Plan) -> SensitivityFact:
     )
 
 
-def noise_facts(epochs: Iterable[Epoch]) -> tuple[NoiseFact, ...]:
-    """The law of each epoch that is known in advance; equal ones are listed once."""
+def noise_facts(laws: Iterable[tuple[NoiseLaw, int]]) -> tuple[NoiseFact, ...]:
+    """The laws of steps that are known in advance; equal ones that follow are listed once."""
     told = []
-    for law, equal in groupby(epochs, key=lambda epoch: epoch.law):
+    for law, equal in groupby(laws, key=itemgetter(0)):
         size = {law.size_name: str(law.size)}
-        steps = sum(epoch.steps for epoch in equal)
-        told.append(NoiseFact(law=law.name, steps=steps, **size))
+        told.append(NoiseFact(law=law.name, steps=sum(steps for _, steps in equal), **size))
     return tuple(told)

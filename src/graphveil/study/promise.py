@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
 from typing import Annotated, Any, Final, Literal
@@ -188,6 +189,11 @@ class SeriesPromise(_Part):
         """The statistic with its parameters."""
         return statistic(self.statistic, **self.parameters)
 
+    def costing(self, epsilon: Fraction, horizon: int | None) -> SeriesPromise:
+        """The same series for another share; its horizon is stated only if it was before."""
+        stated = None if self.horizon is None else horizon
+        return self.model_copy(update={"epsilon": as_text(epsilon), "horizon": stated})
+
     def threshold(self) -> Bound | None:
         """The threshold of the projection as a bound."""
         if self.projection is None or isinstance(self.projection, int):
@@ -334,6 +340,16 @@ class Promise(_Part):
     def with_series(self, series: SeriesPromise) -> Promise:
         """The study with one more series."""
         return self.model_copy(update={"series": (*self.series, series)})
+
+    def going_on(
+        self, changed: Mapping[str, tuple[Fraction, int | None]], calendar: Calendar | None = None
+    ) -> Promise:
+        """The study when it goes on: the ε and the horizon of some series, and its calendar."""
+        series = tuple(
+            each.costing(*changed[each.name]) if each.name in changed else each
+            for each in self.series
+        )
+        return self.model_copy(update={"calendar": calendar or self.calendar, "series": series})
 
     def clashes(self, promised: Promise) -> list[str]:
         """The entries in which this study differs from what was promised."""

@@ -16,14 +16,16 @@ from typing import TYPE_CHECKING
 
 from graphveil.engines import LocalEngine
 from graphveil.errors import BoundError, ParameterError, StudyError
-from graphveil.study import adoption, committed, opening, publishing, witness
+from graphveil.study import adoption, committed, extension, opening, publishing, witness
 from graphveil.study.adoption import Renewal
 from graphveil.study.clock import label_of, steps_ended
 from graphveil.study.committed import Announced, Committed
+from graphveil.study.extension import Extension, Further
 from graphveil.study.folder import Folder, make_folder, write_notes
 from graphveil.study.ledger import NOTHING_SAID, Ledger, LedgerRow, ReadAs
 from graphveil.study.machine import Machine, require_code
 from graphveil.study.one_more_series import with_series
+from graphveil.study.opening import NO_PRICES, Prices
 from graphveil.study.promise import Promise, SeriesPromise
 from graphveil.study.public.announcing import announce, told
 from graphveil.study.public.facts import Event
@@ -249,23 +251,46 @@ class Study:
         with self.store.reading() as reading:
             return witness.standing(self.machine, reading)
 
-    def renewals(self) -> tuple[Renewal, ...]:
+    def extension(self, further: Further, prices: Prices = NO_PRICES) -> Extension:
+        """What extending the study would do to every series; changes nothing."""
+        found = self.committed()
+        _require_promised(found)
+        return extension.extension(found.ledger, found.kept, further, prices)
+
+    def extend(self, further: Further, prices: Prices = NO_PRICES) -> Extension:
+        """Go on past the last step that was planned.
+
+        Args:
+            further: how far.
+            prices: what may be paid for a series, by name; by default, where something has to
+                be paid, what keeps its noise at its size.
+        """
+        _require_promised(self.committed())
+        with self._writing() as (transaction, found):
+            planned = extension.extension(found.ledger, found.kept, further, prices)
+            extension.enter(transaction, found, planned)
+        self.announce(transaction.ledger())
+        return planned
+
+    def renewals(self, prices: Prices = NO_PRICES) -> tuple[Renewal, ...]:
         """What adopting the study would do to every series; changes nothing."""
         found = self.committed()
-        return adoption.renewals(found.ledger, found.kept)
+        return adoption.renewals(found.ledger, found.kept, prices)
 
-    def adopt(self, reason: str) -> tuple[Renewal, ...]:
+    def adopt(self, reason: str, prices: Prices = NO_PRICES) -> tuple[Renewal, ...]:
         """Go on with a study that was copied, moved or restored, with fresh noise from now on.
 
         Args:
             reason: why; the public is told.
+            prices: what may be paid for a series, by name; by default, where something has to
+                be paid, what keeps its noise at its size.
         """
         told = adoption.require_reason(reason)
         self._require_open("adopted")
         if self.standing().may_go_on:
             self.announce()
         with self._writing(admit=adoption.admit) as (transaction, found):
-            renewed = adoption.enter(transaction, found, told)
+            renewed = adoption.enter(transaction, found, told, prices)
         self.announce(transaction.ledger())
         return renewed
 
@@ -345,6 +370,14 @@ class Study:
         raise StudyError(
             f"{label} has not ended yet: records for it may still come, and once it is sealed "
             "they would be counted in the next step. Wait, or seal it now with --early."
+        )
+
+
+def _require_promised(found: Committed) -> None:
+    if not found.ledger.is_open:
+        raise StudyError(
+            "this study is a draft, and nothing is promised yet: change the calendar in "
+            "public/study.toml."
         )
 
 

@@ -95,7 +95,7 @@ def _study_file(subject: _Subject) -> str:
     if subject.public.study_file == newest.to_toml():
         return "agrees with the ledger"
     if Promise.from_toml(subject.public.study_file) != newest:
-        return Unfinished("lacks the newest series")
+        return Unfinished("is of before the newest series, extension or adoption")
     return Unfinished("says the same as the ledger, but has a comment or blanks of its own")
 
 
@@ -159,7 +159,10 @@ def _plans_and_states(subject: _Subject) -> str:
 
 
 def _stored_digests(ledger: Ledger) -> tuple[dict[str, _Stated], dict[str, _Stated]]:
-    """The newest plan and state of each series that a row states: an adoption renews both."""
+    """The newest plan and state of each series that a row states.
+
+    An adoption renews both, and an extension the plan.
+    """
     plans: dict[str, _Stated] = {}
     states: dict[str, _Stated] = {}
     for row in ledger.rows:
@@ -170,6 +173,8 @@ def _stored_digests(ledger: Ledger) -> tuple[dict[str, _Stated], dict[str, _Stat
         elif row.event == Event.STUDY_ADOPTED:
             plans |= {name: (row, said) for name, said in row.secret["plans"].items()}
             states |= {name: (row, said) for name, said in row.secret["states"].items()}
+        elif row.event == Event.STUDY_EXTENDED:
+            plans |= {name: (row, said) for name, said in row.secret["plans"].items()}
     return plans, states
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphveil.cli.options import Json, StudyFolder
+from graphveil.cli.options import Json, Prices, StudyFolder
 from graphveil.cli.output import print_json, print_table, three_digits, working
-from graphveil.errors import ParameterError
+from graphveil.cli.prices import confirm, given_prices
 
 if TYPE_CHECKING:
     from graphveil.steward.moving import Adoption
@@ -20,14 +19,16 @@ def adopt(
     reason: Annotated[
         str, typer.Option("--reason", metavar="TEXT", help="Why; published on page and card.")
     ],
+    price: Prices = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask; it cannot be undone.")] = False,
     as_json: Json = False,
 ) -> None:
     """Go on with a study that was copied, moved or restored, with fresh noise from now on.
 
     What was published stays. All noise that was drawn ahead is thrown away, so that this copy
-    shares none with any other. If a study is only moved, hand it over instead: that costs no
-    noise.
+    shares none with any other. Noise that was made for all steps together, and whose rest cannot
+    be drawn anew, has a price, taken out of what is left of the budget. If a study is only moved,
+    hand it over instead: that costs nothing.
 
     Example: graphveil adopt my-study --reason "the old server is lost"
     """
@@ -35,11 +36,11 @@ def adopt(
 
     if not yes:
         with working("Planning …"):
-            planned = adoption(folder)
+            planned = adoption(folder, prices=given_prices(price))
         _show(planned)
-        _confirm()
+        confirm("Adopt this copy? It cannot be undone.")
     with working("Adopting …"):
-        done = adoption(folder, reason)
+        done = adoption(folder, reason, given_prices(price))
     if as_json:
         print_json(done.as_data())
         return
@@ -61,11 +62,10 @@ def _show(found: Adoption) -> None:
     header = ("series", "next release", "adopted", "last release", "adopted")
     print_table("Predicted standard deviation of the noise", header, rows)
     price = f"ε = {found.epsilon}" + (f", δ = {found.delta}" if found.delta else "")
+    for each in found.changes:
+        if each.price != "0":
+            print(f"Fresh noise for {each.series} costs ε = {each.price}; less means more noise.")
+    if found.price != "0":
+        print(f"Budget after: {found.budget}.")
     print("If no other copy goes on, the guarantee of the study stays as it is.")
     print(f"Each other copy that goes on costs every person up to {price} more.")
-
-
-def _confirm() -> None:
-    if not sys.stdin.isatty():
-        raise ParameterError("yes", "is needed where nobody can be asked", hint="Give --yes.")
-    typer.confirm("Adopt this copy? It cannot be undone.", abort=True)

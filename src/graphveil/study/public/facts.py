@@ -34,6 +34,7 @@ class Event(StrEnum):
     REFUSAL = "refusal"
     STUDY_ADOPTED = "study adopted"
     STUDY_HANDED_OVER = "study handed over"
+    STUDY_EXTENDED = "study extended"
 
 
 class Announcement(NamedTuple):
@@ -221,12 +222,16 @@ class RenewedSeries(Fact):
         noise: its laws, of what is known in advance.
         predicted_std: release by release.
         again: the ε that everybody could lose once more by another copy that went on as well.
+        price: what the fresh noise costs, out of what was left of the budget.
+        beyond: what it costs from then on to break the promise; nothing where that has not changed.
     """
 
     series: str
     noise: Annotated[tuple[NoiseFact, ...], PlainSerializer(_told_noise)]
     predicted_std: tuple[float, ...]
     again: ExactText
+    price: ExactText = Fraction()
+    beyond: tuple[LossFact, ...] = ()
 
 
 class StudyAdopted(Software):
@@ -249,6 +254,57 @@ class StudyAdopted(Software):
     def again(self) -> Fraction:
         """The ε that everybody could lose once more, by all series together."""
         return sum((each.again for each in self.series), Fraction())
+
+    @property
+    def price(self) -> Fraction:
+        """What fresh noise has cost, for all series together."""
+        return sum((each.price for each in self.series), Fraction())
+
+
+class ExtendedSeries(Fact):
+    """What a series will be like from an extension on.
+
+    Attributes:
+        series: its name.
+        price: what its further releases cost, out of what was left of the budget.
+        horizon: how many releases it has then, in all.
+        noise: its laws, of what was not published before.
+        predicted_std: release by release.
+        beyond: what it costs from then on to break the promise; nothing where that has not changed.
+    """
+
+    series: str
+    price: ExactText
+    horizon: int
+    noise: Annotated[tuple[NoiseFact, ...], PlainSerializer(_told_noise)]
+    predicted_std: tuple[float, ...]
+    beyond: tuple[LossFact, ...] = ()
+
+
+class StudyExtended(Software):
+    """A study that goes on past the last step that it was planned for.
+
+    Attributes:
+        step: how many steps were published before.
+        label: the last of them; None if there was none.
+        end: the step that was to be the last.
+        last: the step that is the last now.
+        calendar: as the study file states it now.
+        series: those that get more releases.
+    """
+
+    event = Event.STUDY_EXTENDED
+    step: int
+    label: str | None
+    end: str
+    last: str
+    calendar: dict[str, Any]
+    series: tuple[ExtendedSeries, ...]
+
+    @property
+    def price(self) -> Fraction:
+        """What all further releases cost."""
+        return sum((each.price for each in self.series), Fraction())
 
 
 class ReleaseMade(Fact):

@@ -10,11 +10,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from graphveil.calendar.calendar import Calendar
 from graphveil.errors import IntegrityError, StudyError
 from graphveil.study.promise import Promise
 from graphveil.study.public.facts import (
     Announcement,
     Event,
+    ExtendedSeries,
     NoiseFact,
     ReleaseMade,
     RenewedSeries,
@@ -22,6 +24,7 @@ from graphveil.study.public.facts import (
     Software,
     StepSealed,
     StudyAdopted,
+    StudyExtended,
     StudyOpened,
 )
 
@@ -37,18 +40,21 @@ class History:
     """What the public was told.
 
     Attributes:
-        opened: the promise as it was first made.
+        versions: what the study file said: when the study was opened, and after each later series,
+            each extension, and each adoption that had a price.
         series: in the order in which they were opened.
         steps: what is sealed so far.
         software: the versions that were at work, in the order in which they are named.
         adoptions: how often a copy of the study went on by itself, and why.
+        extensions: how often the study went on past its last step, each with its time.
     """
 
-    opened: Promise
+    versions: tuple[Promise, ...]
     series: tuple[PublishedSeries, ...]
     steps: tuple[StepSealed, ...]
     software: tuple[str, ...]
-    adoptions: tuple[StudyAdopted, ...]
+    adoptions: tuple[StudyAdopted, ...] = ()
+    extensions: tuple[tuple[str, StudyExtended], ...] = ()
 
     @classmethod
     def of(cls, rows: Sequence[Announcement], source: str) -> History:
@@ -60,7 +66,7 @@ class History:
         """
         if not rows or rows[0].event != Event.STUDY_OPENED:
             raise IntegrityError(f"{source}, row 0: must say that the study was opened.")
-        begun = cls(_opened(rows[0]), (), (), (str(Software.read(rows[0])),), ())
+        begun = cls((_opened(rows[0]),), (), (), (str(Software.read(rows[0])),))
         return begun.followed_by(rows[1:])
 
     def followed_by(self, rows: Sequence[Announcement]) -> History:
@@ -70,20 +76,13 @@ class History:
             reader.take(row)
         return replace(
             self,
+            versions=tuple(reader.versions),
             series=reader.series(),
             steps=tuple(reader.steps),
             software=tuple(reader.software),
             adoptions=tuple(reader.adoptions),
+            extensions=tuple(reader.extensions),
         )
-
-    @property
-    def versions(self) -> tuple[Promise, ...]:
-        """What the study file said: when the study was opened, and after each later series."""
-        found = [self.opened]
-        for each in self.series:
-            if each.promise.opened is not None:
-                found.append(found[-1].with_series(each.promise))
-        return tuple(found)
 
     @property
     def spent(self) -> tuple[Fraction, Fraction]:
@@ -117,13 +116,15 @@ class _Reader:
     """Takes one row after the other, and refuses the first that cannot stand where it does."""
 
     def __init__(self, before: History) -> None:
-        self._total = before.opened.budget_total()
+        self._total = before.versions[0].budget_total()
+        self.versions = list(before.versions)
         self._series: dict[str, SeriesOpened] = {each.series: each for each in before.series}
         self._releases = {each.series: list(each.releases) for each in before.series}
         self.steps = list(before.steps)
         self._due: list[str] = []  # series that have yet to speak at the newest step
         self._last: Announcement | None = None
         self.adoptions = list(before.adoptions)
+        self.extensions = list(before.extensions)
         self.software = dict.fromkeys(before.software)  # in the order in which it is first named
 
     def take(self, row: Announcement) -> None:
@@ -137,6 +138,8 @@ class _Reader:
             self._release(ReleaseMade.read(row), row)
         elif row.event == Event.STUDY_ADOPTED:
             self._adopt(StudyAdopted.read(row), row)
+        elif row.event == Event.STUDY_EXTENDED:
+            self._extend(StudyExtended.read(row), row)
         else:
             raise StudyError(
                 f"{row.place}: this version of graphveil does not know this event. "
@@ -149,6 +152,11 @@ class _Reader:
         row.require(in_order, "a series begins out of order")
         self._series[opened.series] = opened
         self._releases[opened.series] = []
+        if opened.promise.opened is not None:
+            self.versions.append(self.versions[-1].with_series(opened.promise))
+        self._require_within_budget(row)
+
+    def _require_within_budget(self, row: Announcement) -> None:
         spent = _sum(each.price for each in self._series.values())
         within = all(part <= whole for part, whole in zip(spent, self._total, strict=True))
         row.require(within, "the series opened so far cost more than the study's budget")
@@ -177,17 +185,64 @@ class _Reader:
         row.require(in_order, "an adoption is out of order")
         named = [each.series for each in adopted.series]
         row.require(named == list(self._series), "an adoption names other series than are open")
-        for each in adopted.series:
-            self._series[each.series] = self._renewed(each)
+        paid = {each.series: None for each in adopted.series if each.price}
+        self._go_on(adopted.series, row)
+        if paid:
+            self.versions.append(self.versions[-1].going_on(self._shares(paid)))
         self.adoptions.append(adopted)
         self.software[str(adopted)] = None
 
-    def _renewed(self, after: RenewedSeries) -> SeriesOpened:
-        """A series as it is known from an adoption on: what was made, then what will be."""
+    def _extend(self, extended: StudyExtended, row: Announcement) -> None:
+        in_order = not self._due and extended.step == len(self.steps)
+        row.require(in_order, "an extension is out of order")
+        named = [each.series for each in extended.series]
+        known = set(named) <= self._series.keys() and len(set(named)) == len(named)
+        row.require(known, "an extension names a series that is not open, or one twice")
+        self._go_on(extended.series, row)
+        calendar = self._longer_calendar(extended, row)
+        self.versions.append(self.versions[-1].going_on(self._shares(named), calendar))
+        self.extensions.append((row.at, extended))
+        self.software[str(extended)] = None
+
+    def _longer_calendar(self, extended: StudyExtended, row: Announcement) -> Calendar:
+        """The calendar that an extension states, once it has all steps of the one before."""
+        before = self.versions[-1].calendar
+        try:
+            after = Promise.from_data(
+                self.versions[-1].to_data() | {"calendar": extended.calendar}, row.place
+            ).calendar
+        except StudyError as error:
+            raise IntegrityError(str(error)) from error
+        longer = (after.last_step or 0) >= (before.last_step or 0)
+        same = after.without_end() == before.without_end()
+        row.require(longer and same, "an extension changes steps of the calendar, or takes some")
+        return after
+
+    def _go_on(self, series: Iterable[RenewedSeries | ExtendedSeries], row: Announcement) -> None:
+        for each in series:
+            row.require(each.price >= 0, "a price is negative")
+            self._series[each.series] = self._renewed(each)
+        self._require_within_budget(row)
+
+    def _shares(self, names: Iterable[str]) -> dict[str, tuple[Fraction, int | None]]:
+        """ε and horizon of some series, as they are known now."""
+        return {name: (self._series[name].epsilon, self._series[name].horizon) for name in names}
+
+    def _renewed(self, after: RenewedSeries | ExtendedSeries) -> SeriesOpened:
+        """A series as it is known from then on: what was made, then what will be."""
         opened, made = self._series[after.series], self._releases[after.series]
-        noise = (*_first(opened.noise, len(made)), *after.noise)
-        predicted = (*(each.noise_std for each in made), *after.predicted_std)
-        return opened.model_copy(update={"noise": noise, "predicted_std": predicted})
+        longer = after.horizon if isinstance(after, ExtendedSeries) else opened.horizon
+        epsilon = opened.epsilon + after.price
+        return opened.model_copy(
+            update={
+                "promise": opened.promise.costing(epsilon, longer),
+                "epsilon": epsilon,
+                "horizon": longer,
+                "beyond": after.beyond or opened.beyond,
+                "noise": (*_first(opened.noise, len(made)), *after.noise),
+                "predicted_std": (*(each.noise_std for each in made), *after.predicted_std),
+            }
+        )
 
     def series(self) -> tuple[PublishedSeries, ...]:
         """The series with their releases, once none is missing."""

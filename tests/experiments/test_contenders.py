@@ -38,9 +38,13 @@ from graphveil.graph.degrees import keeps_bound
 from graphveil.graph.hub_bound import HubBound
 from graphveil.graph.projection import greedy_projection, time_aware_projection
 from graphveil.statistics.hubs import sensitivity_under
+from graphveil.statistics.recent import RecentStatistic
 from graphveil.statistics.statistic import registered
 
 DATA = small_dataset(hubs=2)
+STAYING = {
+    name for name, each in registered().items() if not issubclass(each, RecentStatistic)
+}  # all but those of recent networks
 VERSIONS = {directed: DatasetVersion.of(DATA, directed=directed) for directed in (True, False)}
 
 
@@ -158,7 +162,7 @@ def test_publishing_nothing_has_one_unit_of_error_per_release() -> None:
     assert trial("edges", directed=True, every=3).zero_error == 4
 
 
-@pytest.mark.parametrize("name", sorted(registered()))
+@pytest.mark.parametrize("name", sorted(STAYING))
 def test_every_statistic_of_ours_can_be_measured(name: str) -> None:
     text = {"pattern": "pattern:a-b,b-c,c-d"}.get(name, name)
     versions = [d for d in (True, False) if AskedStatistic(text).defined(directed=d)]
@@ -191,6 +195,13 @@ def test_vectors_get_noise_in_every_number_and_run() -> None:
 def test_what_a_version_does_not_have_is_refused(text: str, directed: bool, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         AskedStatistic(text).statistic(None, directed=directed)
+
+
+def test_a_statistic_of_a_recent_network_has_nothing_to_be_compared_with() -> None:
+    assert set(registered()) > STAYING
+    for name in set(registered()) - STAYING:
+        with pytest.raises(ParameterError, match="of a recent network"):
+            AskedStatistic(name)
 
 
 def test_an_unknown_statistic_is_refused_with_the_nearest() -> None:

@@ -35,6 +35,11 @@ class Point:
             return above.absolute_error / below.absolute_error
         return above.error / below.error
 
+    def luck(self, mechanism: str) -> float:
+        """The standard error of the ratio to SensDiff, as a part of it."""
+        both = (self.rows[mechanism], self.rows[SENSDIFF])
+        return hypot(*(row.standard_error / row.error for row in both if row.error > 0))
+
     def order(self, mechanism: str, other: str) -> int:
         """-1 if a mechanism's error is below another's, 1 if above, 0 if they are level."""
         one, two = self.rows[mechanism], self.rows[other]

@@ -12,6 +12,7 @@ from graphveil.experiments.contenders.comparison import (
     TUNED,
 )
 from graphveil.experiments.findings.claims import (
+    NONE,
     Panels,
     Point,
     at_epsilon,
@@ -70,7 +71,11 @@ def _on_epsilon(panels: Panels, names: Iterable[str]) -> dict[str, str]:
 def _at_one(panels: Panels, names: Iterable[str]) -> dict[str, str]:
     """At ε = 1, statistic by statistic: what each contender gains, and the best untuned of ours."""
     at_one = at_epsilon(panels, ONE)
-    found: dict[str, str] = {}
+    found = {
+        "luck": _percent(
+            point.luck(PROJECTION) for point in at_one.values() if PROJECTION in point.rows
+        )
+    }
     for statistic in dict.fromkeys(place[2] for place in at_one):
         here = [point for place, point in at_one.items() if place[2] == statistic]
         for mechanism in names:
@@ -96,6 +101,12 @@ def _of_points(here: Sequence[Point], mechanism: str) -> dict[str, str]:
         "beats projection": beaten(here, mechanism),
         "clearly beats projection": share(p.order(mechanism, PROJECTION) < 0 for p in rivals),
     }
+
+
+def _percent(parts: Iterable[float]) -> str:
+    """The least and the largest, in percent."""
+    listed = [f"{part:.0%}" for part in sorted(parts)]
+    return f"{listed[0]} to {listed[-1]}" if listed else NONE
 
 
 def _untuned_ratios(point: Point) -> list[float]:

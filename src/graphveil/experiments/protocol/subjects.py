@@ -25,6 +25,7 @@ from graphveil.graph.sequence import GraphSequence
 from graphveil.mechanisms.request import Request
 from graphveil.statistics.degrees import DegreeStatistic
 from graphveil.statistics.hubs import sensitivity_under
+from graphveil.statistics.recent import RecentStatistic
 from graphveil.statistics.statistic import Parameter, Statistic, registered
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ LEAVES = 2  # of stars, unless others are asked for
 class AskedStatistic:
     """A statistic as it is asked for: ``high-degree``, ``stars:3``, ``pattern:a-b,b-c``.
 
-    A high-degree count takes τ from the data unless it is given; stars have two leaves.
+    What stands behind the colon is its first parameter, others have their defaults. A high-degree
+    count takes τ from the data unless it is given; stars have two leaves.
     """
 
     text: str
@@ -55,6 +57,13 @@ class AskedStatistic:
             near = get_close_matches(self.name, registered(), n=1)
             hint = f"Did you mean '{near[0]}'?" if near else "See `graphveil statistics`."
             raise ParameterError("statistic", f"there is none called '{self.name}'", hint=hint)
+        if issubclass(registered()[self.name], RecentStatistic):
+            raise ParameterError(
+                "statistic",
+                f"'{self.name}' is of a recent network, which people leave again: there is nothing "
+                "of the paper's to compare it with",
+                hint="Choose one of those who stay.",
+            )
 
     @property
     def name(self) -> str:
@@ -84,7 +93,8 @@ class AskedStatistic:
         member = self.member(directed=directed)
         given = self.text.partition(":")[2]
         parameters = {
-            each.name: self._value(each, given, member, found) for each in member.parameters()
+            each.name: self._value(each, "" if place else given, member, found)
+            for place, each in enumerate(member.parameters())
         }
         if given and not parameters:
             raise ParameterError("statistic", f"'{self.name}' has no parameter, but got '{given}'")
@@ -93,6 +103,8 @@ class AskedStatistic:
     def _value(
         self, wanted: Parameter, given: str, member: type[Statistic], found: FinalDegrees | None
     ) -> Any:
+        if wanted.default is not None and not given:
+            return wanted.default
         if wanted.name == "k" and not given:
             return LEAVES
         if wanted.name == "tau" and not given:

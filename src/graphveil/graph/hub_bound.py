@@ -175,7 +175,8 @@ class HubBound(Bound):
 
     def _neighbours(self) -> str:
         if isinstance(self.within, DegreeBound):
-            return f"at most {self.hubs[0]} neighbours of degree above {self.within.degree}"
+            few = "no neighbour" if not self.hubs[0] else f"at most {self.hubs[0]} neighbours"
+            return f"{few} of degree above {self.within.degree}"
         to_hubs, from_hubs = self.hubs
         text = (
             f"at most {to_hubs} out-neighbours of in-degree above {self.within.inward} and at most "

@@ -41,6 +41,10 @@ def test_a_study_is_extended_once_its_price_is_confirmed(root: Path) -> None:
     assert (edges["price"], groups["price"], groups["epsilon"]) == ("0", "0.125", "0.375")
     assert groups["last_new"] > groups["first_new"] > groups["last_planned"] > 0
     assert "Extended on" in (root / "public" / "report.html").read_text()
+    planned = run_json("plan", root)["series"][1]
+    assert planned["std"][3:] == pytest.approx(
+        [groups["last_planned"], groups["first_new"], groups["last_new"]]
+    )  # what it is, not what it would be if it had been planned for six years
     status = run_json("status", root)
     assert (status["next_step"], status["budget"]["epsilon_left"]) == ("2005", "0.375")
     run("publish", root, "--all")

@@ -17,6 +17,7 @@ from graphveil.study.public.chain import canonical
 from graphveil.study.public.facts import (
     Announcement,
     Event,
+    ExtendedSeries,
     Fact,
     LossFact,
     NoiseFact,
@@ -26,6 +27,7 @@ from graphveil.study.public.facts import (
     SeriesOpened,
     StepSealed,
     StudyAdopted,
+    StudyExtended,
     StudyOpened,
 )
 
@@ -63,6 +65,25 @@ FACTS: dict[type[Fact], st.SearchStrategy[Any]] = {
         series=texts,
         noise=st.lists(noises, max_size=2).map(tuple),
         predicted_std=st.lists(floats, max_size=3).map(tuple),
+    ),
+    ExtendedSeries: st.builds(
+        ExtendedSeries,
+        series=texts,
+        price=shares,
+        horizon=whole,
+        noise=st.lists(noises, max_size=2).map(tuple),
+        predicted_std=st.lists(floats, max_size=3).map(tuple),
+    ),
+    StudyExtended: st.builds(
+        StudyExtended,
+        software=texts,
+        noise=texts,
+        step=whole,
+        label=st.none() | texts,
+        end=texts,
+        last=texts,
+        calendar=st.dictionaries(texts, plain, max_size=4),
+        series=st.just(()),
     ),
     StudyAdopted: st.builds(
         StudyAdopted,
@@ -118,6 +139,8 @@ FACTS: dict[type[Fact], st.SearchStrategy[Any]] = {
 EVERY_KIND = pytest.mark.parametrize("kind", FACTS, ids=lambda kind: kind.__name__)
 OPTIONAL: dict[type[Fact], set[str]] = {
     NoiseFact: {"scale", "variance"},
+    RenewedSeries: {"price", "beyond"},
+    ExtendedSeries: {"beyond"},
     SeriesOpened: {"beyond"},  # which older ones do not have
 }
 
@@ -250,7 +273,7 @@ def test_names_in_the_chain_stay_as_they_are() -> None:
     assert set(SeriesOpened.model_json_schema(mode="serialization")["properties"]) == {
         *("series", "promise", "statistic", "parameters", "summary", "epsilon", "delta"),
         *("mechanism", "mechanism_summary", "projection", "horizon", "first_step", "first_label"),
-        *("numbers", "sensitivity", "noise", "predicted_std", "monotone", "beyond"),
+        *("numbers", "sensitivity", "noise", "predicted_std", "monotone", "beyond", "spans"),
     }
     assert set(ReleaseMade.model_json_schema(mode="serialization")["properties"]) == {
         *("series", "step", "label", "raw", "processed", "processing", "std", "level"),

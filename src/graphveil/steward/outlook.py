@@ -16,18 +16,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Outlook:
-    """A series, when it begins, and how it would be published."""
+    """A series, when it begins, and how it is published, or would be.
+
+    Attributes:
+        promise: of the study.
+        series: what the study says about it.
+        first_step: the step at which it begins.
+        kept: the plan of a series that is open; None of one that is not.
+    """
 
     promise: Promise
     series: SeriesPromise
     first_step: int
+    kept: Plan | None = None
 
     @cached_property
     def plan(self) -> Plan:
-        """With the mechanism that the study names."""
+        """With the mechanism that the study names; of an open series, as it goes on."""
         from graphveil.study.opening import series_plan
 
-        return series_plan(self.promise, self.series, self.first_step)
+        return self.kept or series_plan(self.promise, self.series, self.first_step)
 
     @cached_property
     def others(self) -> list[Prospect]:
@@ -118,12 +126,15 @@ class StudyOutlook:
 def study_outlook(folder: Path) -> StudyOutlook:
     """What the study in a folder will publish, and how noisy; reads no records."""
     from graphveil.study import Study
+    from graphveil.study.keeping import plan_of
 
     study = Study.at(folder)
-    ledger = study.ledger()
-    promise = study.promise(ledger)
-    begins = {each.series: each.first_step for each in ledger.series}
-    return StudyOutlook(folder, promise, outlooks(promise, begins))
+    found = study.committed()
+    promise = study.promise(found.ledger)
+    begins = {each.series: each.first_step for each in found.ledger.series}
+    kept = {name: plan_of(name, stored) for name, stored in found.kept.items()}
+    series = (replace(each, kept=kept.get(each.series.name)) for each in outlooks(promise, begins))
+    return StudyOutlook(folder, promise, tuple(series))
 
 
 def outlooks(promise: Promise, begins: Mapping[str, int] | None = None) -> tuple[Outlook, ...]:

@@ -40,7 +40,7 @@ def test_values_of_a_window_are_no_totals() -> None:
 def test_the_sensitivity_is_of_all_releases_together() -> None:
     found = as_json("sensitivity", "clusters", "--k", "3", "--window", "3", "--bound", "10")
     assert (found["l1"], found["static_l1"], found["l2_squared"]) == (27, 9, 243)
-    words = "changes of 9 in each of 3 releases in a row, and none afterwards"
+    words = "changes of 9 in a release, each of them in no more than 3 in a row"
     assert found["shape"] == {"kind": "recent", "window": 3, "height": 9, "span": 10} | {
         "words": words
     }

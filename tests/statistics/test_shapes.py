@@ -15,7 +15,7 @@ from graphveil.factorisations.two_level import bridged
 from graphveil.graph.bound import Bound, DegreeBound, InOutBound
 from graphveil.graph.hub_bound import HubBound
 from graphveil.statistics.hubs import sensitivity_under, shape_under
-from graphveil.statistics.shape import Bins, Mass, Moves, Shape, shape_from_dict
+from graphveil.statistics.shape import Bins, Mass, Moves, Recent, Shape, shape_from_dict
 from graphveil.statistics.statistic import Statistic, statistic
 from graphveil.testing.attacks.costs import matrices
 from graphveil.testing.attacks.sweep import BOUNDS, admits, every_statistic
@@ -106,6 +106,8 @@ def test_the_shapes_of_the_statistics(example: Statistic, bound: Bound, shape: S
     ("shape", "words"),
     [
         (Mass(15), "changes of 15 in all, at any steps"),
+        (Recent(3, 9, 10), "changes of 9 in a release, each of them in no more than 3 in a row"),
+        (Recent(1, 9, 9), "changes of 9 in a release, each of them in one release"),
         (Moves(11, 10), "up to 10 moves from one step to another, and 1 rise besides"),
         (Moves(1, 1), "up to 1 move from one step to another"),
         (Moves(10, 10), "up to 10 moves from one step to another"),

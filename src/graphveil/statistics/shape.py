@@ -156,8 +156,8 @@ class Recent(Shape):
 
     def words(self) -> str:
         """What one person can do, in plain words."""
-        steps = "one release" if self.window == 1 else f"{self.window:,} releases in a row"
-        return f"changes of {self.height:,} in each of {steps}, and none afterwards"
+        steps = "one release" if self.window == 1 else f"no more than {self.window:,} in a row"
+        return f"changes of {self.height:,} in a release, each of them in {steps}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data to store."""

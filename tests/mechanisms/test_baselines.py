@@ -41,7 +41,7 @@ def cases(bound: Bound) -> Iterator[Statistic]:
                 changes = member.sensitivity(bound).l1
             except ParameterError:
                 continue
-            if changes:
+            if changes and member.counted_for is None:
                 yield member
 
 

@@ -42,7 +42,7 @@ from graphveil.noise.zcdp import rho_of
 from graphveil.planning.going_on import continued
 from graphveil.planning.plan import Plan
 from graphveil.statistics.sensitivity import Measure, Sensitivity
-from graphveil.statistics.shape import Bins, Mass, Moves, Shape
+from graphveil.statistics.shape import Bins, Mass, Moves, Recent, Shape
 from graphveil.statistics.statistic import Statistic, statistic
 from graphveil.statistics.statistic import registered as statistics
 
@@ -54,20 +54,21 @@ EPSILONS = [Fraction(1, 7), Fraction(3)]
 HORIZONS = [None, 1, 2, 7, 20]
 DELTA = Fraction(1, 10**6)
 CCDF = statistic("degree-ccdf").sensitivity(DegreeBound(4))
+RECENT = [statistic("edges", window=4), statistic("components", window=9)]
 FIRST_EPOCHS = 2  # that are looked at where the horizon is unknown
 
 
 def changing(bound: Bound) -> Iterator[tuple[Statistic, Sensitivity]]:
-    """Every example of every statistic that can change under a bound."""
-    for member in statistics().values():
-        for example in member.examples():
-            try:
-                example.require_domain(directed=bound.directed)
-                stated = example.sensitivity(bound)
-            except ParameterError:
-                continue
-            if stated.l1:
-                yield example, stated
+    """Every example of every statistic that can change under a bound, and some recent ones."""
+    examples = [example for member in statistics().values() for example in member.examples()]
+    for example in (*examples, *RECENT):
+        try:
+            example.require_domain(directed=bound.directed)
+            stated = example.sensitivity(bound)
+        except ParameterError:
+            continue
+        if stated.l1:
+            yield example, stated
 
 
 def requests() -> Iterator[Request]:
@@ -176,9 +177,26 @@ def require_enough_as_a_whole(request: Request, epoch: Epoch) -> None:
     assert request.epsilon * law.scale == min(cost, most)
 
 
+def require_enough_on_values(request: Request, epochs: list[Epoch]) -> None:
+    """One person changes values of some steps in a row: all blocks that these touch."""
+    shape, (epoch, *others) = request.shape, epochs
+    assert isinstance(shape, Recent)
+    assert all(other == epoch for other in others)
+    if request.delta is not None:
+        rho = rho_of(request.epsilon, request.delta)
+        assert Fraction(request.sensitivity.l2_squared) / (2 * variance_of(epoch)) <= rho
+        return
+    places = (range(at, at + shape.window) for at in range(epoch.steps))
+    touched = max(len({step // epoch.steps for step in place}) for place in places)
+    norm = shape.span if isinstance(epoch.law, RangeNoise) else shape.height
+    assert request.epsilon == Fraction(touched * norm) * epoch.law.privacy_loss
+
+
 def require_enough(member: Mechanism, request: Request) -> None:
     epochs = epochs_of(member, request)
-    if member.whole:
+    if member.measured is Measured.RECENT:
+        require_enough_on_values(request, epochs)
+    elif member.whole:
         (epoch,) = epochs
         require_enough_as_a_whole(request, epoch)
     elif member.measured is Measured.DIFFERENCES:
@@ -273,7 +291,9 @@ def test_what_a_mechanism_cannot_promise_is_refused(name: str) -> None:
     """Pure ε with a δ, a δ left out, a horizon or a projection that is not known."""
     member = mechanism(name)
     asked = Request(statistic("triangles").sensitivity(DegreeBound(4)), Fraction(1))
-    asked = replace(asked, horizon=9, projected_l1=5, shape=Moves(3, 3))
+    leaving = member.measured is Measured.RECENT
+    shape = Recent(window=4, height=3, span=3) if leaving else Moves(3, 3)
+    asked = replace(asked, horizon=9, projected_l1=5, shape=shape)
     wrong = replace(asked, delta=DELTA if member.pure else None)
     assert member.refusal(wrong) is not None
     fitting = replace(wrong, delta=None if member.pure else DELTA, projected_rises=True)
@@ -286,7 +306,8 @@ def test_these_mechanisms_need_no_horizon() -> None:
     asked = Request(CCDF, Fraction(1), projected_l1=5)
     refusals = {name: mechanism(name).refusal(asked) for name in NAMES}
     found = {name for name, refusal in refusals.items() if refusal != "needs a known horizon"}
-    assert found == {"sensdiff", "epochs", "gaussian"}
+    leaving = {"recent", "recent-blocks", "recent-gaussian"}
+    assert found == {"sensdiff", "epochs", "gaussian"} | leaving
 
 
 def test_gaussian_noise_without_a_delta_is_refused_even_past_the_planner() -> None:

@@ -71,7 +71,7 @@ def attacked(bound: Bound) -> Iterator[Statistic]:
         for example in kind.examples():
             with suppress(ParameterError):
                 example.require_domain(directed=bound.directed)
-                if example.sensitivity(bound).l1:
+                if example.counted_for is None and example.sensitivity(bound).l1:
                     yield example
 
 

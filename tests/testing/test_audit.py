@@ -37,6 +37,7 @@ COUNTED: list[tuple[Statistic, Bound]] = [
     (statistic("transitive-triangles"), InOutBound(3, 3)),
     (statistic("components"), DegreeBound(2)),
     (statistic("degree-histogram"), DegreeBound(2)),
+    (statistic("edges", window=3), DegreeBound(2)),
 ]
 BY_NAME = {str(counted): (counted, bound) for counted, bound in COUNTED}
 
@@ -96,9 +97,14 @@ def test_no_measurement_loses_more_than_its_budget_wherever_steps_fall(name: str
         budget = float(1 if delta is None else rho_of(Fraction(1), delta)) * (1 + 1e-9)
         for case in worst_cases(counted, bound, steps=8, width=width, projection=projection):
             for _ in range(8):
-                places = np.sort(rng.choice(24, 8, replace=False))
                 spread = np.zeros((2, 24, width), dtype=np.int64)
-                spread[:, places] = case.larger, case.smaller
+                if counted.counted_for is None:
+                    places = np.sort(rng.choice(24, 8, replace=False))
+                    spread[:, places] = case.larger, case.smaller
+                else:  # values of steps in a row, after which the person has left
+                    at, sides = int(rng.integers(0, 16)), np.stack([case.larger, case.smaller])
+                    spread[:, at : at + 8] = sides
+                    spread[:, at + 8] = -sides.sum(axis=1)
                 largest = max(largest, loss(plan, Case(case.pair, spread[0], spread[1])))
         assert 0 < largest <= budget, plan.mechanism.name
 

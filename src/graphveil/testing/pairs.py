@@ -141,7 +141,7 @@ class Pair:
 def totals(statistic: Attackable, schedule: NDArray[np.int64], pair: Pair) -> NDArray[np.int64]:
     """The statistic after every step of one sequence, by its definition in plain Python."""
     arguments = statistic.definition_arguments(directed=pair.directed)
-    steps = pair.steps + max(window_of(statistic) - 1, 0)  # until the last have left again
+    steps = pair.steps + window_of(statistic)  # until the last have left again
     found = np.zeros((steps, len(schedule) + 1), dtype=np.int64)
     for step in range(steps):
         present, links = _network(schedule, step, window_of(statistic))

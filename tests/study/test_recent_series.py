@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from graphveil.errors import ParameterError, StudyError
 from graphveil.report.wording import counted_things, heading
 from graphveil.steward.reporting import write_report
 from graphveil.study import Study
+from graphveil.study.extension import Further
 from graphveil.study.opening import series_plan
 from graphveil.study.promise import SeriesPromise
 from graphveil.study.public.public_part import PublicPart
@@ -126,6 +128,29 @@ def test_an_adopted_study_goes_on_as_planned(tmp_path: Path) -> None:
     assert len(before) == len(after) == 2
     for each in study.ledger().series:
         assert {made.noise_std for made in each.releases} == {after[each.series]}
+
+
+def test_an_adopted_study_goes_on_half_way_through_a_block(tmp_path: Path) -> None:
+    """The rest of the block is drawn anew, from its law given what was used."""
+    study = opened(tmp_path / "study", series=SERIES[2:4])
+    study.publish(0, early=True)
+    study.adopt("moved")
+    study.publish(3, early=True)
+    for each in study.ledger().series:
+        assert each.mechanism == "recent-blocks"
+        assert len({made.noise_std for made in each.releases}) == 1
+    assert list(verify(study)), "raises where something is wrong"
+
+
+def test_an_extended_study_goes_on_for_nothing(tmp_path: Path) -> None:
+    study = opened(tmp_path / "study", series=SERIES)
+    study.publish(3, early=True)
+    study.extend(Further(steps=3))
+    study.publish(6, early=True)
+    for each in study.ledger().series:
+        assert len({made.noise_std for made in each.releases}) == 1
+        assert len(each.releases) == 7
+    assert study.ledger().versions[-1].budget_left()[0] == Fraction(3, 8)
 
 
 def test_a_window_is_no_longer_than_the_calendar() -> None:

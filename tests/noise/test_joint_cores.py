@@ -110,22 +110,24 @@ def test_entries_of_a_box_are_uniform_given_the_core(law: BoxNoise) -> None:
         assert single.outside(width) == pytest.approx(1 - inside + MARGIN, abs=1e-10)
 
 
-@pytest.mark.parametrize(
-    "law", [law for law in LAWS if isinstance(law, BoxNoise) and law.steps > 1], ids=str
-)
+BOXES = [law for law in LAWS if isinstance(law, BoxNoise) and law.steps > 1]
+
+
+@pytest.mark.parametrize("law", [*BOXES, BoxNoise(Fraction(20), 600)], ids=str)
 def test_changes_of_a_box_are_triangles_given_the_core(law: BoxNoise) -> None:
+    """A long one reaches beyond all cores that are tabulated."""
     weights = np.zeros(law.steps, dtype=np.int64)
     weights[[0, -1]] = 1, -1
-    for width in (0, 1, 2, int(law.scale), 5 * int(law.scale)):
+    for width in (0, 1, 2, int(law.scale), 5 * int(law.scale), 20_100):
 
         def inside(core: int, width: int = width) -> float:
             whole, reach = 2 * core + 1, min(width, 2 * core)
-            return (whole + 2 * sum(whole - apart for apart in range(1, reach + 1))) / whole**2
+            return (whole + 2 * reach * whole - reach * (reach + 1)) / whole**2
 
         found = law.combination(weights).outside(width)
         assert found == pytest.approx(1 - mean(law, inside) + MARGIN, abs=1e-9)
-        doubled = law.combination(3 * weights).outside(3 * width + 2)
-        assert doubled == found
+        tripled = law.combination(3 * weights).outside(3 * width + 2)
+        assert tripled == found
 
 
 def ranged(core: int, steps: int, width: int) -> float:
@@ -161,7 +163,12 @@ def test_releases_and_changes_of_a_range_have_one_law(law: RangeNoise) -> None:
             assert noise.outside(width) == pytest.approx(1 - inside + MARGIN, abs=1e-9)
 
 
-LONG = [MovesNoise(Fraction(300), 1), MovesNoise(Fraction(20), 11), MovesNoise(Fraction(9), 400)]
+LONG = [
+    MovesNoise(Fraction(300), 1),
+    MovesNoise(Fraction(1), 5),
+    MovesNoise(Fraction(20), 11),
+    MovesNoise(Fraction(196, 10), 1024),
+]
 
 
 @pytest.mark.parametrize("law", [*SMALL, *LONG], ids=str)

@@ -7,11 +7,12 @@ import inspect
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
 from math import inf, nextafter
 from time import process_time
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -23,7 +24,8 @@ from scipy.stats import chi2
 from commands import ROOT
 from graphveil.errors import ParameterError
 from graphveil.noise import release_noise as noise
-from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace, Law
+from graphveil.noise.joint_laws import BoxNoise, JointLaw, MovesNoise, RangeNoise
+from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace, Law, NoiseLaw
 from graphveil.noise.release_noise import ReleaseNoise, float_above, measurement, root_above
 from graphveil.series.series import Series
 from graphveil.testing.simulation import SimulationNoise
@@ -168,7 +170,7 @@ def test_little_noise_is_wasted(number: Fraction) -> None:
     assert _loss(DiscreteGaussian(number)) * 2 * float(number) > 1 - 1e-14
 
 
-def _loss(law: Law) -> float:
+def _loss(law: NoiseLaw) -> float:
     return float(measurement(law).map(1))  # type: ignore[no-untyped-call]
 
 
@@ -230,6 +232,66 @@ def test_scales_without_a_safe_sampler_are_refused(number: Fraction) -> None:
 def test_a_scale_too_small_for_floats_is_refused() -> None:
     with pytest.raises(ParameterError, match="noise scale"):
         ReleaseNoise().draw(DiscreteLaplace(Fraction(1, 10**400)), 1)
+
+
+@dataclass
+class ScriptedSampler:
+    """Gives the numbers that it was told to, as many as are asked for."""
+
+    numbers: list[int]
+    asked: list[int] = field(default_factory=list)
+
+    def __call__(self, zeros: list[int]) -> list[int]:
+        assert set(zeros) <= {0}
+        self.asked.append(len(zeros))
+        given, self.numbers = self.numbers[: len(zeros)], self.numbers[len(zeros) :]
+        return given
+
+
+def chance(numbers: list[int], scale: float = 2.0) -> noise._ReleaseChance:
+    return noise._ReleaseChance(cast("Any", ScriptedSampler(numbers)), scale)
+
+
+def test_geometric_numbers_are_the_laplace_numbers_that_are_not_negative() -> None:
+    """Of all numbers from 0 on each has the chance that it should; so none is passed over."""
+    assert chance([-1, 0, 3, -2, 5, 7]).geometric(3) == [0, 3, 5]
+    assert chance([-1, -5, 0, -1, 4, -3, -2, 6]).geometric(2) == [0, 4]
+    assert chance([-1, -1, -2, -9, 1, -1, -1, 2]).geometric(2) == [1, 2]
+    assert chance([4, 4, 4, 4]).geometric(2) == [4, 4]
+    assert chance([]).geometric(0) == []
+
+
+def test_the_rate_is_exactly_that_of_the_float_that_opendp_was_given() -> None:
+    assert chance([], 0.1).rate == 1 / Fraction(0.1) != 10
+    number = {chance([]).below(3) for _ in range(200)}
+    assert number == {0, 1, 2}
+
+
+@pytest.mark.parametrize("kind", [MovesNoise, RangeNoise, BoxNoise])
+def test_joint_noise_is_made_of_laplace_numbers_of_its_own_scale(kind: type[JointLaw]) -> None:
+    """With the least float that is no less; OpenDP's map has to confirm it."""
+    law = kind(Fraction(10, 3), 4)
+    sampler, scale = noise._vouched_laplace(law)
+    assert Fraction(10, 3) <= Fraction(scale) < Fraction(10, 3) * (1 + Fraction(1, 2**50))
+    assert Fraction(sampler.map(1)) <= Fraction(3, 10)  # type: ignore[no-untyped-call]
+    assert Fraction(_loss(law)) <= Fraction(3, 10)
+    for size in (Fraction(0), Fraction(-1), 2**40 + Fraction(1, 10**9)):
+        with pytest.raises(ParameterError, match="noise scale"):
+            ReleaseNoise().draw(kind(size, 4), 4)
+        with pytest.raises(ParameterError, match="noise scale"):
+            measurement(kind(size, 4))
+    assert measurement(kind(Fraction(2**40), 4)) is not None
+
+
+def test_joint_noise_is_drawn_in_whole_vectors() -> None:
+    law = BoxNoise(Fraction(10**6), 3)
+    drawn = ReleaseNoise().draw(law, 6)
+    assert len(drawn) == len(set(drawn)) == 6
+    for count in (1, 4, 7):
+        with pytest.raises(ValueError, match="whole vectors"):
+            ReleaseNoise().draw(law, count)
+    rest = ReleaseNoise().draw_rest(MovesNoise(Fraction(10**6), 5), [4, 7])
+    assert len(rest) == len(set(rest)) == 3
 
 
 def test_only_testing_and_what_stands_above_know_the_simulation() -> None:

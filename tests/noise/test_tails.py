@@ -63,6 +63,13 @@ def test_a_half_width_is_the_smallest_that_holds(half: list[int], factor: int, l
     )
 
 
+def test_a_width_that_holds_just_so_often_holds() -> None:
+    noise = NoiseTails(lambda width: 0.5 if width < 3 else 0.25 if width < 100 else 0.0, 1.0)
+    assert noise.half_width(Fraction(3, 4)) == 3
+    assert noise.half_width(Fraction(1, 2)) == 0
+    assert noise.half_width(Fraction(4, 5)) == 100
+
+
 def test_what_is_next_to_the_margin_has_no_width() -> None:
     """A noise that is always 0 lies within 0, at every level that can be shown."""
     assert tails([1]).half_width(Fraction(999_999, 10**6)) == 0

@@ -18,6 +18,7 @@ from graphveil.engines import LocalEngine
 from graphveil.errors import BoundError, GraphveilError, InputError, ParameterError
 from graphveil.formats import from_rows
 from graphveil.graph.bound import Bound, DegreeBound, InOutBound
+from graphveil.graph.no_bound import NoBound
 from graphveil.graph.sequence import GraphSequence
 from graphveil.noise.laws import NoiseLaw
 from graphveil.planning.going_on import continued
@@ -358,3 +359,12 @@ def test_errors_do_not_show_a_true_count() -> None:
 
 def test_exact_epsilon_is_kept() -> None:
     assert opened(epsilon="0.1").terms.plan.request.epsilon == Fraction(1, 10)
+
+
+def test_a_promise_that_is_not_checked_is_of_the_right_kind_all_the_same() -> None:
+    """Nobody's links are looked at, so nothing else would tell the kinds apart."""
+    series = opened(statistic("nodes"), NoBound())
+    with pytest.raises(ParameterError, match="a directed sequence needs"):
+        series.publish(grown(2, directed=True), through=1)
+    releases, _ = series.publish(grown(2), through=1)
+    assert len(releases) == 2

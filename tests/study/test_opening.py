@@ -89,10 +89,24 @@ def test_the_public_is_told_what_was_planned() -> None:
     assert not chosen.monotone
 
 
+@pytest.mark.parametrize("mechanism", ["tree", "sensdiff", "moves"])
+def test_the_mechanism_is_the_one_that_was_asked_for(mechanism: str) -> None:
+    fact = told(EDGES | {"mechanism": mechanism})
+    assert (fact.mechanism, fact.projection) == (mechanism, None)
+
+
+def test_a_projecting_series_is_planned_for_its_threshold() -> None:
+    fact = told(EDGES | {"mechanism": "range-projection", "projection": 2})
+    assert (fact.mechanism, fact.projection) == ("range-projection", 2)
+    assert [(each.scale, each.steps) for each in fact.noise] == [("8", 4)]  # 2 / (1/4)
+
+
 def test_without_an_end_the_first_epoch_is_told() -> None:
     fact = told(EDGES | {"mechanism": "epochs"}, calendar=OPEN_CALENDAR)
+    asked = with_series(EDGES | {"mechanism": "epochs"}, calendar=OPEN_CALENDAR)
+    made = series_plan(asked, asked.series[0], 0)
     assert fact.horizon is None
-    assert len(fact.noise) == 1
+    assert [each.steps for each in fact.noise] == [made.epoch(0).steps] != [made.epoch(1).steps]
 
 
 @pytest.mark.parametrize(

@@ -9,14 +9,21 @@ from pathlib import Path
 
 import pytest
 
-from graphveil.errors import IntegrityError
+from graphveil.errors import BoundError, IntegrityError
 from graphveil.planning.intervals import half_widths
 from graphveil.study import SeriesPromise, Study
 from graphveil.study.ledger import LedgerRow
 from graphveil.study.machine import Machine
 from graphveil.study.public.chain import digest
 from graphveil.study.public.facts import DIGITS
-from graphveil.study.publishing import Prepared, foreseen, prepare, terms_of
+from graphveil.study.publishing import (
+    Prepared,
+    foreseen,
+    prepare,
+    require_kept,
+    require_kept_so_far,
+    terms_of,
+)
 from plain_rules import DEGREES, EDGES
 from studies import opened
 
@@ -127,6 +134,31 @@ def test_a_broken_promise_stops_before_anything_is_counted(tmp_path: Path) -> No
     assert (late.breaks_at, dict(late.series)) == (3, {})
     study.publish(through=1)
     assert prepared(study, 3).breaks_at == 3
+
+
+@pytest.mark.parametrize(
+    ("begun", "told"), [(False, "Nothing was published or spent."), (True, "Nothing more was")]
+)
+def test_the_operator_is_told_of_a_broken_promise(study: Study, begun: bool, told: str) -> None:
+    ready = prepared(study)
+    require_kept(ready, begun=begun)
+    with pytest.raises(BoundError, match=r"2004 cannot be sealed.*degree at most 4") as refused:
+        require_kept(replace(ready, breaks_at=3), begun=begun)
+    assert told in str(refused.value)
+    assert ready.promise.calendar.label(3) == "2004"
+
+
+def test_no_series_begins_that_counts_on_a_promise_which_is_broken(tmp_path: Path) -> None:
+    """Those that project do not count on it, so they were published all the same."""
+    tight = {"degree": 2, "justification": "P1 has three links from 2004 on"}
+    projected = EDGES | {"mechanism": "compose-projection", "projection": 2}
+    study = opened(tmp_path / "study", bound=tight, series=[projected])
+    study.publish(through=2)
+    require_kept_so_far(study.folder, study.ledger(), study.engine)
+    study.publish()
+    with pytest.raises(BoundError, match="breaks its promised bound"):
+        require_kept_so_far(study.folder, study.ledger(), study.engine)
+    assert prepared(study, 3).breaks_at is None
 
 
 def test_the_price_is_what_was_promised(study: Study) -> None:

@@ -173,6 +173,9 @@ def test_delta_is_charged_too() -> None:
     budget = {"epsilon": "1", "delta": "3/16", "justification": "an example"}
     with pytest.raises(BudgetError, match=r"δ = 0\.1875: series 's1' asks for 0\.125, and 0\.0625"):
         require_affordable(with_series(*noisy, budget=budget))
+    spent = [each | {"epsilon": "1/2"} for each in noisy]  # all of ε, and not a bit more
+    with pytest.raises(BudgetError, match=r"δ = 0\.1875"):
+        require_affordable(with_series(*spent, budget=budget))
     with pytest.raises(BudgetError, match=r"δ = 0\.1875: series 'edges' asks for 0, and 0 is left"):
         require_affordable(with_series(*noisy, EDGES, budget=budget))
 

@@ -13,6 +13,7 @@ import pytest
 from graphveil.errors import BudgetError, ParameterError, StudyError
 from graphveil.noise.joint_laws import BoxNoise
 from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace
+from graphveil.planning.losses import losses_beyond
 from graphveil.planning.plan import Plan
 from graphveil.study import Promise, SeriesPromise
 from graphveil.study.ledger import Ledger
@@ -101,6 +102,16 @@ def test_a_projecting_series_is_planned_for_its_threshold() -> None:
     assert [(each.scale, each.steps) for each in fact.noise] == [("8", 4)]  # 2 / (1/4)
 
 
+def test_who_breaks_a_promise_that_does_not_refuse_is_told_the_price() -> None:
+    hubs = {"degree": 4, "hubs": 1, "if_broken": "continue", "justification": "an example"}
+    fact = told(EDGES | {"mechanism": "sensdiff"}, bound=hubs)
+    asked = with_series(EDGES, bound=hubs)
+    made = series_plan(asked, asked.series[0].model_copy(update={"mechanism": "sensdiff"}), 0)
+    prices = losses_beyond(made, asked.series[0].counted(), asked.degree_bound)
+    assert {each.hubs: each.epsilon for each in fact.beyond} == prices != {}
+    assert told(EDGES).beyond == ()
+
+
 def test_without_an_end_the_first_epoch_is_told() -> None:
     fact = told(EDGES | {"mechanism": "epochs"}, calendar=OPEN_CALENDAR)
     asked = with_series(EDGES | {"mechanism": "epochs"}, calendar=OPEN_CALENDAR)
@@ -184,6 +195,8 @@ def test_a_draft_names_no_beginning() -> None:
     require_draft(promise())
     with pytest.raises(StudyError, match="'opened' is set when a series is opened later"):
         require_draft(with_series(EDGES | {"opened": "2002"}))
+    with pytest.raises(StudyError, match=r"study\.toml, title"):
+        require_draft(promise(title="x" * 201))
 
 
 def planned(horizon: int | None, first_step: int) -> SimpleNamespace:

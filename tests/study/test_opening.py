@@ -15,6 +15,7 @@ from graphveil.noise.joint_laws import BoxNoise
 from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace
 from graphveil.planning.losses import losses_beyond
 from graphveil.planning.plan import Plan
+from graphveil.statistics.sensitivity import PROOFS
 from graphveil.study import Promise, SeriesPromise
 from graphveil.study.ledger import Ledger
 from graphveil.study.opening import (
@@ -28,7 +29,13 @@ from graphveil.study.opening import (
     series_plan,
 )
 from graphveil.study.public.chain import digest
-from graphveil.study.public.facts import DIGITS, SeriesOpened, StudyOpened
+from graphveil.study.public.facts import (
+    AFTER_PROJECTION,
+    DIGITS,
+    EVERY_NETWORK,
+    SeriesOpened,
+    StudyOpened,
+)
 from graphveil.study.store import StoredSeries, Transaction
 from studies import YEARS, promise
 
@@ -100,6 +107,31 @@ def test_a_projecting_series_is_planned_for_its_threshold() -> None:
     fact = told(EDGES | {"mechanism": "range-projection", "projection": 2})
     assert (fact.mechanism, fact.projection) == ("range-projection", 2)
     assert [(each.scale, each.steps) for each in fact.noise] == [("8", 4)]  # 2 / (1/4)
+    assert (fact.sensitivity.l1, fact.sensitivity.exact) == (2, False)
+    assert fact.sensitivity.assumption == EVERY_NETWORK
+    assert fact.sensitivity.proof == f"{PROOFS}#{AFTER_PROJECTION}"
+
+
+def test_gaussian_noise_is_planned_with_its_delta() -> None:
+    budget = {"epsilon": "1", "delta": "1/8", "justification": "an example"}
+    fact = told(EDGES | {"mechanism": "gaussian", "delta": "1/8"}, budget=budget)
+    assert (fact.mechanism, fact.delta) == ("gaussian", Fraction(1, 8))
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        with_series(EDGES | {"epsilon": "2"}),
+        with_series(EDGES | {"opened": "2002"}),
+        promise(title="x" * 201),
+    ],
+    ids=["too dear", "begun", "too long"],
+)
+def test_what_cannot_be_promised_is_refused_before_anything_is_entered(asked: Promise) -> None:
+    noted = Noted()
+    with pytest.raises((BudgetError, StudyError)):
+        open_study(cast(Transaction, noted), asked)
+    assert noted == Noted()
 
 
 def test_who_breaks_a_promise_that_does_not_refuse_is_told_the_price() -> None:

@@ -69,6 +69,9 @@ def test_what_is_announced_is_what_a_reader_finds(study: Study) -> None:
     assert (made.head.hash, made.head.at) == (ledger.public_lines[-1].hash, last.at)
     assert made.opened_at == read.opened_at == ledger.rows[0].at
     assert (made.promise, made.series) == (read.promise, read.series)
+    rows = tuple(replace(row, at=f"at {row.number}") for row in ledger.rows)
+    apart = Announced([0, 1], Ledger(rows)).public_part  # as if each had a time of its own
+    assert (apart.opened_at, apart.head.at) == ("at 0", f"at {last.number}")
 
 
 def test_a_chain_that_was_told_is_a_beginning_in_whole_lines(study: Study) -> None:
@@ -122,6 +125,10 @@ def test_a_study_file_from_before_the_newest_series_agrees(study: Study) -> None
     assert before != after
     for text in (before, after):
         require_agreeing_file(Told("", text), ledger)
+    study.folder.study_file.write_text(before)
+    announce(study.folder, ledger)
+    assert study.folder.study_file.read_text() == after
+    assert Announced([], ledger).public_part.promise.to_toml() == after
     with pytest.raises(StudyError, match=r"public/study\.toml disagrees with the ledger"):
         require_agreeing_file(Told("", promise(title="Another").to_toml()), ledger)
     require_agreeing_file(Told("", promise(title="A draft").to_toml()), Ledger(()))

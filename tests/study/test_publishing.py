@@ -148,6 +148,21 @@ def test_the_operator_is_told_of_a_broken_promise(study: Study, begun: bool, tol
     assert ready.promise.calendar.label(3) == "2004"
 
 
+def test_one_series_that_counts_on_the_promise_is_enough_to_stop(tmp_path: Path) -> None:
+    tight = {"degree": 2, "justification": "P1 has three links from 2004 on"}
+    projected = EDGES | {"name": "p", "mechanism": "compose-projection", "projection": 2}
+    study = opened(tmp_path / "study", bound=tight, series=[projected, EDGES])
+    assert prepared(study, 3).breaks_at == 3
+    assert prepared(study, 2).breaks_at is None
+
+
+def test_a_promise_that_does_not_refuse_stops_nothing(tmp_path: Path) -> None:
+    going_on = {"degree": 2, "hubs": 1, "if_broken": "continue", "justification": "an example"}
+    study = opened(tmp_path / "study", bound=going_on, series=[EDGES])
+    ready = prepared(study, 3)
+    assert (ready.breaks_at, list(ready.series)) == (None, ["edges"])
+
+
 def test_no_series_begins_that_counts_on_a_promise_which_is_broken(tmp_path: Path) -> None:
     """Those that project do not count on it, so they were published all the same."""
     tight = {"degree": 2, "justification": "P1 has three links from 2004 on"}

@@ -140,7 +140,7 @@ def test_who_breaks_a_promise_that_does_not_refuse_is_told_the_price() -> None:
     asked = with_series(EDGES, bound=hubs)
     made = series_plan(asked, asked.series[0].model_copy(update={"mechanism": "sensdiff"}), 0)
     prices = losses_beyond(made, asked.series[0].counted(), asked.degree_bound)
-    assert {each.hubs: each.epsilon for each in fact.beyond} == prices != {}
+    assert {each.further: each.epsilon for each in fact.beyond} == prices != {}
     assert told(EDGES).beyond == ()
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -14,7 +16,7 @@ from graphveil.planning.intervals import half_widths
 from graphveil.study import SeriesPromise, Study
 from graphveil.study.ledger import LedgerRow
 from graphveil.study.machine import Machine
-from graphveil.study.public.chain import digest
+from graphveil.study.public.chain import canonical, digest
 from graphveil.study.public.facts import DIGITS
 from graphveil.study.publishing import (
     Prepared,
@@ -22,8 +24,10 @@ from graphveil.study.publishing import (
     prepare,
     require_kept,
     require_kept_so_far,
+    seal,
     terms_of,
 )
+from graphveil.study.store import Transaction
 from plain_rules import DEGREES, EDGES
 from studies import opened
 
@@ -174,6 +178,45 @@ def test_no_series_begins_that_counts_on_a_promise_which_is_broken(tmp_path: Pat
     with pytest.raises(BoundError, match="breaks its promised bound"):
         require_kept_so_far(study.folder, study.ledger(), study.engine)
     assert prepared(study, 3).breaks_at is None
+
+
+@dataclass
+class Noted:
+    """A transaction that only notes what it is asked to do."""
+
+    rows: list[Any] = field(default_factory=list)
+    entered: list[tuple[str, int, str]] = field(default_factory=list)
+    kept: dict[str, str] = field(default_factory=dict)
+
+    def append(self, fact: Any, *, private: dict[str, Any]) -> Any:
+        self.rows.append(SimpleNamespace(hash=f"row {len(self.rows)}", fact=fact, private=private))
+        return self.rows[-1]
+
+    def enter_release(self, series: str, step: int, row: Any) -> None:
+        self.entered.append((series, step, row.hash))
+
+    def keep_state(self, series: str, state: str) -> None:
+        assert series not in self.kept
+        self.kept[series] = state
+
+
+def test_what_was_sealed_is_where_the_next_steps_go_on_from(study: Study) -> None:
+    ready, noted = prepared(study), Noted()
+    made = seal(cast(Transaction, noted), study.folder, ready, foreseen(ready, range(2, 4)))
+    assert list(made.rows) == noted.rows
+    assert made.prepared.last_hash == noted.rows[-1].hash == "row 7"
+    names = ["edges", "degrees", "later"]
+    places = [(name, 2, f"row {n}") for n, name in enumerate(names, 1)]
+    assert noted.entered == [*places, *((name, 3, f"row {n}") for n, name in enumerate(names, 5))]
+    assert list(noted.kept) == names
+    for name, each in made.prepared.series.items():
+        assert noted.kept[name] == canonical(each.state.to_dict())
+        assert each.state.step == ready.series[name].state.step + 2
+        each.require_fitting(name, 4)
+        row = noted.rows[5 + names.index(name)]
+        values, _ = ready.series[name].processing.take(noted.rows[1 + names.index(name)].fact.raw)
+        assert noted.rows[1 + names.index(name)].fact.processed == pytest.approx(values)
+        assert (row.fact.step, row.fact.label) == (3, "2004")
 
 
 def test_the_price_is_what_was_promised(study: Study) -> None:

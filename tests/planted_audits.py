@@ -12,8 +12,9 @@ from fractions import Fraction
 import numpy as np
 
 from graphveil.graph.bound import Bound, DegreeBound, InOutBound
+from graphveil.graph.hub_bound import HubBound
 from graphveil.mechanisms.compose import ComposeDBounded
-from graphveil.mechanisms.mechanism import Mechanism
+from graphveil.mechanisms.mechanism import Mechanism, mechanism
 from graphveil.mechanisms.request import Request
 from graphveil.mechanisms.sensdiff import SensDiff
 from graphveil.noise.joint_laws import JointLaw
@@ -21,6 +22,7 @@ from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace, NoiseLaw, No
 from graphveil.planning.plan import Plan
 from graphveil.planning.planner import compare
 from graphveil.planning.planner import plan as planned
+from graphveil.statistics.shape import Moves
 from graphveil.statistics.statistic import Statistic, statistic
 from graphveil.testing.audit import NORMAL, Audit, AuditEffort, audit
 from graphveil.testing.audit.publishers import Integers, Publisher, simulated
@@ -115,6 +117,53 @@ def whole_budget_every_step(effort: AuditEffort) -> Audit:
     )
 
 
+def half_of(name: str, counted: Statistic, seed: int) -> Callable[[AuditEffort], Audit]:
+    """A mechanism whose noise is made for twice its ε, or, with a δ, for a hundredth of σ²."""
+
+    def planted(effort: AuditEffort) -> Audit:
+        bound, member = DegreeBound(3), mechanism(name)
+        plan = planned(
+            counted,
+            bound,
+            epsilon=1,
+            delta=None if member.pure else "1e-6",
+            horizon=4,
+            mechanism=name,
+            projection=bound if member.projects else None,
+        )
+        wrong = louder(plan, 2) if member.pure else thinned(plan, 100)
+        return audit(plan, counted, bound, seed=seed, effort=effort, subject=simulated(wrong))
+
+    return planted
+
+
+def thinned(plan: Plan, factor: int) -> Plan:
+    """The same plan, with Gaussian noise of a part of its variance."""
+    law = DiscreteGaussian(Fraction(plan.epoch(0).law.size) / factor)
+    return replace(plan, epochs=(replace(plan.epoch(0), law=law),))
+
+
+def appearances_for_moves(effort: AuditEffort) -> Audit:
+    plan = planned(EDGES, DegreeBound(3), epsilon=1, horizon=4, mechanism="moves")
+    wrong = Plan.of(plan.mechanism, replace(plan.request, shape=Moves(1, 1)))
+    return audit(wrong, EDGES, DegreeBound(3), seed=13, effort=effort)
+
+
+def range_for_high_degree(effort: AuditEffort) -> Audit:
+    """The noise of totals that only rise, and for half of what a person changes."""
+    bound = DegreeBound(3)
+    plan = planned(HIGH, bound, epsilon=1, horizon=4, mechanism="box-projection", projection=bound)
+    request = replace(plan.request, projected_l1=2, projected_rises=True)
+    wrong = Plan.of(mechanism("range-projection"), request)
+    return audit(wrong, HIGH, bound, seed=14, effort=effort)
+
+
+def hubs_forgotten(effort: AuditEffort) -> Audit:
+    bound = HubBound(DegreeBound(2), (1,))
+    plan = planned(EDGES, bound.within, epsilon=1, horizon=4, mechanism="sensdiff")
+    return audit(plan, EDGES, bound, seed=15, effort=effort)
+
+
 PLANTED: dict[str, Callable[[AuditEffort], Audit]] = {
     "SensDiff, edges: half the noise": half_the_noise,
     "Two-level bridged, edges: half the noise": half_of_a_better_mechanism,
@@ -123,6 +172,14 @@ PLANTED: dict[str, Callable[[AuditEffort], Audit]] = {
     "SensDiff, high degree: the static D + 1 = 4 instead of 7": static_for_differences,
     "SensDiff, transitive triangles: the paper's 15 instead of 18": the_papers_constant,
     "Compose, edges, 4 releases: ε instead of ε/4 for each": whole_budget_every_step,
+    "Moves, high degree: half the noise": half_of("moves", HIGH, 8),
+    "Optimised for moves, high degree: half the noise": half_of("optimised-moves", HIGH, 9),
+    "Range, projected edges: half the noise": half_of("range-projection", EDGES, 10),
+    "Box, projected high degree: half the noise": half_of("box-projection", HIGH, 11),
+    "Gaussian, projected edges: a tenth of the noise": half_of("gaussian-projection", EDGES, 12),
+    "Moves, edges: appearances taken for moves": appearances_for_moves,
+    "Range, projected high degree: Δ = 2 instead of 4": range_for_high_degree,
+    "SensDiff, edges, one hub: Γ = D instead of D + h": hubs_forgotten,
 }
 
 

@@ -43,6 +43,15 @@ def test_json_holds_the_whole_outcome() -> None:
     assert data["release"]["runs"] == 20
 
 
+def test_promises_with_hubs_are_audited() -> None:
+    found = audit("edges", *QUICK, "--hubs", "1", "--json")
+    assert found.code == 0, found.err
+    data = json.loads(found.out)
+    assert data["subject"] == "edges, at most 1 neighbours of degree above 2"
+    assert 0.3 < data["lower_bound"] < 1
+    assert audit("edges", *QUICK, "--hubs", "x").code == 2
+
+
 def test_auto_takes_the_best_mechanism_of_an_unknown_horizon() -> None:
     found = audit("triangles", "--bound", "3", "--epsilon", "0.5", "--runs", "1000", "--json")
     assert found.code == 0, found.err

@@ -17,12 +17,15 @@ from graphveil.factorisations.bordered import Bordered, identity, least_squares,
 from graphveil.factorisations.dyadic import Dyadic, dyadic
 from graphveil.factorisations.factorisation import _REGISTRY, Factorisation, from_dict
 from graphveil.factorisations.optimiser import GRID, optimised
+from graphveil.factorisations.scaled_sums import ScaledSums, shared
 from graphveil.factorisations.toeplitz import ScaledToeplitz, square_root
 from graphveil.factorisations.totals import Totals
 from graphveil.factorisations.two_level import best_block, bridged, bridged_squares
 
 MEMBERS: list[Factorisation] = [
     Totals(5),
+    ScaledSums((1, 1, 3), (1, 1, 1)),
+    *(shared(steps) for steps in (1, 2, 9)),
     single_step(),
     identity(5),
     *(bridged(steps, block) for steps, block in [(2, 2), (7, 4), (20, 8), (33, 16)]),
@@ -54,6 +57,14 @@ def toeplitz(draw: st.DrawFn) -> ScaledToeplitz:
     steps = draw(st.integers(1, 8))
     later = (draw(st.integers(0, 30)) for _ in range(steps - 1))
     return ScaledToeplitz((draw(odd), *later), tuple(draw(odd) for _ in range(steps)))
+
+
+@st.composite
+def scaled_sums(draw: st.DrawFn) -> ScaledSums:
+    """Any factors that are admitted."""
+    steps = draw(st.integers(1, 8))
+    rows, columns = (tuple(draw(odd) for _ in range(steps)) for _ in range(2))
+    return ScaledSums(rows, columns)
 
 
 def require_exact(member: Factorisation) -> None:
@@ -136,6 +147,10 @@ def test_honaker_is_least_squares_on_complete_blocks() -> None:
         lambda: Bordered((1, 1), rows=((1, 1),), weights=((1,),)),
         lambda: ScaledToeplitz((4, 1), (1, 1)),
         lambda: ScaledToeplitz((3, -1), (1, 1)),
+        lambda: ScaledSums((1, 2), (1, 1)),
+        lambda: ScaledSums((1,), (-1,)),
+        lambda: ScaledSums((1, 1), (1,)),
+        lambda: ScaledSums((), ()),
         lambda: bridged(9, 3),
     ],
 )
@@ -205,6 +220,7 @@ FORMS: dict[str, st.SearchStrategy[Factorisation]] = {
     Bordered.kind: bordered(),
     Dyadic.kind: dyadics(),
     ScaledToeplitz.kind: toeplitz(),
+    ScaledSums.kind: scaled_sums(),
     Totals.kind: st.integers(1, 12).map(Totals),
 }
 

@@ -13,10 +13,11 @@ import pytest
 from numpy.typing import NDArray
 
 from graphveil.errors import ParameterError
+from graphveil.factorisations.aim import Aim, plain_mean
 from graphveil.factorisations.bordered import border, identity
 from graphveil.factorisations.dyadic import Dyadic
 from graphveil.factorisations.lbfgs import minimised
-from graphveil.factorisations.optimiser import mean_deviation, optimised
+from graphveil.factorisations.optimiser import deviation, optimised
 from graphveil.factorisations.two_level import best_block, bridged, bridged_squares
 from graphveil.mechanisms.mechanism import mechanism, registered
 from graphveil.mechanisms.request import Request
@@ -177,21 +178,43 @@ def test_very_long_horizons_are_not_optimised() -> None:
         planned("optimised", 4097)
 
 
-def test_the_gradient_is_the_slope() -> None:
+AIMS = {
+    "mean": plain_mean(9),
+    "early": Aim.of_totals([Fraction(1, t) for t in range(1, 10)]),
+    "worst": Aim.of_totals([Fraction(1)] * 9, worst=True),
+    "windows": Aim((0.0, 0.0, *(1 / 7,) * 7), 3),
+    "differences": Aim((1 / 9,) * 9, 1),
+}
+
+
+def slopes(
+    aim: Aim, diagonal: NDArray[np.float64], rows: NDArray[np.float64], each: int = 1
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Both gradients by small steps."""
+    by_leaf, by_rows, step = np.zeros_like(diagonal), np.zeros_like(rows), 1e-6
+    for place in np.ndindex(diagonal.shape):
+        nudge = np.zeros_like(diagonal)
+        nudge[place] = step
+        ahead, behind = (deviation(aim, diagonal + n, rows, each)[0] for n in (nudge, -nudge))
+        by_leaf[place] = (ahead - behind) / 2 / step
+    for place in np.ndindex(rows.shape):
+        nudge = np.zeros_like(rows)
+        nudge[place] = step
+        ahead, behind = (deviation(aim, diagonal, rows + n, each)[0] for n in (nudge, -nudge))
+        by_rows[place] = (ahead - behind) / 2 / step
+    return by_leaf, by_rows
+
+
+@pytest.mark.parametrize("name", AIMS)
+@pytest.mark.parametrize("each", [1, 3])
+def test_the_gradient_is_the_slope(name: str, each: int) -> None:
     rng = np.random.default_rng(3)
     diagonal, rows = rng.uniform(0.3, 1, 9), rng.uniform(0, 0.5, (2, 9))
-    _, by_leaf, by_rows = mean_deviation(diagonal, rows)
-    step = 1e-6
-    for place in range(9):
-        moved = diagonal + step * np.eye(9)[place], diagonal - step * np.eye(9)[place]
-        slope = (mean_deviation(moved[0], rows)[0] - mean_deviation(moved[1], rows)[0]) / 2 / step
-        assert by_leaf[place] == pytest.approx(slope, rel=1e-5, abs=1e-8)
-    nudge = np.zeros_like(rows)
-    nudge[1, 4] = step
-    slope = (
-        mean_deviation(diagonal, rows + nudge)[0] - mean_deviation(diagonal, rows - nudge)[0]
-    ) / 2
-    assert by_rows[1, 4] == pytest.approx(slope / step, rel=1e-5)
+    _, by_leaf, by_rows = deviation(AIMS[name], diagonal, rows, each)
+    for found, slope in zip(
+        (by_leaf, by_rows), slopes(AIMS[name], diagonal, rows, each), strict=True
+    ):
+        np.testing.assert_allclose(found, slope, rtol=1e-4, atol=1e-7)
 
 
 def test_columns_that_several_steps_share_have_the_deviations_of_those_steps() -> None:
@@ -199,17 +222,8 @@ def test_columns_that_several_steps_share_have_the_deviations_of_those_steps() -
     diagonal, rows = rng.uniform(0.3, 1, 5), rng.uniform(0, 0.5, (2, 5))
     leaves, reach, schur = border(np.repeat(diagonal, 3), np.repeat(rows, 3, axis=1))
     variances = leaves - (reach * np.linalg.solve(schur, reach)).sum(axis=0)
-    mean, by_leaf, by_rows = mean_deviation(diagonal, rows, 3)
+    mean, _, _ = deviation(plain_mean(15).coarse(3), diagonal, rows, 3)
     assert mean == pytest.approx(np.sqrt(2 * variances[2::3]).mean())
-    step, nudge = 1e-6, np.zeros_like(rows)
-    nudge[0, 2] = step
-    slope = (
-        mean_deviation(diagonal, rows + nudge, 3)[0] - mean_deviation(diagonal, rows - nudge, 3)[0]
-    )
-    assert by_rows[0, 2] == pytest.approx(slope / 2 / step, rel=1e-5)
-    moved = diagonal + nudge[0], diagonal - nudge[0]
-    slope = mean_deviation(moved[0], rows, 3)[0] - mean_deviation(moved[1], rows, 3)[0]
-    assert by_leaf[2] == pytest.approx(slope / 2 / step, rel=1e-5)
 
 
 def test_sharing_columns_costs_next_to_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -169,6 +169,9 @@ def require_enough_as_a_whole(request: Request, epoch: Epoch) -> None:
         assert request.projected_l1 == request.epsilon * law.scale
         assert request.projected_rises or isinstance(law, BoxNoise)
         return
+    if isinstance(law, DiscreteGaussian):
+        require_enough_on_all_totals(request, epoch)
+        return
     assert isinstance(law, MovesNoise | DiscreteLaplace)
     if isinstance(law, MovesNoise):
         matrix = np.vstack([matrix, np.ones_like(matrix[:1])])
@@ -190,6 +193,23 @@ def require_enough_on_values(request: Request, epochs: list[Epoch]) -> None:
     touched = max(len({step // epoch.steps for step in place}) for place in places)
     norm = shape.span if isinstance(epoch.law, RangeNoise) else shape.height
     assert request.epsilon == Fraction(touched * norm) * epoch.law.privacy_loss
+
+
+def require_enough_on_all_totals(request: Request, epoch: Epoch) -> None:
+    """Gaussian noise on totals: what is dearest among a few that are as far as can be."""
+    height, steps = request.projected_l1, request.known_horizon()
+    assert height is not None
+    assert request.delta is not None
+    low = 0 if request.projected_rises else -height
+    matrix = epoch.factorisation.strategy().astype(object)
+    costs = []
+    for high in range(steps + 1):
+        totals = np.array([height] * high + [low] * (steps - high), dtype=object)
+        for order in (totals, totals[::-1]):
+            moved = matrix @ np.diff(order, prepend=0)
+            costs.append(Fraction(int((moved**2).sum())) / (2 * variance_of(epoch)))
+    rho = rho_of(request.epsilon, request.delta)
+    assert 0.98 * rho <= max(costs) <= rho
 
 
 def require_enough(member: Mechanism, request: Request) -> None:
@@ -234,8 +254,8 @@ def test_whatever_a_search_finds_has_noise_enough(searched: Bordered, shape: Mov
     """So what the optimiser does decides errors, and never privacy: its mutants are not asked."""
     request = replace(next(requests()), horizon=searched.steps, shape=shape)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(optimised, "optimised", lambda steps: searched)
-        patch.setattr(optimised_moves, "optimised_with_sum", lambda steps, weight: searched)
+        patch.setattr(optimised, "optimised", lambda steps, aim: searched)
+        patch.setattr(optimised_moves, "optimised_with_sum", lambda steps, weight, aim: searched)
         for name in ("optimised", "optimised-moves"):
             epoch = mechanism(name).epoch(request, 0)
             assert epoch is not None

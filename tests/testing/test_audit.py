@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from commands import ROOT
 from graphveil.errors import ParameterError
 from graphveil.graph.bound import Bound, DegreeBound, InOutBound
+from graphveil.graph.hub_bound import HubBound
 from graphveil.mechanisms.mechanism import Measured, registered
 from graphveil.mechanisms.sensdiff import SensDiff
 from graphveil.noise.joint_laws import JointLaw, MovesNoise, RangeNoise
@@ -20,6 +21,8 @@ from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.noise.zcdp import rho_of
 from graphveil.planning.plan import Plan
 from graphveil.planning.planner import compare
+from graphveil.planning.planner import plan as planned
+from graphveil.statistics.hubs import sensitivity_under
 from graphveil.statistics.statistic import Statistic, statistic
 from graphveil.testing.audit import LONG, NORMAL, SMALL, AuditEffort, audit
 from graphveil.testing.audit.cases import LARGEST_BOUND, Case, worst_cases
@@ -74,7 +77,8 @@ def loss(plan: Plan, case: Case) -> float:
     for number in range(len(plan.epochs)):
         epoch = plan.epoch(number)
         here = signal[begin : begin + epoch.steps]
-        measured = epoch.factorisation.strategy()[:, : len(here)] @ here
+        steps = here if differences else np.diff(here, axis=0, prepend=0)
+        measured = epoch.factorisation.strategy()[:, : len(here)] @ steps
         if isinstance(epoch.law, JointLaw):
             spent += sum(norm(epoch.law, column) for column in here.T) / float(epoch.law.scale)
         elif isinstance(epoch.law, DiscreteLaplace):
@@ -107,6 +111,21 @@ def test_no_measurement_loses_more_than_its_budget_wherever_steps_fall(name: str
                     spread[:, at + 8] = -sides.sum(axis=1)
                 largest = max(largest, loss(plan, Case(case.pair, spread[0], spread[1])))
         assert 0 < largest <= budget, plan.mechanism.name
+
+
+HUBS = HubBound(DegreeBound(2), (1,))
+
+
+@pytest.mark.parametrize("counted", [statistic("edges"), statistic("high-degree", tau=1)], ids=str)
+def test_promises_with_hubs_are_audited_on_what_is_counted(counted: Statistic) -> None:
+    """Pairs keep the promise, and differ as far as Γ says; noise for no hubs is found out."""
+    stated = sensitivity_under(counted, HUBS)
+    cases = worst_cases(counted, HUBS, steps=STEPS, width=1)
+    assert max(case.strengths()[0] for case in cases) == stated.l1
+    sound = planned(counted, HUBS, epsilon=1, horizon=STEPS, mechanism="sensdiff")
+    assert not audit(sound, counted, HUBS, seed=7, effort=BRIEF).violated
+    careless = planned(counted, HUBS.within, epsilon=1, horizon=STEPS, mechanism="sensdiff")
+    assert audit(careless, counted, HUBS, seed=7, effort=AuditEffort(30_000, 1_000, 0)).violated
 
 
 def test_no_registered_mechanism_escapes_the_audit() -> None:

@@ -86,6 +86,14 @@ Prices = Annotated[
         "--price", metavar="NAME=E", help="What may be paid for a series, where it has a price."
     ),
 ]
+Minimise = Annotated[
+    str | None,
+    typer.Option(
+        "--minimise",
+        metavar="WHAT",
+        help="Error to keep small: mean, relative, last, worst, differences or windows:K.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
 

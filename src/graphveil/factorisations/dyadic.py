@@ -82,6 +82,19 @@ class Dyadic(Factorisation):
         steps = range(1, self.steps + 1)
         return np.array([sum(variances[height] for height, _ in dyadic(t)) for t in steps])
 
+    def single_row(self, place: int) -> NDArray[np.float64]:
+        """One row of B: of each block that the step names, all that its estimate is made of."""
+        row = np.zeros(self.measurements)
+        firsts = np.cumsum([0] + [self.steps >> height for height in range(self.levels)])
+        for height, block in dyadic(place % self.steps + 1):
+            share = 1.0
+            for below in range(height + 1):  # heights under the block's own
+                own = float(own_weight(height - below))
+                first = firsts[height - below] + (block << below)
+                row[first : first + (1 << below)] = share * own
+                share *= 1 - own
+        return row
+
     def integral_steps(self) -> NDArray[np.bool_]:
         """Only the first: every later block is weighed against its halves."""
         return np.asarray(np.arange(self.steps) == 0)

@@ -88,6 +88,11 @@ class Factorisation(ABC):
         coefficients[place] = 1.0
         return self.combined_row(coefficients)
 
+    def span_row(self, place: int, reach: int) -> NDArray[np.float64]:
+        """The weights of the noises in what is new over the `reach` steps up to one."""
+        row = self.single_row(place)
+        return row - self.single_row(place - reach) if place >= reach else row
+
     def integral_steps(self) -> NDArray[np.bool_]:
         """At which steps the decoded noise is always a whole number, so nothing is rounded."""
         decoder = self.decoder()

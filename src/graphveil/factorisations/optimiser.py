@@ -1,13 +1,16 @@
-"""The optimiser: the factorisation with the smallest mean error for a known horizon."""
+"""The optimiser: the factorisation with the smallest error for a known horizon and an aim."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphveil.factorisations.aim import Aim, plain_mean
 from graphveil.factorisations.bordered import Bordered, border, identity, least_squares
 from graphveil.factorisations.lbfgs import minimised
 
@@ -17,21 +20,35 @@ GRID = 1023  # columns of C add up to this at most; odd
 IDENTITY_UP_TO = 9  # no other C is better on so few steps
 LEAVES_UP_TO = 24  # with a sum over all steps, no further rows are better on so few
 LEAST_LEAF = 0.15  # of a column; keeps the equations well-conditioned, and costs nothing
+WORST_ORDER = 24  # of the norm that stands for the largest deviation while columns are tuned
+LEAST_LEAF_OF_ONE = 0.05  # where one sum alone matters, everything else may be poor
 MOST_ROUNDS, TOLERANCE = 300, 1e-8
 MOST_COLUMNS = 1024  # with more steps, neighbouring ones share a column while it is tuned, …
 SHARED_COLUMNS = 400  # … so that about so many are left: hardly worse, and many times faster
 
 
-@lru_cache(maxsize=8)
-def optimised(steps: int) -> Bordered:
-    """A local optimum of the mean standard deviation, on an integer grid."""
-    if steps <= IDENTITY_UP_TO:
+@lru_cache(maxsize=32)
+def optimised(steps: int, aim: Aim | None = None) -> Bordered:
+    """A local optimum of the aim, which is the mean deviation unless said; on an integer grid."""
+    wanted = aim or plain_mean(steps)
+    if wanted == plain_mean(steps) and steps <= IDENTITY_UP_TO:
         return identity(steps)
-    return least_squares(*_on_grid(_columns(steps, sums=0)))
+    found = [least_squares(*_on_grid(columns)) for columns in _columns(wanted, sums=0)]
+    return min((identity(steps), *found), key=lambda each: each.column_l1() * aimed(each, wanted))
 
 
-@lru_cache(maxsize=8)  # every series of a study tries the same few weights
-def optimised_with_sum(steps: int, weight: Fraction = Fraction(1)) -> Bordered:
+def aimed(found: Bordered, aim: Aim) -> float:
+    """What an aim says of a factorisation whose noises have the variance 1."""
+    if aim.totals:
+        return aim.value(np.sqrt(found.decoder_squares()))
+    ends = range(found.steps)
+    return aim.value([sqrt(float((found.span_row(end, aim.reach) ** 2).sum())) for end in ends])
+
+
+@lru_cache(maxsize=32)  # every series of a study tries the same few weights
+def optimised_with_sum(
+    steps: int, weight: Fraction = Fraction(1), aim: Aim | None = None
+) -> Bordered:
     """The same, with one row more, which sums over all steps; the others are tuned beside it.
 
     Where one person's changes move, that row costs next to nothing: what leaves one step and
@@ -40,16 +57,21 @@ def optimised_with_sum(steps: int, weight: Fraction = Fraction(1)) -> Bordered:
     Args:
         steps: how many steps there are.
         weight: that of a step in the sum, as a part of all else that is measured of it.
+        aim: what the others are tuned to; the mean deviation unless said.
     """
-    leaves, rows = _beside_a_sum(steps)
-    return least_squares(leaves, [*rows, [round(GRID * weight)] * steps])
+    wanted, sums = aim or plain_mean(steps), [[round(GRID * weight)] * steps]
+    found = [least_squares(leaves, [*rows, *sums]) for leaves, rows in _beside_a_sum(wanted)]
+    return min(found, key=lambda each: aimed(each, wanted))
 
 
-@lru_cache(maxsize=8)
-def _beside_a_sum(steps: int) -> tuple[list[int], list[list[int]]]:
-    if steps <= LEAVES_UP_TO:
-        return [GRID] * steps, []
-    return _on_grid(_columns(steps, sums=1))
+@lru_cache(maxsize=32)
+def _beside_a_sum(aim: Aim) -> list[tuple[list[int], list[list[int]]]]:
+    """Leaves and rows that may stand beside the sum: nothing but leaves, or what was tuned."""
+    plain = [GRID] * aim.steps, list[list[int]]()
+    if aim.mean_of_totals and aim.steps <= LEAVES_UP_TO:
+        return [plain]
+    tuned = map(_on_grid, _columns(aim, sums=1))
+    return list(tuned) if aim.mean_of_totals else [plain, *tuned]
 
 
 def _on_grid(columns: Matrix) -> tuple[list[int], list[list[int]]]:
@@ -61,34 +83,43 @@ def _on_grid(columns: Matrix) -> tuple[list[int], list[list[int]]]:
     return leaves.tolist(), rows.tolist()
 
 
-def _columns(steps: int, *, sums: int) -> Matrix:
-    """The tuned columns of all steps, beside so many rows that sum over all of them."""
+def _columns(aim: Aim, *, sums: int) -> Iterator[Matrix]:
+    """Tuned columns of all steps, beside so many rows that sum over all of them."""
+    steps = aim.steps
     each = 1 if steps <= MOST_COLUMNS else -(-steps // SHARED_COLUMNS)
-    tuned = _tuned(_start(-(-steps // each), _levels(steps)), each, sums)
-    return np.repeat(tuned, each, axis=1)[:, :steps]
+    for levels in dict.fromkeys([_levels(steps), *([] if aim.mean_of_totals else [(1,)])]):
+        tuned = _tuned(_start(-(-steps // each), levels), aim.coarse(each), each, sums)
+        yield np.repeat(tuned, each, axis=1)[:, :steps]
 
 
-def mean_deviation(diagonal: Matrix, rows: Matrix, each: int = 1) -> tuple[float, Matrix, Matrix]:
-    """The mean over steps of √(2·v_t), and its gradients.
+def deviation(
+    aim: Aim, diagonal: Matrix, rows: Matrix, each: int = 1
+) -> tuple[float, Matrix, Matrix]:
+    """What an aim says of the deviations √(2·v_t), and its gradients.
 
-    v_t = a_tᵀ(CᵀC)⁻¹a_t, with a_t the row of prefix sums, is the least variance at step t. With
-    C a diagonal and k rows it takes only prefix sums and one k × k inverse.
+    v_t = a_tᵀ(CᵀC)⁻¹a_t, with a_t the row of the sum that ends with step t, is its least variance.
+    With C a diagonal and k rows it takes only prefix sums and one k × k inverse. The worst is
+    taken as a norm of high order, which has a slope.
 
     Args:
+        aim: with one weight for each column of C.
         diagonal: of C.
         rows: the other rows of C.
-        each: how many steps share a column; the mean is then over the last step of each.
+        each: how many steps share a column; sums are then looked at with the last step of each.
     """
     leaves, reach, schur = border(diagonal, rows, each)
+    leaves, reach = _spans(leaves, aim.reach), _spans(reach, aim.reach)
     solved = _times(np.asarray(np.linalg.inv(schur), dtype=np.float64), reach)
     deviations = np.sqrt(2 * (leaves - (reach * solved).sum(axis=0)))
-    pull = 1 / (len(diagonal) * deviations)
-    by_leaf = _later(pull)
-    by_reach = -2 * _later(pull * solved)
+    order, weights = WORST_ORDER if aim.worst else 1, np.array(aim.weights)
+    value = float((weights * deviations**order).sum() ** (1 / order))
+    pull = weights * (deviations / value) ** (order - 1) / deviations
+    by_leaf = _later(pull, aim.reach)
+    by_reach = -2 * _later(pull * solved, aim.reach)
     by_schur = _times(np.einsum("it,jt->ij", pull * solved, solved), rows)
     by_inverse = by_leaf + (rows * (by_reach + by_schur)).sum(axis=0)
     by_rows = each * (by_reach + 2 * by_schur) / diagonal**2
-    return float(deviations.mean()), -2 * each * by_inverse / diagonal**3, by_rows
+    return value, -2 * each * by_inverse / diagonal**3, by_rows
 
 
 def _times(square: Matrix, wide: Matrix) -> Matrix:
@@ -96,9 +127,16 @@ def _times(square: Matrix, wide: Matrix) -> Matrix:
     return np.asarray(np.einsum("ij,jt->it", square, wide))
 
 
-def _later(values: Matrix) -> Matrix:
-    """For each step, the sum from it on."""
-    return np.cumsum(values[..., ::-1], axis=-1)[..., ::-1]
+def _spans(prefixes: Matrix, reach: int) -> Matrix:
+    """Sums over the last `reach` steps, from sums over all."""
+    spans = prefixes.copy()
+    spans[..., reach:] -= prefixes[..., :-reach]
+    return spans
+
+
+def _later(values: Matrix, reach: int) -> Matrix:
+    """For each step, the sum over the `reach` steps from it on."""
+    return _spans(np.cumsum(values[..., ::-1], axis=-1), reach)[..., ::-1]
 
 
 def _start(steps: int, levels: tuple[int, ...]) -> Matrix:
@@ -125,13 +163,14 @@ def _blocks(steps: int, length: int) -> Matrix:
     return np.asarray(place == np.arange(place[-1] + 1)[:, None], dtype=np.float64)
 
 
-def _tuned(start: Matrix, each: int, sums: int) -> Matrix:
-    """Columns, not negative and adding up to 1, at a local minimum of the mean deviation.
+def _tuned(start: Matrix, aim: Aim, each: int, sums: int) -> Matrix:
+    """Columns, not negative and adding up to 1, at a local minimum of the aim.
 
     A column is its leaf's least share, plus the rest in proportion to squares, so that every
     point of the search is admissible. Beside them stand rows of ones, one for each of the `sums`.
     """
-    rest = 1 - LEAST_LEAF
+    least = LEAST_LEAF if sum(weight > 0 for weight in aim.weights) > 1 else LEAST_LEAF_OF_ONE
+    rest = 1 - least
 
     def columns(point: Matrix) -> tuple[Matrix, Matrix, Matrix]:
         roots = point.reshape(start.shape)
@@ -142,12 +181,12 @@ def _tuned(start: Matrix, each: int, sums: int) -> Matrix:
     def objective(point: Matrix) -> tuple[float, Matrix]:
         roots, whole, shares = columns(point)
         rows = np.vstack([rest * shares[1:], np.ones((sums, start.shape[1]))])
-        mean, by_leaf, by_rows = mean_deviation(LEAST_LEAF + rest * shares[0], rows, each)
+        value, by_leaf, by_rows = deviation(aim, least + rest * shares[0], rows, each)
         by_share = rest * np.vstack([by_leaf, by_rows[: len(shares) - 1]])
         inward = by_share - (by_share * shares).sum(axis=0)
-        return mean, (2 * roots * inward / whole).ravel()
+        return value, (2 * roots * inward / whole).ravel()
 
     found = minimised(objective, np.sqrt(start).ravel(), MOST_ROUNDS, TOLERANCE)
     best = rest * columns(found)[2]
-    best[0] += LEAST_LEAF
+    best[0] += least
     return best

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import accumulate
 from math import isqrt, lcm
 from typing import Any
@@ -76,6 +76,15 @@ class ScaledToeplitz(Factorisation):
             inverse[k] = -(coefficients[1 : k + 1] @ inverse[:k][::-1]) / coefficients[0]
         each = _lower(inverse) / np.array(self.scales, dtype=np.float64)[:, None]
         return np.asarray(np.cumsum(each, axis=0))
+
+    def single_row(self, place: int) -> NDArray[np.float64]:
+        """One row of B."""
+        return np.asarray(self._dense[place])
+
+    @cached_property
+    def _dense(self) -> NDArray[np.float64]:
+        """B, for those who ask for one row after the other."""
+        return self.decoder()
 
     def decode(self, noise: Sequence[int]) -> list[Fraction]:
         """B·z exactly: solve for z through C, then add up."""

@@ -16,14 +16,15 @@ LONGEST = 4096  # beyond it the numerics take minutes
 class Optimised(Mechanism):
     """C without restriction of its shape: a diagonal and some dense rows, tuned to the horizon.
 
-    The factorisation depends on the horizon alone. It is found once and stored with the plan:
-    another version of the numerical libraries may find a slightly different one.
+    The factorisation depends on the horizon, and on what is to be minimised. It is found once and
+    stored with the plan: another version of the numerical libraries may find a slightly
+    different one.
 
     Guarantees: ε-node-DP for the whole series (`docs/mechanisms.md#optimised`).
     """
 
     name = "optimised"
-    summary = "the factorisation with the smallest mean error, found numerically"
+    summary = "the factorisation with the smallest error, found numerically"
     proof = "docs/mechanisms.md#optimised"
 
     def refusal(self, request: Request) -> str | None:
@@ -35,4 +36,4 @@ class Optimised(Mechanism):
     def epoch(self, request: Request, number: int) -> Epoch | None:
         """One epoch, which covers the horizon."""
         steps = request.known_horizon()
-        return None if number else laplace_epoch(request, optimised(steps))
+        return None if number else laplace_epoch(request, optimised(steps, request.aim()))

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-import numpy as np
-
-from graphveil.factorisations.optimiser import optimised_with_sum
+from graphveil.factorisations.optimiser import aimed, optimised_with_sum
 from graphveil.mechanisms.mechanism import Mechanism, register
 from graphveil.mechanisms.moves import Returning
 from graphveil.mechanisms.optimised import LONGEST
@@ -22,14 +20,14 @@ EIGHTHS = (8, 7, 6, 4, 3, 2)  # weights of the sum that are tried; what does not
 class OptimisedMoves(Mechanism):
     """As `optimised`, with a row that sums over all steps, calibrated to the shape of the change.
 
-    Better than `moves` from about 35 releases on. The factorisation depends on the horizon, and the
-    weight of the sum on rises and falls as well; both are stored with the plan.
+    Better than `moves` from about 35 releases on. The factorisation depends on the horizon and on
+    what is to be minimised, the weight of the sum on rises and falls as well; all are stored.
 
     Guarantees: ε-node-DP for the whole series (`docs/mechanisms.md#optimised-for-moves`).
     """
 
     name = "optimised-moves"
-    summary = "the factorisation with the smallest mean error for changes that move"
+    summary = "the factorisation with the smallest error for changes that move"
     whole = True
     proof = "docs/mechanisms.md#optimised-for-moves"
 
@@ -47,10 +45,11 @@ class OptimisedMoves(Mechanism):
         if number:
             return None
         steps = request.known_horizon()
-        offered = [optimised_with_sum(steps, Fraction(eighths, 8)) for eighths in EIGHTHS]
+        aim = request.aim()
+        offered = [optimised_with_sum(steps, Fraction(eighths, 8), aim) for eighths in EIGHTHS]
         cost, factorisation = min(
             ((request.cost(each), each) for each in offered),
-            key=lambda each: each[0] * float(np.sqrt(each[1].decoder_squares()).mean()),
+            key=lambda each: each[0] * aimed(each[1], aim),
         )
         return Epoch(factorisation, laplace_for(cost, request.epsilon))
 

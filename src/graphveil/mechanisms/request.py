@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -11,7 +11,9 @@ import numpy as np
 
 from graphveil.errors import ParameterError
 from graphveil.factorisations import factorisation
+from graphveil.factorisations.aim import Aim
 from graphveil.factorisations.factorisation import Factorisation
+from graphveil.factorisations.objectives import PLAIN, Objective, objective
 from graphveil.noise.joint_laws import JOINT_LAWS, JointLaw, joint_law_from_dict
 from graphveil.noise.laws import Law, NoiseLaw, law_from_dict
 from graphveil.statistics.sensitivity import Sensitivity
@@ -31,6 +33,7 @@ class Request:
         projected_l1: the static sensitivity after projection, where projection is asked for.
         projected_rises: whether one person can only raise the totals after projection.
         shape: what one person's change can look like over time; None if only Γ is known.
+        minimise: in what the noise is to be small, where a mechanism can choose.
     """
 
     sensitivity: Sensitivity
@@ -41,6 +44,7 @@ class Request:
     projected_l1: int | None = None
     projected_rises: bool = False
     shape: Shape | None = None
+    minimise: Objective = PLAIN
 
     def __post_init__(self) -> None:
         if self.horizon is not None and self.horizon < 1:
@@ -63,6 +67,14 @@ class Request:
             raise ParameterError("horizon", "must be known", hint="Choose 'epochs' if it is not.")
         return self.horizon
 
+    def aim(self) -> Aim:
+        """What is to be minimised over the horizon."""
+        return self.minimise.aim(self.known_horizon())
+
+    def lasting(self, horizon: int) -> Request:
+        """The same for another number of releases; what does not fit it is no longer minimised."""
+        return replace(self, horizon=horizon, minimise=self.minimise.fitted(horizon))
+
     def cost(self, matrix: Columns) -> int:
         """How far one person can move what a matrix measures, in L1, over the whole horizon.
 
@@ -80,8 +92,9 @@ class Request:
             "epsilon": str(self.epsilon),
             "delta": None if self.delta is None else str(self.delta),
             "shape": self.shape.to_dict() if self.shape else None,
+            "minimise": None if self.minimise == PLAIN else str(self.minimise),
         }
-        later = ("projected_rises", "shape")  # than the first stored plans
+        later = ("projected_rises", "shape", "minimise")  # than the first stored plans
         return {key: value for key, value in stored.items() if value or key not in later}
 
     @classmethod
@@ -96,6 +109,7 @@ class Request:
                 "epsilon": Fraction(data["epsilon"]),
                 "delta": None if data["delta"] is None else Fraction(data["delta"]),
                 "shape": shape_from_dict(data["shape"]) if "shape" in data else None,
+                "minimise": objective(data["minimise"]) if "minimise" in data else PLAIN,
             }
         )
 

@@ -25,7 +25,7 @@ def laplace_for(change: int, epsilon: Fraction) -> DiscreteLaplace:
     return DiscreteLaplace(Fraction(change) / epsilon)
 
 
-def gaussian_for(change_squared: int, rho: Fraction) -> DiscreteGaussian:
+def gaussian_for(change_squared: int | Fraction, rho: Fraction) -> DiscreteGaussian:
     """Discrete Gaussian noise with σ² = change²/(2ρ), rounded up to a short fraction.
 
     Args:

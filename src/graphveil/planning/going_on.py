@@ -43,7 +43,7 @@ def extended(plan: Plan, releases: int, more_steps: int, price: Fraction | None 
     if price:
         raise _needless(plan)
     assert plan.request.horizon is not None, "required above"
-    longer = replace(plan.request, horizon=plan.request.horizon + more_steps)
+    longer = plan.request.lasting(plan.request.horizon + more_steps)
     return Plan.of(plan.mechanism, longer, plan.subject)
 
 
@@ -62,7 +62,7 @@ def continued(plan: Plan, more_steps: int, price: Fraction | None = None) -> Pla
     """
     horizon = _require_more(plan, more_steps)
     missing = horizon + more_steps - sum(epoch.steps for epoch in plan.epochs)
-    longer = replace(plan, request=replace(plan.request, horizon=horizon + more_steps))
+    longer = replace(plan, request=plan.request.lasting(horizon + more_steps))
     if missing <= 0 and price:
         raise _needless(plan)
     if missing <= 0:
@@ -140,7 +140,7 @@ def _followed_freely(
         )
     if price:
         raise _needless(plan)
-    new = epochs_of(plan.mechanism, replace(plan.request, horizon=steps))
+    new = epochs_of(plan.mechanism, plan.request.lasting(steps))
     return replace(plan, epochs=kept + new)
 
 
@@ -160,7 +160,7 @@ def _follow_totals(
             f"must be above 0: after {plan.mechanism.name}, one person may change every later "
             "total once more",
         )
-    request = replace(plan.request, epsilon=price, horizon=steps)
+    request = replace(plan.request.lasting(steps), epsilon=price)
     reason = plan.mechanism.refusal(request)
     if reason is not None:
         raise ParameterError("price", f"{plan.mechanism.name} {reason}")
@@ -186,7 +186,7 @@ class _Differences:
         """The price, and the epochs with the least mean error for it."""
         here = cls(plan.request, charges(kept))
         paid = here.usual_price() if price is None else price
-        request = replace(plan.request, horizon=steps)
+        request = plan.request.lasting(steps)
         offered = [
             found
             for member in _members(plan.mechanism, request)

@@ -7,6 +7,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from graphveil.errors import ParameterError
+from graphveil.factorisations.objectives import DEFAULT, Objective, objective
 from graphveil.graph.bound import Bound
 from graphveil.graph.no_bound import NoBound
 from graphveil.mechanisms import mechanism as known_mechanisms
@@ -14,7 +15,8 @@ from graphveil.mechanisms.mechanism import Mechanism, registered
 from graphveil.mechanisms.request import Request
 from graphveil.noise.exact_numbers import Exact, exact_delta, exact_epsilon
 from graphveil.planning.going_on import continued
-from graphveil.planning.plan import Plan
+from graphveil.planning.plan import REFERENCE_STEPS, Plan
+from graphveil.planning.spans import achieved
 from graphveil.statistics.hubs import projectable, sensitivity_under, shape_under
 from graphveil.statistics.shape import Shape
 from graphveil.statistics.statistic import Statistic
@@ -60,6 +62,7 @@ class _Wish:
     delta: Fraction | None
     horizon: int | None
     projection: Bound | None
+    minimise: Objective
 
     def request(self, member: Mechanism) -> Request:
         """A projecting mechanism counts within its threshold; a pure one has no use for δ."""
@@ -76,6 +79,7 @@ class _Wish:
             projected_l1=None if after is None else after.height,
             projected_rises=after is not None and after.rising,
             shape=self._shape(member, bound),
+            minimise=self.minimise,
         )
 
     def _misfit(self, member: Mechanism) -> str | None:
@@ -126,6 +130,7 @@ def plan(
     horizon: int | None,
     mechanism: str = AUTO,
     projection: Bound | None = None,
+    minimise: str | Objective = DEFAULT,
 ) -> Plan:
     """Plan how to publish a statistic of a growing graph.
 
@@ -135,11 +140,13 @@ def plan(
         epsilon: the privacy loss of the whole series; best given as text, such as "0.1".
         delta: the probability of more than ε; without it only pure-ε mechanisms are used.
         horizon: how many releases there will be; None if that is not known.
-        mechanism: a name, or "auto" for the smallest mean predicted standard deviation.
+        mechanism: a name, or "auto" for the smallest predicted error.
         projection: the threshold of a projecting mechanism. With it, "auto" chooses among
             those that project, and without it among the others.
+        minimise: which error is to be small, such as "mean", "last" or "windows:4"; see
+            `docs/planning.md#what-to-minimise`.
     """
-    wish = _wish(statistic, bound, epsilon, delta, horizon, projection)
+    wish = _wish(statistic, bound, epsilon, delta, horizon, projection, minimise)
     if mechanism == AUTO:
         if projection is not None:
             require_projectable(statistic, horizon)
@@ -180,17 +187,18 @@ def compare(
     delta: Exact | None = None,
     horizon: int | None,
     projection: Bound | None = None,
+    minimise: str | Objective = DEFAULT,
 ) -> list[Prospect]:
-    """Every mechanism, smallest mean predicted standard deviation first.
+    """Every mechanism, the one with the smallest predicted error first.
 
     Mechanisms that do not admit the request come last, with the reason. Where the horizon is
     unknown, the first 100 releases are compared.
     """
-    return _wish(statistic, bound, epsilon, delta, horizon, projection).prospects()
+    return _wish(statistic, bound, epsilon, delta, horizon, projection, minimise).prospects()
 
 
 def best(prospects: list[Prospect], *, projecting: bool = False) -> Plan:
-    """The plan with the smallest mean predicted standard deviation; of equals, the simplest.
+    """The plan with the smallest predicted error; of equals, the simplest.
 
     All candidates give the same guarantee or a stronger one: pure ε is (ε, δ) for every δ.
     Mechanisms that project publish counts of another graph: they are chosen where that is
@@ -201,8 +209,9 @@ def best(prospects: list[Prospect], *, projecting: bool = False) -> Plan:
     if not plans:
         reasons = sorted({each.reason for each in prospects if each.reason} - {NO_THRESHOLD})
         raise ParameterError("mechanism", f"none is possible: each {' or '.join(reasons)}")
-    smallest = min(plan.mean_std for plan in plans)
-    return min((plan for plan in plans if plan.mean_std <= TIE * smallest), key=_complexity)
+    errors = [achieved(plan) for plan in plans]
+    near = [plan for plan, error in zip(plans, errors, strict=True) if error <= TIE * min(errors)]
+    return min(near, key=_complexity)
 
 
 def _wish(
@@ -212,17 +221,22 @@ def _wish(
     delta: Exact | None,
     horizon: int | None,
     projection: Bound | None,
+    minimise: str | Objective,
 ) -> _Wish:
     """Refuses every parameter outside its range."""
-    if isinstance(horizon, bool) or not (horizon is None or isinstance(horizon, int)):
+    if isinstance(horizon, bool) or not (
+        horizon is None or (isinstance(horizon, int) and horizon > 0)
+    ):
         raise ParameterError("horizon", "must be a whole number of at least 1, or unknown")
     exactly = exact_epsilon(epsilon), None if delta is None else exact_delta(delta)
-    return _Wish(statistic, bound, *exactly, horizon, projection)
+    aim = objective(minimise) if isinstance(minimise, str) else minimise
+    aim.require(horizon, REFERENCE_STEPS)
+    return _Wish(statistic, bound, *exactly, horizon, projection, aim)
 
 
 def _rank(prospect: Prospect) -> tuple[float, str]:
-    mean = prospect.plan.mean_std if prospect.plan else float("inf")
-    return mean, prospect.name
+    error = achieved(prospect.plan) if prospect.plan else float("inf")
+    return error, prospect.name
 
 
 def _complexity(plan: Plan) -> tuple[int, bool, str]:

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any
 from graphveil.errors import ParameterError
 
 if TYPE_CHECKING:
+    from graphveil.factorisations.objectives import Objective
     from graphveil.graph.bound import Bound
     from graphveil.planning.plan import Plan
     from graphveil.planning.planner import Prospect
     from graphveil.statistics.statistic import Statistic
+
+WIDEST = 12  # letters of a heading
 
 
 @dataclass(frozen=True)
@@ -22,11 +25,25 @@ class Comparison:
         prospects: all mechanisms, the best first; also those that are not possible, with why.
         chosen: the best, or the one that was named.
         warning: that the noise is too large for the size that is expected.
+        objectives: the ways to weigh releases under which all are compared.
     """
 
     prospects: tuple[Prospect, ...]
     chosen: Plan
     warning: str | None
+    objectives: tuple[Objective, ...]
+
+    @property
+    def headings(self) -> tuple[str, ...]:
+        """What each objective is called where there is little room."""
+        names = [str(each) for each in self.objectives]
+        return tuple(name if len(name) <= WIDEST else f"{name[:WIDEST]}…" for name in names)
+
+    def errors(self, plan: Plan) -> dict[str, float]:
+        """The predicted error of a plan under each objective."""
+        from graphveil.planning.spans import achieved
+
+        return {str(each): achieved(plan, each) for each in self.objectives}
 
     def as_data(self) -> dict[str, Any]:
         """For programs."""
@@ -39,6 +56,7 @@ class Comparison:
             "delta": None if request.delta is None else as_text(request.delta),
             "horizon": request.horizon,
             "numbers_per_release": request.width,
+            "minimise": str(request.minimise),
             "choice": self.chosen.mechanism.name,
             "warning": self.warning,
             "mechanisms": [
@@ -46,6 +64,7 @@ class Comparison:
                     "name": each.name,
                     "mean_std": each.plan.mean_std,
                     "last_std": each.plan.last_std,
+                    "errors": self.errors(each.plan),
                     "std": list(each.std),
                 }
                 for each in self.prospects
@@ -67,6 +86,7 @@ def compared(
     mechanism: str = "auto",
     projection: Bound | None = None,
     expected: int | None = None,
+    minimise: str | None = None,
 ) -> Comparison:
     """Compare mechanisms at equal privacy.
 
@@ -79,7 +99,9 @@ def compared(
         mechanism: its name; "auto" takes the best.
         projection: the threshold of those that project, among which "auto" then chooses.
         expected: a guess of the number's size, for a warning.
+        minimise: which error is to be small; None is the default.
     """
+    from graphveil.factorisations.objectives import COMPARED, DEFAULT, objective
     from graphveil.planning.planner import compare, require_projectable
 
     window = statistic.counted_for
@@ -89,14 +111,22 @@ def compared(
             f"of {window} steps is longer than the {horizon} releases that there will be",
             hint="Leave it out to count everybody.",
         )
+    own = DEFAULT if minimise is None else objective(minimise)
     prospects = compare(
-        statistic, bound, epsilon=epsilon, delta=delta, horizon=horizon, projection=projection
+        statistic,
+        bound,
+        epsilon=epsilon,
+        delta=delta,
+        horizon=horizon,
+        projection=projection,
+        minimise=own,
     )
     if projection is not None:
         require_projectable(statistic, horizon)
     chosen = _chosen(prospects, mechanism, projecting=projection is not None)
     warning = None if expected is None else chosen.warning(expected)
-    return Comparison(tuple(prospects), chosen, warning)
+    shown = tuple(dict.fromkeys((own, *COMPARED)))
+    return Comparison(tuple(prospects), chosen, warning, shown)
 
 
 def _chosen(prospects: list[Prospect], name: str, *, projecting: bool) -> Plan:

@@ -58,6 +58,7 @@ def drafted(wish: StudyWish) -> Promise:
 def _entries(wish: StudyWish) -> dict[str, Any]:
     """The wish in the words of a study file."""
     series = with_risks(with_shares(wish.series, wish.epsilon), wish.delta)
+    series = tuple(with_objective(each, wish.minimise) for each in series)
     calendar = wish.calendar.to_dict()
     return {
         "title": wish.title,
@@ -120,6 +121,13 @@ def with_risks(series: Sequence[SeriesWish], delta: str | None) -> tuple[SeriesW
         return tuple(series)
     share = as_text(exact_delta(delta) / len(series))
     return tuple(replace(each, delta=each.delta or share) for each in series)
+
+
+def with_objective(series: SeriesWish, minimise: str | None = None) -> SeriesWish:
+    """A series that does not say what is to be small follows the study, or the default."""
+    from graphveil.factorisations.objectives import DEFAULT
+
+    return replace(series, minimise=series.minimise or minimise or str(DEFAULT))
 
 
 def settled(promise: Promise) -> Promise:

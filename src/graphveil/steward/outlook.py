@@ -49,6 +49,7 @@ class Outlook:
             delta=self.series.delta,
             horizon=self.plan.request.horizon,
             projection=self.series.threshold(),
+            minimise=self.plan.request.minimise,
         )
         chosen = self.plan.mechanism
         return [
@@ -75,6 +76,7 @@ class Outlook:
             "mechanism": plan.mechanism.name,
             "from": self.first_label,
             "horizon": plan.request.horizon,
+            "minimise": str(plan.request.minimise),
             "numbers_per_release": plan.request.width,
             "first_std": plan.predicted[0],
             "mean_std": plan.mean_std,

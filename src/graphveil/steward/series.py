@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphveil.errors import StudyError
-from graphveil.steward.drafting import refused_as, settled_series
+from graphveil.steward.drafting import refused_as, settled_series, with_objective
 from graphveil.steward.outlook import Outlook
 from graphveil.steward.reporting import write_report
 from graphveil.steward.status import BudgetStatus, SeriesList
@@ -71,6 +71,6 @@ def _outlook(ledger: Ledger, wish: SeriesWish) -> Outlook:
             "public/study.toml."
         )
     with refused_as("the new series"):
-        wider = with_series(ledger, wish.as_entry(), "the new series")
+        wider = with_series(ledger, with_objective(wish).as_entry(), "the new series")
     series = settled_series(wider.promise, wider.series, wider.first_step)
     return Outlook(wider.promise, series, wider.first_step)

@@ -23,6 +23,7 @@ class SeriesWish:
         mechanism: its name; None takes the best.
         horizon: how many releases there will be; None if the calendar says it, or it is unknown.
         projection: the threshold of a projecting mechanism.
+        minimise: which error is to be small; None takes what the study says.
         justification: why it is published; the card states it.
     """
 
@@ -34,6 +35,7 @@ class SeriesWish:
     mechanism: str | None = None
     horizon: int | None = None
     projection: int | tuple[int, int] | None = None
+    minimise: str | None = None
     justification: str | None = None
 
     @property
@@ -77,6 +79,7 @@ class StudyWish:
             those concerned lose more than ε, or the step is refused.
         directed: whether links have a direction.
         delta: the probability of a loss above ε, if there may be one.
+        minimise: which error is to be small, for series that do not say it; None takes the default.
         confidence: the level of published intervals.
         person_separator: what ends the person in an id; "" if an id is a person.
         fold_case: whether Ann and ann are one person.
@@ -100,6 +103,7 @@ class StudyWish:
     if_broken: Literal["continue", "refuse"] = "continue"
     directed: bool = False
     delta: str | None = None
+    minimise: str | None = None
     confidence: str = "0.95"
     person_separator: str = ""
     fold_case: bool = False

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from graphveil.errors import BudgetError, ParameterError, StudyError, nearest_name
+from graphveil.factorisations.objectives import PLAIN
 from graphveil.graph.hub_bound import HubBound
 from graphveil.noise.exact_numbers import as_text
 from graphveil.noise.release_noise import measurement
@@ -85,6 +86,7 @@ def series_plan(promise: Promise, series: SeriesPromise, first_step: int) -> Pla
         horizon=series.horizon or left,
         mechanism=series.mechanism,
         projection=series.threshold(),
+        minimise=series.minimise or PLAIN,
     )
     for law in {law for law, _ in chosen.following(0)}:
         measurement(law)

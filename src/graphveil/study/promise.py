@@ -29,6 +29,7 @@ from pydantic import (
 
 from graphveil.calendar.calendar import Calendar
 from graphveil.errors import ParameterError, StudyError
+from graphveil.factorisations.objectives import objective
 from graphveil.graph.bound import Bound, DegreeBound, InOutBound
 from graphveil.graph.hub_bound import HubBound
 from graphveil.graph.no_bound import NoBound
@@ -159,6 +160,10 @@ def _name(value: str) -> str:
     return value
 
 
+def _objective(value: str) -> str:
+    return str(objective(value))
+
+
 class SeriesPromise(_Part):
     """One statistic, published at every step from `opened` on, for its share of the budget.
 
@@ -170,6 +175,8 @@ class SeriesPromise(_Part):
         mechanism: its name, or "auto".
         horizon: how many releases there will be; None if unknown.
         projection: the threshold of a projecting mechanism.
+        minimise: which error the noise is to keep small; None is the plain mean, as in studies
+            that were begun before it could be said.
         opened: the label of its first step; None is the first of the study.
         justification: why this statistic, with these parameters; the card states it.
     """
@@ -182,6 +189,7 @@ class SeriesPromise(_Part):
     mechanism: str = AUTO
     horizon: int | None = Field(default=None, ge=1)
     projection: int | tuple[int, int] | None = None
+    minimise: Annotated[str, AfterValidator(_objective)] | None = None
     opened: str | None = None
     justification: Text | None = None
 

@@ -9,6 +9,7 @@ from rich.console import Console
 
 from graphveil.statistics.statistic import Statistic, registered
 from graphveil.testing.attacks.attack import QUICK, THOROUGH
+from graphveil.testing.attacks.shape_tally import attack_shapes, shape_tally
 from graphveil.testing.attacks.sweep import every_statistic, sweep
 from graphveil.testing.attacks.table import tally
 
@@ -22,6 +23,7 @@ def arguments(given: list[str]) -> argparse.Namespace:
     parser.add_argument("names", nargs="*", help="statistics to attack; all of them if none")
     parser.add_argument("--thorough", action="store_true", help="try far more pairs (minutes)")
     parser.add_argument("--every-bound", action="store_true", help="one row per bound")
+    parser.add_argument("--shapes", action="store_true", help="attack costs, and hubs, instead")
     asked = parser.parse_args(given)
     for name in asked.names:
         if name not in registered():
@@ -35,8 +37,20 @@ def chosen(names: list[str]) -> list[Statistic]:
 
 
 def main(given: list[str] | None = None) -> int:
-    """Print the tally; 1 if a claim is broken or a claim to be exact not reached."""
+    """Print a tally; 1 if a claim is broken or a claim to be exact not reached."""
     asked = arguments(sys.argv[1:] if given is None else given)
+    return shapes(asked) if asked.shapes else distances(asked)
+
+
+def shapes(asked: argparse.Namespace) -> int:
+    """Print what measuring changes costs, and what hubs add; 1 if a claim is broken."""
+    found = attack_shapes(chosen(asked.names), moves=10_000 if asked.thorough else 1_000)
+    Console(width=None if sys.stdout.isatty() else 200).print(shape_tally(found))
+    return int(any(each.broken for each in found))
+
+
+def distances(asked: argparse.Namespace) -> int:
+    """Print the tally of distances; 1 if a claim is broken or not reached."""
     attacks = sweep(chosen(asked.names), effort=THOROUGH if asked.thorough else QUICK)
     console = Console()
     console.print(tally(attacks, every_bound=asked.every_bound))

@@ -10,6 +10,7 @@ import typer
 
 from graphveil.cli.options import (
     Degree,
+    Hubs,
     Inward,
     Json,
     Name,
@@ -40,6 +41,7 @@ def audit(
     inward: Inward = None,
     outward: Outward = None,
     oriented: Oriented = False,
+    hubs: Hubs = None,
     delta: Annotated[
         str | None,
         typer.Option("--delta", metavar="δ", help="The claim: δ, where it is not pure ε."),
@@ -71,7 +73,7 @@ def audit(
 
     effort = auditing.AuditEffort.of(runs)
     statistic = named_statistic(name, **given_parameters(context))
-    bound = chosen_bound(degree, inward, outward, oriented=oriented)
+    bound = chosen_bound(degree, inward, outward, oriented=oriented, hubs=hubs)
     with _progress() as progress:
         plan = _plan(statistic, bound, epsilon, delta, horizon, mechanism)
         found = auditing.audit(plan, statistic, bound, seed=seed, effort=effort, progress=progress)
@@ -91,9 +93,11 @@ def _plan(
     horizon: int | None,
     mechanism: str,
 ) -> Plan:
-    """A mechanism that projects does so to the bound."""
-    from graphveil.planning.planner import plan
+    """A mechanism that projects does so to the bound; auto takes none that does."""
+    from graphveil.mechanisms.mechanism import mechanism as named
+    from graphveil.planning.planner import AUTO, plan
 
+    projects = mechanism != AUTO and named(mechanism).projects
     return plan(
         statistic,
         bound,
@@ -101,7 +105,7 @@ def _plan(
         delta=delta,
         horizon=horizon,
         mechanism=mechanism,
-        projection=bound,
+        projection=bound.counted if projects else None,
     )
 
 

@@ -14,6 +14,7 @@ from graphveil.cli.options import (
     Hubs,
     IfBroken,
     Inward,
+    Minimise,
     NoPromise,
     Oriented,
     Outward,
@@ -92,6 +93,7 @@ def new(
         str | None,
         typer.Option("--delta", metavar="δ", help="Probability of a loss above ε, such as 1e-6."),
     ] = None,
+    minimise: Minimise = None,
     series: Annotated[
         list[str] | None,
         typer.Option(
@@ -157,7 +159,7 @@ def new(
     more: dict[str, Any] = {
         "oriented": oriented, "hubs": None if hubs is None else hub_numbers(hubs),
         "no_bound": no_bound, "if_broken": (if_broken or IfBroken.CONTINUE).value,
-        "delta": delta, "confidence": confidence,
+        "delta": delta, "minimise": minimise, "confidence": confidence,
         "person_separator": person_separator, "fold_case": fold_case, "undated": undated.value,
     }  # fmt: skip
     with working("Planning …"):

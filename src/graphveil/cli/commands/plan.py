@@ -14,6 +14,7 @@ from graphveil.cli.options import (
     Hubs,
     Inward,
     Json,
+    Minimise,
     NoPromise,
     Oriented,
     Outward,
@@ -69,6 +70,7 @@ def plan(
     mechanism: Annotated[
         str, typer.Option("--mechanism", metavar="NAME", help="Use this one, whatever its error.")
     ] = "auto",
+    minimise: Minimise = None,
     expected: Annotated[
         list[str] | None,
         typer.Option(
@@ -87,7 +89,8 @@ def plan(
 
     For a study, shows the error that each series will have; the study file says the rest, so
     no other option is needed. Errors are standard deviations of the noise in each published
-    number. They follow from public parameters only: no data is read, and nothing is spent.
+    number: one column for each way to weigh releases against each other, which --minimise names.
+    They follow from public parameters only: no data is read, and nothing is spent.
 
     Example: graphveil plan my-study --expected edges=500
 
@@ -101,9 +104,9 @@ def plan(
 
     given = given_parameters(context)
     if is_study(name):
-        about_statistics = (epsilon, degree, inward, outward, hubs, delta, plot, *given.values())
+        about_statistics = (epsilon, degree, inward, outward, hubs, delta, minimise, plot)
         flags = (oriented or None, no_bound or None, projection, if_broken)
-        _require_untold([*about_statistics, *flags], horizon, mechanism)
+        _require_untold([*about_statistics, *given.values(), *flags], horizon, mechanism)
         _plan_study(guarded(Path(name)), expected or [], as_json=as_json)
         return
     if epsilon is None:
@@ -131,6 +134,7 @@ def plan(
             mechanism=mechanism,
             projection=threshold,
             expected=size,
+            minimise=minimise,
         )
     if plot is not None:
         with working("Drawing …"):
@@ -234,19 +238,20 @@ def _print(found: Comparison) -> None:
     def row(each: Prospect) -> list[object]:
         mark = "◀" if each.name == chosen.mechanism.name else ""
         if each.plan is None:
-            return [each.name, mark, each.reason, None, None]
-        deviations = map(three_digits, (each.plan.mean_std, each.plan.last_std))
-        return [each.name, mark, each.summary, *deviations]
+            return [each.name, mark, each.reason, *[None] * len(found.objectives)]
+        errors = found.errors(each.plan).values()
+        return [each.name, mark, each.summary, *map(three_digits, errors)]
 
     steps = len(chosen.predicted)
     length = f"the first {steps}" if chosen.request.horizon is None else str(steps)
     print_table(
         f"{chosen.subject}: standard deviation of the noise over {length} releases",
-        ("mechanism", "", "what it does, or why it is not possible", "mean", "last"),
+        ("mechanism", "", "what it does, or why it is not possible", *found.headings),
         map(row, found.prospects),
         text_columns=3,
     )
     print(f"Choice: {chosen.mechanism.name}, {_guarantee(chosen)}.")
+    print(f"Minimised: {chosen.request.minimise}, {chosen.request.minimise.summary}.")
     if found.warning:
         print(f"Warning: {found.warning}", file=sys.stderr)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graphveil.cli.options import Json, Projection, StudyFolder
+from graphveil.cli.options import Json, Minimise, Projection, StudyFolder
 from graphveil.cli.output import print_json, working
 from graphveil.cli.series_syntax import entry_value, projection_of, series_data
 from graphveil.cli.statistic_options import given_parameters
@@ -46,6 +46,7 @@ def series(
         str | None, typer.Option("--delta", metavar="δ", help="Its share of the study's δ.")
     ] = None,
     projection: Projection = None,
+    minimise: Minimise = None,
     reason: Annotated[
         str | None, typer.Option("--reason", metavar="TEXT", help="Why; shown on the card.")
     ] = None,
@@ -63,7 +64,7 @@ def series(
     """
     flags = {
         "name": name, "epsilon": epsilon, "mechanism": mechanism, "horizon": horizon,
-        "delta": delta, "projection": projection, "justification": reason,
+        "delta": delta, "projection": projection, "minimise": minimise, "justification": reason,
     }  # fmt: skip
     given = given_parameters(context)
     parameters = {key: entry_value(key, text) for key, text in given.items()}

@@ -281,6 +281,7 @@ class HubFinding:
         l2_squared: the largest squared L2 distance.
         variation_squared: the largest sum of squares of all rises and all falls.
         witness: a pair that reaches `l1`.
+        witnesses: a pair for each of the four distances.
         pairs: how many pairs were tried.
     """
 
@@ -290,6 +291,7 @@ class HubFinding:
     l2_squared: int
     variation_squared: int
     witness: Pair
+    witnesses: tuple[Pair, ...]
     pairs: int
 
     @property
@@ -348,11 +350,20 @@ def attack_with_hubs(
             anneal_with_hubs(definition, given, start, rules, climb, limits, rng, desk, record)
             tried += moves + 1
             records.append(record)
-    farthest = [max(int(record.best[measure]) for record in records) for measure in range(MEASURED)]
-    best = max(records, key=lambda record: int(record.best[0]))
-    witness = Pair.of(best.schedules[0], "node", directed=bound.directed)
-    l1, static, squares, variation = farthest
-    return HubFinding(claimed, l1, static, squares, variation, witness, tried)
+    best = [max(records, key=lambda each: int(each.best[place])) for place in range(MEASURED)]
+    l1, static, squares, variation = (int(each.best[place]) for place, each in enumerate(best))
+    witnesses = tuple(
+        Pair.of(each.schedules[place], "node", directed=bound.directed)
+        for place, each in enumerate(best)
+    )
+    return HubFinding(claimed, l1, static, squares, variation, witnesses[0], witnesses, tried)
+
+
+def first_links(schedule: Schedule, bound: HubBound) -> Schedule:
+    """What is counted of a schedule under a promise with hubs."""
+    kept = np.empty_like(schedule)
+    keep_first_links(schedule, limits_of(bound), kept)
+    return kept
 
 
 def _starts(bound: HubBound, runs: int, rng: np.random.Generator) -> Iterator[Schedule]:

@@ -160,7 +160,7 @@ def _cases(plan: Plan, statistic: Attackable, bound: Bound) -> list[Case]:
         bound,
         steps=plan.request.horizon or SHORT_HORIZON,
         width=plan.request.width,
-        projection=bound if projected else None,
+        projection=bound.counted if projected else None,
     )
     if not cases:
         raise ParameterError("statistic", "no two neighbours differ in it, so nothing can leak")

@@ -12,8 +12,12 @@ from numpy.typing import NDArray
 
 from graphveil.errors import ParameterError
 from graphveil.graph.bound import Bound
+from graphveil.graph.hub_bound import HubBound
+from graphveil.statistics.hubs import sensitivity_under
 from graphveil.testing.attacks.attack import Effort, attack
 from graphveil.testing.attacks.constructions import constructions
+from graphveil.testing.attacks.enumeration import Size
+from graphveil.testing.attacks.hubs import attack_with_hubs, first_links
 from graphveil.testing.pairs import NEVER, Attackable, Pair, hidden_part, totals
 
 Integers = NDArray[np.int64]
@@ -71,15 +75,16 @@ def worst_cases(
 
     Args:
         statistic: what is counted; its definition counts both sides exactly.
-        bound: the degree bound that both sides keep.
+        bound: the promise that both sides keep; with hubs, their first links are counted.
         steps: how many releases a series has; longer pairs are cut off there.
         width: how many numbers a release has.
         projection: the bound to which every graph is projected first, where it is; pairs
             need not keep a bound then.
     """
-    bounds = [bound] if projection is None else _wider(bound)
+    bounds = [bound] if projection is None else _wider(projection)
     pairs = [pair for each in bounds for pair in _pairs(cast(Any, statistic), each)]
-    cases = [_case(statistic, pair, steps, width, projection) for pair in pairs]
+    limit = bound if projection is None and isinstance(bound, HubBound) else projection
+    cases = [_case(statistic, pair, steps, width, limit) for pair in pairs]
     best = [max(cases, key=lambda case: _first(case, place)) for place in range(4)]
     return list(_different(_placed(best, steps)))
 
@@ -116,6 +121,10 @@ def _pairs(statistic: Any, bound: Bound) -> tuple[Pair, ...]:
             f"an audit builds its graphs, and takes bounds up to {LARGEST_BOUND}",
             hint="Noise grows with the bound in the same way everywhere: audit a smaller one.",
         )
+    if isinstance(bound, HubBound):
+        claimed = sensitivity_under(statistic, bound)
+        sizes = (Size(3),) if bound.directed else (Size(4),)
+        return attack_with_hubs(statistic, claimed, bound, sizes=sizes).witnesses
     found = attack(statistic, bound, effort=SEARCH)
     witnesses = [finding.witness for finding in found.findings if finding.witness is not None]
     known = [
@@ -143,14 +152,13 @@ def _wider(bound: Bound) -> list[Bound]:
     return [bound.wider(by) for by in more]
 
 
-def _case(
-    statistic: Attackable, pair: Pair, steps: int, width: int, projection: Bound | None
-) -> Case:
+def _case(statistic: Attackable, pair: Pair, steps: int, width: int, limit: Bound | None) -> Case:
+    """Both sides as they are counted, within a limit if there is one."""
     larger = np.array(pair.schedule, dtype=np.int64)
     hidden = hidden_part(len(larger), pair.relation, directed=pair.directed)
     sides = []
     for schedule in (larger, np.where(hidden == 1, NEVER, larger)):
-        kept = schedule if projection is None else _projected(schedule, pair, projection)
+        kept = schedule if limit is None else _counted(schedule, pair, limit)
         sides.append(_fit(np.diff(totals(statistic, kept, pair), axis=0, prepend=0), steps, width))
     return Case(pair, sides[0], sides[1])
 
@@ -161,6 +169,13 @@ def _fit(differences: Integers, steps: int, width: int) -> Integers:
     part = differences[:steps, :width]
     fitted[: part.shape[0], : part.shape[1]] = part
     return fitted
+
+
+def _counted(schedule: Integers, pair: Pair, limit: Bound) -> Integers:
+    """What of a schedule is counted: the first links under a promise with hubs, else greedily."""
+    if isinstance(limit, HubBound):
+        return first_links(schedule.astype(np.int8), limit).astype(np.int64)
+    return _projected(schedule, pair, limit)
 
 
 def _projected(schedule: Integers, pair: Pair, bound: Bound) -> Integers:

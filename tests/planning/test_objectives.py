@@ -27,7 +27,7 @@ from graphveil.factorisations.objectives import (
 )
 from graphveil.factorisations.optimiser import aimed, optimised
 from graphveil.graph.bound import DegreeBound
-from graphveil.mechanisms.mechanism import mechanism
+from graphveil.mechanisms.mechanism import Measured, mechanism
 from graphveil.mechanisms.mechanism import registered as known_mechanisms
 from graphveil.mechanisms.request import Request
 from graphveil.planning.going_on import continued, renewed
@@ -35,7 +35,7 @@ from graphveil.planning.plan import Plan
 from graphveil.planning.planner import best, compare, plan
 from graphveil.planning.spans import achieved, span_deviations
 from graphveil.statistics.sensitivity import Sensitivity
-from graphveil.statistics.shape import Moves
+from graphveil.statistics.shape import Moves, Recent
 from graphveil.statistics.statistic import statistic
 from graphveil.testing.simulation import simulate
 
@@ -194,7 +194,8 @@ def made(name: str, text: str, steps: int = 12) -> Plan:
     delta = None if member.pure else Fraction(1, 1000)
     request = Request(
         WIDE, Fraction(1), delta, steps, projected_l1=20, projected_rises=True,
-        shape=Moves(10, 10), minimise=objective(text),
+        shape=Recent(4, 5, 5) if member.measured is Measured.RECENT else Moves(10, 10),
+        minimise=objective(text),
     )  # fmt: skip
     return Plan.of(member, request)
 

@@ -10,7 +10,6 @@ from typing import Any
 import polars as pl
 import pytest
 
-import removal
 from graphveil.formats.format import registered
 from graphveil.formats.readers import hivtrace, linelist
 from graphveil.formats.tables import delimited
@@ -19,7 +18,9 @@ from graphveil.graph.rules import RecordRules
 from graphveil.steward.adding import add
 from graphveil.study import Study
 from plain_rules import sealed_steps
-from removal import FORMATS_OF, WRITERS, Case, Link, Node, run, violations
+from removal import run, violations
+from removal_cases import FORMATS_OF, LINK_STYLES, Case, Link, Node, reading_options
+from removal_files import WRITERS
 from studies import promise
 
 RULES = RecordRules(undated="first")
@@ -41,7 +42,7 @@ def test_whoever_is_removed_changes_nobody_else_at_length() -> None:
 
 
 def awkward(way: str, nodes: list[Node], links: list[Link] | None = None, **more: Any) -> Case:
-    options = removal._options(random.Random(0), way)
+    options = reading_options(random.Random(0), way)
     return Case(way, tuple(nodes), tuple(links or []), options, RULES, insisted=True, **more)
 
 
@@ -74,7 +75,7 @@ def test_awkward_people_change_nobody_else(way: str, who: str, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("way", FORMATS_OF)
-@pytest.mark.parametrize("style", ["plain", *removal.LINK_STYLES])
+@pytest.mark.parametrize("style", ["plain", *LINK_STYLES])
 def test_hubs_and_odd_links_change_nobody_else(way: str, style: str, tmp_path: Path) -> None:
     odd, marked = Link("a2", "a3", "2003", style), Link("\ufeffa2", "a4", "", style)
     assert violations(awkward(way, CROWD, [*STAR, odd]), tmp_path) == []

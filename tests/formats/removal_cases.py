@@ -1,0 +1,156 @@
+"""Random records with awkward people among them, each of which knows the persons that it names.
+
+A person is removed from a case by leaving out the records that name them.
+"""
+
+from __future__ import annotations
+
+import random
+import unicodedata
+from dataclasses import dataclass, replace
+
+from graphveil.formats import ReadingOptions
+from graphveil.graph.rules import RecordRules
+
+PLAIN_IDS = ["1", "2", "3", "10", "7", "07", "-5", "a1", "b2", "B2", "c3", "p 4", "q5|S1", "q5|S2"]
+ODD_IDS = [
+    "9" * 19, "-" + "8" * 20, "Zo\u00eb1", "Zoe\u03081", "a\u200b1", "\ufeffa1", " a1 ", "x,6",
+    "x;6", 'h"7', "NA", "none", "2001-05", "node", "source", "#8", "t\tb9", "e\u2028z1", "id1",
+    "1.0", "\u00e92",
+]  # fmt: skip
+DATES = ["2001", "2002-03", "2003-04-05", "2004-05-06T07:08:09Z"]
+ODD_DATES = ["", "NA", "7/8/2005", "spring", "2002.0", " 2003 ", "31/12/2004", "9999", "1999"]
+NODE_STYLES = [
+    "quoted", "stray", "open", "close", "loose", "wide", "twice", "DX", "edi", "own", "extra",
+]  # fmt: skip
+LINK_STYLES = ["quoted", "stray", "loose", "wide", "directed", "removed"]
+FORMATS_OF = {  # each way, and the registered formats that it goes through
+    "pair": ("pair",),
+    "hivtrace": ("hivtrace",),
+    "hivtrace compact": ("hivtrace",),
+    "hivtrace and nodes": ("hivtrace", "pair"),
+    "microbetrace": ("microbetrace",),
+    "linelist": ("linelist",),
+    "linelist and nodes": ("linelist", "pair"),
+    "snap": ("snap",),
+    "snap-temporal": ("snap-temporal",),
+    "snap-temporal and nodes": ("snap-temporal", "pair"),
+    "graphml": ("graphml",),
+    "rows": (),
+    "arrays": (),
+    "frames": (),
+}
+
+
+@dataclass(frozen=True)
+class Node:
+    """A record of a person; nobody's if it is only a blank line."""
+
+    name: str
+    time: str
+    style: str = "plain"  # or one of NODE_STYLES, or blank
+
+
+@dataclass(frozen=True)
+class Link:
+    """A record of two persons."""
+
+    source: str
+    target: str
+    time: str
+    style: str = "plain"  # or one of LINK_STYLES
+
+
+@dataclass(frozen=True)
+class Case:
+    """Records, how they are written, and under which rules they are read."""
+
+    way: str
+    nodes: tuple[Node, ...]
+    links: tuple[Link, ...]
+    options: ReadingOptions
+    rules: RecordRules
+    fast: bool = False  # take the way of large files
+    insisted: bool = False
+    commented: bool = True
+    listed: bool = True  # HIV-TRACE: isolated people are listed
+    separator: str = ","
+    skip: bool = False
+
+    def person(self, name: str) -> str:
+        """Whom an id means, by the book."""
+        shown = "".join(c for c in name if unicodedata.category(c) != "Cf")
+        person = unicodedata.normalize("NFC", shown).strip()
+        if self.rules.person_separator:
+            person = person.partition(self.rules.person_separator)[0].strip()
+        return unicodedata.normalize("NFC", person.lower()) if self.rules.case == "fold" else person
+
+    def persons(self) -> list[str]:
+        """Everybody who is named."""
+        names = [node.name for node in self.nodes if node.style != "blank"]
+        names += [end for link in self.links for end in (link.source, link.target)]
+        return sorted({self.person(name) for name in names})
+
+    def without(self, person: str) -> Case:
+        """The case without any record that names a person."""
+        nodes = (n for n in self.nodes if n.style == "blank" or self.person(n.name) != person)
+        links = (
+            each
+            for each in self.links
+            if person not in (self.person(each.source), self.person(each.target))
+        )
+        return replace(self, nodes=tuple(nodes), links=tuple(links))
+
+
+def random_case(chance: random.Random, way: str) -> Case:
+    """Some people with records, most of them in order, and now and then something odd."""
+    oddity = chance.choice([0.0, 0.05, 0.3])
+    names = [_name(chance, oddity) for _ in range(chance.randint(1, 6))]
+    nodes = [_node(chance, name, oddity) for name in names]
+    nodes += [chance.choice(nodes) for _ in range(chance.choice([0, 0, 1]))]
+    if chance.random() < 0.15 and way != "snap":
+        nodes.insert(chance.randint(0, len(nodes)), Node(chance.choice(["", ",,"]), "", "blank"))
+    hub = chance.choice(names) if chance.random() < 0.3 else None
+    links = [_link(chance, names, hub, oddity) for _ in range(chance.randint(0, 6))]
+    return Case(
+        way,
+        tuple(nodes),
+        tuple(links),
+        reading_options(chance, way),
+        RecordRules(
+            person_separator=chance.choice(["", "", "|"]),
+            case=chance.choice(["keep", "keep", "fold"]),
+            undated=chance.choice(["refuse", "first", "first"]),
+        ),
+        fast=chance.random() < 0.3,
+        insisted="snap" in way or chance.random() < 0.5,
+        commented=" and " in way or chance.random() < 0.5,  # a bare file may become nothing
+        listed=chance.random() < 0.9,
+        separator=chance.choice(",,,;\t"),
+        skip=chance.random() < 0.2,
+    )
+
+
+def _name(chance: random.Random, oddity: float) -> str:
+    return chance.choice(ODD_IDS if chance.random() < oddity else PLAIN_IDS)
+
+
+def _node(chance: random.Random, name: str, oddity: float) -> Node:
+    time = chance.choice(ODD_DATES if chance.random() < oddity else DATES)
+    return Node(name, time, chance.choice(NODE_STYLES) if chance.random() < oddity else "plain")
+
+
+def _link(chance: random.Random, names: list[str], hub: str | None, oddity: float) -> Link:
+    source = hub or chance.choice(names)
+    target = _name(chance, 0.5) if chance.random() < oddity / 4 else chance.choice(names)
+    style = chance.choice(LINK_STYLES) if chance.random() < oddity else "plain"
+    return Link(source, target, chance.choice(["", "", "2003", "2005"]), style)
+
+
+def reading_options(chance: random.Random, way: str) -> ReadingOptions:
+    time = {"hivtrace": "dx", "microbetrace": "when", "linelist": "when", "graphml": "when"}
+    first = way.partition(" ")[0]
+    edge_time = "met" if first == "hivtrace" and chance.random() < 0.5 else None
+    return ReadingOptions(
+        time=time.get(first), edge_time=edge_time, day_first=chance.random() < 0.2
+    )

@@ -282,3 +282,14 @@ def test_names_in_the_chain_stay_as_they_are() -> None:
     assert set(StepSealed.model_json_schema(mode="serialization")["properties"]) == {
         *("step", "label", "software", "noise"),
     }
+
+
+@pytest.mark.parametrize("part", ["raw", "low", "high"])
+def test_a_number_that_no_chart_can_show_is_refused(part: str) -> None:
+    numbers: dict[str, Any] = {"raw": [1], "low": [0], "high": [2], "processed": [1.0]}
+    fact = {"series": "s", "step": 0, "label": "1", "processing": "p", "std": 1.0, "level": "0.95"}
+    for huge in (10**400, -(10**400), "9" * 400):
+        told = Announcement(PLACE, "release made", fact | numbers | {part: [huge]}, "now")
+        with pytest.raises(IntegrityError, match=r"a ledger, row 7"):
+            ReleaseMade.read(told)
+    assert ReleaseMade.read(Announcement(PLACE, "release made", fact | numbers, "now"))

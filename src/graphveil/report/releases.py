@@ -9,6 +9,7 @@ from collections.abc import Container, Iterator
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
+from graphveil.errors import StudyError
 from graphveil.noise.exact_numbers import as_text
 
 if TYPE_CHECKING:
@@ -109,8 +110,11 @@ def as_json(part: PublicPart) -> bytes:
 
 
 def as_parquet(part: PublicPart) -> bytes:
-    """The rows as Parquet."""
+    """The rows as Parquet; refuses numbers that it cannot hold."""
     content = io.BytesIO()
+    numbers = (number for row in measurements(part) for number in (row.raw, row.low, row.high))
+    if any(abs(number) >= 2**63 for number in numbers):
+        raise StudyError("a published number has more than 64 bits. Use --csv or --json.")
     as_frame(part).write_parquet(content)
     return content.getvalue()
 

@@ -18,6 +18,9 @@ AFTER_PROJECTION = "after-projection"  # the heading of what is proved for every
 EVERY_NETWORK = "nothing: it holds for every network"
 DIGITS = 6  # of processed values and standard deviations, which are not whole numbers
 
+LARGEST = 10**300  # that becomes a number of a chart; no release comes near it
+
+Whole = Annotated[int, Field(ge=-LARGEST, le=LARGEST)]
 ExactText = Annotated[Fraction, PlainSerializer(as_text)]
 FactType = TypeVar("FactType", bound="Fact")
 
@@ -314,13 +317,13 @@ class ReleaseMade(Fact):
     series: str
     step: int
     label: str
-    raw: tuple[int, ...]
+    raw: tuple[Whole, ...]
     processed: tuple[float, ...]
     processing: str
     noise_std: float = _called("std", "noise_std")
     level: str
-    low: tuple[int, ...]
-    high: tuple[int, ...]
+    low: tuple[Whole, ...]
+    high: tuple[Whole, ...]
 
     def has_numbers(self, width: int) -> bool:
         """Whether each of its lists has so many."""

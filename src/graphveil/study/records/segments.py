@@ -160,10 +160,10 @@ def _read_as_one(folder: Path, some: Sequence[tuple[SealedTables, range]]) -> Se
 
     try:
         nodes = read_tables(folder, [tables.nodes for tables, _ in some])
+        if "step" not in nodes.columns:  # nor has it the edges
+            return None
         edges = read_tables(folder, [tables.edges for tables, _ in some])
     except pl.exceptions.PolarsError:  # ids were numbers at first, and are text now
-        return None
-    if not {"step"} <= {*nodes.columns} & {*edges.columns}:
         return None
     late, steps = pl.col("late"), range(some[0][1].start, some[-1][1].stop)
     return Segment(steps, nodes, pl.concat([edges.filter(~late), edges.filter(late)]))

@@ -18,7 +18,14 @@ from graphveil.testing.attacks.attack import Effort, attack
 from graphveil.testing.attacks.constructions import constructions
 from graphveil.testing.attacks.enumeration import Size
 from graphveil.testing.attacks.hubs import attack_with_hubs, first_links
-from graphveil.testing.pairs import NEVER, Attackable, Pair, hidden_part, totals
+from graphveil.testing.pairs import (
+    NEVER,
+    Attackable,
+    Pair,
+    hidden_part,
+    totals,
+    window_of,
+)
 
 Integers = NDArray[np.int64]
 LARGEST_BOUND = 20
@@ -159,7 +166,10 @@ def _case(statistic: Attackable, pair: Pair, steps: int, width: int, limit: Boun
     sides = []
     for schedule in (larger, np.where(hidden == 1, NEVER, larger)):
         kept = schedule if limit is None else _counted(schedule, pair, limit)
-        sides.append(_fit(np.diff(totals(statistic, kept, pair), axis=0, prepend=0), steps, width))
+        counts = totals(statistic, kept, pair)
+        if window_of(statistic):  # after which everybody has left again
+            counts = np.vstack([counts, np.zeros_like(counts[:1])])
+        sides.append(_fit(np.diff(counts, axis=0, prepend=0), steps, width))
     return Case(pair, sides[0], sides[1])
 
 

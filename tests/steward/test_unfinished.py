@@ -68,7 +68,7 @@ def test_a_series_that_was_killed_before_it_was_announced(
         kill_after(patch, "graphveil.study.public.announcing", files)
         with pytest.raises(Killed):
             graphveil("series", str(study), "--open", "nodes", "--epsilon", "1/4")
-    what = "1 row still to be announced" if files == 0 else "lacks the newest series"
+    what = "1 row still to be announced" if files == 0 else "is of before the newest series"
     require_unfinished(study, what)
 
 

@@ -148,6 +148,24 @@ def test_a_memory_that_cannot_be_read_is_not_none(place: Machine, content: bytes
         place.marks(STUDY)
 
 
+@pytest.mark.parametrize("number", [0, 1, 2**31 - 1])
+def test_a_remembered_row_is_one_that_a_ledger_can_have(place: Machine, number: int) -> None:
+    mark = Mark(SeenRow(number, "c" * 64), SeenRow(number, "d" * 64))
+    place.remember(STUDY, {LINEAGE: mark})
+    assert place.marks(STUDY) == {LINEAGE: mark}
+
+
+@pytest.mark.parametrize(
+    "row", ['[-1, "c"]', '[2147483648, "c"]', '["1", "c"]', "[1, 2]", '[1.5, "c"]']
+)
+def test_no_other_row_is_believed(place: Machine, row: str) -> None:
+    place.remember(STUDY, {LINEAGE: MARK})
+    (seen,) = place.folder.rglob("seen.json")
+    seen.write_text(f'{{"format": 1, "lineages": {{"{LINEAGE}": [{row}, [1, "d"]]}}}}')
+    with pytest.raises(StorageError, match="cannot be read"):
+        place.marks(STUDY)
+
+
 def test_a_code_is_16_digits_of_another_machine(place: Machine) -> None:
     own = place.code()
     require_code("0123456789abcdef", place)

@@ -20,6 +20,7 @@ from graphveil.graph.bound import Bound
 
 SENSDIFF, COMPOSE, PROJECTION = "sensdiff", "compose-d-bounded", "compose-projection"
 TIGHT, LAW, AUTO = "sensdiff-tight", "shape-law", "auto"
+AUTO_RELATIVE = "auto-relative"
 HUBS, TUNED_HUBS = "hubs", "hubs-tuned"
 SHAPED, TUNED_SHAPED = "shaped-projection", "shaped-projection-tuned"
 POST = "+post"
@@ -35,6 +36,7 @@ OURS: dict[str, Publishing] = {
     TIGHT: promised.tight,
     LAW: promised.law,
     AUTO: promised.auto,
+    AUTO_RELATIVE: promised.auto_relative,
     HUBS: promised.hubs,
     TUNED_HUBS: promised.tuned_hubs,
     SHAPED: projected.shaped,

@@ -31,6 +31,11 @@ def auto(trial: Trial) -> Attempt | None:
     return _published(trial, trial.plan())
 
 
+def auto_relative(trial: Trial) -> Attempt | None:
+    """The planner's choice if relative errors are to be small and totals grow evenly."""
+    return _published(trial, trial.plan(minimise="relative"))
+
+
 def hubs(trial: Trial) -> Attempt | None:
     """The planner's choice under a promise with hubs, by the rule of the protocol.
 

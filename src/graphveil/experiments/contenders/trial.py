@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from graphveil.errors import ParameterError
 from graphveil.experiments.protocol.protocol import Floats, Integers, relative_errors
 from graphveil.experiments.protocol.subjects import Subject, Truth
+from graphveil.factorisations.objectives import DEFAULT, Objective
 from graphveil.graph.bound import Bound
 from graphveil.mechanisms.mechanism import Measured
 from graphveil.planning import planner
@@ -88,6 +89,7 @@ class Trial:
         mechanism: str = planner.AUTO,
         bound: Bound | None = None,
         projection: Bound | None = None,
+        minimise: str | Objective = DEFAULT,
     ) -> Plan | None:
         """How a mechanism would publish the subject; None if it does not admit it.
 
@@ -95,6 +97,7 @@ class Trial:
             mechanism: a name, or the planner's choice.
             bound: the promise; left out, the subject's degree bound.
             projection: the threshold of a mechanism that projects.
+            minimise: which error the planner's choice keeps small.
         """
         try:
             return planner.plan(
@@ -104,6 +107,7 @@ class Trial:
                 horizon=self.releases,
                 mechanism=mechanism,
                 projection=projection,
+                minimise=minimise,
             )
         except ParameterError:
             return None

@@ -19,10 +19,11 @@ from graphveil.errors import IntegrityError, StorageError
 from graphveil.report import artefacts, write
 from graphveil.report.chart_style import from_zero, thinned
 from graphveil.report.charts import chart, description, drawing
+from graphveil.report.news import reading
 from graphveil.report.page import CHECK
 from graphveil.report.releases import as_csv, as_frame, as_json, as_parquet, measurements
 from graphveil.report.statement import certainties, chance, factor
-from graphveil.report.wording import COUNTED, counted_things, figure, reading
+from graphveil.report.wording import COUNTED, counted_things, figure
 from graphveil.statistics.statistic import registered
 from graphveil.study.public.history import PublishedSeries
 from graphveil.study.public.public_part import PublicPart
@@ -51,7 +52,7 @@ def test_the_files_are_those_that_the_ledger_asks_for(
 ) -> None:
     names = ("people", "links", "well-linked", "links-per-person")
     drawn = [f"charts/{name}.{ending}" for name in names for ending in ("svg", "png")]
-    expected = ["releases.csv", "card.json", *drawn, "report.html"]
+    expected = ["releases.csv", "changes.csv", "card.json", *drawn, "report.html"]
     assert [path.relative_to(public).as_posix() for path in files] == expected
     found = {path for path in public.rglob("*") if path.is_file()}
     assert found == {*files, public / "study.toml", public / "ledger.jsonl"}
@@ -72,13 +73,18 @@ def test_the_same_public_part_gives_the_same_bytes(public: Path, files: tuple[Pa
 
 def test_cheap_files_are_told_from_drawn_ones() -> None:
     cheap = [each for each in artefacts(part_of(1)) if not each.drawn]
-    assert [each.path for each in cheap] == ["releases.csv", "card.json"]
+    assert [each.path for each in cheap] == ["releases.csv", "changes.csv", "card.json"]
     assert all(each.make() for each in cheap)
 
 
 def test_a_study_without_releases_has_a_page_and_no_charts(tmp_path: Path) -> None:
     written = write(write_part(tmp_path, promise(), opened(promise())))
-    assert [path.name for path in written] == ["releases.csv", "card.json", "report.html"]
+    assert [path.name for path in written] == [
+        "releases.csv",
+        "changes.csv",
+        "card.json",
+        "report.html",
+    ]
     assert "Nothing is published yet." in written[-1].read_text(encoding="utf-8")
 
 
@@ -134,7 +140,7 @@ def test_all_forms_of_the_rows_say_the_same() -> None:
     assert as_parquet(part) == as_parquet(part)
     assert json.loads(as_json(part)) == frame.to_dicts()
     texts = {"label": pl.String(), "level": pl.String(), "epsilon": pl.String()}
-    read = pl.read_csv(as_csv(part), schema_overrides={**texts, "delta": pl.String()})
+    read = pl.read_csv(as_csv(part), schema_overrides={**frame.schema, **texts})
     assert read.equals(frame)
     assert frame.height == len(measurements(part))
 
@@ -155,11 +161,12 @@ def test_charts_are_valid_and_show_every_release(steps: int) -> None:
 
 
 def test_a_drawing_has_a_text_alternative_and_ids_of_its_own() -> None:
-    first, second = part_of(3).series[:2]
-    text = drawing(first).decode()
-    assert f'role="img" aria-label="{description(first)}"' in text
-    assert drawing(second) != drawing(first)
-    assert drawing(first).decode() == text
+    part = part_of(3)
+    calendar, (first, second) = part.promise.calendar, part.series[:2]
+    text = drawing(first, calendar).decode()
+    assert f'role="img" aria-label="{description(first, calendar)}"' in text
+    assert drawing(second, calendar) != drawing(first, calendar)
+    assert drawing(first, calendar).decode() == text
     assert 'id="clip' not in text
 
 
@@ -268,11 +275,10 @@ def test_unknown_statistics_are_told_by_their_summary() -> None:
 
 def test_sentences_follow_the_interval() -> None:
     part = part_of(3)
-    low, high = part.series[0].releases[-1].low[0], part.series[0].releases[-1].high[0]
-    assert f"lies between {low} and {high}, with 95%" in reading(
-        part.series[0], part.series[0].releases[-1]
-    )
-    assert "is at most" in reading(part.series[1], part.series[1].releases[0])
+    calendar, last = part.promise.calendar, part.series[0].releases[-1]
+    said = reading(part.series[0], last, calendar)
+    assert f"lies between {last.low[0]} and {last.high[0]}, with 95%" in said
+    assert "is at most" in reading(part.series[1], part.series[1].releases[0], calendar)
 
 
 def test_epsilon_in_words() -> None:

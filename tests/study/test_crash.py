@@ -33,7 +33,7 @@ from studies import opened, people, people_and_bad_rows, promise, released
 from study_databases import new_database
 
 PUBLIC = {"README.txt", "study.toml", "ledger.jsonl"}
-REPORTED = PUBLIC | {"releases.csv", "card.json", "report.html", "charts/edges.svg",
+REPORTED = PUBLIC | {"releases.csv", "changes.csv", "card.json", "report.html", "charts/edges.svg",
     "charts/edges.png", "charts/degrees.svg", "charts/degrees.png"}  # fmt: skip
 EDGES = [1, 2, 2, 1]  # how many edges each year adds
 

@@ -16,6 +16,7 @@ from graphveil.study.promise import SeriesPromise
 from graphveil.study.public.chain import canonical
 from graphveil.study.public.facts import (
     Announcement,
+    ChangeFact,
     Event,
     ExtendedSeries,
     Fact,
@@ -134,6 +135,16 @@ FACTS: dict[type[Fact], st.SearchStrategy[Any]] = {
         level=texts,
         low=st.lists(whole, max_size=3).map(tuple),
         high=st.lists(whole, max_size=3).map(tuple),
+        changes=st.lists(
+            st.builds(
+                ChangeFact,
+                over=st.integers(1, 99),
+                against=st.booleans(),
+                std=floats,
+                width=whole,
+            ),
+            max_size=2,
+        ).map(tuple),
     ),
 }
 EVERY_KIND = pytest.mark.parametrize("kind", FACTS, ids=lambda kind: kind.__name__)
@@ -142,6 +153,7 @@ OPTIONAL: dict[type[Fact], set[str]] = {
     RenewedSeries: {"price", "beyond"},
     ExtendedSeries: {"beyond"},
     SeriesOpened: {"beyond"},  # which older ones do not have
+    ReleaseMade: {"changes"},
 }
 
 
@@ -277,7 +289,7 @@ def test_names_in_the_chain_stay_as_they_are() -> None:
     }
     assert set(ReleaseMade.model_json_schema(mode="serialization")["properties"]) == {
         *("series", "step", "label", "raw", "processed", "processing", "std", "level"),
-        *("low", "high"),
+        *("low", "high", "changes"),
     }
     assert set(StepSealed.model_json_schema(mode="serialization")["properties"]) == {
         *("step", "label", "software", "noise"),

@@ -238,7 +238,7 @@ class Calendar:
         top = MOST_STEPS - 1 if self.last_step is None else self.last_step
         if isinstance(step, bool) or not isinstance(step, int | np.integer) or not 0 <= step <= top:
             raise ParameterError("step", f"must be a whole number from 0 to {top}, not {step!r}")
-        begins = self._begin(int(step))
+        begins = self.begin(int(step))
         if begins > _last_count(self.unit):
             raise ParameterError("step", "begins after the last time that a calendar can hold")
         return written(begins, self.unit)
@@ -282,7 +282,7 @@ class Calendar:
         if self.width is None:
             cuts = [self._plain(start) for start in self.starts]
             return {"cuts": cuts, "end": None if self.end is None else self._plain(self.end)}
-        last = None if self.last_step is None else self._plain(self._begin(self.last_step))
+        last = None if self.last_step is None else self._plain(self.begin(self.last_step))
         return {
             "every": self._units_a_step(),
             "unit": UNIT_NAMES[self.unit],
@@ -370,7 +370,8 @@ class Calendar:
             distance //= np.uint64(min(self.width, 2**64 - 1))
         return np.minimum(distance, MOST_STEPS, out=distance).view(np.int64)
 
-    def _begin(self, step: int) -> int:
+    def begin(self, step: int) -> int:
+        """Where a step begins, in units."""
         return self.starts[step] if self.width is None else self.starts[0] + step * self.width
 
     def _units_a_step(self) -> int:

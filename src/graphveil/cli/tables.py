@@ -63,7 +63,10 @@ def print_releases(title: str, rows: Sequence[Measurement]) -> None:
     level = float(100 * exact("level", rows[0].level))
     print_table(
         title,
-        ("series", "step", "raw", "processed", f"true number, with {level:.6g}% confidence"),
+        (
+            *("series", "step", "raw", "processed", f"true number, with {level:.6g}% confidence"),
+            "new in the step",
+        ),
         (
             (
                 row.series if row.degree is None else f"{row.series}, degree {row.degree}",
@@ -71,6 +74,7 @@ def print_releases(title: str, rows: Sequence[Measurement]) -> None:
                 row.raw,
                 f"{row.processed:,.6g}" if row.processed < 1e6 else f"{row.processed:,.0f}",
                 count_range(row.low, row.high),
+                "" if row.new_low is None else f"{row.new_low:,} to {row.new_high:,}",
             )
             for row in rows
         ),

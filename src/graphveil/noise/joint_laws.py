@@ -12,7 +12,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import ceil, exp, expm1, sqrt
 from typing import ClassVar, TypeAlias
 
@@ -26,6 +26,7 @@ from graphveil.noise.tails import MARGIN, NoiseTails
 Weights: TypeAlias = NDArray[np.int64]
 
 LONGEST = 1024  # steps; samplers work with numbers of that many digits
+NEGLIGIBLE = 1e-15  # of the largest probability: what is smaller may be left out of a sum
 LARGEST_CORE = 2**22  # cores above this are not tabulated, so noise that needs them is refused
 
 
@@ -159,24 +160,44 @@ class MovesNoise(JointLaw):
         return unit * float((given**2).sum() - given.sum() ** 2 / parts)
 
     def combination(self, weights: Weights) -> NoiseTails:
-        """Exact where all weights that are not 0 are equal: a sum of some of the entries."""
-        used = weights[weights != 0].tolist()
-        if len(set(used)) > 1:
+        """Exact where all weights that are not 0 are equal, but for their signs."""
+        sizes = set(np.abs(weights[weights != 0]).tolist())
+        if len(sizes) > 1:
             return self._chernoff(weights)
-        chances = self._of_some(len(used))
-        return NoiseTails.of_half(chances, self.variance(weights), abs(*set(used)))
+        signs = sorted((int((weights > 0).sum()), int((weights < 0).sum())))
+        return NoiseTails.of_half(_moves_chances(self, *signs), self.variance(weights), *sizes)
 
-    def _of_some(self, count: int) -> Floats:
+    def of_some(self, count: int) -> Floats:
         """P(`count` entries add up to x), x = 0, 1, …, up to a factor.
 
         It is P(count Laplaces add up to x)·P(the others to −x).
         """
+        here, there = self._sums(count, self.steps + 1 - count)
+        return here * there
+
+    def of_signed(self, fewer: int, more: int) -> Floats:
+        """P(`more` entries less `fewer` others add up to x), x = 0, 1, …, up to a factor.
+
+        It is Σ over a: P(fewer Laplaces add up to a)·P(more to a + x)·P(the rest to −2a − x).
+        """
+        halves = self._sums(fewer, more, self.steps + 1 - fewer - more)
+        least, most, rest = (np.concatenate([half[:0:-1], half]) for half in halves)
+        reach = len(halves[0]) - 1
+        chances = np.zeros(reach + 1)
+        for place in np.flatnonzero(least > NEGLIGIBLE * least.max()).tolist():
+            a = place - reach
+            first, last = max(0, -a - reach, -2 * a - reach), min(reach - max(a, 0), reach - 2 * a)
+            x = np.arange(first, last + 1)
+            chances[x] += least[place] * most[a + x + reach] * rest[reach - 2 * a - x]
+        return chances
+
+    def _sums(self, *counts: int) -> tuple[Floats, ...]:
+        """P(so many independent Laplaces add up to x), x = 0, 1, …, for each count."""
         single, parts = DiscreteLaplace(self.scale), self.steps + 1
         reach = ceil((9 * sqrt(2 * parts) + 45) * (float(self.scale) + 1))
         size = 1 << (2 * reach).bit_length()
         waves = single.characteristic(_floats(size // 2 + 1) * (2 * np.pi / size))
-        here, there = (np.fft.irfft(waves**part, size) for part in (count, parts - count))
-        return np.asarray(here[: size // 2] * there[: size // 2])
+        return tuple(np.fft.irfft(waves**count, size)[: size // 2] for count in counts)
 
     def _chernoff(self, weights: Weights) -> NoiseTails:
         """E e^{λS} ≤ Π M(λ·w_i + α) / P(the unconditioned noises add up to 0), for every α."""
@@ -205,6 +226,12 @@ class MovesNoise(JointLaw):
         total = logs.max() + np.log(np.exp(logs - logs.max()).sum())
         every = np.log(-expm1(-2 * rate)) - np.log((1 + exp(-rate)) / -expm1(-rate))
         return float(np.exp(total + parts * every))
+
+
+@lru_cache(maxsize=256)
+def _moves_chances(law: MovesNoise, fewer: int, more: int) -> Floats:
+    """Entries are exchangeable: which of them are added or subtracted makes no difference."""
+    return law.of_signed(fewer, more) if fewer else law.of_some(more)
 
 
 @dataclass(frozen=True)

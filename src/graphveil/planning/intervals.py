@@ -46,7 +46,7 @@ def change_interval(
 
 def half_widths(plan: Plan, steps: range, level: Exact = DEFAULT_LEVEL) -> list[int]:
     """How far the bounds lie from the raw value, at each of these releases, in one pass."""
-    share = _checked(level)
+    share = checked_level(level)
     return [noise.half_width(share) for noise in _noises(plan, steps)]
 
 
@@ -99,7 +99,7 @@ class _Carried:
 
 def noise_interval(noise: Noise, value: int, level: Exact = DEFAULT_LEVEL) -> tuple[int, int]:
     """Such bounds for any whole number that carries this noise."""
-    width = noise.half_width(_checked(level))
+    width = noise.half_width(checked_level(level))
     return value - width, value + width
 
 
@@ -120,7 +120,7 @@ def noise_of(plan: Plan, coefficients: Mapping[int, int]) -> NoiseSum | NoiseTai
 
 def sentence(low: int, high: int, level: Exact = DEFAULT_LEVEL) -> str:
     """What an interval of a count says, in plain words; a count is never below 0."""
-    share = float(_checked(level) * 100)
+    share = float(checked_level(level) * 100)
     place = f"lies between {low:,} and {high:,}" if low > 0 else f"is at most {max(high, 0):,}"
     return (
         f"With {share:.6g}% confidence the true number {place}. The noise was added to protect "
@@ -130,7 +130,7 @@ def sentence(low: int, high: int, level: Exact = DEFAULT_LEVEL) -> str:
 
 def change_sentence(low: int, high: int, level: Exact = DEFAULT_LEVEL) -> str:
     """What an interval of a change says, and whether there was one at all."""
-    share = float(_checked(level) * 100)
+    share = float(checked_level(level) * 100)
     if low <= 0 <= high:
         verdict = "So it may be that nothing changed: noise alone can explain what is seen."
     else:
@@ -156,26 +156,59 @@ class _Identity:
 
 @lru_cache(maxsize=1024)
 def _noise(key: _Identity, coefficients: tuple[tuple[int, int], ...]) -> NoiseSum | NoiseTails:
-    """Walk through the epochs, gathering what each release takes from each of them."""
-    plan, wanted = key.plan, dict(coefficients)
-    adds_up = plan.mechanism.adds_up
+    return noise_from(key.plan, dict(coefficients), Beginning())
+
+
+@dataclass(frozen=True)
+class Beginning:
+    """Where an epoch begins.
+
+    Attributes:
+        epoch: its number.
+        step: its first release.
+        whole: whether the noise that it carries on is a whole number by itself.
+    """
+
+    epoch: int = 0
+    step: int = 0
+    whole: bool = True
+
+    def next(self, plan: Plan) -> Beginning:
+        """Where the epoch after it begins."""
+        epoch, whole = plan.epoch(self.epoch), self.whole
+        if plan.mechanism.adds_up:
+            ended = epoch.factorisation.integral_steps()[epoch.steps - 1]
+            # What follows a cut begins with noise that was rounded.
+            whole = epoch.cut is not None or (whole and bool(ended))
+        return Beginning(self.epoch + 1, self.step + epoch.steps, whole)
+
+
+def noise_from(
+    plan: Plan, coefficients: Mapping[int, int], begin: Beginning
+) -> NoiseSum | NoiseTails:
+    """The same law, walking through the epochs from one of them on.
+
+    Args:
+        plan: how the releases are made.
+        coefficients: of releases from there on; they add up to 0, unless it is the first epoch:
+            then what earlier epochs left in all of them cancels.
+        begin: where to begin.
+    """
+    wanted, adds_up = dict(coefficients), plan.mechanism.adds_up
     rows: list[tuple[Law, NDArray[np.float64]]] = []
     joint: list[NoiseTails] = []
-    slack, start, whole = Fraction(), 0, True
-    for number in count():
-        epoch = plan.epoch(number)
-        end = start + epoch.steps
+    slack, at = Fraction(), begin
+    while True:
+        epoch = plan.epoch(at.epoch)
         weights = np.zeros(epoch.factorisation.steps)
-        exact_steps = epoch.factorisation.integral_steps() & whole
-        for step in [step for step in wanted if start <= step < end]:
-            weights[step - start] = wanted.pop(step)
+        exact_steps = epoch.factorisation.integral_steps() & at.whole
+        for step in [step for step in wanted if at.step <= step < at.step + epoch.steps]:
+            weights[step - at.step] = wanted.pop(step)
         rounded = weights.copy()
         if adds_up:
-            last = epoch.steps - 1
-            weights[last] += sum(wanted.values())
-            whole = bool(exact_steps[last])
-            if epoch.cut is not None:  # what follows begins with noise that was rounded
-                rounded, whole = weights, True
+            weights[epoch.steps - 1] += sum(wanted.values())
+            if epoch.cut is not None:
+                rounded = weights
         slack += Fraction(int(np.abs(rounded[~exact_steps]).sum()), 2)
         if weights.any():
             row = epoch.factorisation.combined_row(weights)
@@ -185,8 +218,7 @@ def _noise(key: _Identity, coefficients: tuple[tuple[int, int], ...]) -> NoiseSu
                 rows.append((epoch.single_law, row))
         if not wanted:
             return _together(joint, NoiseSum.of(rows, slack))
-        start = end
-    raise AssertionError("epochs never end")  # pragma: no cover
+        at = at.next(plan)
 
 
 def _whole_row(row: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -202,7 +234,8 @@ def _together(joint: Sequence[NoiseTails], single: NoiseSum) -> NoiseSum | Noise
     return reduce(add, [*others, single] if single.terms else others, first)
 
 
-def _checked(level: Exact) -> Fraction:
+def checked_level(level: Exact) -> Fraction:
+    """The probability, if intervals can have it."""
     share = exact("level", level)
     if not 0 < share <= HIGHEST_LEVEL:
         raise ParameterError("level", "must be above 0 and at most 0.999999", hint="Try 0.95.")

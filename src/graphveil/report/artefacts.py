@@ -38,15 +38,16 @@ def artefacts(part: PublicPart) -> tuple[Artefact, ...]:
 
 
 def _found(part: PublicPart) -> Iterator[Artefact]:
-    from graphveil.report import card, charts, page, releases
+    from graphveil.report import card, changes, charts, page, releases
 
     published = {each.series: each for each in part.series if each.releases}
 
     @cache  # the page shows what the files hold
     def drawing(name: str) -> bytes:
-        return charts.drawing(published[name])
+        return charts.drawing(published[name], part.promise.calendar)
 
     yield Artefact("releases.csv", False, partial(releases.as_csv, part))
+    yield Artefact("changes.csv", False, partial(changes.as_csv, part))
     yield Artefact("card.json", False, partial(card.as_json, part))
     for name in published:
         file = chart_file(name)

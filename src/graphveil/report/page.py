@@ -11,10 +11,13 @@ from graphveil.graph.hub_bound import HubBound
 from graphveil.noise.exact_numbers import as_text
 from graphveil.report import statement, wording
 from graphveil.report.card import NO_PROMISE, NO_REASON
+from graphveil.report.changes import new_at
 from graphveil.report.chart_files import chart_file
+from graphveil.report.news import TOO_NOISY, is_drowned, news, reading
 from graphveil.report.releases import counted
 
 if TYPE_CHECKING:
+    from graphveil.calendar.calendar import Calendar
     from graphveil.study.public.facts import ReleaseMade, SensitivityFact
     from graphveil.study.public.history import PublishedSeries
     from graphveil.study.public.public_part import PublicPart
@@ -61,7 +64,7 @@ def page(part: PublicPart, drawing: Callable[[str], bytes]) -> bytes:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    series = [_section(each, drawing) for each in part.series]
+    series = [_section(each, part.promise.calendar, drawing) for each in part.series]
     return environment.get_template(TEMPLATE).render(_context(part), series=series).encode()
 
 
@@ -121,7 +124,9 @@ def _exposures(part: PublicPart) -> PageTable | None:
     return PageTable(header, tuple(zip(statement.exposed_persons(part), told, strict=True)))
 
 
-def _section(series: PublishedSeries, drawing: Callable[[str], bytes]) -> dict[str, Any]:
+def _section(
+    series: PublishedSeries, calendar: Calendar, drawing: Callable[[str], bytes]
+) -> dict[str, Any]:
     """What the template needs of one series."""
     from markupsafe import Markup
 
@@ -130,7 +135,8 @@ def _section(series: PublishedSeries, drawing: Callable[[str], bytes]) -> dict[s
         "name": series.series,
         "file": chart_file(series.series),
         "heading": wording.heading(series),
-        "reading": wording.reading(series, last) if last else "Nothing is published yet.",
+        "reading": reading(series, last, calendar) if last else "Nothing is published yet.",
+        "news": news(series, last, calendar) if last else [],
         # Drawn from our own data by a renderer that escapes every text: safe as it stands.
         "svg": Markup(drawing(series.series).decode()) if last else None,
         "facts": _facts(series),
@@ -192,13 +198,33 @@ def _tables(series: PublishedSeries, last: ReleaseMade) -> list[dict[str, Any]]:
 
 def _scalar_table(series: PublishedSeries) -> PageTable:
     level = wording.percent(series.releases[-1].level)
+    told = any(made.changes for made in series.releases)
     return PageTable(
-        ("step", "processed", "raw", f"{level} interval", "noise (std)"),
+        (
+            *("step", "processed, in all", "raw", f"{level} interval", "noise (std)"),
+            *(("new", f"{level} interval of new") if told else ()),
+        ),
         tuple(
-            (made.label, *_cells(made, 0), wording.figure(made.noise_std))
+            (
+                made.label,
+                *_cells(made, 0),
+                wording.figure(made.noise_std),
+                *(_new_cells(series, made) if told else ()),
+            )
             for made in series.releases
         ),
     )
+
+
+def _new_cells(series: PublishedSeries, made: ReleaseMade) -> tuple[str, str]:
+    """What is new in a step; nothing at the first."""
+    found = new_at(series, made)
+    if not found:
+        return "", ""
+    new = found[0]
+    if series.monotone:
+        return wording.figure(new.value), wording.count_range(new.low, new.high)
+    return wording.figure(new.value), f"{wording.figure(new.low)} to {wording.figure(new.high)}"
 
 
 def _degree_table(made: ReleaseMade) -> PageTable:
@@ -208,7 +234,8 @@ def _degree_table(made: ReleaseMade) -> PageTable:
 
 def _cells(made: ReleaseMade, place: int) -> tuple[str, str, str]:
     return (
-        wording.figure(made.processed[place]),
+        wording.whole(made.processed[place])
+        + (f" ({TOO_NOISY})" if is_drowned(made, place) else ""),
         wording.figure(made.raw[place]),
         wording.count_range(made.low[place], made.high[place]),
     )
@@ -219,7 +246,7 @@ def _vector_table(series: PublishedSeries) -> PageTable:
     rows: list[tuple[str, ...]] = []
     for made in series.releases:
         noise = wording.figure(made.noise_std)
-        rows.append((made.label, *map(wording.figure, made.processed), noise))
+        rows.append((made.label, *map(wording.whole, made.processed), noise))
         rows.append((f"{made.label}, raw", *map(wording.figure, made.raw), noise))
     header = ("step", *(str(degree) for degree in range(series.width)), "noise (std)")
     return PageTable(header, tuple(rows))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphveil.errors import StudyError
 from graphveil.noise.exact_numbers import as_text
+from graphveil.report.changes import new_at
 
 if TYPE_CHECKING:
     import polars as pl
@@ -36,6 +37,10 @@ class Measurement:
         level: the probability with which `low` and `high` enclose the truth.
         low: the lower end of the interval.
         high: the upper end of the interval.
+        new: by how much `raw` has changed since the step before; None at the first.
+        new_std: the standard deviation of the noise in `new`.
+        new_low: the lower end of the interval of what is new.
+        new_high: its upper end.
         epsilon: what the whole series costs, not this number alone.
         delta: likewise; None for pure ε.
         mechanism: how the noise is made.
@@ -52,6 +57,10 @@ class Measurement:
     level: str
     low: int
     high: int
+    new: int | None
+    new_std: float | None
+    new_low: int | None
+    new_high: int | None
     epsilon: str
     delta: str | None
     mechanism: str
@@ -69,7 +78,9 @@ def measurements(part: PublicPart, steps: Container[int] | None = None) -> tuple
 
 
 def _rows(series: PublishedSeries, made: ReleaseMade) -> Iterator[Measurement]:
+    news = new_at(series, made)
     for degree, raw in enumerate(made.raw):
+        new = news[degree] if news else None
         yield Measurement(
             series=series.series,
             statistic=counted(series),
@@ -82,6 +93,10 @@ def _rows(series: PublishedSeries, made: ReleaseMade) -> Iterator[Measurement]:
             level=made.level,
             low=made.low[degree],
             high=made.high[degree],
+            new=new and new.value,
+            new_std=new and new.noise_std,
+            new_low=new and new.low,
+            new_high=new and new.high,
             epsilon=as_text(series.epsilon),
             delta=None if series.delta is None else as_text(series.delta),
             mechanism=series.mechanism,

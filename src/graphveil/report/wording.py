@@ -10,7 +10,6 @@ from graphveil.noise.exact_numbers import as_text
 from graphveil.statistics.parameters import WINDOW
 
 if TYPE_CHECKING:
-    from graphveil.study.public.facts import ReleaseMade
     from graphveil.study.public.history import PublishedSeries
     from graphveil.study.public.public_part import PublicPart
 
@@ -99,26 +98,16 @@ def figure(number: float) -> str:
     return f"{number:,.{digits}f}".replace("-", "−")
 
 
+def whole(number: float) -> str:
+    """A count: of people and links there are no fractions."""
+    return figure(round(number))
+
+
 def count_range(low: int, high: int) -> str:
     """An interval of a count, which is never below 0."""
     if low > 0:
         return f"{figure(low)} to {figure(high)}"
     return f"at most {figure(max(high, 0))}"
-
-
-def reading(series: PublishedSeries, made: ReleaseMade) -> str:
-    """The latest release as a sentence; of a vector, where to look."""
-    sure = percent(made.level)
-    if series.vector:
-        return (
-            f"In {made.label}, each of the {series.width} true numbers, taken separately, lies in "
-            f"its interval with {sure} confidence."
-        )
-    low, high = made.low[0], made.high[0]
-    where = f"between {figure(low)} and {figure(high)}" if low > 0 else count_range(low, high)
-    verb = "lies" if low > 0 else "is"
-    after = f", {cut(series)}," if series.projection is not None else ""
-    return f"In {made.label}, the true number{after} {verb} {where}, with {sure} confidence."
 
 
 def span(part: PublicPart) -> str:

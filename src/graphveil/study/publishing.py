@@ -7,26 +7,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from graphveil.calendar import phrases
 from graphveil.errors import BoundError, IntegrityError
 from graphveil.noise.release_noise import ReleaseNoise
+from graphveil.planning.changes import Change, change_errors
 from graphveil.planning.intervals import half_widths
 from graphveil.series.counting import Differences, count_series, first_break
 from graphveil.series.postprocessing import Processing
-from graphveil.series.release import MadeRelease, has_same_past, make_release
+from graphveil.series.release import MadeRelease, Release, has_same_past, make_release
 from graphveil.series.state import SeriesState
 from graphveil.series.terms import SeriesTerms
 from graphveil.study.keeping import plan_of, state_of
 from graphveil.study.ledger import Ledger, LedgerRow
 from graphveil.study.public.chain import canonical, digest
-from graphveil.study.public.facts import DIGITS, ReleaseMade, Software, StepSealed
+from graphveil.study.public.facts import DIGITS, ChangeFact, ReleaseMade, Software, StepSealed
 from graphveil.study.records import segments
 from graphveil.study.records.growing import grown
 from graphveil.study.records.private_tables import write_table
 from graphveil.study.store import StoredSeries, Transaction
 
 if TYPE_CHECKING:
+    from graphveil.calendar.calendar import Calendar
     from graphveil.engines import Engine
     from graphveil.graph.sequence import GraphSequence
     from graphveil.study.folder import Folder
@@ -63,8 +67,36 @@ class Ongoing:
 
     def widths(self, steps: range, level: str) -> Sequence[int]:
         """Half the length of the interval at each of these steps; public."""
+        return half_widths(self.terms.plan, self._places(steps), level)
+
+    def changes(
+        self, steps: range, level: str, asked: Sequence[Change]
+    ) -> Sequence[tuple[ChangeFact, ...]]:
+        """How far noise can reach in what is new at each of these steps; public."""
+        if self.terms.plan.request.recent:  # its values are no totals, so none of them adds up
+            asked = [each for each in asked if each == Change()]
+        found = [
+            change_errors(self.terms.plan, each, self._places(steps), Fraction(level))
+            for each in asked
+        ]
+        return [
+            tuple(
+                ChangeFact(
+                    over=change.over,
+                    against=change.against,
+                    std=round(error.std, DIGITS),
+                    width=error.width,
+                )
+                for change, error in zip(asked, errors, strict=True)
+                if error is not None
+            )
+            for errors in zip(*found, strict=True)
+        ]
+
+    def _places(self, steps: range) -> range:
+        """Which releases of its own the steps are."""
         first = self.terms.first_step
-        return half_widths(self.terms.plan, range(steps.start - first, steps.stop - first), level)
+        return range(steps.start - first, steps.stop - first)
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,17 +219,28 @@ class Foreseen:
     Attributes:
         steps: which, without a gap.
         widths: half the length of the interval at each of them, by series.
+        changes: how far noise can reach in what is new at each of them, by series.
     """
 
     steps: range
     widths: Mapping[str, Sequence[int]]
+    changes: Mapping[str, Sequence[tuple[ChangeFact, ...]]]
 
 
 def foreseen(prepared: Prepared, steps: range) -> Foreseen:
     """The widths of intervals take long to find, and need not keep other writers waiting."""
     level = prepared.promise.confidence
+    asked = _asked(prepared.promise.calendar)
     widths = {name: each.widths(steps, level) for name, each in prepared.series.items()}
-    return Foreseen(steps, widths)
+    changes = {name: each.changes(steps, level, asked) for name, each in prepared.series.items()}
+    return Foreseen(steps, widths, changes)
+
+
+def _asked(calendar: Calendar) -> tuple[Change, ...]:
+    """The changes that readers ask for: of a step, and of a time such as a year."""
+    longer = phrases.span(calendar)
+    spans = (1,) if longer is None else (1, longer)
+    return tuple(Change(over, against) for over in spans for against in (False, True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,7 +273,13 @@ def seal(transaction: Transaction, folder: Folder, prepared: Prepared, ahead: Fo
                 each.terms, each.state, each.differences, each.processing, label, ReleaseNoise()
             )
             series[name] = replace(each, state=made.state, processing=made.processing)
-            fact = _announcement(name, made, prepared.promise.confidence, ahead.widths[name][place])
+            fact = _announcement(
+                name,
+                made.release,
+                prepared.promise.confidence,
+                ahead.widths[name][place],
+                ahead.changes[name][place],
+            )
             last = step == ahead.steps[-1]
             rows.append(_enter(transaction, fact, made, keep=last))
     return Sealed(tuple(rows), replace(prepared, last_hash=rows[-1].hash, series=series))
@@ -260,9 +309,10 @@ def _enter(
     return row
 
 
-def _announcement(name: str, made: MadeRelease, level: str, width: int) -> ReleaseMade:
+def _announcement(
+    name: str, release: Release, level: str, width: int, changes: tuple[ChangeFact, ...]
+) -> ReleaseMade:
     """What the public is told."""
-    release = made.release
     return ReleaseMade(
         series=name,
         step=release.step,
@@ -274,4 +324,5 @@ def _announcement(name: str, made: MadeRelease, level: str, width: int) -> Relea
         level=level,
         low=tuple(number - width for number in release.raw),
         high=tuple(number + width for number in release.raw),
+        changes=changes,
     )

@@ -310,8 +310,28 @@ class StudyExtended(Software):
         return sum((each.price for each in self.series), Fraction())
 
 
+class ChangeFact(Fact):
+    """How far noise can reach in a change of a series that ends at a release.
+
+    Attributes:
+        over: how many steps are taken together.
+        against: whether what is new in them is compared with as many steps before.
+        std: the standard deviation of the noise.
+        width: the noise is at most this, with the probability of the release's interval.
+    """
+
+    over: int = Field(ge=1)
+    against: bool
+    std: float
+    width: Whole
+
+
 class ReleaseMade(Fact):
-    """What a series said at one step; every list has one entry per number of the series."""
+    """What a series said at one step; every list has one entry per number of the series.
+
+    Attributes:
+        changes: how sure one can be of what is new; none in rows of older versions.
+    """
 
     event = Event.RELEASE_MADE
     series: str
@@ -324,6 +344,7 @@ class ReleaseMade(Fact):
     level: str
     low: tuple[Whole, ...]
     high: tuple[Whole, ...]
+    changes: tuple[ChangeFact, ...] = ()
 
     def has_numbers(self, width: int) -> bool:
         """Whether each of its lists has so many."""

@@ -177,6 +177,8 @@ class _Reader:
         row.require(sealed, "a release of a step that was never sealed")
         width = self._series[made.series].width
         row.require(made.has_numbers(width), "has too few or too many numbers")
+        farthest = max((each.over * (1 + each.against) for each in made.changes), default=0)
+        row.require(farthest <= len(self._releases[made.series]), "compares what was never said")
         self._due.remove(made.series)
         self._releases[made.series].append(made)
 

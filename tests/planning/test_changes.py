@@ -1,0 +1,99 @@
+"""How far noise reaches in what is new: against simulation of every mechanism, and by the walk."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+
+from graphveil.errors import ParameterError
+from graphveil.graph.bound import DegreeBound
+from graphveil.noise.joint_laws import MovesNoise
+from graphveil.planning.changes import Change, change_errors
+from graphveil.planning.intervals import noise_of
+from graphveil.planning.plan import Plan
+from graphveil.planning.planner import compare, plan
+from graphveil.statistics.statistic import statistic
+from graphveil.testing.simulation import simulate
+
+STEPS = 9
+ASKED = (Change(), Change(1, against=True), Change(3), Change(3, against=True))
+LEVEL = Fraction(9, 10)
+
+
+def plans() -> list[Plan]:
+    counted, bound = statistic("high-degree", tau=1), DegreeBound(2)
+    found = compare(
+        counted, bound, epsilon="1", delta="0.001", horizon=STEPS, projection=DegreeBound(2)
+    )
+    unknown = plan(statistic("edges"), bound, epsilon="0.7", horizon=None)
+    return [*(each.plan for each in found if each.plan), unknown]
+
+
+def test_what_is_new_and_how_it_compares() -> None:
+    raw = [(3, 1), (10, 2), (12, 7), (30, 8)]
+    assert Change().of(raw.__getitem__, 3) == (18, 1)
+    assert Change(3).of(raw.__getitem__, 3) == (27, 7)
+    assert Change(1, against=True).of(raw.__getitem__, 3) == (16, -4)
+    assert [each.reach for each in ASKED] == [1, 2, 3, 6]
+
+
+@pytest.mark.parametrize("each", plans(), ids=lambda each: each.mechanism.name)
+def test_intervals_of_changes_cover_and_their_spread_is_true(each: Plan) -> None:
+    noise = simulate(each, 12_000, np.random.default_rng(5), STEPS)
+    for change in ASKED:
+        errors = change_errors(each, change, range(STEPS), LEVEL)
+        assert [error is None for error in errors] == [at < change.reach for at in range(STEPS)]
+        for place in (change.reach, STEPS - 1):
+            error = errors[place]
+            assert error is not None
+            found = sum(weight * noise[:, place - ago] for ago, weight in change.weights.items())
+            assert (np.abs(found) <= error.width).mean() >= 0.9 - 0.012
+            assert np.std(found) == pytest.approx(error.std, rel=0.06)
+
+
+@pytest.mark.parametrize("each", plans(), ids=lambda each: each.mechanism.name)
+def test_one_pass_finds_what_each_release_would_find_alone(each: Plan) -> None:
+    for change in ASKED:
+        errors = change_errors(each, change, range(4, STEPS), LEVEL)
+        for place, error in zip(range(4, STEPS), errors, strict=True):
+            if error is None:
+                continue
+            weights = {place - ago: weight for ago, weight in change.weights.items()}
+            exactly = noise_of(each, weights).half_width(LEVEL)
+            assert exactly <= error.width <= exactly * 1.005 + 1
+
+
+def test_new_in_a_step_has_the_noise_of_one_difference_only() -> None:
+    """SensDiff adds one noise per step, so what is new never gets noisier."""
+    sensdiff = plan(
+        statistic("edges"), DegreeBound(5), epsilon="0.5", horizon=300, mechanism="sensdiff"
+    )
+    widths = {
+        error.width for error in change_errors(sensdiff, Change(), range(300), LEVEL) if error
+    }
+    assert len(widths) == 1
+
+
+def test_a_level_that_no_interval_has_is_refused() -> None:
+    with pytest.raises(ParameterError, match="level"):
+        change_errors(plans()[0], Change(), range(3), Fraction(1))
+
+
+@pytest.mark.parametrize("weights", [(1, -1, 0), (1, 1, -1), (-1, 1, -1), (2, -2, 0)])
+def test_signed_sums_of_moves_noise_are_exact(weights: tuple[int, ...]) -> None:
+    """Against plain enumeration of the law on three steps."""
+    law, reach = MovesNoise(Fraction(3, 2), 3), 22
+    chances: Counter[int] = Counter()
+    for entries in product(range(-reach, reach + 1), repeat=3):
+        size = sum(map(abs, entries)) + abs(sum(entries))
+        value = sum(weight * entry for weight, entry in zip(weights, entries, strict=True))
+        chances[abs(value)] += float(np.exp(-size / 1.5))
+    total = sum(chances.values())
+    tails = law.combination(np.array(weights))
+    for width in range(12):
+        beyond = sum(chance for size, chance in chances.items() if size > width) / total
+        assert tails.outside(width) == pytest.approx(beyond, abs=2e-4)

@@ -1,0 +1,125 @@
+"""What readers are told is new: numbers, sentences, files; and nothing where it is unknown."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+import pytest
+from tests.report.public_parts import promise, published
+
+from graphveil.errors import IntegrityError
+from graphveil.report import changes
+from graphveil.report.news import TOO_NOISY, is_drowned, news, reading, verdict
+from graphveil.report.releases import measurements
+from graphveil.study.public.facts import ReleaseMade
+from graphveil.study.public.public_part import PublicPart
+
+ASKED = ((1, False), (1, True), (5, False), (5, True))
+
+
+def with_changes(part_steps: int, width: int = 40) -> PublicPart:
+    """A made-up study whose releases say how sure one can be of changes."""
+    made = published(promise(), part_steps)
+    rows = list(made.rows)
+    again = type(made)()
+    for row in rows:
+        fact: dict[str, Any] = dict(row.fact)
+        if row.event == "release made":
+            told = [
+                {"over": over, "against": against, "std": width / 2, "width": width}
+                for over, against in ASKED
+                if over * (1 + against) <= fact["step"]
+            ]
+            fact["changes"] = told
+        again.add(row.event, fact)
+    return PublicPart.of(again.rows)
+
+
+def test_new_is_what_was_published_less_what_was_before() -> None:
+    part = with_changes(12)
+    links = part.series[1]
+    found = {(each.kind, each.over): each for each in changes.changes(links, links.releases[11])}
+    raw = [each.raw[0] for each in links.releases]
+    assert found[changes.NEW, 1].value == raw[11] - raw[10]
+    assert found[changes.NEW, 5].value == raw[11] - raw[6]
+    assert found[changes.AGAINST, 1].value == raw[11] - 2 * raw[10] + raw[9]
+    assert found[changes.AGAINST, 5].value == raw[11] - 2 * raw[6] + raw[1]
+    new = found[changes.NEW, 1]
+    assert (new.low, new.high) == (max(new.value - 40, 0), new.value + 40)
+
+
+def test_every_file_tells_the_same() -> None:
+    part = with_changes(4)
+    rows = list(csv.DictReader(io.StringIO(changes.as_csv(part).decode())))
+    single = [row for row in rows if row["kind"] == "new" and row["over"] == "1"]
+    told = [row for row in measurements(part) if row.new is not None]
+    assert len(single) == len(told) > 0
+    for row, each in zip(single, told, strict=True):
+        assert (row["series"], row["label"], int(row["value"])) == (
+            each.series,
+            each.label,
+            each.new,
+        )
+        assert (int(row["low"]), int(row["high"])) == (each.new_low, each.new_high)
+
+
+def test_older_releases_have_no_changes_and_still_read() -> None:
+    part = PublicPart.of(published(promise(), 3).rows)
+    assert list(changes.all_changes(part)) == []
+    assert {row.new for row in measurements(part)} == {None}
+    links = part.series[1]
+    assert news(links, links.releases[-1], part.promise.calendar) == []
+
+
+def test_sentences_say_by_when_and_how_it_compares() -> None:
+    part = with_changes(12)
+    calendar, links = part.promise.calendar, part.series[1]
+    last = links.releases[-1]
+    assert reading(links, last, calendar).startswith("By the end of 2016, the true number in all")
+    told = news(links, last, calendar)
+    assert told[0].startswith("New in 2016: ")
+    assert told[1].startswith("New in 2016 against 2015: ")
+    assert told[2].startswith("New in the 5 years to the end of 2016: ")
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "words"),
+    [
+        (3, 1200, "3 to 1,200 more"),
+        (-9, -2, "2 to 9 fewer"),
+        (-31, 12, "12 more to 31 fewer: no clear change"),
+        (0, 0, "0 more to 0 fewer: no clear change"),
+    ],
+)
+def test_a_change_in_words(low: int, high: int, words: str) -> None:
+    change = changes.PublishedChange(
+        "links", 3, "2008", None, changes.AGAINST, 1, 0, 1.0, "0.95", low, high
+    )
+    assert verdict(change) == words
+    assert change.clear == ("no clear" not in words)
+
+
+@pytest.mark.parametrize(("half", "drowned"), [(40, False), (50, False), (51, True), (400, True)])
+def test_a_value_that_is_smaller_than_its_interval_is_too_noisy(half: int, drowned: bool) -> None:
+    links = with_changes(1).series[1]
+    made = links.releases[0].model_copy(
+        update={"raw": (100,), "processed": (100.0,), "low": (100 - half,), "high": (100 + half,)}
+    )
+    assert is_drowned(made, 0) is drowned
+    said = reading(links, made, promise().calendar)
+    assert (TOO_NOISY in said) is drowned
+
+
+def test_a_comparison_with_what_was_never_said_is_refused() -> None:
+    made = published(promise(), 1)
+    row = made.rows[-1]
+    told = ReleaseMade.model_validate(row.fact).to_data()
+    told["changes"] = [{"over": 1, "against": False, "std": 1.0, "width": 2}]
+    chain = type(made)()
+    for each in made.rows[:-1]:
+        chain.add(each.event, each.fact)
+    chain.add(row.event, told)
+    with pytest.raises(IntegrityError, match="never said"):
+        PublicPart.of(chain.rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from fractions import Fraction
 from itertools import product
 
@@ -87,7 +87,7 @@ def test_a_level_that_no_interval_has_is_refused() -> None:
 def test_signed_sums_of_moves_noise_are_exact(weights: tuple[int, ...]) -> None:
     """Against plain enumeration of the law on three steps."""
     law, reach = MovesNoise(Fraction(3, 2), 3), 22
-    chances: Counter[int] = Counter()
+    chances: defaultdict[int, float] = defaultdict(float)
     for entries in product(range(-reach, reach + 1), repeat=3):
         size = sum(map(abs, entries)) + abs(sum(entries))
         value = sum(weight * entry for weight, entry in zip(weights, entries, strict=True))

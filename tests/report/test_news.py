@@ -7,7 +7,6 @@ import io
 from typing import Any
 
 import pytest
-from tests.report.public_parts import promise, published
 
 from graphveil.errors import IntegrityError
 from graphveil.report import changes
@@ -15,6 +14,7 @@ from graphveil.report.news import TOO_NOISY, is_drowned, news, reading, verdict
 from graphveil.report.releases import measurements
 from graphveil.study.public.facts import ReleaseMade
 from graphveil.study.public.public_part import PublicPart
+from public_parts import promise, published
 
 ASKED = ((1, False), (1, True), (5, False), (5, True))
 

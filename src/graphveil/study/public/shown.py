@@ -1,6 +1,6 @@
 """What the files beside the public ledger show: enough to notice that the ledger is older.
 
-Page, card and table are made from the chain. Whoever restores an old ledger, private and public,
+Page, card and tables are made from the chain. Whoever restores an old ledger, private and public,
 may leave one of them: it then shows more than the ledger knows.
 """
 
@@ -11,37 +11,39 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 _HEADS = {
     "card.json": re.compile(rb'^    "head": "([0-9a-f]{64})",?$', re.MULTILINE),
     "report.html": re.compile(rb'<code class="hash">([0-9a-f]{64})</code>'),
 }
-_TABLE = "releases.csv"
+_TABLES = ("releases.csv", "changes.csv")
 DIGITS = 10  # of a step; longer ones are none
 
 
 @dataclass(frozen=True)
 class Shown:
-    """What page, card and table show.
+    """What page, card and tables show.
 
     Attributes:
         heads: the hash of the newest row that a file was made from, by the name of the file.
-        steps: how many steps the table has.
+        steps: how many steps a table has, by the name of the table.
     """
 
     heads: tuple[tuple[str, str], ...] = ()
-    steps: int = 0
+    steps: tuple[tuple[str, int], ...] = ()
 
     @classmethod
     def of(cls, public: Path) -> Shown:
         """In a public folder; a file that is not there, or not ours, shows nothing."""
-        return cls(tuple(_heads(public)), _steps(public / _TABLE))
+        return cls(tuple(_heads(public)), tuple((name, _steps(public / name)) for name in _TABLES))
 
     def newer_than(self, hashes: set[str], steps: int) -> str | None:
         """The first file that shows a row or a step which a ledger lacks; None if none does."""
         unknown = (name for name, head in self.heads if head not in hashes)
-        return next(unknown, _TABLE if self.steps > steps else None)
+        longer = (name for name, shown in self.steps if shown > steps)
+        return next(chain(unknown, longer), None)
 
 
 def _heads(public: Path) -> Iterator[tuple[str, str]]:

@@ -201,8 +201,8 @@ def _scalar_table(series: PublishedSeries) -> PageTable:
     told = any(made.changes for made in series.releases)
     return PageTable(
         (
-            *("step", "processed, in all", "raw", f"{level} interval", "noise (std)"),
-            *(("new", f"{level} interval of new") if told else ()),
+            *("step", "in all", "raw", f"{level} interval", "noise (std)"),
+            *(("new", "its interval") if told else ()),
         ),
         tuple(
             (

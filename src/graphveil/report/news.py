@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from graphveil.calendar import phrases
 from graphveil.report import changes
-from graphveil.report.wording import WINDOW, count_range, cut, figure, percent
+from graphveil.report.wording import count_range, cut, figure, percent
+from graphveil.statistics.parameters import WINDOW
 
 if TYPE_CHECKING:
     from graphveil.calendar.calendar import Calendar

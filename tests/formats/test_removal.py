@@ -19,7 +19,7 @@ from graphveil.steward.adding import add
 from graphveil.study import Study
 from plain_rules import sealed_steps
 from removal import run, violations
-from removal_cases import FORMATS_OF, LINK_STYLES, Case, Link, Node, reading_options
+from removal_cases import FORMATS_OF, LINK_STYLES, Case, Link, Node, random_case, reading_options
 from removal_files import WRITERS
 from studies import promise
 
@@ -170,3 +170,10 @@ def test_sealed_steps_are_those_without_the_person(way: str, person: str, tmp_pa
         )
         for nodes, edges in whole
     ]
+
+
+def test_a_comment_about_direction_makes_links_of_ids_that_look_like_dates(tmp_path: Path) -> None:
+    """Found by `removal.py 100000 8`: a link of two people was read as the date of one."""
+    case = random_case(random.Random("8/35"), "snap")
+    assert "2001-05" in case.persons()
+    assert violations(case, tmp_path) == []

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _ISO_DATE = r"^[0-9]{4}-[0-9]{2}(-[0-9]{2})?$"
 _AS_SAID = "an id and a time per line, as the comment above says"
+_AS_DIRECTED = "two ids per line, as the comment above says"
 _HEADING = re.compile(r"#\w+\s+(date|dates|time|year)\s*", re.IGNORECASE)
 _SAYS_DATES = re.compile(r"\b(date|dates|time|year)\b", re.IGNORECASE)
 
@@ -38,6 +39,8 @@ def _claims(file: SourceFile, insisted: bool) -> Claim | None:
         return None
     if _declares_dates(seen.comments):
         return Claim("nodes", _AS_SAID, insisted=insisted)
+    if says_direction(file) is not None:
+        return Claim("edges", _AS_DIRECTED, insisted=insisted)
     if not seen.first:
         return Claim("edges", "no lines", insisted=insisted)
     if re.fullmatch(_ISO_DATE, seen.first[1]):
@@ -77,7 +80,8 @@ def _dates(claimed: Claimed, options: ReadingOptions) -> ParsedFile:
 def _edges(claimed: Claimed, options: ReadingOptions) -> ParsedFile:
     found = read_spaced(claimed.file, 2, options.table_bytes)
     refuse_unlikely(claimed, found, 2)
-    refuse_mixed_dates(claimed, found, _are_dates(found))
+    if claimed.claim.why != _AS_DIRECTED:  # then an id may look like a date
+        refuse_mixed_dates(claimed, found, _are_dates(found))
     table = _table(claimed, found, ("source", "target"))
     report = file_report(claimed, SNAP.name, edges=[table], notes=comment_notes(found))
     return ParsedFile(

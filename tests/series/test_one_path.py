@@ -64,7 +64,7 @@ def without_chance(monkeypatch: pytest.MonkeyPatch) -> None:
 
 SERIES: list[dict[str, Any]] = [
     {"name": "a", "statistic": "edges", "epsilon": "1/8"},
-    {"name": "b", "statistic": "degree-ccdf", "epsilon": "1/8"},
+    {"name": "b", "statistic": "degree-ccdf", "epsilon": "1/8", "mechanism": "sensdiff"},
     {"name": "c", "statistic": "components", "epsilon": "1/8", "mechanism": "tree"},
     {"name": "g", "statistic": "edges", "epsilon": "1/8", "mechanism": "tree"},
     {"name": "d", "statistic": "nodes", "epsilon": "1/8", "mechanism": "compose-d-bounded"},
@@ -98,6 +98,7 @@ def terms_of(study: Promise, series: SeriesPromise, first_step: int = 0) -> Seri
         horizon=4 - first_step,
         mechanism=series.mechanism,
         projection=threshold,
+        minimise=series.minimise or "mean:equal",
     )
     return SeriesTerms(series.counted(), threshold or bound, chosen, first_step)
 

@@ -57,7 +57,7 @@ def test_a_copy_is_adopted_only_when_it_is_confirmed(
     before = (copy / "public" / "ledger.jsonl").read_bytes()
     refused = graphveil("adopt", str(copy), "--reason", "moved")
     assert (refused.code, "Give --yes" in refused.err) == (2, True)
-    assert "costs every person up to ε = 0.5 more" in refused.out
+    assert "costs every person up to ε = 0.75 more" in refused.out
     assert (copy / "public" / "ledger.jsonl").read_bytes() == before
     told = json.loads(run("adopt", copy, "--reason", "moved", "--yes", "--json").out)
     assert told["adopted"]

@@ -19,7 +19,9 @@ class Killed(BaseException):
 
 @pytest.fixture(autouse=True)
 def plain_charts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(charts, "drawing", lambda each: f"<svg>{len(each.releases)}</svg>".encode())
+    monkeypatch.setattr(
+        charts, "drawing", lambda each, _: f"<svg>{len(each.releases)}</svg>".encode()
+    )
     monkeypatch.setattr(charts, "picture", lambda drawn: drawn)
 
 

@@ -20,6 +20,7 @@ from graphveil.mechanisms.request import Epoch, Request
 from graphveil.noise.joint_laws import BoxNoise, JointLaw, MovesNoise, RangeNoise
 from graphveil.noise.laws import DiscreteLaplace, NoiseLaw
 from graphveil.noise.release_noise import ReleaseNoise
+from graphveil.planning import going_on
 from graphveil.planning.going_on import continued, extended, renewed
 from graphveil.planning.intervals import half_widths, noise_of
 from graphveil.planning.plan import Plan
@@ -436,9 +437,19 @@ def test_what_follows_begins_with_the_noise_that_was_published() -> None:
     longer, source = continued(made, 2), Counted()
     said, _ = run(longer, start(longer), 5, source)
     assert said[:3] == [1, 3, 6]
-    after = longer.epochs[1].factorisation
-    decoded = after.decode(list(range(4, 4 + after.measurements)))
-    assert said[3:] == [6 + round(each) for each in decoded[:2]]
+    assert longer.epochs[1].factorisation.decode([4, 5])[:2] == [4, 9]
+    assert said[3:] == [10, 15]
+
+
+def test_what_follows_does_not_depend_on_what_was_imported_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made, known = planned("moves", 3), registered()
+    longer = continued(made, 2)
+    for reverse in (False, True):
+        ordered = dict(sorted(known.items(), reverse=reverse))
+        monkeypatch.setattr(going_on, "registered", lambda ordered=ordered: ordered)
+        assert continued(made, 2).epochs == longer.epochs
 
 
 def test_after_resumed_noise_it_begins_with_the_new_end() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
@@ -20,11 +20,11 @@ HERE = f"process {os.getpid()} on {socket.gethostname()}"
 
 
 class Clock:
-    """Time that passes only while somebody sleeps."""
+    """Time that passes only while somebody sleeps, and stands still while something happens."""
 
     def __init__(self) -> None:
         self.now = 0.0
-        self.at: dict[float, Event] = {}
+        self.at: dict[float, Callable[[], None]] = {}
 
     def monotonic(self) -> float:
         return self.now
@@ -32,8 +32,7 @@ class Clock:
     def sleep(self, seconds: float) -> None:
         self.now += seconds
         for moment in [moment for moment in self.at if moment <= self.now]:
-            self.at.pop(moment).set()
-        Event().wait(0.001)
+            self.at.pop(moment)()
 
 
 @pytest.fixture
@@ -44,23 +43,28 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 @contextmanager
-def held(study: Study, lock: str, until: Event) -> Iterator[None]:
-    """Another thread, with a connection of its own, holds a lock until it is told to let go."""
-    taken = Event()
+def held(study: Study, lock: str, clock: Clock, until: float | None = None) -> Iterator[None]:
+    """Another thread, with a connection of its own, holds a lock, and has let go at a moment."""
+    taken, told = Event(), Event()
 
     def hold() -> None:
         with study.store.transaction() if lock == "the ledger" else study.folder.lock():
             taken.set()
-            until.wait(60)
+            told.wait(60)
+
+    def let_go() -> None:
+        told.set()
+        thread.join()
 
     thread = Thread(target=hold)
     thread.start()
+    if until is not None:
+        clock.at[until] = let_go
     assert taken.wait(60)
     try:
         yield
     finally:
-        until.set()
-        thread.join()
+        let_go()
 
 
 @pytest.mark.parametrize("lock", ["the ledger", "the public part"])
@@ -68,8 +72,7 @@ def test_who_waits_is_told_who_is_in_the_way_and_goes_on(
     root: Path, database: str | None, lock: str, clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
     study = opened(root, database)
-    until = clock.at[5.0] = Event()
-    with held(study, lock, until), caplog.at_level(logging.WARNING):
+    with held(study, lock, clock, until=5.0), caplog.at_level(logging.WARNING):
         assert study.publish().steps == [0]
     assert 5.0 <= clock.now < 60
     messages = [record.getMessage() for record in caplog.records]
@@ -82,8 +85,7 @@ def test_nobody_is_told_before_two_seconds(
     root: Path, clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
     study = opened(root)
-    until = clock.at[1.9] = Event()
-    with held(study, "the ledger", until), caplog.at_level(logging.WARNING):
+    with held(study, "the ledger", clock, until=1.9), caplog.at_level(logging.WARNING):
         study.publish()
     assert not caplog.records
 
@@ -94,7 +96,7 @@ def test_patience_ends_and_says_so(
 ) -> None:
     study = opened(root, database)
     with (
-        held(study, lock, Event()),
+        held(study, lock, clock),
         pytest.raises(StorageError, match=f"still held by .*{HERE}.*, after 120 seconds"),
     ):
         study.publish()

@@ -20,7 +20,7 @@ from graphveil.mechanisms.mechanism import Mechanism, registered
 from graphveil.mechanisms.request import Epoch, Request
 from graphveil.noise.joint_laws import JointLaw
 from graphveil.noise.laws import DiscreteLaplace
-from graphveil.planning.plan import Plan, epochs_of
+from graphveil.planning.plan import TIE, Plan, epochs_of
 
 READABLE = 1000  # parts of an ε, to which prices are rounded up
 FINENESS = 1024  # into how many parts an ε is divided where the strongest that fits is sought
@@ -199,7 +199,7 @@ class _Differences:
                 f"is too small for {plan.mechanism.name} to go on",
                 hint=f"With {least:.4g} it goes on with noise of its size.",
             )
-        return paid, min(offered, key=lambda each: _mean_error(plan, kept, each))
+        return paid, _best(plan, kept, offered)
 
     def usual_price(self) -> Fraction:
         """The price at which every difference has the noise of SensDiff with the ε of the series.
@@ -247,9 +247,10 @@ def _members(own: Mechanism, request: Request) -> Sequence[Mechanism]:
     """
     if not own.whole:
         return (own,)
+    # By name: which of them was imported first must not decide between equals.
     members = (
         each
-        for each in registered().values()
+        for _, each in sorted(registered().items())
         if each.pure and each.adds_up and each.refusal(request) is None
     )
     return [each for each in members if not isinstance(_first_law(each, request), JointLaw)]
@@ -258,6 +259,16 @@ def _members(own: Mechanism, request: Request) -> Sequence[Mechanism]:
 def _first_law(member: Mechanism, request: Request) -> object:
     first = member.epoch(request, 0)
     return first and first.law
+
+
+def _best(
+    plan: Plan, kept: tuple[Epoch, ...], offered: Sequence[tuple[Epoch, ...]]
+) -> tuple[Epoch, ...]:
+    """Those with the least mean error; of equals the first, whatever the last bits say."""
+    errors = [_mean_error(plan, kept, each) for each in offered]
+    return next(
+        each for each, error in zip(offered, errors, strict=True) if error <= TIE * min(errors)
+    )
 
 
 def _mean_error(plan: Plan, kept: tuple[Epoch, ...], new: tuple[Epoch, ...]) -> float:

@@ -22,6 +22,7 @@ from graphveil.noise.laws import Law, NoiseLaw
 from graphveil.noise.noise_sum import ROUNDING_VARIANCE, WIDE, NoiseSum
 
 REFERENCE_STEPS = 100  # on which plans of unknown length are judged and shown
+TIE = 1.001  # predicted errors that differ by less than a thousandth are equal
 DROWNING = 0.25  # noise of more than this part of the expected size drowns it
 FORMATS = (1, 2, 3)  # of stored plans: with epochs that were cut, with more after a joint law
 

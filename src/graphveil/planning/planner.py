@@ -15,7 +15,7 @@ from graphveil.mechanisms.mechanism import Mechanism, registered
 from graphveil.mechanisms.request import Request
 from graphveil.noise.exact_numbers import Exact, exact_delta, exact_epsilon
 from graphveil.planning.going_on import continued
-from graphveil.planning.plan import REFERENCE_STEPS, Plan
+from graphveil.planning.plan import REFERENCE_STEPS, TIE, Plan
 from graphveil.planning.spans import achieved
 from graphveil.statistics.hubs import projectable, sensitivity_under, shape_under
 from graphveil.statistics.shape import Shape
@@ -24,7 +24,6 @@ from graphveil.statistics.statistic import Statistic
 __all__ = ["Plan", "Prospect", "best", "compare", "continued", "plan"]
 
 AUTO = "auto"
-TIE = 1.001  # predicted errors that differ by less than a thousandth are equal
 NO_THRESHOLD = "needs a projection threshold"
 NO_PROMISE = "needs a degree bound"
 REMEMBERED = 128  # plans: those of a study with a dozen series, which are asked for repeatedly

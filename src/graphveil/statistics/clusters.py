@@ -7,13 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from graphveil.errors import ParameterError
 from graphveil.graph.bound import Bound, DegreeBound
 from graphveil.graph.hub_bound import HubBound
-from graphveil.statistics.components import joined_and_merged
+from graphveil.statistics.components import EVERYBODY, count_components, joined_and_merged
 from graphveil.statistics.high_degree import HighDegree
 from graphveil.statistics.parameters import require_at_least, told, whole_number
 from graphveil.statistics.sensitivity import (
@@ -72,8 +69,8 @@ class ClusterStatistic(Statistic, ABC):
         return tallied[:, self.column]
 
     def definition_arguments(self, *, directed: bool) -> tuple[int, ...]:
-        """k, and which of the two is counted."""
-        return self.k, self.column
+        """K people, of any age, and which of the two is counted."""
+        return self.k, EVERYBODY, self.column
 
     def edge_moves(self, bound: Bound) -> Moves:
         """As many rises as falls; where nobody has two links, rises alone."""
@@ -89,27 +86,7 @@ class ClusterStatistic(Statistic, ABC):
                 hint="Choose 2, or a larger bound.",
             )
 
-    @staticmethod
-    def definition(
-        links: NDArray[np.uint8], present: NDArray[np.uint8], given: Counts, out: Counts
-    ) -> None:
-        """Let every node take the smallest label beside it; count labels that k = given[0] have."""
-        label = np.arange(len(present))
-        changed = True
-        while changed:
-            changed = False
-            for u in range(len(present)):
-                for v in range(len(present)):
-                    if links[u, v] and label[u] != label[v]:
-                        label[u] = label[v] = min(label[u], label[v])
-                        changed = True
-        for first in range(len(present)):
-            size = 0
-            for v in range(len(present)):
-                if present[v] and label[v] == first:
-                    size += 1
-            if size >= given[0]:
-                out[0] += size if given[1] else 1
+    definition = staticmethod(count_components)
 
 
 @register

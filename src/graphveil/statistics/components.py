@@ -21,6 +21,39 @@ from graphveil.statistics.shape import Moves, Shape
 from graphveil.statistics.statistic import Domain, Statistic, register
 from graphveil.statistics.tallies import ComponentTally, Counts
 
+EVERYBODY = 255  # of however many steps' age
+
+
+def count_components(
+    links: NDArray[np.uint8], present: NDArray[np.uint8], given: Counts, out: Counts
+) -> None:
+    """Let every node take the smallest label beside it; count labels that enough nodes have.
+
+    The one definition of everything that counts components.
+
+    Args:
+        links: who is linked with whom.
+        present: for how many steps each has been there, or only whether.
+        given: how many nodes are enough; up to what age they count; 1 to count nodes instead.
+        out: the number, in its first place.
+    """
+    label = np.arange(len(present))
+    changed = True
+    while changed:
+        changed = False
+        for u in range(len(present)):
+            for v in range(len(present)):
+                if links[u, v] and label[u] != label[v]:
+                    label[u] = label[v] = min(label[u], label[v])
+                    changed = True
+    for first in range(len(present)):
+        size = 0
+        for v in range(len(present)):
+            if 1 <= present[v] <= given[1] and label[v] == first:
+                size += 1
+        if size >= given[0]:
+            out[0] += size if given[2] else 1
+
 
 @register
 @dataclass(frozen=True)
@@ -89,23 +122,11 @@ class Components(Statistic):
         """One component less, until its ends are connected otherwise."""
         return Moves(rises=self.sensitivity(bound).edge_l1 - 1, falls=1)
 
-    @staticmethod
-    def definition(
-        links: NDArray[np.uint8], present: NDArray[np.uint8], given: Counts, out: Counts
-    ) -> None:
-        """Let every node take the smallest label beside it, until nothing changes."""
-        label = np.arange(len(present))
-        changed = True
-        while changed:
-            changed = False
-            for u in range(len(present)):
-                for v in range(len(present)):
-                    if links[u, v] and label[u] != label[v]:
-                        label[u] = label[v] = min(label[u], label[v])
-                        changed = True
-        for v in range(len(present)):
-            if present[v] and label[v] == v:
-                out[0] += 1
+    definition = staticmethod(count_components)
+
+    def definition_arguments(self, *, directed: bool) -> tuple[int, ...]:
+        """One node is enough, of any age; components are counted."""
+        return 1, EVERYBODY, 0
 
 
 def joined_and_merged(bound: Bound) -> tuple[int, int]:

@@ -6,12 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from graphveil.errors import ParameterError
 from graphveil.graph.bound import Bound
 from graphveil.statistics.clusters import Clusters
+from graphveil.statistics.components import count_components
 from graphveil.statistics.parameters import require_at_least, told, whole_number, window_field
 from graphveil.statistics.recent import RecentStatistic
 from graphveil.statistics.sensitivity import StaticChange
@@ -104,27 +102,7 @@ class GrowingClusters(RecentStatistic):
         return tallied
 
     def definition_arguments(self, *, directed: bool) -> tuple[int, ...]:
-        """How many people, and of how many steps."""
-        return self.k, self.newest
+        """How many people, and of how many steps; components are counted."""
+        return self.k, self.newest, 0
 
-    @staticmethod
-    def definition(
-        links: NDArray[np.uint8], present: NDArray[np.uint8], given: Counts, out: Counts
-    ) -> None:
-        """Let every node take the smallest label beside it; count labels that enough new have."""
-        label = np.arange(len(present))
-        changed = True
-        while changed:
-            changed = False
-            for u in range(len(present)):
-                for v in range(len(present)):
-                    if links[u, v] and label[u] != label[v]:
-                        label[u] = label[v] = min(label[u], label[v])
-                        changed = True
-        for first in range(len(present)):
-            new = 0
-            for v in range(len(present)):
-                if 1 <= present[v] <= given[1] and label[v] == first:
-                    new += 1
-            if new >= given[0]:
-                out[0] += 1
+    definition = staticmethod(count_components)

@@ -28,6 +28,10 @@ FIRST = dt.datetime(1996, 1, 1)
 ORACLES: dict[str, tuple[Calendar, Callable[[Instant], int]]] = {
     "yearly": (Calendar.yearly(1996), lambda t: t.year - 1996),
     "monthly": (Calendar.monthly("1996-01"), lambda t: (t.year - 1996) * 12 + t.month - 1),
+    "quarterly": (
+        Calendar.quarterly("1996-01"),
+        lambda t: (t.year - 1996) * 4 + (t.month - 1) // 3,
+    ),
     "weekly": (Calendar.weekly("1996-01-01"), lambda t: (t - FIRST).days // 7),
     "10 days": (Calendar.every(10, FIRST), lambda t: (t - FIRST).days // 10),
     "5 years": (Calendar.every(5, "1996"), lambda t: (t.year - 1996) // 5),
@@ -100,7 +104,7 @@ def test_offsets_are_moved_to_utc(instants: list[Instant], zone: dt.timezone) ->
 
 @given(dates=st.lists(DATES, min_size=1, max_size=30))
 def test_dates_agree_whatever_carries_them(dates: list[dt.date]) -> None:
-    for name in ("yearly", "monthly", "weekly", "10 days", "5 years"):
+    for name in ("yearly", "quarterly", "monthly", "weekly", "10 days", "5 years"):
         calendar, oracle = ORACLES[name]
         expected = [max(0, oracle(dt.datetime.combine(day, dt.time()))) for day in dates]
         assert steps(calendar, dates) == expected
@@ -165,7 +169,9 @@ def test_a_label_is_a_time_of_its_step(calendar: Calendar) -> None:
 def test_labels() -> None:
     assert Calendar.yearly(1996).labels(2) == ["1996", "1997"]
     assert Calendar.monthly("1996-03").label(11) == "1997-02"
+    assert Calendar.quarterly("1996-01").labels(3) == ["1996-01", "1996-04", "1996-07"]
     assert Calendar.weekly("1996-02-26").label(1) == "1996-03-04"
+    assert Calendar.daily("1996-02-28").label(2) == "1996-03-01"
     assert Calendar.every(10, 10).label(0) == "10"
     assert Calendar.every(1, dt.datetime(1996, 1, 1, 12)).label(1) == "1996-01-02T12:00:00Z"
     assert Calendar.cuts(["1996", "1998-07"]).label(1) == "1998-07"
@@ -200,7 +206,11 @@ def test_a_label_beyond_all_times_is_refused() -> None:
         ),
         (
             Calendar.every(1, "1996-01-01"),
-            "steps of 1 day from 1996-01-01; everything earlier counts into the first step",
+            "daily steps from 1996-01-01; everything earlier counts into the first step",
+        ),
+        (
+            Calendar.quarterly("1996-04"),
+            "quarterly steps from 1996-04; everything earlier counts into the first step",
         ),
         (
             Calendar.cuts([1, 5, 9], end=12),
@@ -228,6 +238,7 @@ def test_ends() -> None:
 
 def test_midnights_are_dates() -> None:
     assert Calendar.every(7, FIRST) == Calendar.weekly(FIRST.date())
+    assert Calendar.every(1, FIRST) == Calendar.daily("1996-01-01")
     assert Calendar.cuts([FIRST, "1997-01-01"]) == Calendar.cuts(["1996-01-01", "1997-01-01"])
 
 
@@ -280,6 +291,8 @@ def test_damaged_plain_data_is_refused(data: dict[str, object]) -> None:
         ([1999, 1997, None], "year", Calendar.yearly(1997)),
         (["1999-05-06", " 1997-02 ", "rubbish"], "month", Calendar.monthly("1997-02")),
         ([dt.date(1999, 5, 6), dt.date(1997, 2, 3)], "week", Calendar.weekly("1997-02-03")),
+        (["1999-05-06", "1997-06"], "quarter", Calendar.quarterly("1997-04")),
+        ([dt.date(1999, 5, 6), dt.date(1997, 2, 3)], "day", Calendar.daily("1997-02-03")),
         ([30, 20, float("nan")], 5, Calendar.every(5, 20)),
         (["1999-05-06T10:00Z", "1997-02-03"], 5, Calendar.every(5, "1997-02-03")),
         (["rubbish"], "year", Calendar.yearly(1970)),
@@ -298,9 +311,11 @@ def test_spanning_folds_nothing() -> None:
     assert np.array_equal(column.steps, years.to_numpy() - int(years.to_numpy().min()))
 
 
-@pytest.mark.parametrize("every", ["day", "", 0, -1, True, 1.5, None])
+@pytest.mark.parametrize("every", ["decade", "", 0, -1, True, 1.5, None])
 def test_spanning_refuses_other_rhythms(every: int) -> None:
-    with pytest.raises(ParameterError, match="every: must be 'year', 'month', 'week' or"):
+    with pytest.raises(
+        ParameterError, match="every: must be 'year', 'quarter', 'month', 'week', 'day' or"
+    ):
         Calendar.spanning([1996], every)
 
 

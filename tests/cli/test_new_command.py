@@ -83,6 +83,8 @@ def test_every_entry_of_the_study_file_has_an_option(tmp_path: Path) -> None:
     ("every", "first", "calendar"),
     [
         ("month", "2001-03", {"every": 1, "unit": "month", "first": "2001-03"}),
+        ("quarter", "2001-04", {"every": 3, "unit": "month", "first": "2001-04"}),
+        ("day", "2001-03-05", {"every": 1, "unit": "day", "first": "2001-03-05"}),
         ("week", "2001-03-05", {"every": 7, "unit": "day", "first": "2001-03-05"}),
         ("5", "2000", {"every": 5, "unit": "year", "first": "2000"}),
         ("90", "2001-03-05", {"every": 90, "unit": "day", "first": "2001-03-05"}),

@@ -41,7 +41,8 @@ BAD_STEP = -2  # stands there where the time has no step
 MOST_STEPS = 2**20  # tables per step stay small even if one row lies far in the future
 LONGEST = 2**62  # units in a step
 
-NAMED = {"year": (Unit.YEAR, 1), "month": (Unit.MONTH, 1), "week": (Unit.DAY, 7)}
+NAMED = {"year": (Unit.YEAR, 1), "quarter": (Unit.MONTH, 3), "month": (Unit.MONTH, 1)}
+NAMED |= {"week": (Unit.DAY, 7), "day": (Unit.DAY, 1)}
 UNIT_NAMES = {Unit.NUMBER: "number", Unit.YEAR: "year", Unit.MONTH: "month"}
 UNIT_NAMES |= {Unit.DAY: "day", Unit.TIME: "day"}
 EXAMPLES = {Unit.YEAR: "1996", Unit.MONTH: "1996-03", Unit.DAY: "1996-03-17"}
@@ -108,6 +109,11 @@ class Calendar:
         return cls._even(1, Unit.YEAR, first, last)
 
     @classmethod
+    def quarterly(cls, first: object, last: object = None) -> Calendar:
+        """Steps of three months, from the month `first` on, which is written as "1996-01"."""
+        return cls._even(3, Unit.MONTH, first, last)
+
+    @classmethod
     def monthly(cls, first: object, last: object = None) -> Calendar:
         """One step a month; months are written as "1996-01"."""
         return cls._even(1, Unit.MONTH, first, last)
@@ -116,6 +122,11 @@ class Calendar:
     def weekly(cls, first: object, last: object = None) -> Calendar:
         """One step a week; weeks begin on the weekday of the date `first`."""
         return cls._even(7, Unit.DAY, first, last)
+
+    @classmethod
+    def daily(cls, first: object, last: object = None) -> Calendar:
+        """One step a day; days are written as "1996-01-31"."""
+        return cls._even(1, Unit.DAY, first, last)
 
     @classmethod
     def every(cls, n: int, first: object, last: object = None) -> Calendar:
@@ -157,14 +168,17 @@ class Calendar:
 
         Args:
             times: a column of times.
-            every: "year", "month", "week", or how many units a step has (days for dates).
+            every: "year", "quarter", "month", "week", "day", or how many units a step has (days
+                for dates). Quarters begin in January, April, July and October.
         """
         column = as_series(times)
         if isinstance(every, str) and every in NAMED:
             unit, width = NAMED[every]
             earliest = _earliest(column, unit)
+            if unit == Unit.MONTH and earliest is not None:
+                earliest -= earliest % width
         else:
-            width = _width("every", every, "'year', 'month', 'week' or ")
+            width = _width("every", every, f"{', '.join(map(repr, NAMED))} or ")
             unit, earliest = _earliest_number_or_day(column)
         return cls(unit, (_default_start(unit) if earliest is None else earliest,), width)
 
@@ -263,7 +277,10 @@ class Calendar:
             names = [written(start, self.unit) for start in self.starts[:5]]
             names += ["…"] * (many > 6) + [written(self.starts[-1], self.unit)] * (many > 5)
             return f"{many} {'step' if many == 1 else 'steps'} from {', '.join(names)}"
-        usual = {(unit, width): f"{name}ly steps" for name, (unit, width) in NAMED.items()}
+        usual = {
+            (unit, width): f"{name.replace('day', 'dai')}ly steps"
+            for name, (unit, width) in NAMED.items()
+        }
         length, unit = self._units_a_step(), UNIT_NAMES[self.unit]
         counted = length if self.unit == Unit.NUMBER else f"{length} {unit}{'s' * (length > 1)}"
         rhythm = usual.get((self.unit, self.width), f"steps of {counted}")

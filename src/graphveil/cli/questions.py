@@ -92,8 +92,8 @@ def _calendar(answers: Answers) -> list[Question]:
         Question(
             "every",
             "How long is a step?",
-            "A step is a period that is published at once: a year, a month, a week, or a number "
-            "of units.\nSteps are public; choose them without looking at the data.",
+            "A step is a period that is published at once: a year, quarter, month, week or day, or "
+            "a number of units.\nSteps are public; choose them without looking at the data.",
             _require_rhythm,
             default="year",
         ),

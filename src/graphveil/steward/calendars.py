@@ -10,16 +10,22 @@ from graphveil.errors import ParameterError
 if TYPE_CHECKING:
     from graphveil.calendar.calendar import Calendar
 
-RHYTHMS = ("year", "month", "week")
+RHYTHMS = ("year", "quarter", "month", "week", "day")
 
 
 def calendar(every: str, first: str, last: str | None = None) -> Calendar:
     """Even steps; where `every` is a number, how `first` is written decides the unit."""
     from graphveil.calendar.calendar import Calendar
 
-    named = {"year": Calendar.yearly, "month": Calendar.monthly, "week": Calendar.weekly}
-    if every in named:
-        return named[every](first, last)
+    named = (
+        Calendar.yearly,
+        Calendar.quarterly,
+        Calendar.monthly,
+        Calendar.weekly,
+        Calendar.daily,
+    )
+    if every in RHYTHMS:
+        return named[RHYTHMS.index(every)](first, last)
     if not (every.isascii() and every.isdigit()):
         problem = f"must be {', '.join(RHYTHMS)} or a whole number, not '{every}'"
         raise ParameterError("every", problem)

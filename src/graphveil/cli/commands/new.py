@@ -64,7 +64,7 @@ def new(
         str | None,
         typer.Option(
             "--every",
-            metavar="year|month|week|N",
+            metavar="day|week|month|quarter|year|N",
             help="Length of a step; how --first is written decides the unit of N.",
         ),
     ] = None,

@@ -43,7 +43,9 @@ def promise(
     every: Annotated[
         str | None,
         typer.Option(
-            "--every", metavar="year|month|week|N", help="Length of a step (N: units, or days)."
+            "--every",
+            metavar="day|week|month|quarter|year|N",
+            help="Length of a step (N: units, or days).",
         ),
     ] = None,
     directed: Annotated[

@@ -34,6 +34,7 @@ from graphveil.cli.commands import (
 from graphveil.cli.ending import endings
 from graphveil.cli.statistic_options import taking_parameters
 from graphveil.cli.terminal import text_only
+from graphveil.cli.verb import Verb
 
 # A command lives for seconds and needs nearly all that it makes until it ends. To look for
 # what it no longer needs after every few hundred things takes a fifth of the time of a long study.
@@ -50,7 +51,6 @@ app = typer.Typer(
     name="graphveil",
     help="Statistics of a growing network of people under node differential privacy.",
     no_args_is_help=True,
-    add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -68,27 +68,27 @@ def _program(
 
 
 # First the steward's work, in its order.
-app.command()(demo.demo)
-app.command()(new.new)
+app.command(cls=Verb)(demo.demo)
+app.command(cls=Verb)(new.new)
 app.command(cls=taking_parameters(before="degree"))(plan.plan)
-app.command()(promise.promise)
-app.command()(add.add)
-app.command()(publish.publish)
-app.command()(status.status)
-app.command()(releases.releases)
+app.command(cls=Verb)(promise.promise)
+app.command(cls=Verb)(add.add)
+app.command(cls=Verb)(publish.publish)
+app.command(cls=Verb)(status.status)
+app.command(cls=Verb)(releases.releases)
 app.command(cls=taking_parameters(before="mechanism"))(series.series)
-app.command()(report.report)
-app.command()(verify.verify)
-app.command()(extend.extend)
-app.command("hand-over")(hand_over.hand_over)
-app.command()(adopt.adopt)
-app.command()(statistics.statistics)
+app.command(cls=Verb)(report.report)
+app.command(cls=Verb)(verify.verify)
+app.command(cls=Verb)(extend.extend)
+app.command("hand-over", cls=Verb)(hand_over.hand_over)
+app.command(cls=Verb)(adopt.adopt)
+app.command(cls=Verb)(statistics.statistics)
 app.command(cls=taking_parameters(before="degree"))(sensitivity.sensitivity)
 app.command(cls=taking_parameters(before="directed"))(count.count)
 app.command(cls=taking_parameters(before="degree"))(audit.audit)
-app.command()(datasets.datasets)
-app.command()(generate.generate)
-app.command()(reproduce.reproduce)
+app.command(cls=Verb)(datasets.datasets)
+app.command(cls=Verb)(generate.generate)
+app.command(cls=Verb)(reproduce.reproduce)
 
 
 def main() -> None:

@@ -34,6 +34,7 @@ EXIT_CODES: dict[type[GraphveilError], int] = {
     IntegrityError: 9,
     StorageError: 10,
 }
+DECLINED = 1  # the option parser's own, where a question is answered with no
 UNFINISHED = 11
 INTERNAL_ERROR = 70
 INTERRUPTED, TERMINATED = 128 + signal.SIGINT, 128 + signal.SIGTERM

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
 from graphveil.cli.terminal import one_line, shown_in_json, terminal
+from graphveil.cli.verb import is_quiet
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,12 +20,19 @@ def print_json(data: Any) -> None:
     print(shown_in_json(json.dumps(data, indent=2, ensure_ascii=False)))
 
 
+def print_note(text: str) -> None:
+    """Tell people something beside the result, on standard error, unless they want it quiet."""
+    if not is_quiet():
+        print(text, file=sys.stderr)
+
+
 def console(*, stderr: bool = False, width: int | None = None) -> Console:
     """A terminal that is drawn on; whoever uses it gives it text that is clean already."""
     from rich.console import Console
 
     stream = terminal(sys.stderr if stderr else sys.stdout)
-    return Console(file=stream, width=width, markup=False, highlight=False)
+    drawn = False if stderr and is_quiet() else None  # no bar turns, whatever is at the other end
+    return Console(file=stream, width=width, markup=False, highlight=False, force_terminal=drawn)
 
 
 def print_table(

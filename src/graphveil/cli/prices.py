@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 
 import typer
 
@@ -27,4 +28,5 @@ def confirm(question: str) -> None:
     """Ask before something that cannot be undone; refuse where nobody can be asked."""
     if not sys.stdin.isatty():
         raise ParameterError("yes", "is needed where nobody can be asked", hint="Give --yes.")
-    typer.confirm(question, abort=True)
+    with redirect_stdout(sys.stderr):  # standard output is for what the command comes to
+        typer.confirm(question, abort=True)

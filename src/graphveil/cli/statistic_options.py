@@ -7,12 +7,13 @@ from inspect import Parameter, Signature
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
+
+from graphveil.cli.verb import Verb
 
 _GIVEN = "graphveil.parameters"
 
 
-def taking_parameters(before: str) -> type[TyperCommand]:
+def taking_parameters(before: str) -> type[Verb]:
     """A kind of command that takes a statistic; its options stand before the one named."""
     return type("StatisticCommand", (_StatisticCommand,), {"before": before})
 
@@ -23,7 +24,7 @@ def given_parameters(context: typer.Context) -> dict[str, str]:
     return given
 
 
-class _StatisticCommand(TyperCommand):
+class _StatisticCommand(Verb):
     """Statistics are looked up only when such a command is called, so that help stays instant."""
 
     before: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +31,20 @@ class Draft:
     study_file: Path
     promise: Promise
     outlooks: tuple[Outlook, ...]
+
+    def as_data(self) -> dict[str, Any]:
+        """For programs."""
+        from graphveil.steward.status import BudgetStatus
+
+        return {
+            "study_file": str(self.study_file),
+            "title": self.promise.title,
+            "calendar": self.promise.calendar.describe(),
+            "promised": self.promise.bound_sentence,
+            "spent": False,
+            "budget": asdict(BudgetStatus.of(self.promise)),
+            "series": [each.as_data() for each in self.outlooks],
+        }
 
 
 def create(folder: Path, wish: StudyWish, *, database: str | None = None) -> Draft:

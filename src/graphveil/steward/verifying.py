@@ -59,6 +59,7 @@ class Verification:
         return {
             "verified": self.outcome is Outcome.PASSED,
             "outcome": self.outcome.value,
+            "failure": None if self.failure is None else str(self.failure),
             "checks": [
                 {"name": each.name, "found": each.found, "finished": each.is_finished}
                 for each in self.checks

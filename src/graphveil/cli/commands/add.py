@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from graphveil.cli.options import Json, Limit, StudyFolder, most_bytes
-from graphveil.cli.output import print_json, working
+from graphveil.cli.output import print_json, print_note, working
 from graphveil.cli.terminal import one_line
 from graphveil.errors import ParameterError
 
@@ -131,11 +130,11 @@ def _withdraw(folder: Path, files: list[Path] | None, *, as_json: bool) -> None:
 def _print(folder: Path, added: Addition, details: Path | None) -> None:
     from graphveil.steward.adding import PRIVATE
 
-    print(PRIVATE, file=sys.stderr)
+    print_note(PRIVATE)
     for line in added.lines():
-        print(f"  {one_line(line)}", file=sys.stderr)
+        print_note(f"  {one_line(line)}")
     if details is not None:
-        print(f"  listed in {details}, readable by you only", file=sys.stderr)
+        print_note(f"  listed in {details}, readable by you only")
     if added.batch is None:
         print("A dry run: nothing was changed.")
     else:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -37,7 +39,8 @@ def adopt(
     if not yes:
         with working("Planning …"):
             planned = adoption(folder, prices=given_prices(price))
-        _show(planned)
+        with redirect_stdout(sys.stderr if as_json else sys.stdout):
+            _show(planned)
         confirm("Adopt this copy? It cannot be undone.")
     with working("Adopting …"):
         done = adoption(folder, reason, given_prices(price))

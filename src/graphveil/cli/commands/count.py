@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -137,12 +136,12 @@ def _numbers(statistic: Statistic, counts: ExactCounts) -> dict[str, list[Any]]:
 
 
 def _print_table(intake: Intake, statistic: Statistic, counts: ExactCounts) -> None:
-    from graphveil.cli.output import print_table
+    from graphveil.cli.output import print_note, print_table
 
     totals, labels = counts.totals(statistic), intake.sequence.labels
-    print(PRIVATE, file=sys.stderr)
+    print_note(PRIVATE)
     for line in intake.report.lines():
-        print(f"  {one_line(line)}", file=sys.stderr)
+        print_note(f"  {one_line(line)}")
     if statistic.vector:
         degrees = [f"degree {degree}" for degree in range(totals.shape[1])]
         rows = [(label, *row) for label, row in zip(labels, totals.tolist(), strict=True)]

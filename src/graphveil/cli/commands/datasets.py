@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
@@ -36,7 +35,7 @@ def datasets(
 
     Example: graphveil datasets examples/clinic
     """
-    from graphveil.cli.output import print_json, working
+    from graphveil.cli.output import print_json, print_note, working
     from graphveil.experiments.datasets import dataset
     from graphveil.kernels.startup import load_kernels_without_blas
 
@@ -47,7 +46,7 @@ def datasets(
         print_json(_as_data(measured))
     else:
         if paths:
-            print(PRIVATE, file=sys.stderr)
+            print_note(PRIVATE)
         else:
             _print_list()
         _print_sizes(measured, seed)

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from graphveil.cli.options import Json
+from graphveil.cli.output import print_json
 from graphveil.errors import StudyError
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ def demo(
     folder: Annotated[
         Path, typer.Argument(metavar="FOLDER", help="Where to create the demo study.")
     ] = Path("graphveil-demo"),
+    as_json: Json = False,
 ) -> None:
     """Run twelve years of a steward's work on a made-up network, and keep the study to look at.
 
@@ -43,11 +46,19 @@ def demo(
     started = perf_counter()
     _make_room(folder)
     exports = _Exports(folder / "private" / "exports")
+    ran = []
     for scene in _scenes(folder, exports):
-        print(f"\n{scene.tale}")
-        print(f"$ {_typed(scene.command)}", flush=True)
-        _show(scene)
+        ran.append(scene.command)
+        if as_json:
+            _said(scene)
+        else:
+            print(f"\n{scene.tale}")
+            print(f"$ {_typed(scene.command)}", flush=True)
+            _show(scene)
     page = (folder / "public" / "report.html").resolve()
+    if as_json:
+        print_json({"folder": str(folder), "page": str(page), "commands": ran})
+        return
     print(f"\nDone in {perf_counter() - started:.0f} s. Everybody in it is made up.")
     print(f"Open the report: {page}")
 
@@ -163,17 +174,22 @@ def _new(study: str) -> tuple[str, ...]:
 
 
 def _show(scene: _Scene) -> None:
-    """Run a command as a user would, and print the beginning of what it prints."""
+    """Print the beginning of what a command prints."""
+    lines = _said(scene)
+    for line in lines[: scene.shown]:
+        print(f"  {line}")
+    if len(lines) > scene.shown:
+        print(f"  … and {len(lines) - scene.shown} more")
+
+
+def _said(scene: _Scene) -> list[str]:
+    """What a command prints that is run as a user would."""
     from graphveil.cli import app
 
     said = io.StringIO()
     with redirect_stdout(said), redirect_stderr(said):
         app(list(scene.command), prog_name="graphveil", standalone_mode=False)
-    lines = [line.rstrip() for line in said.getvalue().splitlines() if line.strip()]
-    for line in lines[: scene.shown]:
-        print(f"  {line}")
-    if len(lines) > scene.shown:
-        print(f"  … and {len(lines) - scene.shown} more")
+    return [line.rstrip() for line in said.getvalue().splitlines() if line.strip()]
 
 
 def _typed(command: tuple[str, ...]) -> str:

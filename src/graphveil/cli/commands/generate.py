@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from graphveil.cli.options import Json
+
 
 def generate(
     name: Annotated[
@@ -19,6 +21,7 @@ def generate(
     seed: Annotated[
         int, typer.Option("--seed", metavar="N", help="The same seed draws the same graph.")
     ],
+    as_json: Json = False,
 ) -> None:
     """Draw a graph from one of the paper's models, and write it as nodes.csv and edges.csv.
 
@@ -26,7 +29,7 @@ def generate(
 
     Example: graphveil generate synthetic-1:years=30,yearly=200 my-epidemic --seed 7
     """
-    from graphveil.cli.output import working
+    from graphveil.cli.output import print_json, working
     from graphveil.experiments.datasets import model
     from graphveil.experiments.datasets.writing import require_new, write_pair
     from graphveil.kernels.startup import load_kernels_without_blas
@@ -37,5 +40,10 @@ def generate(
         load_kernels_without_blas()
         drawn = chosen.draw(seed)
         write_pair(drawn.records(), folder)
-    print(f"{len(drawn.time):,} nodes and {len(drawn.source):,} edges in {folder}")
+    nodes, edges = len(drawn.time), len(drawn.source)
+    if as_json:
+        found = {"folder": str(folder), "nodes": nodes, "edges": edges}
+        print_json(found | {"seed": seed, "model": str(chosen)})
+        return
+    print(f"{nodes:,} nodes and {edges:,} edges in {folder}")
     print(f"Drawn with seed {seed} from {chosen}")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from graphveil.cli.options import Json
+from graphveil.cli.output import print_json
 from graphveil.errors import ParameterError
 
 
@@ -18,6 +20,7 @@ def hand_over(
         str | None,
         typer.Option("--to", metavar="CODE", help="The machine that may go on with the study."),
     ] = None,
+    as_json: Json = False,
 ) -> None:
     """Let another machine go on with a study, and this one never again.
 
@@ -29,7 +32,8 @@ def hand_over(
     from graphveil.steward import moving
 
     if folder is None and to is None:
-        print(f"This machine: {moving.machine_code()}")
+        code = moving.machine_code()
+        _tell({"machine": code}, f"This machine: {code}", as_json=as_json)
     elif folder is None or to is None:
         raise ParameterError(
             "to",
@@ -38,5 +42,15 @@ def hand_over(
         )
     else:
         moving.hand_over(folder, to)
-        print(f"Handed over to {to}: this machine will not go on with the study.")
-        print("Copy its whole folder there now; the first command that is run there takes it.")
+        told = (
+            f"Handed over to {to}: this machine will not go on with the study.\n"
+            "Copy its whole folder there now; the first command that is run there takes it."
+        )
+        _tell({"handed_over_to": to}, told, as_json=as_json)
+
+
+def _tell(data: dict[str, Any], text: str, *, as_json: bool) -> None:
+    if as_json:
+        print_json(data)
+    else:
+        print(text)

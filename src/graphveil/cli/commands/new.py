@@ -14,6 +14,7 @@ from graphveil.cli.options import (
     Hubs,
     IfBroken,
     Inward,
+    Json,
     Minimise,
     NoPromise,
     Oriented,
@@ -23,7 +24,7 @@ from graphveil.cli.options import (
     hub_numbers,
     promised_nothing,
 )
-from graphveil.cli.output import working
+from graphveil.cli.output import print_json, working
 from graphveil.cli.tables import print_outlooks
 from graphveil.errors import ParameterError
 
@@ -125,6 +126,7 @@ def new(
         str | None,
         typer.Option("--database", metavar="URL", help="PostgreSQL for a team, not SQLite."),
     ] = None,
+    as_json: Json = False,
 ) -> None:
     """Create a study: a folder with a public and a private part. Nothing is spent yet.
 
@@ -165,7 +167,10 @@ def new(
     with working("Planning …"):
         wish = _wish(answers, _reasons(series_reason or []), more)
         draft = drafting.create(folder, wish, database=database)
-    _print(folder, draft)
+    if as_json:
+        print_json(draft.as_data())
+    else:
+        _print(folder, draft)
 
 
 def _wish(answers: Answers, reasons: dict[str, str], more: dict[str, Any]) -> StudyWish:

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from graphveil.cli.options import Json
 from graphveil.errors import ParameterError
 
 if TYPE_CHECKING:
+    from graphveil.experiments.findings.result_table import ResultTable
     from graphveil.experiments.protocol.results import Row
 
 
@@ -93,6 +95,7 @@ def reproduce(
             "pictures and results stand beside the first.",
         ),
     ] = None,
+    as_json: Json = False,
 ) -> None:
     """Reproduce the paper's experiments: error against ε, and against the number of releases.
 
@@ -129,7 +132,11 @@ def reproduce(
         rows = compute(agenda, out, workers, progress)
     written = write_report(out, rows)
     _fill(pages or [], rows)
-    _print(rows, [out / "results.parquet", out / "results.csv", *written], started)
+    files = [out / "results.parquet", out / "results.csv", *written]
+    if as_json:
+        _print_json(rows, files)
+    else:
+        _print(rows, files, started)
 
 
 def _look_here(contenders: list[str]) -> None:
@@ -171,12 +178,32 @@ def _progress() -> Iterator[Callable[[int, int], None]]:
         yield lambda done, cells: bar.update(task, completed=done, total=cells)
 
 
-def _print(rows: list[Row], written: list[Path], started: float) -> None:
-    from graphveil.cli.output import print_table
+def _print_json(rows: list[Row], written: list[Path]) -> None:
+    from graphveil.cli.output import print_json
+
+    shown = _summary(rows)
+    print_json(
+        {
+            "results": len(rows),
+            "title": shown.title,
+            "table": [dict(zip(shown.header, row, strict=True)) for row in shown.rows],
+            "written": [str(path) for path in written],
+        }
+    )
+
+
+def _summary(rows: list[Row]) -> ResultTable:
+    """The one table that says most."""
     from graphveil.experiments.findings.page import tables
 
     found = tables(rows)
-    shown = found.get("gains", found["settings"])
+    return found.get("gains", found["settings"])
+
+
+def _print(rows: list[Row], written: list[Path], started: float) -> None:
+    from graphveil.cli.output import print_table
+
+    shown = _summary(rows)
     print_table(shown.title, shown.header, shown.rows, text_columns=3)
     print(shown.note)
     print(f"{len(rows):,} results in {perf_counter() - started:.0f} s. Written:")

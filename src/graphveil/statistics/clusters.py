@@ -69,7 +69,7 @@ class ClusterStatistic(Statistic, ABC):
         return tallied[:, self.column]
 
     def definition_arguments(self, *, directed: bool) -> tuple[int, ...]:
-        """K people, of any age, and which of the two is counted."""
+        """At least k people, of any age, and which of the two is counted."""
         return self.k, EVERYBODY, self.column
 
     def edge_moves(self, bound: Bound) -> Moves:

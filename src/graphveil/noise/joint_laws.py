@@ -13,12 +13,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from math import ceil, exp, expm1, sqrt
+from math import ceil, exp, expm1, lgamma, sqrt
 from typing import ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from graphveil.noise.laws import DiscreteLaplace, Floats, NoiseLaw
 from graphveil.noise.tails import MARGIN, NoiseTails
@@ -33,6 +32,13 @@ LARGEST_CORE = 2**22  # cores above this are not tabulated, so noise that needs 
 def _floats(number: int) -> Floats:
     """0, 1, …, number − 1."""
     return np.arange(number, dtype=np.float64)
+
+
+def _log_gamma(numbers: Floats) -> Floats:
+    """log Γ of each."""
+    from scipy.special import gammaln  # a third of a second, and few commands need it
+
+    return np.asarray(gammaln(numbers))
 
 
 @dataclass(frozen=True)
@@ -150,7 +156,7 @@ class MovesNoise(JointLaw):
 
     def _log_count(self, sizes: Floats) -> Floats:
         """C(core + steps, steps)², without what does not depend on the core."""
-        return np.asarray(2 * (gammaln(sizes + self.steps + 1) - gammaln(sizes + 1)))
+        return 2 * (_log_gamma(sizes + self.steps + 1) - _log_gamma(sizes + 1))
 
     def variance(self, weights: Weights) -> float:
         """Entries are exchangeable, and add up to 0 with the hidden one."""
@@ -222,7 +228,7 @@ class MovesNoise(JointLaw):
         """
         rate, parts = float(1 / self.scale), self.steps + 1
         sizes = _floats(self._farthest)
-        logs = self._log_count(sizes) - 2 * gammaln(parts) - 2 * rate * sizes
+        logs = self._log_count(sizes) - 2 * lgamma(parts) - 2 * rate * sizes
         total = logs.max() + np.log(np.exp(logs - logs.max()).sum())
         every = np.log(-expm1(-2 * rate)) - np.log((1 + exp(-rate)) / -expm1(-rate))
         return float(np.exp(total + parts * every))

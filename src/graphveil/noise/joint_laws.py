@@ -35,7 +35,7 @@ def _floats(number: int) -> Floats:
 
 
 def _log_gamma(numbers: Floats) -> Floats:
-    """log Γ of each."""
+    """The logarithm of Γ at each."""
     from scipy.special import gammaln  # a third of a second, and few commands need it
 
     return np.asarray(gammaln(numbers))

@@ -216,14 +216,19 @@ class Calendar:
             raise ParameterError("last", f"must lie in one of the first {MOST_STEPS} steps")
         return replace(self, end=self.starts[0] + (last_step + 1) * self.width)
 
-    def steps_of(self, times: TimeColumn) -> StepColumn:
-        """The step of every row of a column; rows without one are reported, not raised."""
+    def steps_of(self, times: TimeColumn, *, beyond: bool = False) -> StepColumn:
+        """The step of every row of a column; rows without one are reported, not raised.
+
+        Args:
+            times: a column of times.
+            beyond: whether a time after the end has the step after the last; else it has none.
+        """
         column = as_series(times)
         steps = np.empty(len(column), np.int32)
         missing = folded = 0
         troubled: list[tuple[int, NDArray[np.uint8]]] = []
         for start, reading in read_blocks(column, self.unit):
-            placed = self._placed(reading)
+            placed = self._placed(reading, beyond)
             steps[start : start + len(placed.counts)] = placed.counts
             early = reading.counts < self.starts[0]
             if placed.flaws.any():
@@ -364,14 +369,18 @@ class Calendar:
         rows = [start + np.flatnonzero(each == flaw) for start, each in troubled]
         return Trouble(np.concatenate(rows), flaw, *self.explain(flaw))
 
-    def _placed(self, reading: TimeReading) -> TimeReading:
+    def _placed(self, reading: TimeReading, beyond: bool) -> TimeReading:
         """Steps instead of counts; the calendar adds its own flaws to those of the reading."""
         counts, flaws = reading.counts, reading.flaws
         steps = self._places(counts)
         if steps.max() >= MOST_STEPS:
             flaws = _with_flaw(flaws, steps >= MOST_STEPS, Flaw.TOO_FAR)
         if self.end is not None and counts.max() >= self.end:
-            flaws = _with_flaw(reading.flaws, counts >= self.end, Flaw.AFTER_END)
+            after, flaws = counts >= self.end, reading.flaws
+            if beyond:
+                steps[after] = (self.last_step or 0) + 1
+            else:
+                flaws = _with_flaw(flaws, after, Flaw.AFTER_END)
         if flaws.any():
             steps[flaws != Flaw.NONE] = BAD_STEP
             steps[flaws == Flaw.MISSING] = NO_STEP

@@ -64,6 +64,8 @@ def append(
         trimmed_ids=resolved.trimmed_ids,
         respelled_ids=resolved.respelled_ids,
         folded_nodes=resolved.folded_nodes,
+        nodes_after_end=resolved.nodes_after_end,
+        edges_after_end=resolved.edges_after_end,
     )
     return Intake(_grown(sequence, arriving, linked, index, count), report)
 

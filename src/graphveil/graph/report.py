@@ -19,12 +19,14 @@ _RULES = {
     "repeated_nodes": "nodes listed more than once with the same step: merged",
     "redated_nodes": "known nodes with another step: kept as they were",
     "folded_nodes": "nodes from before the first step: counted in the first step",
+    "nodes_after_end": "rows of nodes from after the last step: ignored",
     "undated_nodes": "nodes without a time: put into the first open step",
     "late_nodes": "nodes of a closed step: joined the first open step",
     "repeated_edges": "edges listed more than once: merged, the earliest time counts",
     "self_links": "edges from a node to itself: left out",
     "raised_edges": "edge times before an endpoint arrives: moved to that step",
     "late_edges": "edges of a closed step: joined the first open step",
+    "edges_after_end": "rows of edges from after the last step, or of such nodes: ignored",
 }
 _TOTALS = ("nodes_added", "edges_added")
 _KNOWN = ("known_nodes", "known_edges")
@@ -42,7 +44,7 @@ class IntakeReport:
     """How many records met each rule; `lines` says it in words.
 
     Every row is the first of something new, the first of something known (in the sequence, or
-    waiting), a repetition within its batch, or an edge from a node to itself.
+    waiting), a repetition within its batch, an edge from a node to itself, or ignored.
     """
 
     nodes_added: int = 0
@@ -60,6 +62,8 @@ class IntakeReport:
     late_edges: int = 0
     known_nodes: int = 0
     known_edges: int = 0
+    nodes_after_end: int = 0
+    edges_after_end: int = 0
 
     def lines(self, about_known: Sequence[str] = ()) -> list[str]:
         """One sentence per rule that was met, the two totals first.

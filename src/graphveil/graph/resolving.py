@@ -35,6 +35,8 @@ class Resolved:
         trimmed_ids: how many ids had blanks around them.
         respelled_ids: how many ids had invisible characters, or letters in parts.
         folded_nodes: how many nodes come from before the first step, and so count into it.
+        nodes_after_end: how many rows of nodes were ignored, because they come after the last.
+        edges_after_end: how many rows of edges were.
     """
 
     nodes: Table = field(repr=False)
@@ -42,21 +44,31 @@ class Resolved:
     trimmed_ids: int = field(default=0, repr=False)
     respelled_ids: int = field(default=0, repr=False)
     folded_nodes: int = field(default=0, repr=False)
+    nodes_after_end: int = field(default=0, repr=False)
+    edges_after_end: int = field(default=0, repr=False)
 
 
-def resolve(records: Records, calendar: Calendar, rules: RecordRules) -> Resolved:
+def resolve(
+    records: Records, calendar: Calendar, rules: RecordRules, *, beyond: bool = False
+) -> Resolved:
     """The same rows, each in its place, with people and steps.
 
     Refuses rows without an id, with a time that the calendar cannot place, or (unless a rule
     says otherwise) of nodes that nobody dates; before them, those that the reader found faulty.
+
+    Args:
+        records: as a reader found them.
+        calendar: where steps begin.
+        rules: for ids and for nodes without a time.
+        beyond: whether a time after the end is placed after the last step; else it is refused.
     """
     records.nodes.require_sound()
     records.edges.require_sound()
     people = _persons(records.nodes, ("node",), rules)
-    step, folded = _steps(records.nodes, calendar)
+    step, folded = _steps(records.nodes, calendar, beyond)
     nodes = _of_one_time_each(_table(records.nodes, *people.columns, step), rules)
     ends = _persons(records.edges, ("source", "target"), rules)
-    own, _ = _steps(records.edges, calendar)
+    own, _ = _steps(records.edges, calendar, beyond)
     return Resolved(
         nodes,
         _table(records.edges, *ends.columns, own),
@@ -116,13 +128,13 @@ def _merged(table: Table, ids: pl.Series, rules: RecordRules) -> pl.Series:
     return shortest_form(person).alias(ids.name)
 
 
-def _steps(table: Table, calendar: Calendar) -> tuple[pl.Series, int]:
+def _steps(table: Table, calendar: Calendar, beyond: bool) -> tuple[pl.Series, int]:
     """The step of each row, null where it has no time; and how many were folded."""
     import polars as pl
 
     if "time" not in table.frame.columns:
         return pl.repeat(None, len(table.frame), dtype=pl.Int32, eager=True).alias("step"), 0
-    dated = calendar.steps_of(table.frame["time"])
+    dated = calendar.steps_of(table.frame["time"], beyond=beyond)
     trouble = dated.trouble
     if trouble is not None:
         shown = str(table.frame["time"][int(trouble.rows[0])])

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from graphveil.study import Added
 
 PRIVATE = "PRIVATE: true counts and rows of your records. For the data holder only."
+_LATE = "To leave such records out, use --ignore-after-end (in Python: ignore_after_end=True)."
 _SKIP = "To add the other records, use --skip-bad (in Python: skip_bad=True)."
 
 
@@ -74,6 +75,7 @@ def add(
     options: ReadingOptions | None = None,
     complete: bool = False,
     skip_bad: bool = False,
+    ignore_after_end: bool = False,
     change_reading: bool = False,
     dry_run: bool = False,
 ) -> Addition:
@@ -86,6 +88,7 @@ def add(
         options: what the files do not say themselves.
         complete: whether they hold everything, so that what has vanished is reported.
         skip_bad: leave out the rows that break a rule, and list them beside the batch.
+        ignore_after_end: leave out records of after the last step, and count them.
         change_reading: take the options as they are, whatever they were for files before.
         dry_run: only read and check; change nothing.
     """
@@ -107,12 +110,17 @@ def add(
             reading.records,
             complete=complete,
             skip_bad=skip_bad,
+            ignore_after_end=ignore_after_end,
             dry_run=dry_run,
             read_as=reading_alike.choices(told, used, reading.formats),
         )
     except RecordError as refused:
-        raise refused if skip_bad else refused.advising(_SKIP) from refused
+        raise refused if skip_bad else refused.advising(_advice(refused)) from refused
     return Addition(reading, added)
+
+
+def _advice(refused: RecordError) -> str:
+    return _LATE if "after the end of the calendar" in refused.rule else _SKIP
 
 
 def withdraw(folder: Path) -> int:

@@ -146,6 +146,7 @@ class Study:
         *,
         complete: bool = False,
         skip_bad: bool = False,
+        ignore_after_end: bool = False,
         dry_run: bool = False,
         read_as: ReadAs = NOTHING_SAID,
     ) -> Added:
@@ -156,32 +157,25 @@ class Study:
             complete: whether they are all there is to know, so that what they lack is reported.
             skip_bad: leave out the rows that break a rule, and keep a private list of them;
                 else the first such row refuses all.
+            ignore_after_end: leave out records of after the last step; else they are refused.
             dry_run: only report; change nothing.
             read_as: how files of each format were read, to be kept with the records.
         """
         adding.require_listed(records)
+        how = {"complete": complete, "skip_bad": skip_bad, "ignore_after_end": ignore_after_end}
         if dry_run:
-            found = self._candidate(self.ledger(), records, complete, skip_bad)
+            found = self._candidate(self.ledger(), records, **how)
             return Added(None, found.findings)
         with self._writing() as (transaction, opened):
             ledger = opened.ledger
-            found = self._candidate(ledger, records, complete, skip_bad)
+            found = self._candidate(ledger, records, **how)
             number = adding.keep(transaction, self.folder, ledger, found, read_as)
         self.announce(transaction.ledger())
         return Added(number, found.findings)
 
-    def _candidate(
-        self, ledger: Ledger, records: Records, complete: bool, skip_bad: bool
-    ) -> adding.Candidate:
-        return adding.candidate(
-            self.folder,
-            ledger,
-            self.promise(ledger),
-            records,
-            complete=complete,
-            skip_bad=skip_bad,
-            engine=self.engine,
-        )
+    def _candidate(self, ledger: Ledger, records: Records, **how: bool) -> adding.Candidate:
+        promise = self.promise(ledger)
+        return adding.candidate(self.folder, ledger, promise, records, engine=self.engine, **how)
 
     def withdraw(self) -> int:
         """Withdraw the latest batch if it is not sealed; its number."""

@@ -60,6 +60,10 @@ def add(
             "--skip-bad", help="Leave out the rows that break a rule; keep a private list of them."
         ),
     ] = False,
+    ignore_after_end: Annotated[
+        bool,
+        typer.Option("--ignore-after-end", help="Leave out records of after the last step."),
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Read and check; change nothing.")
     ] = False,
@@ -104,6 +108,7 @@ def add(
             options=options,
             complete=complete,
             skip_bad=skip_bad,
+            ignore_after_end=ignore_after_end,
             change_reading=change_reading,
             dry_run=dry_run,
         )

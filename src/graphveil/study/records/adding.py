@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.errors import InputError, Place
+from graphveil.graph.after_end import until_end
 from graphveil.graph.arrivals import known_nodes, steps_of_labels
 from graphveil.graph.identity import look_alikes
 from graphveil.graph.intake import Intake, append
@@ -109,6 +110,7 @@ def candidate(
     *,
     complete: bool,
     skip_bad: bool = False,
+    ignore_after_end: bool = False,
     engine: Engine,
 ) -> Candidate:
     """Check records against everything that is sealed or waiting; changes nothing.
@@ -120,6 +122,7 @@ def candidate(
         records: as a reader found them.
         complete: whether they are all there is to know, so that what they lack has vanished.
         skip_bad: whether rows that break a rule are left out; else the first refuses all.
+        ignore_after_end: whether records of after the last step are ignored; else refused.
         engine: where degrees are checked.
     """
     import polars as pl
@@ -128,9 +131,15 @@ def candidate(
     waiting = pending.resolved()
     # A person's later sequence, in a file without the first, has a date of its own.
     growing = promise.records.merges_ids and not complete
+    calendar = promise.calendar
+
+    def is_known(ids: pl.Series) -> NDArray[np.bool_]:
+        return known_nodes(sealed, waiting.nodes, ids).rows
 
     def taken(records: Records) -> tuple[Resolved, Intake]:
-        given = resolve(records, promise.calendar, promise.records)
+        given = resolve(records, calendar, promise.records, beyond=ignore_after_end)
+        if ignore_after_end:
+            given = until_end(given, calendar.last_step, is_known)
         return given, append(sealed, given, late="join", waiting=waiting, only_earlier=growing)
 
     found = sifted(records, taken) if skip_bad else Sifted(taken(records))

@@ -22,6 +22,7 @@ from steward import PROMISE, SERIES, contents, drafted, run
 ANSWERS = (
     "My study", "people of the tests", "the tests", "no", "nine", "9", "a survey",
     "year", "2001", "2004", "much", "1/2", "the board", "edges high-degree:tau=3@1/4=hubs",
+    "many", "3000", "",
 )  # fmt: skip
 
 
@@ -167,13 +168,15 @@ def test_questions_are_asked_until_the_answers_make_sense(
     assert study["bound"]["degree"] == 9
     assert study["budget"] == {"epsilon": "0.5", "justification": "the board"}
     assert [each["name"] for each in study["series"]] == ["edges", "hubs"]
+    assert "must be a whole number, not 'many'" in finished.err
+    assert [each.get("expected") for each in study["series"]] == [3000, None]
 
 
 def test_only_what_is_missing_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(questions, "at_a_terminal", lambda: True)
-    monkeypatch.setattr(sys, "stdin", io.StringIO("\n"))
-    finished = run("new", tmp_path / "study", *PROMISE)
-    assert finished.err.count("?") == 1
+    monkeypatch.setattr(sys, "stdin", io.StringIO("\n\n"))
+    finished = run("new", tmp_path / "study", *PROMISE, "--expected", "nodes=800")
+    assert finished.err.count("?") == 2, "for the series, and for the size of the other"
     assert [each["name"] for each in study_of(tmp_path / "study")["series"]] == ["nodes", "edges"]
 
 
@@ -189,7 +192,7 @@ def test_at_a_real_terminal(tmp_path: Path) -> None:
         stderr=subprocess.PIPE,
         env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
     ) as process:
-        os.write(ours, b"nodes\n")
+        os.write(ours, b"nodes\n800\n")
         out, err = process.communicate(timeout=60)
     os.close(ours)
     os.close(theirs)

@@ -63,7 +63,9 @@ def _cell(value: object) -> str:
 
 def three_digits(number: float) -> str:
     """As many digits as mean anything to a reader."""
-    return f"{number:,.{2 if number < 10 else 1 if number < 100 else 0}f}"
+    from graphveil.planning.usefulness import rounded
+
+    return rounded(number)
 
 
 @contextmanager

@@ -5,10 +5,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import typer
 
+from graphveil.cli.expectations import SIZE, size_of
 from graphveil.errors import GraphveilError, ParameterError
+
+if TYPE_CHECKING:
+    from graphveil.steward.wishes import SeriesWish
 
 Answers = Mapping[str, str]
 
@@ -69,7 +74,7 @@ def _asked(question: Question) -> str:
 
 def _open(answers: Answers) -> Iterator[Question]:
     """Every question without an answer, in the order in which they are asked."""
-    asked = [*_WHO, *_bound(answers), *_calendar(answers), *_BUDGET]
+    asked = [*_WHO, *_bound(answers), *_calendar(answers), *_BUDGET, *_sizes(answers)]
     return (each for each in asked if each.key not in answers)
 
 
@@ -114,6 +119,32 @@ def _calendar(answers: Answers) -> list[Question]:
     ]
 
 
+def _sizes(answers: Answers) -> list[Question]:
+    """One for each series that does not say how large it will be."""
+    series = series_wishes(answers.get("series", ""))
+    return [_size(each.called) for each in series if each.expected is None]
+
+
+def _size(name: str) -> Question:
+    return Question(
+        SIZE + name,
+        f"About how large will '{name}' be at the last step?",
+        "A rough guess from public knowledge, never from the records: it is stored, and public, "
+        "and the noise is held against it.\nLeave empty if there is none.",
+        size_of,
+        default="",
+        optional=True,
+    )
+
+
+def series_wishes(lines: str) -> list[SeriesWish]:
+    """The series that stand on a line, separated by blanks."""
+    from graphveil.cli.series_syntax import series_data
+    from graphveil.steward.wishes import SeriesWish
+
+    return [SeriesWish(**series_data(line)) for line in lines.split()]
+
+
 def _require_rhythm(text: str) -> None:
     from graphveil.steward.calendars import RHYTHMS
 
@@ -144,13 +175,11 @@ def _epsilon(text: str) -> None:
 
 
 def _series(text: str) -> None:
-    from graphveil.cli.series_syntax import series_data
     from graphveil.statistics.statistic import registered, statistic
 
-    for each in text.split():
-        name = series_data(each)["statistic"]
-        if name not in registered():
-            statistic(name)  # refuses it, and offers the nearest
+    for each in series_wishes(text):
+        if each.statistic not in registered():
+            statistic(each.statistic)  # refuses it, and offers the nearest
 
 
 def _anything(text: str) -> None:

@@ -16,10 +16,12 @@ UNSPENT = "Nothing is spent by looking: these numbers follow from the study file
 
 
 def print_outlooks(title: str, outlooks: Sequence[Outlook]) -> None:
-    """One row per series: what it costs, and the standard deviation of its noise."""
+    """One row per series: what it costs, the standard deviation of its noise, and what it means."""
+    judged = any(each.judgement for each in outlooks)
+    headings = ("series", "ε", "mechanism", "first", "mean", "last", "next best, mean")
     print_table(
         title,
-        ("series", "ε", "mechanism", "first", "mean", "last", "next best, mean"),
+        (*headings, *(("expected", "so it will be") if judged else ())),
         (
             (
                 each.series.name,
@@ -29,6 +31,7 @@ def print_outlooks(title: str, outlooks: Sequence[Outlook]) -> None:
                 three_digits(each.plan.mean_std),
                 three_digits(each.plan.last_std),
                 _next_best(each),
+                *(_judgement(each) if judged else ()),
             )
             for each in outlooks
         ),
@@ -42,13 +45,27 @@ def _next_best(outlook: Outlook) -> str | None:
     return f"{outlook.others[0].name}, {three_digits(outlook.others[0].plan.mean_std)}"
 
 
+def _judgement(outlook: Outlook) -> tuple[str | None, str | None]:
+    """The size that is expected, and what the noise leaves of it."""
+    from graphveil.planning.usefulness import percent
+
+    found = outlook.judgement
+    if found is None:
+        return None, None
+    return f"about {found.expected:,}", f"{found.word}, ±{percent(found.share)}"
+
+
 def print_series(title: str, series: Sequence[SeriesStatus]) -> None:
     """One row per series: where it comes from, and its price."""
+    expected = any(each.expected for each in series)
     print_table(
         title,
-        ("series", "statistic", "mechanism", "from", "ε", "releases"),
+        ("series", "statistic", "mechanism", "from", "ε", "releases", "expected")[: 6 + expected],
         (
-            (each.name, each.statistic, each.mechanism, each.first, each.epsilon, each.releases)
+            (
+                *(each.name, each.statistic, each.mechanism, each.first, each.epsilon),
+                *(each.releases, each.expectation or None)[: 1 + expected],
+            )
             for each in series
         ),
         text_columns=4,

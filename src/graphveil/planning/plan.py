@@ -20,10 +20,10 @@ from graphveil.noise.exact_numbers import as_text
 from graphveil.noise.joint_laws import JointLaw
 from graphveil.noise.laws import Law, NoiseLaw
 from graphveil.noise.noise_sum import ROUNDING_VARIANCE, WIDE, NoiseSum
+from graphveil.planning.usefulness import Judgement
 
 REFERENCE_STEPS = 100  # on which plans of unknown length are judged and shown
 TIE = 1.001  # predicted errors that differ by less than a thousandth are equal
-DROWNING = 0.25  # noise of more than this part of the expected size drowns it
 FORMATS = (1, 2, 3)  # of stored plans: with epochs that were cut, with more after a joint law
 
 
@@ -172,6 +172,10 @@ class Plan:
         """The predicted standard deviation of the last release."""
         return self.predicted[-1]
 
+    def judged(self, expected: int) -> Judgement:
+        """The noise of the last release beside a public guess of how large the number will be."""
+        return Judgement(self.last_std, expected)
+
     def warning(self, expected: int) -> str | None:
         """What to tell a steward who expects numbers of about this size; None if all is well.
 
@@ -179,14 +183,12 @@ class Plan:
             expected: a public guess of how large the number will be at the last release;
                 never the number itself.
         """
-        if isinstance(expected, bool) or not isinstance(expected, int) or expected < 1:
-            raise ParameterError("expected", "must be a whole number of at least 1")
-        share = self.last_std / expected
-        if share <= DROWNING:
+        found = self.judged(expected)
+        if not found.drowned:
             return None
         return (
             f"The noise will drown the signal: at release {len(self.predicted)} its standard "
-            f"deviation is {self.last_std:,.1f}, which is {share:.0%} of the expected "
+            f"deviation is {self.last_std:,.1f}, which is {found.share:.0%} of the expected "
             f"{expected:,}. What helps: a larger ε, fewer releases, a smaller degree bound, "
             "or a statistic that one person can change less."
         )

@@ -170,7 +170,16 @@ def _series(series: PublishedSeries) -> dict[str, Any]:
             for each in series.noise
         ],
         "noise_std_per_release": list(series.predicted_std),
+        **_expectation(series),
     }
+
+
+def _expectation(series: PublishedSeries) -> dict[str, Any]:
+    """What the publisher expected, and what the announced noise leaves of it."""
+    found = series.judgement
+    if found is None:
+        return {}
+    return {"expected": {"size": found.expected, "usefulness": str(found.word)}}
 
 
 def _series_exposures(series: PublishedSeries) -> list[dict[str, Any]]:

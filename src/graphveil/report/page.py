@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphveil.graph.hub_bound import HubBound
 from graphveil.noise.exact_numbers import as_text
+from graphveil.planning.usefulness import percent
 from graphveil.report import statement, wording
 from graphveil.report.card import NO_PROMISE, NO_REASON
 from graphveil.report.changes import new_at
@@ -18,6 +19,7 @@ from graphveil.report.releases import counted
 
 if TYPE_CHECKING:
     from graphveil.calendar.calendar import Calendar
+    from graphveil.planning.usefulness import Judgement
     from graphveil.study.public.facts import ReleaseMade, SensitivityFact
     from graphveil.study.public.history import PublishedSeries
     from graphveil.study.public.public_part import PublicPart
@@ -152,8 +154,18 @@ def _facts(series: PublishedSeries) -> list[tuple[str, str]]:
         ("Mechanism", f"{series.mechanism}: {series.mechanism_summary}"),
         ("Noise drawn", _noise(series)),
         ("Releases", _length(series)),
+        *([("Expected", _expectation(series, found))] if (found := series.judgement) else []),
         *([("Processing", series.releases[-1].processing)] if series.releases else []),
     ]
+
+
+def _expectation(series: PublishedSeries, found: Judgement) -> str:
+    """The size that was stated beforehand, and what the announced noise leaves of it."""
+    return (
+        f"about {found.expected:,} in the end, which the publisher stated beforehand and did not "
+        f"measure; the noise announced for release {len(series.predicted_std)} has a standard "
+        f"deviation of {wording.figure(found.std)} ({percent(found.share)}): {found.word}"
+    )
 
 
 def _sensitivity(found: SensitivityFact) -> str:

@@ -267,7 +267,9 @@ def not_protected(part: PublicPart) -> tuple[tuple[str, str], ...]:
         ("times of publication", "the time in every row of the public ledger, to the second"),
         ("the study itself", "title, population, publisher and rules for records, as published"),
     ]
-    return tuple(found)
+    sizes = [f"{each.series}: {size:,}" for each in part.series if (size := each.promise.expected)]
+    guessed = [("expected sizes, guessed without the records", "; ".join(sizes))] if sizes else []
+    return (*found, *guessed)
 
 
 def _promised_bound(bound: Bound) -> tuple[str, str]:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from graphveil.graph.bound import Bound
     from graphveil.planning.plan import Plan
     from graphveil.planning.planner import Prospect
+    from graphveil.planning.usefulness import Judgement
     from graphveil.statistics.statistic import Statistic
 
 WIDEST = 12  # letters of a heading
@@ -24,14 +25,24 @@ class Comparison:
     Attributes:
         prospects: all mechanisms, the best first; also those that are not possible, with why.
         chosen: the best, or the one that was named.
-        warning: that the noise is too large for the size that is expected.
+        expected: a guess of the number's size, if there is one.
         objectives: the ways to weigh releases under which all are compared.
     """
 
     prospects: tuple[Prospect, ...]
     chosen: Plan
-    warning: str | None
+    expected: int | None
     objectives: tuple[Objective, ...]
+
+    @property
+    def warning(self) -> str | None:
+        """That the noise is too large for the size that is expected."""
+        return None if self.expected is None else self.chosen.warning(self.expected)
+
+    @property
+    def judgement(self) -> Judgement | None:
+        """The predicted error beside the size that is expected."""
+        return None if self.expected is None else self.chosen.judged(self.expected)
 
     @property
     def headings(self) -> tuple[str, ...]:
@@ -49,7 +60,7 @@ class Comparison:
         """For programs."""
         from graphveil.noise.exact_numbers import as_text
 
-        request = self.chosen.request
+        request, found = self.chosen.request, self.judgement
         return {
             "statistic": self.chosen.subject,
             "epsilon": as_text(request.epsilon),
@@ -59,6 +70,7 @@ class Comparison:
             "minimise": str(request.minimise),
             "choice": self.chosen.mechanism.name,
             "warning": self.warning,
+            "usefulness": str(found.word) if found else None,
             "mechanisms": [
                 {
                     "name": each.name,
@@ -124,9 +136,10 @@ def compared(
     if projection is not None:
         require_projectable(statistic, horizon)
     chosen = _chosen(prospects, mechanism, projecting=projection is not None)
-    warning = None if expected is None else chosen.warning(expected)
+    if expected is not None:
+        chosen.judged(expected)  # refuses what is no size
     shown = tuple(dict.fromkeys((own, *COMPARED)))
-    return Comparison(tuple(prospects), chosen, warning, shown)
+    return Comparison(tuple(prospects), chosen, expected, shown)
 
 
 def _chosen(prospects: list[Prospect], name: str, *, projecting: bool) -> Plan:

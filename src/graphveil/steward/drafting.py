@@ -20,17 +20,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Draft:
-    """A study that was created, of which nothing is promised or spent yet.
+    """A study of which nothing is promised or spent yet.
 
     Attributes:
-        study_file: where the steward reads it, and edits it until it is right.
         promise: what it says.
         outlooks: the predicted error of each series.
+        study_file: where the steward reads it, and edits it until it is right; None as long as it
+            is not written.
     """
 
-    study_file: Path
     promise: Promise
     outlooks: tuple[Outlook, ...]
+    study_file: Path | None = None
 
     def as_data(self) -> dict[str, Any]:
         """For programs."""
@@ -46,19 +47,36 @@ class Draft:
             "series": [each.as_data() for each in self.outlooks],
         }
 
+    def write(self, folder: Path, *, database: str | None = None) -> Draft:
+        """Create the study in a folder of its own; with a URL, its ledger is kept in PostgreSQL."""
+        from graphveil.study import Study
 
-def create(folder: Path, wish: StudyWish, *, database: str | None = None) -> Draft:
-    """Create a study in a folder of its own; with a URL, its ledger is kept in PostgreSQL."""
+        study = Study.create(folder, self.promise, database=database)
+        return replace(self, study_file=study.folder.study_file)
+
+
+def create(
+    folder: Path, wish: StudyWish, *, database: str | None = None, drowned_too: bool = False
+) -> Draft:
+    """Create a study; refuses series that noise would drown, unless they are wanted so."""
+    from graphveil.steward.drowning import require_useful
+
+    found = draft(wish)
+    if not drowned_too:
+        require_useful(found.outlooks)
+    return found.write(folder, database=database)
+
+
+def draft(wish: StudyWish) -> Draft:
+    """The study that a wish comes to; writes nothing, so that it can be tried out."""
     from graphveil.steward.outlook import outlooks
-    from graphveil.study import Study
 
     promise = drafted(wish)
-    study = Study.create(folder, promise, database=database)
-    return Draft(study.folder.study_file, promise, outlooks(promise))
+    return Draft(promise, outlooks(promise))
 
 
 def drafted(wish: StudyWish) -> Promise:
-    """The study file that a wish comes to; writes nothing, so that it can be tried out."""
+    """The study file that a wish comes to."""
     from graphveil.study import Promise
     from graphveil.study.limits import require_limits
 

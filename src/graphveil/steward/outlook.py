@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from graphveil.planning.plan import Plan
     from graphveil.planning.planner import Prospect
+    from graphveil.planning.usefulness import Judgement
     from graphveil.study import Promise, SeriesPromise
 
 
@@ -61,13 +62,24 @@ class Outlook:
         ]
 
     @property
+    def judgement(self) -> Judgement | None:
+        """The error beside the size that the steward expects, if they have said one."""
+        size = self.series.expected
+        return None if size is None else self.plan.judged(size)
+
+    def expecting(self, size: int) -> Outlook:
+        """The same for another size."""
+        self.plan.judged(size)  # refuses what is none
+        return replace(self, series=self.series.model_copy(update={"expected": size}))
+
+    @property
     def first_label(self) -> str:
         """The public name of the step at which it begins."""
         return self.promise.calendar.label(self.first_step)
 
     def as_data(self) -> dict[str, Any]:
         """For programs."""
-        plan = self.plan
+        plan, found = self.plan, self.judgement
         return {
             "series": self.series.name,
             "statistic": str(self.series.counted()),
@@ -82,6 +94,9 @@ class Outlook:
             "mean_std": plan.mean_std,
             "last_std": plan.last_std,
             "std": list(plan.predicted),
+            "expected": self.series.expected,
+            "relative_error": found.share if found else None,
+            "usefulness": str(found.word) if found else None,
             "others": [
                 {"name": each.name, "mean_std": each.plan.mean_std}
                 for each in self.others
@@ -98,29 +113,35 @@ class StudyOutlook:
         folder: where it is, as it was asked for.
         promise: what the study says.
         series: each from the step at which it begins.
-        warnings: by series, where the noise is too large for the size that is expected.
     """
 
     folder: Path
     promise: Promise
     series: tuple[Outlook, ...]
-    warnings: Mapping[str, str] = field(default_factory=dict)
 
     def expecting(self, sizes: Mapping[str, int]) -> StudyOutlook:
-        """The same with warnings, for series of which somebody guesses the size."""
-        found = {
-            each.series.name: each.plan.warning(sizes[each.series.name])
+        """The same for series of which somebody guesses another size than the study states."""
+        series = (
+            each.expecting(sizes[each.series.name]) if each.series.name in sizes else each
             for each in self.series
-            if each.series.name in sizes
+        )
+        return replace(self, series=tuple(series))
+
+    @property
+    def warnings(self) -> dict[str, str]:
+        """By series, where the noise is too large for the size that is expected."""
+        found = {
+            each.series.name: each.plan.warning(each.series.expected)
+            for each in self.series
+            if each.series.expected is not None
         }
-        told = {name: warning for name, warning in found.items() if warning is not None}
-        return replace(self, warnings=told)
+        return {name: warning for name, warning in found.items() if warning is not None}
 
     def as_data(self) -> dict[str, Any]:
         """For programs."""
+        warnings = self.warnings
         series = [
-            each.as_data() | {"warning": self.warnings.get(each.series.name)}
-            for each in self.series
+            each.as_data() | {"warning": warnings.get(each.series.name)} for each in self.series
         ]
         return {"study": str(self.folder), "spent": False, "series": series}
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphveil.errors import StudyError
 from graphveil.steward.drafting import refused_as, settled_series, with_objective
+from graphveil.steward.drowning import require_useful
 from graphveil.steward.outlook import Outlook
 from graphveil.steward.reporting import write_report
 from graphveil.steward.status import BudgetStatus, SeriesList
@@ -48,13 +49,20 @@ def series_of(folder: Path) -> SeriesList:
     return SeriesList.of(study.promise(ledger), ledger)
 
 
-def open_series(folder: Path, wish: SeriesWish, *, dry_run: bool = False) -> Opening:
-    """Open a series from the next step on; a dry run shows what it would be like."""
+def open_series(
+    folder: Path, wish: SeriesWish, *, dry_run: bool = False, drowned_too: bool = False
+) -> Opening:
+    """Open a series from the next step on; a dry run shows what it would be like.
+
+    Refuses one that noise would drown, unless it is wanted so.
+    """
     from graphveil.study import Study
 
     study = Study.at(folder)
     outlook = _outlook(study.ledger(), wish)
     if not dry_run:
+        if not drowned_too:
+            require_useful([outlook])
         opened = study.open_series(outlook.series)
         if opened.opened != outlook.promise.calendar.label(0):  # before, there is no report
             write_report(study.folder.public)

@@ -47,7 +47,12 @@ class BudgetStatus:
 
 @dataclass(frozen=True)
 class SeriesStatus:
-    """What a series costs, from which step on, and how often it was published."""
+    """What a series costs, from which step on, and how often it was published.
+
+    Attributes:
+        expected: the size that the steward expects; None if they have not said it.
+        usefulness: what the noise that was announced leaves of it; None of a draft.
+    """
 
     name: str
     statistic: str
@@ -56,6 +61,14 @@ class SeriesStatus:
     mechanism: str
     first: str
     releases: int
+    expected: int | None = None
+    usefulness: str | None = None
+
+    @property
+    def expectation(self) -> str:
+        """Size and usefulness in words; nothing where nobody has said a size."""
+        size = "" if self.expected is None else f"about {self.expected:,}"
+        return f"{size}: {self.usefulness}" if self.usefulness else size
 
     def as_data(self) -> dict[str, Any]:
         """For programs."""
@@ -75,6 +88,8 @@ class SeriesList:
         """The series of a promise; those of a draft begin with the first step."""
         begins = {each.series: each.first_step for each in ledger.series}
         made = {each.series: len(each.releases) for each in ledger.series}
+        told = {each.series: each.judgement for each in ledger.series}
+        judged = {name: str(found.word) for name, found in told.items() if found}
         series = tuple(
             SeriesStatus(
                 name=each.name,
@@ -84,6 +99,8 @@ class SeriesList:
                 mechanism=each.mechanism,
                 first=promise.calendar.label(begins.get(each.name, 0)),
                 releases=made.get(each.name, 0),
+                expected=each.expected,
+                usefulness=judged.get(each.name),
             )
             for each in promise.series
         )

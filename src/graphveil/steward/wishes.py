@@ -24,6 +24,7 @@ class SeriesWish:
         horizon: how many releases there will be; None if the calendar says it, or it is unknown.
         projection: the threshold of a projecting mechanism.
         minimise: which error is to be small; None takes what the study says.
+        expected: a public guess of how large the number will be at the last release.
         justification: why it is published; the card states it.
     """
 
@@ -36,6 +37,7 @@ class SeriesWish:
     horizon: int | None = None
     projection: int | tuple[int, int] | None = None
     minimise: str | None = None
+    expected: int | None = None
     justification: str | None = None
 
     @property

@@ -37,6 +37,7 @@ from graphveil.graph.rules import RecordRules
 from graphveil.mechanisms.mechanism import mechanism
 from graphveil.noise.exact_numbers import as_text, exact_delta, exact_epsilon
 from graphveil.planning.planner import AUTO
+from graphveil.planning.usefulness import LARGEST
 from graphveil.statistics.hubs import sensitivity_under
 from graphveil.statistics.statistic import Statistic, statistic
 
@@ -177,6 +178,8 @@ class SeriesPromise(_Part):
         projection: the threshold of a projecting mechanism.
         minimise: which error the noise is to keep small; None is the plain mean, as in studies
             that were begun before it could be said.
+        expected: how large the number will be at the last release, as the steward guesses from
+            public knowledge; never measured. None if nobody has said it.
         opened: the label of its first step; None is the first of the study.
         justification: why this statistic, with these parameters; the card states it.
     """
@@ -190,6 +193,7 @@ class SeriesPromise(_Part):
     horizon: int | None = Field(default=None, ge=1)
     projection: int | tuple[int, int] | None = None
     minimise: Annotated[str, AfterValidator(_objective)] | None = None
+    expected: int | None = Field(default=None, ge=1, le=LARGEST)
     opened: str | None = None
     justification: Text | None = None
 

@@ -8,6 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from graphveil.cli.expectations import (
+    Drowned,
+    Expected,
+    accept,
+    answered_sizes,
+    expecting,
+    guessed,
+    sizes_by_series,
+)
 from graphveil.cli.options import (
     Breaking,
     Degree,
@@ -107,6 +116,7 @@ def new(
         list[str] | None,
         typer.Option("--series-reason", metavar="NAME=TEXT", help="Why this series."),
     ] = None,
+    expected: Expected = None,
     confidence: Annotated[
         str, typer.Option("--confidence", metavar="P", help="Confidence level of the intervals.")
     ] = "0.95",
@@ -126,12 +136,14 @@ def new(
         str | None,
         typer.Option("--database", metavar="URL", help="PostgreSQL for a team, not SQLite."),
     ] = None,
+    yes: Drowned = False,
     as_json: Json = False,
 ) -> None:
     """Create a study: a folder with a public and a private part. Nothing is spent yet.
 
     What is not given is asked for at a terminal. The study is a draft until the first
-    records are added, and its file may be edited until then.
+    records are added, and its file may be edited until then. A series that noise would drown,
+    by the size that is expected of it, is refused without --yes.
 
     Example: graphveil new my-study --title "HIV in Rivermouth" --population "people diagnosed
     since 2021" --publisher "Health office" --bound 15 --bound-reason "published surveys"
@@ -157,6 +169,7 @@ def new(
         "epsilon": epsilon, "epsilon-reason": epsilon_reason,
         "series": " ".join(each.replace(" ", "") for each in series) if series else None,
     }  # fmt: skip
+    texts |= guessed(expected)
     answers = completed({key: str(text) for key, text in texts.items() if text is not None})
     more: dict[str, Any] = {
         "oriented": oriented, "hubs": None if hubs is None else hub_numbers(hubs),
@@ -165,15 +178,17 @@ def new(
         "person_separator": person_separator, "fold_case": fold_case, "undated": undated.value,
     }  # fmt: skip
     with working("Planning …"):
-        wish = _wish(answers, _reasons(series_reason or []), more)
-        draft = drafting.create(folder, wish, database=database)
+        more["series"] = _series(answers, _reasons(series_reason or []), expected)
+        draft = drafting.draft(_wish(answers, more))
+    accept(draft.outlooks, yes=yes)
+    draft = draft.write(folder, database=database)
     if as_json:
         print_json(draft.as_data())
     else:
         _print(folder, draft)
 
 
-def _wish(answers: Answers, reasons: dict[str, str], more: dict[str, Any]) -> StudyWish:
+def _wish(answers: Answers, more: dict[str, Any]) -> StudyWish:
     """The study that answers and options describe together."""
     from graphveil.steward.wishes import StudyWish
 
@@ -186,7 +201,6 @@ def _wish(answers: Answers, reasons: dict[str, str], more: dict[str, Any]) -> St
         calendar=_calendar(answers),
         epsilon=answers["epsilon"],
         epsilon_reason=answers["epsilon-reason"],
-        series=_series(answers["series"], reasons),
         **more,
     )
 
@@ -220,17 +234,22 @@ def _reasons(given: list[str]) -> dict[str, str]:
     return {pair[0].strip(): pair[1].strip() for pair in pairs}
 
 
-def _series(lines: str, reasons: dict[str, str]) -> tuple[SeriesWish, ...]:
-    """The series with their reasons; refuses a reason for a series that does not exist."""
-    from graphveil.cli.series_syntax import series_data
-    from graphveil.steward.wishes import SeriesWish
+def _series(
+    answers: Answers, reasons: dict[str, str], expected: list[str] | None
+) -> tuple[SeriesWish, ...]:
+    """The series with reasons and sizes; refuses those for a series that does not exist."""
+    from graphveil.cli.questions import series_wishes
 
-    series = [SeriesWish(**series_data(line)) for line in lines.split()]
+    series = series_wishes(answers["series"])
     names = [each.called for each in series]
     for name in reasons.keys() - set(names):
         problem = f"there is no series '{name}'"
         raise ParameterError("series-reason", problem, hint=f"There are: {', '.join(names)}.")
-    return tuple(replace(each, justification=reasons.get(each.called)) for each in series)
+    sizes = sizes_by_series(expected, names) | answered_sizes(answers, names)
+    return tuple(
+        replace(expecting(each, sizes.get(each.called)), justification=reasons.get(each.called))
+        for each in series
+    )
 
 
 def _print(folder: Path, draft: Draft) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from graphveil.cli.expectations import sizes_by_series
 from graphveil.cli.options import (
     Breaking,
     Degree,
@@ -200,23 +201,12 @@ def _plan_study(folder: Path, expected: list[str], *, as_json: bool) -> None:
 
     with working("Planning …"):
         found = study_outlook(folder)
-        found = found.expecting(_sizes(expected, [each.name for each in found.promise.series]))
+        names = [each.name for each in found.promise.series]
+        found = found.expecting(sizes_by_series(expected, names))
     if as_json:
         print_json(found.as_data())
     else:
         _print_study(found)
-
-
-def _sizes(expected: list[str], known: list[str]) -> dict[str, int]:
-    """The guesses by series."""
-    sizes = {}
-    for text in expected:
-        name, _, number = text.partition("=")
-        if name not in known or not (number.isascii() and number.isdigit()):
-            problem = f"'{text}' is not of the form SERIES=N"
-            raise ParameterError("expected", problem, hint=f"Series: {', '.join(known)}.")
-        sizes[name] = int(number)
-    return sizes
 
 
 def _print_study(found: StudyOutlook) -> None:
@@ -252,6 +242,8 @@ def _print(found: Comparison) -> None:
     )
     print(f"Choice: {chosen.mechanism.name}, {_guarantee(chosen)}.")
     print(f"Minimised: {chosen.request.minimise}, {chosen.request.minimise.summary}.")
+    if found.judgement:
+        print(f"Size: {found.judgement}.")
     if found.warning:
         print(f"Warning: {found.warning}", file=sys.stderr)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from graphveil.cli.expectations import Drowned, accept
 from graphveil.cli.options import Json, Minimise, Projection, StudyFolder
 from graphveil.cli.output import print_json, working
 from graphveil.cli.series_syntax import entry_value, projection_of, series_data
@@ -47,12 +48,17 @@ def series(
     ] = None,
     projection: Projection = None,
     minimise: Minimise = None,
+    expected: Annotated[
+        int | None,
+        typer.Option("--expected", metavar="N", help="Expected size at the end; public."),
+    ] = None,
     reason: Annotated[
         str | None, typer.Option("--reason", metavar="TEXT", help="Why; shown on the card.")
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show the predicted error; open nothing.")
     ] = False,
+    yes: Drowned = False,
     as_json: Json = False,
 ) -> None:
     """List the series of a study, or open one more from the next step on.
@@ -64,16 +70,17 @@ def series(
     """
     flags = {
         "name": name, "epsilon": epsilon, "mechanism": mechanism, "horizon": horizon,
-        "delta": delta, "projection": projection, "minimise": minimise, "justification": reason,
+        "delta": delta, "projection": projection, "minimise": minimise, "expected": expected,
+        "justification": reason,
     }  # fmt: skip
     given = given_parameters(context)
     parameters = {key: entry_value(key, text) for key, text in given.items()}
     if opened is None:
-        _require_nothing([*flags.values(), *parameters.values(), dry_run or None])
+        _require_nothing([*flags.values(), *parameters.values(), dry_run or None, yes or None])
         _list(folder, as_json=as_json)
     else:
         wish = _wished(opened, _given(flags), parameters)
-        _open(folder, wish, dry_run=dry_run, as_json=as_json)
+        _open(folder, wish, yes=yes, dry_run=dry_run, as_json=as_json)
 
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:
@@ -113,12 +120,15 @@ def _wished(text: str, flags: dict[str, Any], parameters: dict[str, Any]) -> Ser
     return wished
 
 
-def _open(folder: Path, wish: SeriesWish, *, dry_run: bool, as_json: bool) -> None:
+def _open(folder: Path, wish: SeriesWish, *, yes: bool, dry_run: bool, as_json: bool) -> None:
     """Show what the series would be like, and open it unless this is a dry run."""
     from graphveil.steward.series import open_series
 
     with working("Planning …"):
-        found = open_series(folder, wish, dry_run=dry_run)
+        found = open_series(folder, wish, dry_run=True)
+    if not dry_run:
+        accept([found.outlook], yes=yes)
+        found = open_series(folder, wish, drowned_too=True)
     if as_json:
         print_json(found.as_data())
     else:

@@ -12,6 +12,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, PlainSerializer
 from graphveil import __version__
 from graphveil.errors import IntegrityError
 from graphveil.noise.exact_numbers import as_text
+from graphveil.planning.usefulness import Judgement
 from graphveil.study.promise import SeriesPromise
 
 AFTER_PROJECTION = "after-projection"  # the heading of what is proved for every network
@@ -205,6 +206,12 @@ class SeriesOpened(Fact):
         """Plain data; of a series that counts everybody, as it was before there were windows."""
         data = super().to_data()
         return data if self.spans else {key: data[key] for key in data if key != "spans"}
+
+    @property
+    def judgement(self) -> Judgement | None:
+        """The noise of the last release beside the size that the publisher expects, if any."""
+        size = self.promise.expected
+        return None if size is None else Judgement(self.predicted_std[-1], size)
 
     @property
     def vector(self) -> bool:

@@ -1,0 +1,48 @@
+"""Useful, rough, drowned: the words follow from predicted noise and a public guess alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from graphveil import DegreeBound, plan, statistic
+from graphveil.errors import ParameterError
+from graphveil.planning.usefulness import Judgement, Usefulness
+
+
+@pytest.mark.parametrize(
+    ("std", "word"),
+    [
+        (0.0, Usefulness.USEFUL),
+        (100.0, Usefulness.USEFUL),
+        (100.1, Usefulness.ROUGH),
+        (250.0, Usefulness.ROUGH),
+        (250.1, Usefulness.DROWNED),
+        (9999.0, Usefulness.DROWNED),
+    ],
+)
+def test_a_tenth_is_useful_a_quarter_rough_and_more_drowned(std: float, word: Usefulness) -> None:
+    found = Judgement(std, 1000)
+    assert found.word is word
+    assert found.drowned == (word is Usefulness.DROWNED)
+
+
+@pytest.mark.parametrize("expected", [0, -5, True, 1.5, "7", 10**15 + 1])
+def test_a_size_is_a_whole_number(expected: int) -> None:
+    with pytest.raises(ParameterError, match="expected: must be a whole number"):
+        Judgement(1.0, expected)
+
+
+def test_the_largest_size_is_one() -> None:
+    assert Judgement(1.0, 10**15).share == 1e-15
+
+
+def test_it_reads_well() -> None:
+    said = "expected about 4,000; predicted error ±38.2 (1.0%): useful"
+    assert str(Judgement(38.21, 4000)) == said
+    assert str(Judgement(5000, 4000)).endswith("±5,000 (125%): drowned")
+
+
+def test_a_plan_is_judged_by_its_last_release() -> None:
+    made = plan(statistic("edges"), DegreeBound(10), epsilon="1", horizon=5)
+    assert made.judged(100).std == made.last_std > made.predicted[0]
+    assert (made.warning(100) is not None) == made.judged(100).drowned

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from graphveil.statistics.hubs import sensitivity_under
 from graphveil.study.promise import Promise
 from graphveil.study.public.chain import PublicRow, as_text
 
@@ -85,7 +86,7 @@ def series_fact(study: Promise, name: str) -> dict[str, Any]:
     """How a series was opened."""
     each = next(series for series in study.series if series.name == name)
     counted = each.counted()
-    found = counted.sensitivity(each.threshold() or study.degree_bound)
+    found = sensitivity_under(counted, each.threshold() or study.degree_bound)
     noise = {"law": "discrete Laplace", "scale": "62/3"}
     if each.delta is not None:
         noise = {"law": "discrete Gaussian", "variance": "841/2"}
@@ -113,18 +114,44 @@ def series_fact(study: Promise, name: str) -> dict[str, Any]:
         "noise": [noise | {"steps": each.horizon or 8}],
         "predicted_std": [NOISE.get(name, 20.0)] * 3,
         "monotone": counted.monotone,
+        **_spans(study, each.parameters),
     }
 
 
-def published(study: Promise, steps: int) -> Chain:
-    """The ledger after some steps."""
+def _spans(study: Promise, parameters: dict[str, int | str]) -> dict[str, Any]:
+    window = parameters.get("window")
+    return {"spans": {"window": study.calendar.last_steps(int(window))}} if window else {}
+
+
+def published(study: Promise, steps: int, reach: int | None = None) -> Chain:
+    """The ledger after some steps.
+
+    Args:
+        study: what is promised.
+        steps: how many are published.
+        reach: how far noise reaches in changes; None if that is not announced.
+    """
     made, chance = opened(study), random.Random(7)
     for step in range(steps):
         label = study.calendar.label(step)
         made.add("step sealed", {"step": step, "label": label, **SOFTWARE})
         for row in made.rows[1 : 1 + len(study.series)]:
-            made.add("release made", _release(row.fact, step, label, chance))
+            told = _release(row.fact, step, label, chance)
+            made.add("release made", told | _changes(step, reach))
     return made
+
+
+def _changes(step: int, reach: int | None) -> dict[str, Any]:
+    """How sure one can be of what is new, in one step and in five."""
+    if reach is None:
+        return {}
+    asked = [(over, against) for over in (1, 5) for against in (False, True)]
+    told = [
+        {"over": over, "against": against, "std": reach / 2, "width": reach}
+        for over, against in asked
+        if over * (1 + against) <= step
+    ]
+    return {"changes": told}
 
 
 def _release(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import Any
 
 import pytest
 
@@ -12,29 +11,17 @@ from graphveil.errors import IntegrityError
 from graphveil.report import changes
 from graphveil.report.news import TOO_NOISY, is_drowned, news, reading, verdict
 from graphveil.report.releases import measurements
+from graphveil.report.tables import TABLES
 from graphveil.study.public.facts import ReleaseMade
 from graphveil.study.public.public_part import PublicPart
 from public_parts import promise, published
 
-ASKED = ((1, False), (1, True), (5, False), (5, True))
+(TABLE,) = (each for each in TABLES if each.file == "changes.csv")
 
 
-def with_changes(part_steps: int, width: int = 40) -> PublicPart:
+def with_changes(steps: int, width: int = 40) -> PublicPart:
     """A made-up study whose releases say how sure one can be of changes."""
-    made = published(promise(), part_steps)
-    rows = list(made.rows)
-    again = type(made)()
-    for row in rows:
-        fact: dict[str, Any] = dict(row.fact)
-        if row.event == "release made":
-            told = [
-                {"over": over, "against": against, "std": width / 2, "width": width}
-                for over, against in ASKED
-                if over * (1 + against) <= fact["step"]
-            ]
-            fact["changes"] = told
-        again.add(row.event, fact)
-    return PublicPart.of(again.rows)
+    return PublicPart.of(published(promise(), steps, width).rows)
 
 
 def test_new_is_what_was_published_less_what_was_before() -> None:
@@ -52,7 +39,7 @@ def test_new_is_what_was_published_less_what_was_before() -> None:
 
 def test_every_file_tells_the_same() -> None:
     part = with_changes(4)
-    rows = list(csv.DictReader(io.StringIO(changes.as_csv(part).decode())))
+    rows = list(csv.DictReader(io.StringIO(TABLE.content(part).decode())))
     single = [row for row in rows if row["kind"] == "new" and row["over"] == "1"]
     told = [row for row in measurements(part) if row.new is not None]
     assert len(single) == len(told) > 0

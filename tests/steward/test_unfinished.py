@@ -20,7 +20,7 @@ class Killed(BaseException):
 @pytest.fixture(autouse=True)
 def plain_charts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        charts, "drawing", lambda each, _: f"<svg>{len(each.releases)}</svg>".encode()
+        charts, "drawing", lambda each, *_, **__: f"<svg>{len(each.releases)}</svg>".encode()
     )
     monkeypatch.setattr(charts, "picture", lambda drawn: drawn)
 

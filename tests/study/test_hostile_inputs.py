@@ -58,7 +58,7 @@ def plain_charts(monkeypatch: pytest.MonkeyPatch) -> None:
 def _draw_nothing(patch: pytest.MonkeyPatch) -> None:
     """Charts take a second each, and say nothing of their own."""
     patch.setattr(
-        charts, "drawing", lambda series, _: f"<svg>{len(series.releases)}</svg>".encode()
+        charts, "drawing", lambda series, *_, **__: f"<svg>{len(series.releases)}</svg>".encode()
     )
     patch.setattr(charts, "picture", lambda drawn: drawn)
 

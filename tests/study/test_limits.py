@@ -9,7 +9,7 @@ import pytest
 
 from commands import graphveil
 from graphveil.errors import StudyError
-from graphveil.report.chart_files import chart_file
+from graphveil.report.file_names import file_name
 from graphveil.study import Study, opening
 from graphveil.study.limits import LONGEST_NAME
 from graphveil.study.public.public_part import PublicPart
@@ -85,8 +85,8 @@ def test_studies_from_before_the_limits_go_on(root: Path, monkeypatch: pytest.Mo
     for command in ("publish", "status", "releases", "report", "verify"):
         ended = graphveil(command, str(root))
         assert ended.code == 0, ended.err
-    assert (root / "public" / "charts" / f"{chart_file(name)}.svg").is_file()
-    assert f"charts/{chart_file(name)}.svg" in (root / "public" / "report.html").read_text()
+    assert (root / "public" / "charts" / f"{file_name(name)}.svg").is_file()
+    assert f"charts/{file_name(name)}.svg" in (root / "public" / "report.html").read_text()
 
 
 # Where Python, JavaScript or a terminal may begin a new line.

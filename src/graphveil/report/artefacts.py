@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphveil.errors import StorageError
-from graphveil.report.chart_files import chart_file
+from graphveil.report.file_names import file_name
 from graphveil.study.folder import make_public_folder
 from graphveil.whole_files import write_bytes
 
@@ -38,22 +38,25 @@ def artefacts(part: PublicPart) -> tuple[Artefact, ...]:
 
 
 def _found(part: PublicPart) -> Iterator[Artefact]:
-    from graphveil.report import card, changes, charts, page, releases
+    from graphveil.report import card, charts, page, tables
 
     published = {each.series: each for each in part.series if each.releases}
 
-    @cache  # the page shows what the files hold
+    @cache  # the picture is made from the drawing
     def drawing(name: str) -> bytes:
         return charts.drawing(published[name], part.promise.calendar)
 
-    yield Artefact("releases.csv", False, partial(releases.as_csv, part))
-    yield Artefact("changes.csv", False, partial(changes.as_csv, part))
+    for each in tables.TABLES:
+        yield Artefact(each.file, False, partial(each.content, part))
+    for name, series in published.items():
+        made = partial(tables.series_table, series)
+        yield Artefact(f"charts/{file_name(name)}.csv", False, made)
     yield Artefact("card.json", False, partial(card.as_json, part))
     for name in published:
-        file = chart_file(name)
+        file = file_name(name)
         yield Artefact(f"charts/{file}.svg", True, partial(drawing, name))
         yield Artefact(f"charts/{file}.png", True, partial(_picture, drawing, name))
-    yield Artefact("report.html", True, partial(page.page, part, drawing))
+    yield Artefact("report.html", True, partial(page.page, part))
 
 
 def _picture(drawing: Callable[[str], bytes], name: str) -> bytes:

@@ -6,13 +6,12 @@ release; releases of older studies, of which it was not, have no such rows.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from graphveil.planning.changes import Change
+from graphveil.report.columns import described
 
 if TYPE_CHECKING:
     from graphveil.study.public.facts import ReleaseMade
@@ -24,33 +23,24 @@ NEW, AGAINST = "new", "against the time before"
 
 @dataclass(frozen=True)
 class PublishedChange:
-    """One change of one number.
+    """One change of one number."""
 
-    Attributes:
-        series: the name of the series.
-        step: the last step of the time that is looked at, from 0 on.
-        label: the public name of that step.
-        degree: which degree the number is about; None for a statistic that is one number.
-        kind: "new", or "against the time before": new now less new in as many steps before.
-        over: how many steps are taken together.
-        value: the change of the raw values, unbiased.
-        noise_std: the standard deviation of the noise in it.
-        level: the probability with which `low` and `high` enclose the true change.
-        low: the lower end of the interval.
-        high: the upper end of the interval.
-    """
-
-    series: str
-    step: int
-    label: str
-    degree: int | None
-    kind: str
-    over: int
-    value: int
-    noise_std: float
-    level: str
-    low: int
-    high: int
+    series: str = described("the name of the series")
+    step: int = described("the number of the last step of the time that is looked at, from 0 on")
+    label: str = described("the public name of that step")
+    degree: int | None = described(
+        "which degree (number of links) the number is about",
+        empty="if a release of the series is a single number",
+    )
+    kind: str = described(
+        f"{NEW}: now less then; {AGAINST}: new now less what was new in as many steps before"
+    )
+    over: int = described("how many steps are taken together")
+    value: int = described("the change of the raw values, unbiased")
+    noise_std: float = described("the standard deviation of the noise in value, rounding included")
+    level: str = described("the probability with which low and high enclose the true change")
+    low: int = described("the lower end of the interval; for what never falls it is not below 0")
+    high: int = described("the upper end of the interval")
 
     @property
     def clear(self) -> bool:
@@ -95,13 +85,3 @@ def _least(end: int, series: PublishedSeries, against: bool) -> int:
 def new_at(series: PublishedSeries, made: ReleaseMade) -> tuple[PublishedChange, ...]:
     """What is new in a single step, number by number; nothing where that was not announced."""
     return tuple(each for each in changes(series, made) if each.kind == NEW and each.over == 1)
-
-
-def as_csv(part: PublicPart) -> bytes:
-    """The rows as CSV in UTF-8; what does not apply is empty."""
-    text = io.StringIO()
-    names = [each.name for each in fields(PublishedChange)]
-    writer = csv.DictWriter(text, names, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(asdict(row) for row in all_changes(part))
-    return text.getvalue().encode()

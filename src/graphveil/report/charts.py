@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from functools import partial
-from html import escape
 from typing import TYPE_CHECKING
 
-from graphveil.rendering import png_of_svg, specification, svg
+from graphveil.rendering import png_of_svg
+from graphveil.report.drawings.frame import WIDE, Size
+from graphveil.report.drawings.over_degrees import over_degrees
+from graphveil.report.drawings.over_steps import over_steps
 from graphveil.report.news import reading
 from graphveil.report.scalar_chart import scalar_chart
 from graphveil.report.vector_chart import vector_chart
-from graphveil.report.wording import counted_things, percent, whole
+from graphveil.report.wording import budget, counted_things, cut, heading, percent, whole
 
 if TYPE_CHECKING:
     import altair
@@ -19,19 +19,35 @@ if TYPE_CHECKING:
     from graphveil.calendar.calendar import Calendar
     from graphveil.study.public.history import PublishedSeries
 
-_ID = re.compile(r'(?<=\bid=")[^"]+(?=")|(?<=url\(#)[^)]+(?=\))|(?<=href="#)[^"]+(?=")')
+
+def drawing(
+    series: PublishedSeries, calendar: Calendar, size: Size = WIDE, *, titled: bool = True
+) -> bytes:
+    """The chart as SVG with a text alternative; the same series is always the same bytes.
+
+    Args:
+        series: it has at least one release.
+        calendar: of its study.
+        size: of the drawing.
+        titled: whether it says what it shows; on a page the heading above it does.
+    """
+    head = _head(series) if titled else ()
+    label = description(series, calendar)
+    if series.vector:
+        return over_degrees(series, size, head, label).encode()
+    return over_steps(series, calendar, size, head, label).encode()
+
+
+def _head(series: PublishedSeries) -> tuple[str, ...]:
+    loss = budget(series.epsilon, series.delta)
+    about = f"Series {series.series} · {loss} for all its releases · {series.mechanism}"
+    projected = () if series.projection is None else (f"It is {cut(series)}.",)
+    return heading(series), about, *projected
 
 
 def chart(series: PublishedSeries) -> altair.LayerChart:
-    """The picture that fits the series; it has at least one release."""
+    """The same for notebooks, where a chart may be changed; it takes longer to draw."""
     return vector_chart(series) if series.vector else scalar_chart(series)
-
-
-def drawing(series: PublishedSeries, calendar: Calendar) -> bytes:
-    """The chart as SVG with a text alternative; the same series is always the same bytes."""
-    text = _with_own_ids(svg(specification(partial(chart, series))).decode(), series.series)
-    label = escape(description(series, calendar), quote=True)
-    return text.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1).encode()
 
 
 def picture(drawn: bytes) -> bytes:
@@ -54,12 +70,3 @@ def description(series: PublishedSeries, calendar: Calendar) -> str:
         f"{first.label} and {whole(last.processed[0])} in {last.label}. "
         f"{reading(series, last, calendar)}"
     )
-
-
-def _with_own_ids(text: str, name: str) -> str:
-    """The drawing with ids of its own.
-
-    The renderer numbers clip paths over its whole life, and several drawings share a page.
-    """
-    found: dict[str, str] = {}
-    return _ID.sub(lambda each: found.setdefault(each[0], f"{name}-{len(found)}"), text)

@@ -20,7 +20,7 @@ TOO_NOISY = "too noisy to tell"
 
 def reading(series: PublishedSeries, made: ReleaseMade, calendar: Calendar) -> str:
     """A release as a sentence; of a vector, where to look."""
-    sure, when = percent(made.level), _opening(phrases.by(calendar, made.step))
+    sure, when = percent(made.level), opening(phrases.by(calendar, made.step))
     if series.vector:
         return (
             f"{when}, each of the {series.width} true numbers, taken separately, lies in "
@@ -49,9 +49,9 @@ def news(series: PublishedSeries, made: ReleaseMade, calendar: Calendar) -> list
 
 def _told(series: PublishedSeries, each: PublishedChange, calendar: Calendar) -> str:
     """A change as a sentence."""
-    when = _during(calendar, each.step, each.over)
+    when = during(calendar, each.step, each.over)
     if each.kind == changes.AGAINST:
-        before = _during(calendar, each.step - each.over, each.over).removeprefix("in ")
+        before = during(calendar, each.step - each.over, each.over).removeprefix("in ")
         what = "New" if series.monotone else "The change"
         return f"{what} {when} against {before}: {verdict(each)}."
     if series.monotone:
@@ -69,7 +69,7 @@ def verdict(each: PublishedChange) -> str:
     return f"{figure(each.high)} more to {figure(-each.low)} fewer: no clear change"
 
 
-def _during(calendar: Calendar, step: int, over: int) -> str:
+def during(calendar: Calendar, step: int, over: int) -> str:
     """The time of some steps that end with this one."""
     if over == 1:
         return phrases.during(calendar, step)
@@ -80,5 +80,6 @@ def _until(calendar: Calendar, step: int) -> str:
     return phrases.by(calendar, step).replace("by ", "to ", 1)
 
 
-def _opening(words: str) -> str:
+def opening(words: str) -> str:
+    """Words as they begin a sentence."""
     return words[0].upper() + words[1:]

@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from graphveil.graph.hub_bound import HubBound
-from graphveil.noise.exact_numbers import as_text
+from graphveil.calendar import phrases
 from graphveil.planning.usefulness import percent
-from graphveil.report import statement, wording
+from graphveil.report import page_tables, statement, wording
 from graphveil.report.card import NO_PROMISE, NO_REASON
-from graphveil.report.changes import new_at
-from graphveil.report.chart_files import chart_file
-from graphveil.report.news import TOO_NOISY, is_drowned, news, reading
+from graphveil.report.drawings.frame import NARROW, WIDE
+from graphveil.report.file_names import file_name
+from graphveil.report.glance import glance
+from graphveil.report.headline import headline
+from graphveil.report.news import news, reading
 from graphveil.report.releases import counted
+from graphveil.report.summary import summary
+from graphveil.report.tables import TABLES
 
 if TYPE_CHECKING:
     from graphveil.calendar.calendar import Calendar
     from graphveil.planning.usefulness import Judgement
-    from graphveil.study.public.facts import ReleaseMade, SensitivityFact
+    from graphveil.study.public.facts import SensitivityFact
     from graphveil.study.public.history import PublishedSeries
     from graphveil.study.public.public_part import PublicPart
 
-SHORT = 12  # tables of up to this many steps are open from the start
+PRINTED = 6  # series whose charts the short edition on paper shows: on one page
+LISTED = 24  # series that it lists
 TEMPLATE = "page.html.jinja"
 CHECK = """\
 import hashlib, json
@@ -41,21 +42,8 @@ print(previous)
 """
 
 
-@dataclass(frozen=True)
-class PageTable:
-    """Cells as readers see them; the first column names the rows."""
-
-    header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-
-
-def page(part: PublicPart, drawing: Callable[[str], bytes]) -> bytes:
-    """The page as a file.
-
-    Args:
-        part: the study.
-        drawing: gives the SVG of a series that has releases, by its name.
-    """
+def page(part: PublicPart) -> bytes:
+    """The page as a file."""
     import jinja2
 
     environment = jinja2.Environment(
@@ -66,32 +54,43 @@ def page(part: PublicPart, drawing: Callable[[str], bytes]) -> bytes:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    series = [_section(each, part.promise.calendar, drawing) for each in part.series]
-    return environment.get_template(TEMPLATE).render(_context(part), series=series).encode()
+    return environment.get_template(TEMPLATE).render(_context(part)).encode()
 
 
 def _context(part: PublicPart) -> dict[str, Any]:
     epsilon, delta = part.total
-    guess = statement.certainties(epsilon)[0]
+    calendar = part.promise.calendar
     return {
         "part": part,
         "promise": part.promise,
         "statement": statement,
         "words": wording,
+        "summary": summary(part),
+        "headline": headline(part),
+        "glance": list(glance(part)),
+        "glance_times": _glance_times(part),
+        "series": [_section(each, calendar) for each in part.series],
+        "printed": PRINTED,
+        "listed": LISTED,
         "span": wording.span(part),
         "budget": wording.budget(epsilon, delta),
-        "even_guess": statement.chance(guess.at_most),
-        "certainties": statement.certainties(epsilon),
-        "calendar": part.promise.calendar,
+        "even_guess": statement.chance(statement.certainties(epsilon)[0].at_most),
+        "calendar": calendar,
         "next_step": _next_step(part),
         "level": wording.percent(part.promise.confidence),
-        "shares": _shares(part),
-        "exposures": _exposures(part),
+        "tables": page_tables,
+        "files": TABLES,
         "why_no_bound": NO_PROMISE,
         "spent_share": f"{float(part.spent[0] / epsilon):.1%}",
         "no_reason": NO_REASON,
         "check": CHECK,
     }
+
+
+def _glance_times(part: PublicPart) -> tuple[str, str]:
+    """Up to when and during which time the newest numbers count."""
+    calendar, step = part.promise.calendar, max(len(part.steps) - 1, 0)
+    return phrases.by(calendar, step), phrases.during(calendar, step)
 
 
 def _next_step(part: PublicPart) -> str | None:
@@ -100,49 +99,31 @@ def _next_step(part: PublicPart) -> str | None:
     return calendar.label(step) if last is None or step <= last else None
 
 
-def _shares(part: PublicPart) -> PageTable:
-    """What each series costs, and what is left."""
-    with_delta = bool(part.total[1])
-
-    def row(name: str, epsilon: Fraction, delta: Fraction | None) -> tuple[str, ...]:
-        shares = as_text(epsilon), as_text(delta or Fraction())
-        return (name, *shares[: 2 if with_delta else 1])
-
-    rows = [row(each.series, each.epsilon, each.delta) for each in part.series]
-    rows += [row("spent", *part.spent), row("left", *part.left), row("total", *part.total)]
-    return PageTable(("", "ε", "δ")[: 3 if with_delta else 2], tuple(rows))
-
-
-def _exposures(part: PublicPart) -> PageTable | None:
-    """What whoever breaks the promise loses; None if that is nothing."""
-    found = statement.exposures(part)
-    if not found:
-        return None
-    losses = (part.spent[0], *(each.epsilon for each in found))
-    told = (f"at most {statement.rounded_up(loss)}" for loss in losses)
-    bound = part.promise.degree_bound
-    assert isinstance(bound, HubBound), "nobody else is told of exposures"
-    header = f"linked to people {bound.hub_in_words}", "ε of the open series"
-    return PageTable(header, tuple(zip(statement.exposed_persons(part), told, strict=True)))
-
-
-def _section(
-    series: PublishedSeries, calendar: Calendar, drawing: Callable[[str], bytes]
-) -> dict[str, Any]:
+def _section(series: PublishedSeries, calendar: Calendar) -> dict[str, Any]:
     """What the template needs of one series."""
-    from markupsafe import Markup
-
     last = series.releases[-1] if series.releases else None
     return {
         "name": series.series,
-        "file": chart_file(series.series),
+        "file": file_name(series.series),
         "heading": wording.heading(series),
         "reading": reading(series, last, calendar) if last else "Nothing is published yet.",
         "news": news(series, last, calendar) if last else [],
-        # Drawn from our own data by a renderer that escapes every text: safe as it stands.
-        "svg": Markup(drawing(series.series).decode()) if last else None,
+        "drawings": _drawings(series, calendar) if last else {},
         "facts": _facts(series),
-        "tables": _tables(series, last) if last else [],
+        "tables": page_tables.release_tables(series) if last else (),
+    }
+
+
+def _drawings(series: PublishedSeries, calendar: Calendar) -> dict[str, Any]:
+    """The chart for wide and for narrow paper; the heading above it is its title."""
+    from markupsafe import Markup
+
+    from graphveil.report import charts
+
+    # Drawn from our own data, with every text escaped: safe as it stands.
+    return {
+        name: Markup(charts.drawing(series, calendar, size, titled=False).decode())
+        for name, size in (("wide", WIDE), ("narrow", NARROW))
     }
 
 
@@ -196,69 +177,3 @@ def _length(series: PublishedSeries) -> str:
     made = wording.many(len(series.releases), "release")
     planned = f"of {series.horizon} planned" if series.horizon else "so far, with no fixed end"
     return f"{made} {planned}, from {series.first_label} on"
-
-
-def _tables(series: PublishedSeries, last: ReleaseMade) -> list[dict[str, Any]]:
-    if not series.vector:
-        name, open_now = "All releases", len(series.releases) <= SHORT
-        return [{"title": name, "open": open_now, "table": _scalar_table(series)}]
-    return [
-        {"title": f"{last.label}, all numbers", "open": False, "table": _degree_table(last)},
-        {"title": "All releases", "open": False, "table": _vector_table(series)},
-    ]
-
-
-def _scalar_table(series: PublishedSeries) -> PageTable:
-    level = wording.percent(series.releases[-1].level)
-    told = any(made.changes for made in series.releases)
-    return PageTable(
-        (
-            *("step", "in all", "raw", f"{level} interval", "noise (std)"),
-            *(("new", "its interval") if told else ()),
-        ),
-        tuple(
-            (
-                made.label,
-                *_cells(made, 0),
-                wording.figure(made.noise_std),
-                *(_new_cells(series, made) if told else ()),
-            )
-            for made in series.releases
-        ),
-    )
-
-
-def _new_cells(series: PublishedSeries, made: ReleaseMade) -> tuple[str, str]:
-    """What is new in a step; nothing at the first."""
-    found = new_at(series, made)
-    if not found:
-        return "", ""
-    new = found[0]
-    if series.monotone:
-        return wording.figure(new.value), wording.count_range(new.low, new.high)
-    return wording.figure(new.value), f"{wording.figure(new.low)} to {wording.figure(new.high)}"
-
-
-def _degree_table(made: ReleaseMade) -> PageTable:
-    header = ("d", "processed", "raw", f"{wording.percent(made.level)} interval")
-    return PageTable(header, tuple((str(d), *_cells(made, d)) for d in range(len(made.raw))))
-
-
-def _cells(made: ReleaseMade, place: int) -> tuple[str, str, str]:
-    return (
-        wording.whole(made.processed[place])
-        + (f" ({TOO_NOISY})" if is_drowned(made, place) else ""),
-        wording.figure(made.raw[place]),
-        wording.count_range(made.low[place], made.high[place]),
-    )
-
-
-def _vector_table(series: PublishedSeries) -> PageTable:
-    """Step by degree; raw values stand in the rows below the processed ones."""
-    rows: list[tuple[str, ...]] = []
-    for made in series.releases:
-        noise = wording.figure(made.noise_std)
-        rows.append((made.label, *map(wording.whole, made.processed), noise))
-        rows.append((f"{made.label}, raw", *map(wording.figure, made.raw), noise))
-    header = ("step", *(str(degree) for degree in range(series.width)), "noise (std)")
-    return PageTable(header, tuple(rows))

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 from collections.abc import Container, Iterator
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from graphveil.errors import StudyError
 from graphveil.noise.exact_numbers import as_text
+from graphveil.report import columns
 from graphveil.report.changes import new_at
+from graphveil.report.columns import described, kind_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -20,50 +21,37 @@ if TYPE_CHECKING:
     from graphveil.study.public.history import PublishedSeries
     from graphveil.study.public.public_part import PublicPart
 
+FIRST = "at the first release, and where an older version made it"
+
 
 @dataclass(frozen=True)
 class Measurement:
-    """One published number.
+    """One published number."""
 
-    Attributes:
-        series: the name of the series.
-        statistic: what is counted, with its parameters.
-        step: from 0 on.
-        label: the public name of the step.
-        degree: which degree the number is about; None for a statistic that is one number.
-        raw: the count with its noise, unbiased.
-        processed: the same, post-processed with public facts alone.
-        noise_std: the standard deviation of the noise in `raw`.
-        level: the probability with which `low` and `high` enclose the truth.
-        low: the lower end of the interval.
-        high: the upper end of the interval.
-        new: by how much `raw` has changed since the step before; None at the first.
-        new_std: the standard deviation of the noise in `new`.
-        new_low: the lower end of the interval of what is new.
-        new_high: its upper end.
-        epsilon: what the whole series costs, not this number alone.
-        delta: likewise; None for pure ε.
-        mechanism: how the noise is made.
-    """
-
-    series: str
-    statistic: str
-    step: int
-    label: str
-    degree: int | None
-    raw: int
-    processed: float
-    noise_std: float
-    level: str
-    low: int
-    high: int
-    new: int | None
-    new_std: float | None
-    new_low: int | None
-    new_high: int | None
-    epsilon: str
-    delta: str | None
-    mechanism: str
+    series: str = described("the name of the series")
+    statistic: str = described("what is counted, with its parameters, as commands write it")
+    step: int = described("the number of the step, from 0 on")
+    label: str = described("the public name of the step, such as 2020 or 2020-03")
+    degree: int | None = described(
+        "which degree (number of links) the number is about",
+        empty="if a release of the series is a single number",
+    )
+    raw: int = described("the count plus noise: unbiased, sometimes negative; compute with this")
+    processed: float = described(
+        "the same, adjusted by public facts alone (a count is not negative, some never fall); "
+        "for looking at"
+    )
+    noise_std: float = described("the standard deviation of the noise in raw")
+    level: str = described("the probability with which low and high enclose the truth")
+    low: int = described("the lower end of the interval of the true count; each number by itself")
+    high: int = described("the upper end of that interval")
+    new: int | None = described("by how much raw has changed since the step before", empty=FIRST)
+    new_std: float | None = described("the standard deviation of the noise in new", empty=FIRST)
+    new_low: int | None = described("the lower end of the interval of what is new", empty=FIRST)
+    new_high: int | None = described("the upper end of that interval", empty=FIRST)
+    epsilon: str = described("the price (ε) of the whole series, exact; not of this number alone")
+    delta: str | None = described("likewise its δ", empty="if the guarantee is pure ε")
+    mechanism: str = described("how the noise is made")
 
 
 def measurements(part: PublicPart, steps: Container[int] | None = None) -> tuple[Measurement, ...]:
@@ -73,11 +61,12 @@ def measurements(part: PublicPart, steps: Container[int] | None = None) -> tuple
         for series in part.series
         for made in series.releases
         if steps is None or made.step in steps
-        for row in _rows(series, made)
+        for row in rows(series, made)
     )
 
 
-def _rows(series: PublishedSeries, made: ReleaseMade) -> Iterator[Measurement]:
+def rows(series: PublishedSeries, made: ReleaseMade) -> Iterator[Measurement]:
+    """The numbers of one release, by degree."""
     news = new_at(series, made)
     for degree, raw in enumerate(made.raw):
         new = news[degree] if news else None
@@ -111,17 +100,13 @@ def counted(series: PublishedSeries) -> str:
 
 def as_csv(part: PublicPart) -> bytes:
     """The rows as CSV in UTF-8; what does not apply is empty."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, [each.name for each in fields(Measurement)], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(asdict(row) for row in measurements(part))
-    return text.getvalue().encode()
+    return columns.as_csv(Measurement, measurements(part))
 
 
 def as_json(part: PublicPart) -> bytes:
     """The rows as a list of objects; what does not apply is null."""
-    rows = [asdict(row) for row in measurements(part)]
-    return (json.dumps(rows, indent=1, ensure_ascii=False) + "\n").encode()
+    found = [dict(vars(row)) for row in measurements(part)]
+    return (json.dumps(found, indent=1, ensure_ascii=False) + "\n").encode()
 
 
 def as_parquet(part: PublicPart) -> bytes:
@@ -139,5 +124,5 @@ def as_frame(part: PublicPart) -> pl.DataFrame:
     import polars as pl
 
     kinds: dict[str, Any] = {"int": pl.Int64(), "float": pl.Float64(), "str": pl.String()}
-    schema = {each.name: kinds[str(each.type).split(" ")[0]] for each in fields(Measurement)}
-    return pl.DataFrame([asdict(row) for row in measurements(part)], schema=schema)
+    schema = {each.name: kinds[kind_of(each.type)] for each in fields(Measurement)}
+    return pl.DataFrame([dict(vars(row)) for row in measurements(part)], schema=schema)

@@ -53,6 +53,19 @@ def _plain(series: PublishedSeries) -> str:
     return known.format(**(series.parameters | series.spans)) + _among(series)
 
 
+def counted_at(series: PublishedSeries, degree: int) -> str:
+    """What one number of a series counts, such as "people with at least 1 link"."""
+    plain = _plain(series)
+    if not series.vector:
+        return plain
+    at, found = re.subn(r"\bd\b", str(degree), plain)
+    return _singular(at) if found and degree == 1 else at if found else f"{plain}, d = {degree}"
+
+
+def _singular(words: str) -> str:
+    return re.sub(r"\b(1 (?:\w+ )?link)s\b", r"\1", words)
+
+
 def _among(series: PublishedSeries) -> str:
     """Who is counted, where it is not everybody."""
     window = series.spans.get(WINDOW)

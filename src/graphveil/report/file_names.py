@@ -1,4 +1,4 @@
-"""What the files of charts are called: after their series, as far as file systems allow."""
+"""What the files of a series are called: after it, as far as file systems allow."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from graphveil.study.public.chain import digest
 LONGEST = 200  # there are studies from before series had a longest name
 
 
-def chart_file(series: str) -> str:
-    """The name of a series' chart, without its ending; a name that is too long is cut."""
+def file_name(series: str) -> str:
+    """The name without its ending; one that is too long is cut."""
     return series if len(series) <= LONGEST else f"{series[:100]}-{digest(series)[:16]}"

@@ -1,0 +1,145 @@
+"""The summary on top of the page: five questions that everybody asks, a sentence for each.
+
+Made from the public facts alone. With several series it is about one of them, the `headline`; the
+others are told in the table below it and in their own sections.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from graphveil.calendar import phrases
+from graphveil.graph.hub_bound import HubBound
+from graphveil.graph.no_bound import NoBound
+from graphveil.noise.exact_numbers import as_text
+from graphveil.report import changes, statement, wording
+from graphveil.report.headline import headline
+from graphveil.report.news import TOO_NOISY, is_drowned, opening, verdict
+
+if TYPE_CHECKING:
+    from graphveil.report.changes import PublishedChange
+    from graphveil.study.public.history import PublishedSeries
+    from graphveil.study.public.public_part import PublicPart
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A question and the sentence that answers it."""
+
+    question: str
+    sentence: str
+
+
+def summary(part: PublicPart) -> tuple[Answer, ...]:
+    """The five answers."""
+    return (
+        Answer("How many by now?", how_many(part)),
+        Answer("How many are new?", how_many_new(part)),
+        Answer("More or fewer than before?", more_or_fewer(part)),
+        Answer("How sure is that?", how_sure(part)),
+        Answer("What is promised to me?", promised(part)),
+    )
+
+
+def how_many(part: PublicPart) -> str:
+    """The newest number, by when, and where it lies."""
+    found = headline(part)
+    if found is None:
+        return "Nothing is published yet."
+    made, place = found.newest, found.place
+    by = opening(phrases.by(found.calendar, made.step))
+    where = _range(made.low[place], made.high[place])
+    noisy = f": {TOO_NOISY} more" if is_drowned(made, place) else ""
+    return f"{by}, the number of {found.things} was {where}{noisy}."
+
+
+def _range(low: int, high: int) -> str:
+    if low <= 0:
+        return wording.count_range(low, high)
+    return f"between {wording.figure(low)} and {wording.figure(high)}"
+
+
+def how_many_new(part: PublicPart) -> str:
+    """What the newest step has added."""
+    found = headline(part)
+    if found is None or len(found.series.releases) < 2:
+        return "How many are new can be told from the second release on."
+    new = found.change(changes.NEW)
+    if new is None:
+        return f"How many were new {found.during()} was not announced with that release."
+    if not found.series.monotone:
+        before = phrases.step_name(found.calendar)
+        clearly = "it changed" if new.clear else "it did not clearly change"
+        return f"{opening(found.during())}, {clearly}: {_bare(new)} than one {before} before."
+    noisy = f": {TOO_NOISY} more" if new.low == 0 else ""
+    return f"Of these, {_range(new.low, new.high)} were new {found.during()}{noisy}."
+
+
+def _bare(change: PublishedChange) -> str:
+    return verdict(change).partition(":")[0]
+
+
+def more_or_fewer(part: PublicPart) -> str:
+    """How what is new compares with the step before."""
+    found = headline(part)
+    if found is None or len(found.series.releases) < 3:
+        return "Whether that is more or fewer than before can be told from the third release on."
+    against = found.change(changes.AGAINST)
+    if against is None:
+        return "Whether that is more or fewer than before was not announced with that release."
+    what = "That" if found.series.monotone else "That change"
+    clearly = "is" if against.clear else "is no clear difference:"
+    return f"{what} {clearly} {_bare(against)} than {found.during(1)}."
+
+
+def how_sure(part: PublicPart) -> str:
+    """What the ranges mean, and what they leave out."""
+    found = headline(part)
+    level = wording.percent(found.newest.level if found else part.promise.confidence)
+    sentence = (
+        "Each of these ranges, taken by itself, holds the true number with a probability of at "
+        f"least {level}; that covers the noise that was added for privacy, not people whom nobody "
+        "recorded"
+    )
+    drowned, told = _noisy_series(part)
+    if drowned:
+        sentence += f", and {drowned} of {wording.many(told, 'series', 'series')} "
+        sentence += f"{'is' if drowned == 1 else 'are'} {TOO_NOISY} much"
+    return f"{sentence}."
+
+
+def _noisy_series(part: PublicPart) -> tuple[int, int]:
+    """How many series are mostly noise in their newest release, of how many."""
+    told = [each for each in part.series if each.releases]
+    return sum(is_mostly_noise(each) for each in told), len(told)
+
+
+def is_mostly_noise(series: PublishedSeries) -> bool:
+    """Whether no number of the newest release is more than its noise."""
+    made = series.releases[-1]
+    return all(is_drowned(made, place) for place in range(len(made.raw)))
+
+
+def promised(part: PublicPart) -> str:
+    """What the guarantee says to a person."""
+    epsilon, delta = part.total
+    even = statement.certainties(epsilon)[0]
+    weak = "The promise is weak: " if epsilon > statement.WEAK else ""
+    nobody = "nobody" if weak else "Nobody"
+    fails = f"; this may fail with a probability of at most {as_text(delta)}" if delta else ""
+    return (
+        f"{weak}{nobody} who reads everything that this study will ever publish can become more "
+        f"than {statement.chance(even.at_most)} sure that you are in the records, if they gave it "
+        f"an even chance before, {_condition(part)}{fails}."
+    )
+
+
+def _condition(part: PublicPart) -> str:
+    """For whom that holds."""
+    bound = part.promise.degree_bound
+    if isinstance(bound, NoBound):
+        return "however many links you or others have"
+    if isinstance(bound, HubBound) and not bound.checked:
+        return f"provided that you have {bound.of_one_person}"
+    return f"provided that everybody has {bound.in_words}"

@@ -1,0 +1,53 @@
+"""The public tables: which files there are, what their rows are, and what each column means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from graphveil.report.changes import PublishedChange, all_changes
+from graphveil.report.columns import Entry, as_csv, entries
+from graphveil.report.releases import Measurement, measurements, rows
+
+if TYPE_CHECKING:
+    from graphveil.study.public.history import PublishedSeries
+    from graphveil.study.public.public_part import PublicPart
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table that is published as CSV.
+
+    Attributes:
+        file: its name in the public folder.
+        about: what one row of it is.
+        kind: the class of its rows, which says what each column means.
+        rows: its content.
+    """
+
+    file: str
+    about: str
+    kind: type[Any]
+    rows: Callable[[PublicPart], Iterable[Any]]
+
+    def content(self, part: PublicPart) -> bytes:
+        """The file."""
+        return as_csv(self.kind, self.rows(part))
+
+
+def dictionary(_: PublicPart | None = None) -> tuple[Entry, ...]:
+    """What every column of every table means; the same for all studies."""
+    return tuple(entry for table in TABLES for entry in entries(table.file, table.kind))
+
+
+TABLES = (
+    Table("releases.csv", "one published number", Measurement, measurements),
+    Table("changes.csv", "what is new, and how it compares", PublishedChange, all_changes),
+    Table("dictionary.csv", "what one column of these tables means", Entry, dictionary),
+)
+
+
+def series_table(series: PublishedSeries) -> bytes:
+    """The rows of one series, with the columns of all releases."""
+    return as_csv(Measurement, (row for made in series.releases for row in rows(series, made)))

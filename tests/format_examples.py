@@ -82,7 +82,7 @@ COMPACT = Example(
 MICROBETRACE = Example(
     "microbetrace",
     ("nodes.csv", "links.csv"),
-    ReadingOptions(time="collection_date"),
+    ReadingOptions(time="collection_date", day_first=False, max_distance="0.015"),
     [("M1", "2021-07-08"), ("M2", "2021-07-19"), ("M3", "2021-08-02"), ("M4", None)],
     [("M1", "M2"), (" M2", "M3"), ("M3", "M4")],
     False,
@@ -136,4 +136,17 @@ LINELIST = Example(
     [("N1", "N2"), ("N1", "N3"), ("N2", "N3"), ("N2", "N4"), ("N3", "N4")],
     None,
 )
-EXAMPLES = (PAIR, HIVTRACE, COMPACT, MICROBETRACE, SNAP, TEMPORAL, GRAPHML, LINELIST)
+CONTACTS = Example(
+    "contacts",
+    ("linelist.csv", "contacts.csv"),
+    ReadingOptions(time="onset,report", where=("type=person",)),
+    [
+        ("W01", "2014-03-02"),
+        ("W02", "2014-03-11"),
+        ("W03", "2014-03-14"),
+        ("W04", "2014-04-01"),
+    ],
+    [("W01", "W02"), ("W02", "W03"), ("W03", "W04")],
+    None,
+)
+EXAMPLES = (PAIR, HIVTRACE, COMPACT, MICROBETRACE, SNAP, TEMPORAL, GRAPHML, LINELIST, CONTACTS)

@@ -120,7 +120,9 @@ def test_other_formats_and_options_reach_the_readers(tmp_path: Path) -> None:
     (tmp_path / "who.csv").write_text(text)
     (tmp_path / "links.csv").write_text("source,target\nann,ben\n")
     files = (tmp_path / "who.csv", tmp_path / "links.csv")
-    found = run_json("add", root, *files, "--format", "microbetrace", "--time", "Diagnosed")
+    found = run_json(
+        "add", root, *files, "--format", "microbetrace", "--time", "Diagnosed", "--month-first"
+    )
     assert (found["nodes_added"], found["files"][0]["format"]) == (2, "microbetrace")
     again = run("add", root, *files, "--format", "microbetrace", "--dry-run").err
     assert "dated by the column 'Diagnosed'" in again  # as before

@@ -20,16 +20,23 @@ ODD_IDS = [
 ]  # fmt: skip
 DATES = ["2001", "2002-03", "2003-04-05", "2004-05-06T07:08:09Z"]
 ODD_DATES = ["", "NA", "7/8/2005", "spring", "2002.0", " 2003 ", "31/12/2004", "9999", "1999"]
+ODD_DATES += ["03/2004", "2003-Q2", "2004-W11", "3/14/04", "14-Mar-2003", "20040314", "38000"]
+MARKS = ["note", "note", "5", "17", "", "facility"]
+DISTANCES, ODD_DISTANCES = ["0.01", "0.0150", "0.02", "0"], ["", "far", "-1", "1e-3", "inf", "NaN"]
+CONDITIONS = ["more=note|5|17", "more!=facility", "more>=5", "nodes:more=note"]
 NODE_STYLES = [
     "quoted", "stray", "open", "close", "loose", "wide", "twice", "DX", "edi", "own", "extra",
 ]  # fmt: skip
 LINK_STYLES = ["quoted", "stray", "loose", "wide", "directed", "removed"]
+TIMES = dict.fromkeys(["microbetrace", "linelist", "graphml", "contacts"], "when")
+TIMES |= {"hivtrace": "dx"}
 FORMATS_OF = {  # each way, and the registered formats that it goes through
     "pair": ("pair",),
     "hivtrace": ("hivtrace",),
     "hivtrace compact": ("hivtrace",),
     "hivtrace and nodes": ("hivtrace", "pair"),
     "microbetrace": ("microbetrace",),
+    "contacts": ("contacts",),
     "linelist": ("linelist",),
     "linelist and nodes": ("linelist", "pair"),
     "snap": ("snap",),
@@ -49,6 +56,7 @@ class Node:
     name: str
     time: str
     style: str = "plain"  # or one of NODE_STYLES, or blank
+    mark: str = "note"  # what conditions look at
 
 
 @dataclass(frozen=True)
@@ -59,6 +67,7 @@ class Link:
     target: str
     time: str
     style: str = "plain"  # or one of LINK_STYLES
+    distance: str = "0.01"
 
 
 @dataclass(frozen=True)
@@ -137,20 +146,27 @@ def _name(chance: random.Random, oddity: float) -> str:
 
 def _node(chance: random.Random, name: str, oddity: float) -> Node:
     time = chance.choice(ODD_DATES if chance.random() < oddity else DATES)
-    return Node(name, time, chance.choice(NODE_STYLES) if chance.random() < oddity else "plain")
+    style = chance.choice(NODE_STYLES) if chance.random() < oddity else "plain"
+    return Node(name, time, style, chance.choice(MARKS))
 
 
 def _link(chance: random.Random, names: list[str], hub: str | None, oddity: float) -> Link:
     source = hub or chance.choice(names)
     target = _name(chance, 0.5) if chance.random() < oddity / 4 else chance.choice(names)
     style = chance.choice(LINK_STYLES) if chance.random() < oddity else "plain"
-    return Link(source, target, chance.choice(["", "", "2003", "2005"]), style)
+    distance = chance.choice(ODD_DISTANCES if chance.random() < oddity else DISTANCES)
+    return Link(source, target, chance.choice(["", "", "2003", "2005"]), style, distance)
 
 
 def reading_options(chance: random.Random, way: str) -> ReadingOptions:
-    time = {"hivtrace": "dx", "microbetrace": "when", "linelist": "when", "graphml": "when"}
     first = way.partition(" ")[0]
     edge_time = "met" if first == "hivtrace" and chance.random() < 0.5 else None
+    named = TIMES.get(first)
     return ReadingOptions(
-        time=time.get(first), edge_time=edge_time, day_first=chance.random() < 0.2
+        time=chance.choice([named, f"{named},more"]) if named else None,
+        edge_time=edge_time,
+        max_distance="0.015" if first == "contacts" else None,
+        where=(chance.choice(CONDITIONS),) if named and chance.random() < 0.3 else (),
+        day_first=chance.choice([None, None, True, False]),
+        excel_dates=chance.random() < 0.1,
     )

@@ -56,7 +56,7 @@ def _node_list(written: Written, case: Case, name: str, header: str) -> None:
         if node.style == "blank":
             lines.append((node.name, ()))
         else:
-            row = _row([node.name, node.time, "note"], node.style, case.separator)
+            row = _row([node.name, node.time, node.mark], node.style, case.separator)
             lines.append((row, (node.name,)))
     written.lines(name, lines)
 
@@ -83,6 +83,19 @@ def _microbetrace(case: Case) -> Written:
     return written
 
 
+def _contacts(case: Case) -> Written:
+    written = Written()
+    _node_list(written, case, "nodes.csv", "case_id,when,more")
+    above: list[tuple[str, Sequence[str]]] = [("A title", ()), ("", ())] if case.commented else []
+    lines = [*above, ("from,to,time,distance".replace(",", case.separator), ())]
+    for each in case.links:
+        cells = [each.source, each.target, each.time, each.distance]
+        row = _row(cells, each.style, case.separator)
+        lines.append((row, (each.source, each.target)))
+    written.lines("links.csv", lines)
+    return written
+
+
 def _nodes_beside(case: Case, written: Written) -> Written:
     plain = replace(case, separator=",")
     _node_list(written, plain, "nodes.csv", "node,time,more")
@@ -91,7 +104,7 @@ def _nodes_beside(case: Case, written: Written) -> Written:
 
 def _linelist(case: Case) -> Written:
     written = Written()
-    lines: list[tuple[str, Sequence[str]]] = [("case_id,when,infected_by", ())]
+    lines: list[tuple[str, Sequence[str]]] = [("case_id,when,infected_by,more", ())]
     used: set[int] = set()
     for node in case.nodes:
         if node.style == "blank":
@@ -104,7 +117,7 @@ def _linelist(case: Case) -> Written:
         ]
         used.update(number for number, _ in own)
         infectors = [each.source for _, each in own]
-        row = _row([node.name, node.time, "; ".join(infectors)], node.style, ",")
+        row = _row([node.name, node.time, "; ".join(infectors), node.mark], node.style, ",")
         lines.append((row, [node.name, *infectors]))
     written.lines("cases.csv", lines)
     return written
@@ -121,7 +134,7 @@ def _entry(node: Node) -> dict[str, Any]:
         return {**entry, "dx": node.time, "patient_attributes": {"other": "2001"}}
     if node.style == "extra":
         return {**entry, "edi": years, "Dx": None, "patient_attributes": {"dx": years or "NA"}}
-    return {**entry, "patient_attributes": {"dx": node.time, "seen": "2002"}}
+    return {**entry, "patient_attributes": {"dx": node.time, "seen": "2002", "more": node.mark}}
 
 
 def _json_line(node: Node) -> str:
@@ -198,6 +211,7 @@ def _temporal(case: Case) -> Written:
 
 def _graphml(case: Case) -> Written:
     keys = '<key id="d0" for="node" attr.name="when"/><key id="d1" for="edge" attr.name="time"/>'
+    keys += '<key id="d2" for="node" attr.name="more"/>'
     lines: list[tuple[str, Sequence[str]]] = [
         (f"<graphml>{keys}", ()),
         ('<graph edgedefault="undirected">', ()),
@@ -207,7 +221,7 @@ def _graphml(case: Case) -> Written:
             lines.append(("", ()))
             continue
         again = '<data key="d0">2001</data>' if node.style == "twice" else ""
-        data = f'<data key="d0">{node.time}</data>{again}'
+        data = f'<data key="d0">{node.time}</data>{again}<data key="d2">{node.mark}</data>'
         data = "" if node.style == "edi" else data
         lines.append((f"<node id={quoteattr(node.name)}>{data}</node>", (node.name,)))
     for each in case.links:
@@ -227,6 +241,7 @@ WRITERS: dict[str, Callable[[Case], Written]] = {
     "hivtrace compact": _compact,
     "hivtrace and nodes": lambda case: _nodes_beside(case, _hivtrace(case)),
     "microbetrace": _microbetrace,
+    "contacts": _contacts,
     "linelist": _linelist,
     "linelist and nodes": lambda case: _nodes_beside(case, _linelist(case)),
     "snap": _snap,

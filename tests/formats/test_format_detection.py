@@ -15,25 +15,29 @@ from graphveil.formats.format import Format, register, registered
 from graphveil.formats.source_file import found_files
 
 FORMATS = registered()
+PLAIN = ReadingOptions()
+ALSO = {("linelist", "contacts")}  # formats that read others' lists of people, if one insists
 
 
 def test_there_are_examples_of_every_format() -> None:
     assert {example.format for example in EXAMPLES} == set(FORMATS)
-    assert len(FORMATS) == 7
+    assert len(FORMATS) == 8
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda each: each.name)
 @pytest.mark.parametrize("format_name", sorted(FORMATS))
 def test_a_set_is_recognised_by_its_own_format_only(example: Example, format_name: str) -> None:
     files = found_files(example.paths)
-    claims = [FORMATS[format_name].claims(file, False) for file in files]
-    assert all(claims) == (format_name == example.format)
+    claims = [FORMATS[format_name].claims(file, False, PLAIN) for file in files]
+    claims = [claim for claim in claims if claim and not claim.question]
+    if (example.format, format_name) not in ALSO:
+        assert (len(claims) == len(files)) == (format_name == example.format)
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda each: each.name)
 @pytest.mark.parametrize("format_name", sorted(FORMATS))
 def test_insisting_on_another_format_is_refused(example: Example, format_name: str) -> None:
-    if format_name != example.format:
+    if format_name != example.format and (example.format, format_name) not in ALSO:
         with pytest.raises(InputError):
             read_records(example.paths, format=format_name, options=example.options)
 
@@ -85,13 +89,20 @@ def test_a_node_list_with_infectors_is_one_if_the_user_insists(tmp_path: Path) -
     ("text", "message"),
     [
         ("", "an empty file"),
-        ("case_id,infectd_by\na,b\n", "Is the column 'infectd_by' meant to be 'infected_by'"),
+        ("case_id,infectd_by\na,b\n", "may the column 'infectd_by' say who infected.*--source"),
+        (
+            "case_id,patient_id\na,b\n",
+            "several columns may name a person: case_id, .*--id 'case_id'",
+        ),
+        ("id,case_id\na,b\n", "fits several.*--id case_id or --id id"),
+        ("id,infector,infectee\n1,a,b\n", "people or links may be meant.*--source 'infector'"),
+        ("id,from,to\n1,a,b\n", "may be meant: from and to, id. Say --source 'from'.*--id 'id'"),
         ("infector,time\na,2001\n", "known names: infector, time"),
         ("id,case_id,infector\n", "fits several formats: linelist, microbetrace"),
         ("id,infector,source,target\n", "fits several formats: linelist, microbetrace, pair"),
         ("nod,time\na,2001\n", "Is the column 'nod' meant to be 'node'"),
         ("sorce,taget\na,b\n", "'sorce' meant to be 'source'.*'taget' meant to be 'target'"),
-        ("from,to\na,b\n", "first line has 2 columns, none with a known name"),
+        ("vom,bis\na,b\n", "first line has 2 columns, none with a known name"),
         ("node,time,source,target\na,2001,b,c\n", "known names: node, time, source, target"),
         ("<html></html>", "Seen: XML"),
         ("\0\1\2", "bytes that are not text"),
@@ -110,12 +121,19 @@ def test_unclear_content_is_refused_with_what_was_seen(
         read_records([tmp_path / "file"])
 
 
-def test_the_refusal_lists_the_formats_and_no_ids(tmp_path: Path) -> None:
+def test_the_refusal_says_where_formats_are_listed_and_no_ids(tmp_path: Path) -> None:
     (tmp_path / "file.csv").write_text("P0017,P0018\nP0019,P0020\n")
     with pytest.raises(InputError) as refused:
         read_records([tmp_path / "file.csv"])
     assert "P00" not in str(refused.value)
-    assert all(name in str(refused.value) for name in FORMATS)
+    assert "--id of people" in str(refused.value)
+    assert "graphveil formats" in str(refused.value)
+
+
+def test_the_refusal_shows_columns_where_they_are_surely_names(tmp_path: Path) -> None:
+    (tmp_path / "file.csv").write_text("Fall,Ort,Datum\nP17,hier,2014-03-02\n")
+    with pytest.raises(InputError, match=r"Columns: Fall, Ort, Datum.*--id 'Fall' --time 'Datum'"):
+        read_records([tmp_path / "file.csv"])
 
 
 def test_weights_are_not_taken_for_times_unless_the_user_insists(tmp_path: Path) -> None:

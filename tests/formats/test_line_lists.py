@@ -90,7 +90,7 @@ def test_a_column_without_a_name_is_no_date(tmp_path: Path) -> None:
 
 def test_an_edge_may_have_a_date_of_its_own(tmp_path: Path) -> None:
     text = "case_id,infector,seen,met\na,,2020,\nb,a,2020,1/5/2021\nc,a;b,2021,none\n"
-    edges = read(tmp_path, text, time="seen", edge_time="met").records.edges
+    edges = read(tmp_path, text, time="seen", edge_time="met", day_first=False).records.edges
     assert edges.frame.rows() == [("a", "b", "2021-01-05"), ("a", "c", None), ("b", "c", None)]
     assert edges.place(0, "time") == Place("cases.csv", 3, "met")
     same = read(tmp_path, text, time="seen", edge_time="seen").records.edges

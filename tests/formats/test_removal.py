@@ -11,7 +11,8 @@ import polars as pl
 import pytest
 
 from graphveil.formats.format import registered
-from graphveil.formats.readers import hivtrace, linelist
+from graphveil.formats.readers import linelist
+from graphveil.formats.readers.hivtrace import dates
 from graphveil.formats.tables import delimited
 from graphveil.graph import arrivals
 from graphveil.graph.rules import RecordRules
@@ -118,9 +119,9 @@ def _no_check(*_: object) -> None:
 
 
 PLANTED: list[tuple[str, Any, str, Callable[..., Any], Case]] = [
-    ("dates", hivtrace, "values_named", _by_the_file,
+    ("dates", dates, "values_named", _by_the_file,
      awkward("hivtrace", AWKWARD["one with a date of the program"])),
-    ("case", hivtrace, "values_named", _by_the_file,
+    ("case", dates, "values_named", _by_the_file,
      awkward("hivtrace", AWKWARD["one with another case of the field"])),
     ("blanks", linelist, "_infectors", _by_blanks,
      awkward("linelist", [*CROWD, Node("v 1", "2001"), Node("b1", "2001")],

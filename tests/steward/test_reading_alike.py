@@ -130,3 +130,70 @@ def test_a_temporal_network_gives_a_study_links_and_nobody(tmp_path: Path) -> No
     (tmp_path / "nodes.csv").write_text("node,time\n1,2001\n2,2001\n3,2002\n")
     add(study, [messages, tmp_path / "nodes.csv"])
     assert steps(study)[:2] == [{"1", "2"}, {"3"}]
+
+
+def tables(folder: Path, *, distance: str = "Distance") -> list[Path]:
+    nodes, links = folder / "nodes.csv", folder / "links.csv"
+    nodes.write_text("ID,dx,type\na,2001,person\nb,2002,person\nv,2001,venue\nc,2003,person\n")
+    links.write_text(f"ID1,ID2,{distance}\na,b,0.01\na,v,0.001\nb,c,0.3\na,c,0.014\n")
+    return [nodes, links]
+
+
+NEAR = ReadingOptions(time="dx", max_distance="0.015", where=("type=person",))
+
+
+def kept(study: Path) -> Any:
+    return dict(Study.at(study).read_as()["microbetrace"])
+
+
+def test_thresholds_and_conditions_are_kept_for_later_files(tmp_path: Path) -> None:
+    study = begun(tmp_path)
+    added = add(study, tables(tmp_path), options=NEAR)
+    assert added.added.findings.intake.edges_added == 2
+    assert kept(study)["max_distance"] == "0.015"
+    assert kept(study)["where"] == ["nodes:type=person"]
+    again = add(study, tables(tmp_path))
+    assert (again.added.findings.intake.nodes_added, again.added.findings.intake.known_edges) == (
+        0,
+        2,
+    )
+    same = ReadingOptions(max_distance="0.0150 tn93", where=("type = person",))
+    add(study, tables(tmp_path), options=same, dry_run=True)
+    for other in (ReadingOptions(max_distance="0.02"), ReadingOptions(where=("type!=venue",))):
+        with pytest.raises(ParameterError, match="files were added before"):
+            add(study, tables(tmp_path), options=other)
+    add(study, tables(tmp_path), options=ReadingOptions(time="dx", max_distance="0.5"),
+        change_reading=True)  # fmt: skip
+    assert steps(study)[0] == {"a", "v"}
+
+
+def test_the_unit_of_a_threshold_is_kept_as_the_column_says_it(tmp_path: Path) -> None:
+    study = begun(tmp_path)
+    add(study, tables(tmp_path, distance="tn93"), options=NEAR)
+    assert kept(study)["max_distance"] == "0.015 tn93"
+    with pytest.raises(InputError, match="counted in snps, and the threshold in tn93"):
+        add(study, tables(tmp_path, distance="SNPs"))
+
+
+def test_links_that_come_later_bring_their_threshold(tmp_path: Path) -> None:
+    study = begun(tmp_path)
+    nodes, links = tables(tmp_path)
+    add(study, [nodes], options=DX)
+    with pytest.raises(InputError, match="these are distances"):
+        add(study, [links])
+    add(study, [links], options=ReadingOptions(max_distance="0.02"))
+    with pytest.raises(ParameterError, match=r"was '0\.02' when microbetrace"):
+        add(study, [links], options=ReadingOptions(max_distance="0.5"))
+
+
+def test_studies_of_earlier_versions_read_slashes_as_they_did(tmp_path: Path) -> None:
+    study = begun(tmp_path)
+    (tmp_path / "nodes.csv").write_text("ID,dx\na,7/8/2001\n")
+    before = {"microbetrace": {
+        "time": "dx", "edge_time": None, "day_first": False, "all_listed": False,
+    }}  # fmt: skip
+    first = read_records([tmp_path / "nodes.csv"], options=ReadingOptions("dx", day_first=False))
+    Study.at(study).add(first.records, read_as=before)
+    add(study, [tmp_path / "nodes.csv"])
+    with pytest.raises(ParameterError, match="day_first"):
+        add(study, [tmp_path / "nodes.csv"], options=ReadingOptions(day_first=True))

@@ -8,12 +8,15 @@ otherwise the files are refused and the user has to say.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 
 from graphveil.errors import InputError, Place
-from graphveil.formats.columns.names import plain
+from graphveil.formats.columns.dates import look_like_dates
+from graphveil.formats.columns.known_names import is_known
+from graphveil.formats.columns.names import listed, plain
 from graphveil.formats.format import Claim, Claimed, Format, format_named, registered
+from graphveil.formats.options import ReadingOptions
 from graphveil.formats.source_file import SourceFile
 from graphveil.formats.tables.delimited import DelimitedTable
 
@@ -21,18 +24,26 @@ _KNOWN_COLUMNS = ("node", "time", "source", "target", "id", "id1", "id2", "infec
 _PREFERRED = "pair"  # of formats that would read the same columns
 _CLOSE = 0.7
 _SHOWN = 2  # columns that a message offers to rename
-_EXPECTS = "Name one with the option format to see what it expects."
+_ALL = "All formats: `graphveil formats`."
+_NAME_THEM = f"Name the columns: --id of people, --source and --target of links. {_ALL}"
 
 Claims = dict[str, Claim]
 
 
-def detected(files: Sequence[SourceFile], format_name: str | None) -> list[tuple[Format, Claimed]]:
+def detected(
+    files: Sequence[SourceFile],
+    format_name: str | None,
+    options: ReadingOptions,
+    by_format: Mapping[str, ReadingOptions],
+) -> list[tuple[Format, Claimed]]:
     """The format of each file, in their order."""
     if format_name is not None:
         chosen = format_named(format_name)
-        return [(chosen, Claimed(file, _insisted(file, chosen))) for file in files]
+        own = by_format.get(format_name, options)
+        return [(chosen, Claimed(file, _insisted(file, chosen, own))) for file in files]
     known = registered()
-    claims = [_claims(file, known) for file in files]
+    told = {name: by_format.get(name, options) for name in known}
+    claims = [_claims(file, known, told) for file in files]
     certain = {name for claim in claims if len(claim) == 1 for name in claim}
     found = []
     for file, claim in zip(files, claims, strict=True):
@@ -41,8 +52,8 @@ def detected(files: Sequence[SourceFile], format_name: str | None) -> list[tuple
     return found
 
 
-def _insisted(file: SourceFile, chosen: Format) -> Claim:
-    claim = chosen.claims(file, True)
+def _insisted(file: SourceFile, chosen: Format, options: ReadingOptions) -> Claim:
+    claim = chosen.claims(file, True, options)
     if claim is None:
         raise InputError(
             f"the file cannot be read as {chosen.name}",
@@ -52,17 +63,20 @@ def _insisted(file: SourceFile, chosen: Format) -> Claim:
     return claim
 
 
-def _claims(file: SourceFile, known: dict[str, Format]) -> Claims:
-    found = {name: known[name].claims(file, False) for name in known}
+def _claims(
+    file: SourceFile, known: dict[str, Format], told: Mapping[str, ReadingOptions]
+) -> Claims:
+    found = {name: known[name].claims(file, False, told[name]) for name in known}
     claims = {name: claim for name, claim in found.items() if claim is not None}
     if not claims:
-        formats = f" Known formats: {', '.join(known)}. {_EXPECTS}"
         raise InputError(
             "the content is not in a known format",
             place=Place(file.name),
-            hint=f"Seen: {_seen(file)}.{_near(file) or formats}",
+            hint=_hint(file),
         )
-    return {name: claim for name, claim in claims.items() if not _is_outdone(claim, claims)}
+    left = {name: claim for name, claim in claims.items() if not _is_outdone(claim, claims)}
+    whole = {name: claim for name, claim in left.items() if claim.role == "network"}
+    return whole if any(claim.question for claim in left.values()) and whole else left
 
 
 def _is_outdone(claim: Claim, claims: Claims) -> bool:
@@ -72,14 +86,25 @@ def _is_outdone(claim: Claim, claims: Claims) -> bool:
 
 
 def _decided(file: SourceFile, claims: Claims, certain: set[str]) -> str:
+    for claim in claims.values():
+        if claim.question:
+            raise InputError(claim.question, place=Place(file.name), hint=claim.answer)
     left = [name for name in claims if name in certain] or list(claims)
     if len({claims[name].columns for name in left}) > 1:
         raise InputError(
             f"the content fits several formats: {', '.join(left)}",
             place=Place(file.name),
-            hint="Say which one it is with the option format.",
+            hint=_which(claims, left),
         )
     return _PREFERRED if _PREFERRED in left else left[0]
+
+
+def _which(claims: Claims, left: Sequence[str]) -> str:
+    """How to say which columns are meant, where formats differ in nothing else."""
+    people = [claims[name].columns for name in left if claims[name].role == "nodes"]
+    if len(people) == len(left):
+        return f"Say which column names a person: {' or '.join(f'--id {c[0]}' for c in people)}."
+    return "Say which one it is with the option format."
 
 
 def _seen(file: SourceFile) -> str:
@@ -100,6 +125,37 @@ def _seen(file: SourceFile) -> str:
     ours = [plain(name) for name in names if plain(name) in _KNOWN_COLUMNS]
     known = f"known names: {', '.join(ours)}" if ours else "none with a known name"
     return f"text whose first line has {len(names)} columns, {known}"
+
+
+def _hint(file: SourceFile) -> str:
+    near = _near(file)
+    guess = "" if near else _guess(file)
+    return guess or f"Seen: {_seen(file)}.{near or f' {_advice(file)}'}"
+
+
+def _guess(file: SourceFile) -> str:
+    """The columns and what they may be, where the first line is a header beyond doubt.
+
+    That is: a column of dates has a name that is none. Else the line may hold ids.
+    """
+    if not _is_text(file):
+        return ""
+    table = DelimitedTable.of(file)
+    dates = [name for name in table.date_columns() if not look_like_dates([name])]
+    others = [name.strip() for name in table.names if name.strip() and name not in dates]
+    if not dates or not others or any(map(is_known, table.names)):
+        return ""
+    ends = f"; if links, --source '{others[0]}' --target '{others[1]}'" if others[1:] else ""
+    guess = f"--id '{others[0]}' --time '{dates[0].strip()}'{ends}"
+    return f"Columns: {listed(table.names)}. If these are people, say {guess[:110]}. {_ALL}"
+
+
+def _advice(file: SourceFile) -> str:
+    return _NAME_THEM if _is_text(file) else _ALL
+
+
+def _is_text(file: SourceFile) -> bool:
+    return _seen(file).startswith("text whose")
 
 
 def _near(file: SourceFile) -> str:

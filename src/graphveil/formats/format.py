@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from graphveil.errors import InputError
+from graphveil.formats.columns.distances import Threshold
+from graphveil.formats.columns.filters import Filter
 from graphveil.formats.options import ReadingOptions
 from graphveil.formats.parse_report import FileReport
 from graphveil.formats.source_file import SourceFile
@@ -30,12 +32,16 @@ class Claim:
             names; two formats that would read the same columns do not contradict each other.
         insisted: whether the user insists, so that what is merely unlikely is accepted in every
             line.
+        question: what has to be asked before the file can be read, if anything.
+        answer: how to answer it.
     """
 
     role: Role
     why: str
     columns: tuple[str, ...] = ()
     insisted: bool = False
+    question: str = ""
+    answer: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +58,9 @@ class ParsedFile:
         linked_only: whether it lists nobody without a link.
         without_time: the refusal to raise if no file of another format dates the nodes.
         without_edge_time: the refusal to raise if no file has the date of edges that was named.
+        left_out: people who do not meet a condition, and whose links do not count.
+        conditions: those that its rows were held to, each for its kind of table.
+        threshold: up to which distance its pairs are links, if it has distances.
     """
 
     report: FileReport
@@ -62,6 +71,9 @@ class ParsedFile:
     linked_only: bool = False
     without_time: InputError | None = None
     without_edge_time: InputError | None = None
+    left_out: tuple[Table, ...] = ()
+    conditions: frozenset[Filter] = frozenset()
+    threshold: Threshold | None = None
 
 
 @dataclass(frozen=True)
@@ -80,15 +92,16 @@ class Format:
         name: what the user calls it.
         summary: what it is, in a few words.
         looks: what its files hold, for people whose file was not recognised.
-        claims: recognises a file by its beginning; with the second argument True the user
-            insists on this format, and what is merely unlikely is accepted.
+        claims: recognises a file by its beginning, and by what the steward says of columns; with
+            the second argument True the user insists on this format, and what is merely unlikely
+            is accepted.
         read: parses all files of this format, in their order.
     """
 
     name: str
     summary: str
     looks: str
-    claims: Callable[[SourceFile, bool], Claim | None]
+    claims: Callable[[SourceFile, bool, ReadingOptions], Claim | None]
     read: Callable[[Sequence[Claimed], ReadingOptions], list[ParsedFile]]
 
 

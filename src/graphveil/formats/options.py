@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, TypeAlias, get_args
 
 from graphveil.errors import ParameterError
+from graphveil.formats.columns.distances import Threshold
+from graphveil.formats.columns.filters import Filter
+
+Undated: TypeAlias = Literal["refuse", "first", "drop"]
+UNDATED: tuple[str, ...] = get_args(Undated)
 
 GIB = 1 << 30
 _SIZE = re.compile(r"([0-9]{1,12})\s*([KMGT]?)(i?)B?", re.IGNORECASE)
@@ -20,9 +27,22 @@ class ReadingOptions:
 
     Attributes:
         time: the column, field or attribute that holds a node's date; None takes the one
-            that the format itself has.
+            that the format itself has. Of several, with commas between them, the first that
+            says something counts, record by record.
         edge_time: the same for the date of an edge.
-        day_first: whether 7/8/2021 is the 7th of August; else it is July 8th.
+        id: the column that names a person, where it is not called as a format calls it.
+        source: the column that names one end of a link.
+        target: the column that names the other end.
+        distance: the column that says how far two people are apart, or "none" if every row is
+            a link, whatever the columns are called.
+        max_distance: up to which distance two people are linked, such as "0.015" or "12 snps".
+        where: conditions such as "Node type=Person" that records have to meet.
+        day_first: whether 7/8/2021 is the 7th of August; False if it is July 8th; None if
+            nobody said, and then such dates are refused.
+        excel_dates: whether plain numbers are days as Excel counts them.
+        undated: what becomes of nodes without a date: "refuse", "first" or "drop"; None leaves
+            it to the study.
+        encoding: of text that is neither UTF-8 nor says what it is.
         all_listed: whether HIV-TRACE results that have no list of `Singletons` list everybody
             all the same, also people without a link.
         most_bytes: the largest file to read, compressed or not; None takes 4 GiB for tables
@@ -34,20 +54,42 @@ class ReadingOptions:
 
     time: str | None = None
     edge_time: str | None = None
-    day_first: bool = False
+    id: str | None = None
+    source: str | None = None
+    target: str | None = None
+    distance: str | None = None
+    max_distance: str | None = None
+    where: tuple[str, ...] = ()
+    day_first: bool | None = None
+    excel_dates: bool = False
+    undated: Undated | None = None
+    encoding: str | None = None
     all_listed: bool = False
     most_bytes: int | None = None
     most_nesting: int = MOST_NESTING
     mark_bad: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("time", "edge_time"):
+        for name in ("id", "source", "target", "time", "edge_time", "distance"):
             if getattr(self, name) is not None and not getattr(self, name).strip():
                 raise ParameterError(name, "must name a column, or be left out")
+        if self.undated not in (None, *UNDATED):
+            raise ParameterError("undated", f"must be {', '.join(UNDATED)}")
+        _ = self.filters, self.threshold  # which refuse what cannot be understood
         if self.most_bytes is not None and self.most_bytes < 1:
             raise ParameterError("most_bytes", "must be at least 1")
         if not 1 <= self.most_nesting <= 500:
             raise ParameterError("most_nesting", "must be from 1 to 500")
+
+    @cached_property
+    def filters(self) -> tuple[Filter, ...]:
+        """The conditions, as far as anybody said some."""
+        return tuple(Filter.of(each) for each in self.where)
+
+    @cached_property
+    def threshold(self) -> Threshold | None:
+        """Up to which distance people are linked, if anybody said so."""
+        return None if self.max_distance is None else Threshold.of(self.max_distance)
 
     @property
     def table_bytes(self) -> int:

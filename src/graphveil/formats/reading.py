@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from graphveil.errors import InputError, ParameterError, Place
 from graphveil.formats.detection import detected
@@ -13,6 +14,12 @@ from graphveil.formats.format import Claimed, Format, ParsedFile
 from graphveil.formats.options import DEFAULTS, ReadingOptions
 from graphveil.formats.parse_report import Note, ParseReport
 from graphveil.formats.source_file import found_files
+from graphveil.formats.steward_words import (
+    require_understood,
+    require_used,
+    understood,
+    without_links_of_left_out,
+)
 from graphveil.formats.tables.joining import joined
 from graphveil.graph.records import Records, Table
 
@@ -24,13 +31,17 @@ class ReadFiles:
     Attributes:
         records: nodes(node, time) and edges(source, target[, time]); every row knows its place.
         report: what happened to the files; private.
+        read: the formats of the files.
         formats: those in which people are dated as the options say.
+        understood: by format, what conditions and thresholds were taken to mean.
         directed: whether the files say that edges have a direction; None if they do not say.
     """
 
     records: Records
     report: ParseReport
+    read: tuple[str, ...]
     formats: tuple[str, ...]
+    understood: Mapping[str, Mapping[str, Any]]
     directed: bool | None
 
 
@@ -54,9 +65,13 @@ def read_records(
     """
     if isinstance(paths, str | Path) or not paths:
         raise ParameterError("paths", "must be a list of at least one file")
-    parsed = _parsed(detected(found_files(paths), format), options, by_format)
+    found = detected(found_files(paths, options), format, options, by_format)
+    require_used(options, found)
+    parsed = _parsed(found, options, by_format)
+    require_understood(options, parsed)
     nodes = _people(parsed)
     edges = [table for file in parsed for table in file.edges]
+    edges, without = without_links_of_left_out(parsed, nodes, edges)
     if not options.mark_bad:
         for table in (*nodes, *edges):
             table.require_sound()
@@ -67,7 +82,11 @@ def read_records(
             edges=_joined_edges(edges),
             by_links=_by_links(parsed),
         ),
-        report=ParseReport(tuple(file.report for file in parsed), tuple(_notes(nodes, edges))),
+        report=ParseReport(
+            tuple(file.report for file in parsed), (*without, *_notes(nodes, edges))
+        ),
+        read=tuple(sorted({file.report.format for file in parsed})),
+        understood=understood(parsed),
         formats=tuple(sorted({file.report.format for file in parsed if _is_dated(file)})),
         directed=_direction(parsed),
     )

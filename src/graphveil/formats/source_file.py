@@ -15,6 +15,7 @@ from os.path import commonpath
 from pathlib import Path
 
 from graphveil.errors import InputError, Place
+from graphveil.formats.options import DEFAULTS, ReadingOptions
 
 HEAD = 1 << 16
 MOST_LINE_BYTES = 1 << 20  # of a table; a thousand times the longest id
@@ -32,15 +33,17 @@ class SourceFile:
         name: what messages call it.
         head: its first bytes, decompressed.
         packed: whether it is gzipped.
+        named: columns that the steward named, by which a header below a title is known.
     """
 
     path: Path
     name: str
     head: bytes
     packed: bool
+    named: tuple[str, ...] = ()
 
     @classmethod
-    def found(cls, path: Path, name: str) -> SourceFile:
+    def found(cls, path: Path, name: str, options: ReadingOptions = DEFAULTS) -> SourceFile:
         """The file at a path, or a refusal."""
         if not path.is_file():
             raise InputError(
@@ -54,7 +57,8 @@ class SourceFile:
                 "the file cannot be opened", place=Place(name), hint="Check that you may read it."
             ) from error
         packed = head.startswith(_GZIP) or path.suffix.lower() == ".gz"
-        return cls(path, name, _beginning(head, name) if packed else head, packed)
+        head = _beginning(head, name) if packed else head
+        return cls(path, name, head, packed, _named(options))
 
     def content(self, most: int) -> Path | bytes:
         """The file itself, or its decompressed bytes, as lines of a table.
@@ -164,7 +168,14 @@ def too_large(name: str, most: int) -> InputError:
     )
 
 
-def found_files(paths: Sequence[str | Path]) -> list[SourceFile]:
+def _named(options: ReadingOptions) -> tuple[str, ...]:
+    columns = (options.id, options.source, options.target)
+    return tuple(column for column in columns if column is not None)
+
+
+def found_files(
+    paths: Sequence[str | Path], options: ReadingOptions = DEFAULTS
+) -> list[SourceFile]:
     """Every file under a unique name: the file name, with folders where that is shared."""
     whole = [Path(path) for path in paths]
     places = [path.resolve() for path in whole]
@@ -177,4 +188,4 @@ def found_files(paths: Sequence[str | Path]) -> list[SourceFile]:
     if len(set(names)) < len(names):
         above = Path(commonpath([str(place.parent) for place in places]))
         names = [str(place.relative_to(above)) for place in places]
-    return [SourceFile.found(path, name) for path, name in zip(whole, names, strict=True)]
+    return [SourceFile.found(path, name, options) for path, name in zip(whole, names, strict=True)]

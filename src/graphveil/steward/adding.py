@@ -104,7 +104,7 @@ def add(
     used = reading_alike.as_before(told, before)
     try:
         reading = read_records(files, format=format, options=told, by_format=used)
-        reading_alike.refuse_otherwise(used, before, reading.formats)
+        reading_alike.refuse_otherwise(used, before, reading)
         _require_direction(reading, directed=study.promise().directed)
         added = study.add(
             reading.records,
@@ -112,7 +112,7 @@ def add(
             skip_bad=skip_bad,
             ignore_after_end=ignore_after_end,
             dry_run=dry_run,
-            read_as=reading_alike.choices(told, used, reading.formats),
+            read_as=reading_alike.choices(told, used, before, reading),
         )
     except RecordError as refused:
         raise refused if skip_bad else refused.advising(_advice(refused)) from refused

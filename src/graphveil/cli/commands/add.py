@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphveil.cli.options import Json, Limit, StudyFolder, most_bytes
+from graphveil.cli.options import Json, StudyFolder
 from graphveil.cli.output import print_json, print_note, working
+from graphveil.cli.reading_options import Reading, taking_reading_options
 from graphveil.cli.terminal import one_line
 from graphveil.errors import ParameterError
 
@@ -16,40 +17,19 @@ if TYPE_CHECKING:
     from graphveil.steward.adding import Addition
 
 
+@taking_reading_options
 def add(
     folder: StudyFolder,
     files: Annotated[
         list[Path] | None,
         typer.Argument(metavar="FILE...", help="One or more files; the format is detected."),
     ] = None,
-    format_: Annotated[
-        str | None,
-        typer.Option(
-            "--format",
-            metavar="NAME",
-            help="pair, hivtrace, microbetrace, linelist, snap, graphml or snap-temporal.",
-        ),
-    ] = None,
-    time: Annotated[
-        str | None,
-        typer.Option("--time", metavar="FIELD", help="Column or field with a node's date."),
-    ] = None,
-    edge_time: Annotated[
-        str | None,
-        typer.Option("--edge-time", metavar="FIELD", help="Column or field with an edge's date."),
-    ] = None,
-    day_first: Annotated[
-        bool, typer.Option("--day-first", help="7/8/2021 is the 7th of August.")
-    ] = False,
-    all_listed: Annotated[
-        bool,
-        typer.Option("--all-listed", help="HIV-TRACE lists everybody, also without Singletons."),
-    ] = False,
+    *,
+    reading: Reading,
     change_reading: Annotated[
         bool,
         typer.Option("--change-reading", help="These options differ from those before: use them."),
     ] = False,
-    limit: Limit = None,
     complete: Annotated[
         bool,
         typer.Option("--complete", help="The files hold everything: report what vanished."),
@@ -85,27 +65,19 @@ def add(
 
     Example: graphveil add my-study nodes.csv edges.csv --dry-run
     """
-    from graphveil.formats import ReadingOptions
     from graphveil.kernels.startup import load_kernels_without_blas
     from graphveil.steward import adding
 
     if withdraw:
         _withdraw(folder, files, as_json=as_json)
         return
-    options = ReadingOptions(
-        time=time,
-        edge_time=edge_time,
-        day_first=day_first,
-        all_listed=all_listed,
-        most_bytes=most_bytes(limit),
-    )
     with working("Reading and checking …"):
         load_kernels_without_blas()
         added = adding.add(
             folder,
             files or [],
-            format=format_,
-            options=options,
+            format=reading.format,
+            options=reading.options,
             complete=complete,
             skip_bad=skip_bad,
             ignore_after_end=ignore_after_end,

@@ -1,13 +1,12 @@
-"""Times as other programs write them, brought into the form that a calendar reads.
+"""Columns of times, brought into the form that a calendar reads, record by record.
 
-Words that stand for a missing date become missing. Dates such as 7/8/2021 become ISO dates,
-month first or day first as the steward says; a date that does not exist in that order is a
-fault of its row, since the other order would be a guess.
+Words that stand for a missing date become missing, and dates as people write them become ISO
+dates (`written_dates`). A date that is unclear is a fault of its row, since anything else would be
+a guess.
 """
 
 from __future__ import annotations
 
-import datetime as dt
 import re
 from collections.abc import Iterable
 from dataclasses import replace
@@ -15,6 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from graphveil.calendar.time_columns import texts_of
+from graphveil.formats.columns.written_dates import ISO, Unclear, as_iso, from_excel
 from graphveil.formats.parse_report import Note
 from graphveil.graph.faults import Fault
 from graphveil.graph.records import Table
@@ -22,11 +23,15 @@ from graphveil.graph.records import Table
 if TYPE_CHECKING:
     import polars as pl
 
+    from graphveil.formats.options import ReadingOptions
+
 PLAIN_NUMBER = re.compile(r"-?[0-9]{1,18}")
 MISSING_WORDS = ("", "-", "na", "n/a", "nan", "nat", "none", "null", "missing", "unknown")
-_SLASHED = r"^[0-9]{1,2}/[0-9]{1,2}/[0-9]{4}(?: [0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?)?$"
-_SLASHED_PARTS = re.compile(r"([0-9]+)/([0-9]+)/([0-9]{4})(?: ([0-9]{1,2})(:[0-9:]+))?")
-_DATE = re.compile(rf"[0-9]{{4}}-[0-9]{{2}}(-[0-9]{{2}}([T ].*)?)?|(19|20)[0-9]{{2}}|{_SLASHED}")
+_DATE = re.compile(
+    r"[0-9]{4}-[0-9]{2}(-[0-9]{2}([T ].*)?)?|(19|20)[0-9]{2}|(19|20)[0-9]{6}"
+    r"|[0-9]{1,2}[/.-][0-9]{1,2}[/.-]([0-9]{4}|[0-9]{2})( .*)?|[0-9]{1,2}[/.][0-9]{4}"
+    r"|[0-9]{4}-[QW][0-9]{1,2}|[0-9]{1,2}[ -][A-Z][a-z]{2,8}[ -][0-9]{2,4}"
+)
 _LOOKED_AT = 50
 _LAST_SECOND = 253_402_300_799  # the end of the year 9999
 _SECOND = 1_000_000  # microseconds
@@ -84,61 +89,98 @@ def undated(table: Table) -> Table:
     return replace(table, frame=table.frame.with_columns(time=pl.lit(None, dtype=pl.String)))
 
 
-def tidied(table: Table, *, day_first: bool) -> tuple[Table, list[Note]]:
+def first_said(columns: list[pl.Series]) -> pl.Series:
+    """Of several columns of times, row by row, the first that says something."""
+    import polars as pl
+
+    if len(columns) == 1:
+        return columns[0].alias("time")
+    texts = [_without_words(_texts(column)).alias(str(n)) for n, column in enumerate(columns)]
+    return pl.DataFrame(texts).select(pl.coalesce(pl.all())).to_series().alias("time")
+
+
+def tidied(table: Table, options: ReadingOptions) -> tuple[Table, list[Note]]:
     """The table with times that a calendar reads, and notes on what was changed."""
     import polars as pl
 
-    if table.frame["time"].dtype != pl.String:
+    times = table.frame["time"]
+    if options.excel_dates and times.dtype.is_numeric():
+        times = _texts(times)
+    if times.dtype != pl.String:
         return table, []
-    times = table.frame["time"].str.strip_chars()
-    times = times.set(times.str.to_lowercase().is_in(MISSING_WORDS).fill_null(False), None)
-    slashed = times.str.contains(_SLASHED).fill_null(False)
-    notes = []
-    if slashed.any():
-        times, wrong = _without_slashes(times, slashed, day_first=day_first)
+    times = _without_words(times)
+    usual = ISO if options.excel_dates else f"{ISO}|^{PLAIN_NUMBER.pattern}$"
+    odd = times.filter(~times.str.contains(usual).fill_null(True) | options.excel_dates)
+    notes: list[Note] = []
+    if len(odd):
+        times, wrong, notes = _rewritten(times, odd, options)
         table = table.marked(*wrong)
-        notes = _notes(table.frame["time"].filter(slashed), day_first=day_first)
     frame = table.frame.with_columns(numeric_if_plain(times).alias("time"))
     return replace(table, frame=frame), notes
 
 
-def _without_slashes(
-    times: pl.Series, slashed: pl.Series, *, day_first: bool
-) -> tuple[pl.Series, list[Fault]]:
-    """Times with ISO dates for those with slashes; what does not exist stays, as a fault."""
-    written = times.filter(slashed).unique().to_list()
-    meaning = {text: _iso(text, day_first=day_first) for text in written}
-    wrong = [text for text, iso in meaning.items() if iso is None]
-    known = times.replace({text: iso for text, iso in meaning.items() if iso is not None})
-    if not wrong:
-        return known, []
-    rows = times.is_in(wrong).fill_null(False).arg_true().to_numpy().astype(np.int64)
-    rule = f"the time is not a date with the {'day' if day_first else 'month'} first"
-    hint = "Correct it, or change the option day_first if all dates are in the other order."
-    return known, [Fault(rows, "time", rule, hint, shown=times[int(rows[0])])]
+def _texts(column: pl.Series) -> pl.Series:
+    import polars as pl
+
+    if column.dtype == pl.String:
+        return column
+    if column.dtype.is_float():
+        whole = column.cast(pl.Int64, strict=False)
+        return pl.Series(
+            [
+                None if value is None or value != value else str(n) if value == n else str(value)
+                for value, n in zip(column.to_list(), whole.to_list(), strict=True)
+            ],
+            dtype=pl.String,
+        )
+    return texts_of(column.to_list())
 
 
-def _iso(text: str, *, day_first: bool) -> str | None:
-    parts = _SLASHED_PARTS.fullmatch(text)
-    assert parts is not None
-    first, second, year = int(parts[1]), int(parts[2]), int(parts[3])
-    day, month = (first, second) if day_first else (second, first)
-    clock = f"T{int(parts[4]):02}{parts[5]}" if parts[4] else ""
-    try:
-        return dt.date(year, month, day).isoformat() + clock
-    except ValueError:
-        return None
+def _without_words(times: pl.Series) -> pl.Series:
+    """Times without the words that say that there is none."""
+    times = times.str.strip_chars()
+    return times.set(times.str.to_lowercase().is_in(MISSING_WORDS).fill_null(False), None)
 
 
-def _notes(slashed: pl.Series, *, day_first: bool) -> list[Note]:
-    order = "day first: 7/8/2021 is 7 August" if day_first else "month first: 7/8/2021 is July 8"
-    either = sum(_either_way(text) for text in slashed.to_list())
-    return [
-        Note.of_rows(f"dates with slashes: read {order}", len(slashed)),
-        Note.of_rows("of these dates would also be valid in the other order", either),
+def _rewritten(
+    times: pl.Series, odd: pl.Series, options: ReadingOptions
+) -> tuple[pl.Series, list[Fault], list[Note]]:
+    """Times with ISO dates for those that people wrote; what is unclear stays, as a fault."""
+    written = odd.drop_nulls().unique().to_list()
+    meaning = {text: _meant(text, options) for text in written}
+    known = {text: iso for text, iso in meaning.items() if isinstance(iso, str) and iso != text}
+    faults = [
+        _fault(times, [text for text in written if meaning[text] is why], why, options)
+        for why in Unclear
+        if why in meaning.values()
     ]
+    rewritten = int(odd.is_in(list(known)).sum()) if known else 0
+    rule = f"dates that are not written as 2021-07-08: {_order(options)}"
+    notes = [Note.of_rows(rule, rewritten)] if rewritten else []
+    return times.replace(known), faults, notes
 
 
-def _either_way(text: str) -> bool:
-    first, second = text.strip().split("/")[:2]
-    return int(first) != int(second) and max(int(first), int(second)) <= 12
+def _meant(text: str, options: ReadingOptions) -> str | Unclear:
+    meant = from_excel(text) if options.excel_dates else text
+    return as_iso(meant, options.day_first) if isinstance(meant, str) else meant
+
+
+def _order(options: ReadingOptions) -> str:
+    if options.day_first is None:
+        return "rewritten"
+    return f"7/8/2021 is {'7 August' if options.day_first else 'July 8'}"
+
+
+def _fault(times: pl.Series, texts: list[str], why: Unclear, options: ReadingOptions) -> Fault:
+    rows = times.is_in(texts).fill_null(False).arg_true().to_numpy().astype(np.int64)
+    if why is Unclear.ORDER:
+        rule = "it is not said whether the day or the month comes first in such dates"
+        hint = "Say it once for all: --day-first (7/8/2021 is 7 August) or --month-first."
+    elif options.day_first is None:
+        rule, hint = "there is no such date", "Correct it."
+    else:
+        rule = f"the time is not a date with the {'day' if options.day_first else 'month'} first"
+        hint = (
+            "Correct it, or say --day-first or --month-first if all dates are in the other order."
+        )
+    return Fault(rows, "time", rule, hint, shown=times[int(rows[0])])

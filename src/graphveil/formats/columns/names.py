@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,6 +24,8 @@ EDGES = Wanted(("source", "target"), ("time",))
 
 _NOTHING: Mapping[str, str] = {}
 _SHOWN = 8  # names that a message offers
+_LETTERS = 90  # that they may take together
+_MARKS = re.compile(r"[\W_]")
 
 
 def match_columns(
@@ -51,6 +54,21 @@ def match_columns(
 def plain(name: str) -> str:
     """A name as it is compared: without case and surrounding blanks."""
     return name.strip().lower()
+
+
+def bare(name: str) -> str:
+    """A name without case, blanks and marks: Infected.By is infected_by."""
+    return _MARKS.sub("", plain(name))
+
+
+def listed(names: Sequence[str]) -> str:
+    """Some names for a message, as many as there is room for."""
+    shown: list[str] = []
+    for name in names:
+        if len(shown) == _SHOWN or sum(map(len, (*shown, name))) > _LETTERS:
+            return ", ".join((*shown, "…"))
+        shown.append(name.strip())
+    return ", ".join(shown)
 
 
 def names_by_text(found: Sequence[str]) -> dict[str, str]:

@@ -5,22 +5,24 @@ Each row is a node, and an edge from every infector in it to the case.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from graphveil.errors import InputError, Place
-from graphveil.formats.columns.dates import MISSING_WORDS, tidied, undated
-from graphveil.formats.columns.names import plain
+from graphveil.formats.columns.dates import MISSING_WORDS, undated
+from graphveil.formats.columns.known_names import INFECTORS, are_links, told
+from graphveil.formats.columns.names import bare
 from graphveil.formats.file_reports import file_report
 from graphveil.formats.format import Claim, Claimed, Format, ParsedFile, register
 from graphveil.formats.options import ReadingOptions
 from graphveil.formats.parse_report import Note
 from graphveil.formats.source_file import SourceFile
-from graphveil.formats.tables.dating import edge_time_column, node_time_column
+from graphveil.formats.tables.dating import edge_time_columns, node_time_columns
 from graphveil.formats.tables.delimited import DelimitedTable
 from graphveil.formats.tables.quoted_rows import unquoted
+from graphveil.formats.tables.selection import Selection
+from graphveil.formats.tables.table_file import TableFile, table_file
 from graphveil.graph.records import Table
 
 if TYPE_CHECKING:
@@ -32,37 +34,33 @@ _IDS = (
     "patientid", "personid", "individualid", "subjectid", "participantid", "caseid", "id",
     "nodeid", "node", "patient", "person", "case",
 )  # fmt: skip
-_INFECTORS = tuple(
-    name + end
-    for name in (
-        "infectedby", "infector", "sourcecase", "sourcepatient", "transmittedby", "transmitter",
-    )
-    for end in ("", "id")
-)  # fmt: skip
-_MARKS = re.compile(r"[\W_]")
 _BETWEEN = ",;"
 
 
-def _bare(name: str) -> str:
-    """A name as it is compared here: without case, blanks and marks."""
-    return _MARKS.sub("", plain(name))
-
-
-def _claims(file: SourceFile, insisted: bool) -> Claim | None:
+def _claims(file: SourceFile, insisted: bool, options: ReadingOptions) -> Claim | None:
     try:
-        names = DelimitedTable.of(file).names
+        table = table_file(file)
     except InputError:
         if insisted:
             raise
         return None
-    theirs = {_bare(name): name for name in reversed(names)}
-    case, infector = (
-        next((theirs[name] for name in known if name in theirs), None)
-        for known in (_IDS, _INFECTORS)
-    )
-    if case is None or infector is None:
+    names = table.names
+    if told(names, options.source, options.target) or (are_links(names) and not insisted):
         return None
-    return Claim("network", f"a header row with {case} and {infector}", (case, infector))
+    case = _of(names, options.id, _IDS)
+    infector = _of(names, options.source, INFECTORS)
+    if case is None or infector is None or case == infector:
+        return None
+    return Claim("network", f"{table.kind} with {case} and {infector}", (case, infector))
+
+
+def _of(names: Sequence[str], named: str | None, known: Sequence[str]) -> str | None:
+    """The column that the steward names, or else the first that is known."""
+    if named is not None:
+        found = told(names, named)
+        return found[0] if found else None
+    theirs = {bare(name): name for name in reversed(names)}
+    return next((theirs[name] for name in known if name in theirs), None)
 
 
 def _read(files: Sequence[Claimed], options: ReadingOptions) -> list[ParsedFile]:
@@ -70,47 +68,58 @@ def _read(files: Sequence[Claimed], options: ReadingOptions) -> list[ParsedFile]
 
 
 def _part(claimed: Claimed, options: ReadingOptions) -> ParsedFile:
-    source = DelimitedTable.of(claimed.file)
-    time, no_time = node_time_column(source, options.time)
-    edge_time, no_edge_time = edge_time_column(source, options.edge_time)
-    cases, repaired = _cases(claimed, source, (time, edge_time), options)
-    nodes, dating = _nodes(cases, time, day_first=options.day_first)
-    edges, linking = _edges(cases, edge_time, day_first=options.day_first)
-    notes = [*repaired, *dating, *linking]
+    source = table_file(claimed.file)
+    _refuse_two_of(claimed.claim.columns, source)
+    times, no_time = node_time_columns(source, options.time)
+    edge_times, no_edge_time = edge_time_columns(source, options.edge_time)
+    people = Selection.of(source.names, "nodes", options, claimed.file.name, times)
+    cases, repaired = _cases(claimed, source, people, edge_times, options)
+    found = people.applied(_nodes(cases), options)
+    nodes = found.table if times else undated(found.table)
+    edges, linking = _edges(cases, Selection("edges", edge_times), options)
+    dated = [Note(f"dated by the column '{', '.join(times)}'")] if times else []
+    notes = [*repaired, *dated, *found.notes, *linking]
     return ParsedFile(
         file_report(claimed, LINELIST.name, nodes=[nodes], edges=[edges], notes=notes),
         nodes=(nodes,),
         edges=(edges,),
         without_time=no_time,
         without_edge_time=no_edge_time,
+        left_out=() if found.left_out is None else (found.left_out,),
+        conditions=people.used,
     )
 
 
 def _cases(
     claimed: Claimed,
-    source: DelimitedTable,
-    times: tuple[str | None, str | None],
+    source: TableFile,
+    people: Selection,
+    edge_times: tuple[str, ...],
     options: ReadingOptions,
 ) -> tuple[Table, list[Note]]:
-    """The columns that count, as text: case, infector, and the dates that there are."""
+    """The columns that count, as text: case, infector, dates, and what people are judged by."""
     import polars as pl
 
-    ours = ("case", "infector", "node_time", "edge_time")
-    _refuse_two_of(claimed.claim.columns, source)
-    named = zip(ours, (*claimed.claim.columns, *times), strict=True)
-    names = {name: column for name, column in named if column is not None}
+    names = dict(zip(("case", "infector"), claimed.claim.columns, strict=True)) | people.columns
+    names |= {f"edge {ours}": theirs for ours, theirs in _times(edge_times).items()}
     most = options.table_bytes
     table = source.read({**names, "first": source.names[0]}, most)
+    if not isinstance(source, DelimitedTable):
+        return replace(table, frame=table.frame.select(names.keys()), names=names), []
     frame = table.frame.cast(pl.String)
     wanted = replace(table, frame=frame.select(names.keys()), names=names)
     return unquoted(wanted, frame["first"], source, most)
 
 
-def _refuse_two_of(used: Sequence[str], source: DelimitedTable) -> None:
+def _times(columns: tuple[str, ...]) -> dict[str, str]:
+    return Selection("edges", columns).columns
+
+
+def _refuse_two_of(used: Sequence[str], source: TableFile) -> None:
     """Refuse a list with two columns that could be the id, or the infector."""
-    bare = [_bare(name) for name in source.names]
+    names = [bare(name) for name in source.names]
     for name in used:
-        if bare.count(_bare(name)) > 1:
+        if names.count(bare(name)) > 1:
             raise InputError(
                 "two columns have this name; case, blanks and marks do not count",
                 place=Place(source.file.name, 1, name),
@@ -118,17 +127,14 @@ def _refuse_two_of(used: Sequence[str], source: DelimitedTable) -> None:
             )
 
 
-def _nodes(cases: Table, time: str | None, *, day_first: bool) -> tuple[Table, list[Note]]:
-    names = {"node": cases.names["case"]}
-    if time is None:
-        return undated(replace(cases, frame=cases.frame.select(node="case"), names=names)), []
-    frame = cases.frame.select(node="case", time="node_time")
-    table = replace(cases, frame=frame, names={**names, "time": time})
-    table, changed = tidied(table, day_first=day_first)
-    return table, [Note(f"dated by the column '{time}'"), *changed]
+def _nodes(cases: Table) -> Table:
+    """The people, with what they are dated and judged by."""
+    ours = {name: "node" if name == "case" else name for name in cases.frame.columns}
+    names = {"node" if name == "case" else name: theirs for name, theirs in cases.names.items()}
+    return replace(cases, frame=cases.frame.rename(ours), names=names)
 
 
-def _edges(cases: Table, edge_time: str | None, *, day_first: bool) -> tuple[Table, list[Note]]:
+def _edges(cases: Table, chosen: Selection, options: ReadingOptions) -> tuple[Table, list[Note]]:
     """One edge for each infector of a row, in the row's place."""
     import polars as pl
 
@@ -136,16 +142,14 @@ def _edges(cases: Table, edge_time: str | None, *, day_first: bool) -> tuple[Tab
         pl.Series("row", cases.row_numbers()),
         _infectors(cases.frame).alias("source"),
         pl.col("case").alias("target"),
-        *([] if edge_time is None else [pl.col("edge_time").alias("time")]),
+        *(pl.col(f"edge {ours}").alias(ours) for ours in chosen.columns),
     )
     notes = _several(rows)
     rows = rows.explode("source").drop_nulls("source")
-    names = {"source": cases.names["infector"], "target": cases.names["case"]}
+    names = {"source": cases.names["infector"], "target": cases.names["case"], **chosen.columns}
     table = Table(rows.drop("row"), cases.source, names=names, numbers=rows["row"].to_numpy())
-    if edge_time is None:
-        return table, notes
-    table, changed = tidied(replace(table, names={**names, "time": edge_time}), day_first=day_first)
-    return table, [*notes, *changed]
+    found = chosen.applied(table, options)
+    return found.table, [*notes, *found.notes]
 
 
 def _infectors(frame: pl.DataFrame) -> pl.Series:
@@ -155,7 +159,7 @@ def _infectors(frame: pl.DataFrame) -> pl.Series:
     one = rf"[^{_BETWEEN}]+"
     each = pl.element().str.strip_chars()
     named = ~each.str.to_lowercase().is_in(MISSING_WORDS)
-    return frame["infector"].str.extract_all(one).list.eval(each.filter(named))
+    return frame["infector"].cast(pl.String).str.extract_all(one).list.eval(each.filter(named))
 
 
 def _several(rows: pl.DataFrame) -> list[Note]:

@@ -9,69 +9,39 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from graphveil.errors import InputError
-from graphveil.formats.columns.dates import tidied, undated
+from graphveil.formats.columns.known_names import are_links, is_mapped
 from graphveil.formats.columns.names import names_by_text
-from graphveil.formats.file_reports import file_report
 from graphveil.formats.format import Claim, Claimed, Format, ParsedFile, register
 from graphveil.formats.options import ReadingOptions
-from graphveil.formats.parse_report import Note
 from graphveil.formats.source_file import SourceFile
-from graphveil.formats.tables.dating import OWN_TIME, edge_time_column, node_time_column
-from graphveil.formats.tables.delimited import DelimitedTable
+from graphveil.formats.tables.people_and_links import read_table
+from graphveil.formats.tables.table_file import table_file
 
 _ID = "id"
 _ENDS = (("source", "target"), ("id1", "id2"))
 
 
-def _claims(file: SourceFile, insisted: bool) -> Claim | None:
+def _claims(file: SourceFile, insisted: bool, options: ReadingOptions) -> Claim | None:
     try:
-        theirs = names_by_text(DelimitedTable.of(file).names)
+        table = table_file(file)
     except InputError:
         if insisted:
             raise
         return None
+    theirs = names_by_text(table.names)
+    if is_mapped(table.names, options):
+        return None
     for ends in _ENDS:
         if set(ends) <= theirs.keys() and "node" not in theirs:
             columns = tuple(theirs[end] for end in ends)
-            return Claim("edges", f"a header row with {' and '.join(columns)}", columns)
-    if _ID not in theirs:
+            return Claim("edges", f"{table.kind} with {' and '.join(columns)}", columns)
+    if _ID not in theirs or (are_links(table.names) and not insisted):
         return None
-    return Claim("nodes", f"a header row with {theirs[_ID]}", (theirs[_ID],))
+    return Claim("nodes", f"{table.kind} with {theirs[_ID]}", (theirs[_ID],))
 
 
 def _read(files: Sequence[Claimed], options: ReadingOptions) -> list[ParsedFile]:
-    return [
-        _nodes(each, options) if each.claim.role == "nodes" else _links(each, options)
-        for each in files
-    ]
-
-
-def _nodes(claimed: Claimed, options: ReadingOptions) -> ParsedFile:
-    source = DelimitedTable.of(claimed.file)
-    column, refusal = node_time_column(source, options.time)
-    names, notes = {"node": claimed.claim.columns[0]}, []
-    if column is None:
-        table = undated(source.read(names, options.table_bytes))
-    else:
-        table = source.read({**names, "time": column}, options.table_bytes)
-        table, changed = tidied(table, day_first=options.day_first)
-        notes = [Note(f"dated by the column '{column}'"), *changed]
-    report = file_report(claimed, MICROBETRACE.name, nodes=[table], notes=notes)
-    return ParsedFile(report, nodes=(table,), without_time=refusal)
-
-
-def _links(claimed: Claimed, options: ReadingOptions) -> ParsedFile:
-    source = DelimitedTable.of(claimed.file)
-    names = dict(zip(("source", "target"), claimed.claim.columns, strict=True))
-    column, refusal = edge_time_column(source, options.edge_time, OWN_TIME)
-    if column is not None:
-        names["time"] = column
-    table = source.read(names, options.table_bytes)
-    notes: list[Note] = []
-    if column is not None:
-        table, notes = tidied(table, day_first=options.day_first)
-    report = file_report(claimed, MICROBETRACE.name, edges=[table], notes=notes)
-    return ParsedFile(report, edges=(table,), directed=False, without_edge_time=refusal)
+    return [read_table(each, MICROBETRACE.name, options, directed=False) for each in files]
 
 
 MICROBETRACE = register(

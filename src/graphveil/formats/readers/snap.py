@@ -20,6 +20,7 @@ from graphveil.formats.tables.headerless import (
     refuse_unlikely,
     says_direction,
 )
+from graphveil.formats.tables.selection import conditions_on
 from graphveil.formats.tables.spaced import Spaced, glance, read_spaced
 from graphveil.graph.records import Table
 
@@ -33,7 +34,7 @@ _HEADING = re.compile(r"#\w+\s+(date|dates|time|year)\s*", re.IGNORECASE)
 _SAYS_DATES = re.compile(r"\b(date|dates|time|year)\b", re.IGNORECASE)
 
 
-def _claims(file: SourceFile, insisted: bool) -> Claim | None:
+def _claims(file: SourceFile, insisted: bool, _: ReadingOptions) -> Claim | None:
     seen = glance(file)
     if seen is None or (seen.width != 2 and not is_empty(seen, insisted)):
         return None
@@ -67,10 +68,11 @@ def _read(files: Sequence[Claimed], options: ReadingOptions) -> list[ParsedFile]
 
 
 def _dates(claimed: Claimed, options: ReadingOptions) -> ParsedFile:
+    conditions_on([], "nodes", options.filters, claimed.file.name)
     found = read_spaced(claimed.file, 2, options.table_bytes)
     if claimed.claim.why != _AS_SAID:
         refuse_mixed_dates(claimed, found, ~_are_dates(found))
-    table, notes = tidied(_table(claimed, found, ("node", "time")), day_first=options.day_first)
+    table, notes = tidied(_table(claimed, found, ("node", "time")), options)
     report = file_report(claimed, SNAP.name, nodes=[table], notes=[*comment_notes(found), *notes])
     return ParsedFile(
         report, nodes=(table,), without_time=refuse_naming(claimed.file, options.time)
@@ -78,6 +80,7 @@ def _dates(claimed: Claimed, options: ReadingOptions) -> ParsedFile:
 
 
 def _edges(claimed: Claimed, options: ReadingOptions) -> ParsedFile:
+    conditions_on([], "edges", options.filters, claimed.file.name)
     found = read_spaced(claimed.file, 2, options.table_bytes)
     refuse_unlikely(claimed, found, 2)
     if claimed.claim.why != _AS_DIRECTED:  # then an id may look like a date

@@ -27,6 +27,7 @@ from graphveil.formats.tables.headerless import (
     refuse_unlikely,
     says_direction,
 )
+from graphveil.formats.tables.selection import conditions_on
 from graphveil.formats.tables.spaced import Spaced, glance, read_spaced
 from graphveil.graph.identity import clean_ids, same_form
 from graphveil.graph.records import Table
@@ -38,7 +39,7 @@ _WHOLE = re.compile(r"[0-9]{1,15}")
 _LIKELY = 10**8  # seconds, in 1973: smaller numbers are probably weights
 
 
-def _claims(file: SourceFile, insisted: bool) -> Claim | None:
+def _claims(file: SourceFile, insisted: bool, _: ReadingOptions) -> Claim | None:
     seen = glance(file)
     if seen is None or (seen.width != 3 and not is_empty(seen, insisted)):
         return None
@@ -54,6 +55,8 @@ def _claims(file: SourceFile, insisted: bool) -> Claim | None:
 
 
 def _read(files: Sequence[Claimed], options: ReadingOptions) -> list[ParsedFile]:
+    for each in files:
+        conditions_on([], "edges", options.filters, each.file.name)
     found = [read_spaced(each.file, 3, options.table_bytes) for each in files]
     edges = [_edges(each, rows) for each, rows in zip(files, found, strict=True)]
     nodes = _first_appearances(edges)

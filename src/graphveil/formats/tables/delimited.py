@@ -25,6 +25,7 @@ from graphveil.errors import InputError, Place
 from graphveil.formats.columns.dates import PLAIN_NUMBER, look_like_dates, numeric_if_plain
 from graphveil.formats.columns.names import refuse_repeated
 from graphveil.formats.source_file import HEAD, SourceFile
+from graphveil.formats.tables.headers import header_line, separator_of
 from graphveil.graph.records import Table
 
 if TYPE_CHECKING:
@@ -33,9 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _WORTH_THE_TRY = 1 << 20  # bytes; below, reading text takes no time
-_HEADER_ROWS = 1
 _BLOCK = 1 << 24
-_SEPARATORS = ",\t;"
 _QUOTED = re.compile(r'"[^"]*"')
 _SAVE_AS = "Save the file as UTF-8 text with commas between columns and a header row."
 
@@ -49,6 +48,7 @@ class DelimitedTable:
         names: the header row.
         rows: the rows after it, as far as they were looked at.
         separator: what stands between columns.
+        above: how many lines stand above the header, such as a title.
     """
 
     kind: ClassVar[str] = "a header row"
@@ -56,6 +56,7 @@ class DelimitedTable:
     names: list[str]
     rows: list[list[str]]
     separator: str
+    above: int = 0
 
     @classmethod
     def of(cls, file: SourceFile) -> DelimitedTable:
@@ -67,13 +68,14 @@ class DelimitedTable:
         if len(head) >= HEAD:  # the last line may be cut
             head = head[: head.rfind(b"\n") + 1]
         text = head.decode("utf-8-sig", errors="replace")
-        unquoted = _QUOTED.sub("", text.partition("\n")[0])
-        separator = max(_SEPARATORS, key=unquoted.count)
+        above = header_line(text.split("\n"), file.named)
+        text = "\n".join(text.split("\n")[above:]) if above else text
+        separator = separator_of(text.partition("\n")[0])
         lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
         header, *rows = list(lines) or [[]]
         if not any(name.strip() for name in header):
             raise InputError("the file is empty", place=Place(file.name), hint=_SAVE_AS)
-        return cls(file, header, rows, separator)
+        return cls(file, header, rows, separator, above)
 
     def date_columns(self) -> list[str]:
         """The columns whose first values look like dates."""
@@ -90,18 +92,28 @@ class DelimitedTable:
             columns: the user's name for each of the columns, by ours.
             most_bytes: the largest file to read.
         """
-        header = Place(self.file.name, _HEADER_ROWS)
-        refuse_repeated(self.names, columns.values(), header)
-        content = self.file.content(most_bytes)
+        refuse_repeated(self.names, columns.values(), Place(self.file.name, self.header))
+        content = self._content(most_bytes)
         frame, numbers = _as_numbers(content, self, columns), None
         if frame is None:
             frame, numbers = _as_text(content, self, columns)
         chosen = frame.select(frame[theirs].alias(ours) for ours, theirs in columns.items())
-        return Table(chosen, self.file.name, _HEADER_ROWS + 1, columns, numbers)
+        return Table(chosen, self.file.name, self.header + 1, columns, numbers)
+
+    @property
+    def header(self) -> int:
+        """The line of the header row, counted from 1."""
+        return self.above + 1
 
     def lines(self, wanted: Iterable[int], most_bytes: int) -> dict[int, str]:
-        """Some lines by their number, the header being 1, without their ends."""
-        return _lines(self.file.content(most_bytes), set(wanted))
+        """Some lines by their number in the file, without their ends."""
+        return _lines(self._content(most_bytes), set(wanted), self.header)
+
+    def _content(self, most_bytes: int) -> Path | bytes:
+        """All bytes from the header on."""
+        if not self.above:
+            return self.file.content(most_bytes)
+        return self.file.rows(most_bytes).split(b"\n", self.above)[self.above]
 
 
 def _as_numbers(
@@ -133,7 +145,7 @@ def _as_text(
     """The columns as text, and the number of each row where some lines are no records."""
     import polars as pl
 
-    _refuse_nul(content, table.file.name)
+    _refuse_nul(content, table)
     _refuse_loose_quotes(content, table)
     columns = list(dict.fromkeys(names.values()))
     try:
@@ -142,7 +154,7 @@ def _as_text(
         )
     except pl.exceptions.PolarsError as error:
         raise _what_is_wrong(content, table) from error
-    frame, numbers = _without_blank_rows(frame, content, table.separator)
+    frame, numbers = _without_blank_rows(frame, content, table)
     return _with_numeric_times(frame, names), numbers
 
 
@@ -150,9 +162,9 @@ def _opened(content: Path | bytes) -> IO[bytes]:
     return io.BytesIO(content) if isinstance(content, bytes) else content.open("rb")
 
 
-def _lines(content: Path | bytes, wanted: set[int]) -> dict[int, str]:
+def _lines(content: Path | bytes, wanted: set[int], first: int) -> dict[int, str]:
     with _opened(content) as file:
-        found = {n: line for n, line in enumerate(file, start=1) if n in wanted}
+        found = {n: line for n, line in enumerate(file, start=first) if n in wanted}
     return {n: line.rstrip(b"\r\n").decode() for n, line in found.items()}
 
 
@@ -165,7 +177,7 @@ def _refuse_loose_quotes(content: Path | bytes, table: DelimitedTable) -> None:
     def loose(line: bytes) -> bool:
         return b'"' in line and not in_order.fullmatch(line)
 
-    for number, line in _lines_with(content, loose):
+    for number, line in _lines_with(content, loose, table.header):
         raise _loose_quote(line, Place(table.file.name, number))
 
 
@@ -198,18 +210,19 @@ def _holds_quotes(content: Path | bytes) -> bool:
         return view.find(b'"') >= 0
 
 
-def _refuse_nul(content: Path | bytes, name: str) -> None:
+def _refuse_nul(content: Path | bytes, table: DelimitedTable) -> None:
     if isinstance(content, bytes):
-        _refuse_nul_at(content.find(b"\0"), content, name)
+        _refuse_nul_at(content.find(b"\0"), content, table)
         return
     with content.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as view:
-        _refuse_nul_at(view.find(b"\0"), view, name)
+        _refuse_nul_at(view.find(b"\0"), view, table)
 
 
-def _refuse_nul_at(at: int, content: bytes | mmap.mmap, name: str) -> None:
+def _refuse_nul_at(at: int, content: bytes | mmap.mmap, table: DelimitedTable) -> None:
     if at >= 0:
         blocks = (content[start : min(start + _BLOCK, at)] for start in range(0, at, _BLOCK))
-        raise _not_text(name, sum(block.count(b"\n") for block in blocks) + 1)
+        row = sum(block.count(b"\n") for block in blocks) + table.header
+        raise _not_text(table.file.name, row)
 
 
 def _with_numeric_times(frame: pl.DataFrame, names: dict[str, str]) -> pl.DataFrame:
@@ -219,7 +232,7 @@ def _with_numeric_times(frame: pl.DataFrame, names: dict[str, str]) -> pl.DataFr
 
 
 def _without_blank_rows(
-    frame: pl.DataFrame, content: Path | bytes, separator: str
+    frame: pl.DataFrame, content: Path | bytes, table: DelimitedTable
 ) -> tuple[pl.DataFrame, NDArray[np.int64] | None]:
     """The rows without those of blank lines, and the numbers of those that are left."""
     import numpy as np
@@ -228,9 +241,9 @@ def _without_blank_rows(
     empty = frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
     if not empty.any():
         return frame, None
-    numbers = np.arange(frame.height) + _HEADER_ROWS + 1
-    lines = _lines(content, set(numbers[empty.to_numpy()].tolist()))
-    blank = [number for number, line in lines.items() if not line.strip(f"{separator} \t\r")]
+    numbers = np.arange(frame.height) + table.header + 1
+    lines = _lines(content, set(numbers[empty.to_numpy()].tolist()), table.header)
+    blank = [n for n, line in lines.items() if not line.strip(f"{table.separator} \t\r")]
     kept = ~np.isin(numbers, blank)
     return frame.filter(pl.Series(kept)), numbers[kept]
 
@@ -242,9 +255,10 @@ def _what_is_wrong(content: Path | bytes, table: DelimitedTable) -> InputError:
     if all columns are read. Whatever is named must be refused on its own account.
     """
     name, width = table.file.name, len(table.names)
-    for number, _ in _lines_with(content, lambda line: not _is_text(line)):
+    for number, _ in _lines_with(content, lambda line: not _is_text(line), table.header):
         return _not_text(name, number)
-    for number, line in _lines_with(content, lambda line: _width(line, table) > width):
+    wide = _lines_with(content, lambda line: _width(line, table) > width, table.header)
+    for number, line in wide:
         what = f"the row has {_width(line, table)} columns, but the header has {width}"
         hint = "Put values that contain a separator in quotes."
         return InputError(what, place=Place(name, number), hint=hint)
@@ -252,13 +266,13 @@ def _what_is_wrong(content: Path | bytes, table: DelimitedTable) -> InputError:
 
 
 def _lines_with(
-    content: Path | bytes, wanted: Callable[[bytes], bool]
+    content: Path | bytes, wanted: Callable[[bytes], bool], first: int
 ) -> Iterator[tuple[int, bytes]]:
     """Some lines with their numbers; the mark at the beginning of a file is of none of them."""
     with _opened(content) as file:
         if file.read(len(codecs.BOM_UTF8)) != codecs.BOM_UTF8:
             file.seek(0)
-        yield from ((n, line) for n, line in enumerate(file, start=1) if wanted(line))
+        yield from ((n, line) for n, line in enumerate(file, start=first) if wanted(line))
 
 
 def _is_text(line: bytes) -> bool:

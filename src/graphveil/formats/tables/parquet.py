@@ -87,9 +87,9 @@ class ParquetTable:
         """Refuse columns whose type can hold no ids or no times."""
         for ours, theirs in columns.items():
             kind, place = self.types[theirs], Place(self.file.name, column=theirs)
-            if ours != "time":
+            if ours in ("node", "source", "target", "case", "infector"):
                 require_id_type(kind, place)
-            elif not _holds_times(kind):
+            elif ours.startswith("time") and not _holds_times(kind):
                 raise InputError(
                     f"the column has the type {str(kind)[:_SHOWN]}, which holds no times",
                     place=place,

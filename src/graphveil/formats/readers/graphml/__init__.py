@@ -8,26 +8,31 @@ from collections.abc import Sequence
 import numpy as np
 
 from graphveil.errors import InputError, Place
-from graphveil.formats.columns.dates import tidied
+from graphveil.formats.columns.dates import undated
 from graphveil.formats.columns.names import plain
 from graphveil.formats.file_reports import file_report
 from graphveil.formats.format import Claim, Claimed, Format, ParsedFile, register
 from graphveil.formats.options import ReadingOptions
 from graphveil.formats.parse_report import Note
-from graphveil.formats.readers.graphml.dates import date_key, no_edge_time, no_time, values_of
+from graphveil.formats.readers.graphml.attributes import (
+    Columns,
+    chosen_values,
+    edge_selection,
+    node_selection,
+)
 from graphveil.formats.readers.graphml.elements import Document, Element, read_elements
 from graphveil.formats.source_file import SourceFile
+from graphveil.formats.tables.selection import Selection
 from graphveil.graph.faults import Fault
 from graphveil.graph.records import Table
 
-_OWN_TIME = "time"
 _BEGINS = re.compile(rb"\s*<(\?xml|!--|!DOCTYPE|[\w:]*graphml)", re.IGNORECASE)
 _ROOT = re.compile(rb"<([\w.-]+:)?graphml[\s/>]")
 _DIRECTIONS = {"directed": True, "undirected": False}
 _SAID = {"true": True, "false": False, "1": True, "0": False}
 
 
-def _claims(file: SourceFile, insisted: bool) -> Claim | None:
+def _claims(file: SourceFile, insisted: bool, _: ReadingOptions) -> Claim | None:
     head = file.head.removeprefix(b"\xef\xbb\xbf")
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):  # XML may be UTF-16
         head = head.replace(b"\0", b"")[2:]
@@ -43,47 +48,39 @@ def _read(files: Sequence[Claimed], options: ReadingOptions) -> list[ParsedFile]
 def _read_one(claimed: Claimed, options: ReadingOptions) -> ParsedFile:
     file = claimed.file
     document = read_elements(file.whole(options.document_bytes), file.name, options.most_nesting)
-    nodes, refusal, notes = _nodes(document, file, options)
-    edges, edge_refusal, edge_notes = _edges(document, file, options)
-    directed = _direction(document, file)
-    notes = [*notes, *edge_notes]
+    people, refusal = node_selection(document, file, options)
+    linked, edge_refusal = edge_selection(document, file, options)
+    nodes = people.applied(_nodes(document, file, people), options)
+    edges = linked.applied(_edges(document, file, linked), options)
+    table = nodes.table if people.times else undated(nodes.table)
+    dated = [Note(f"dated by the attribute '{', '.join(people.times)}'")] if people.times else []
+    notes = [*dated, *nodes.notes, *edges.notes]
     return ParsedFile(
-        file_report(claimed, GRAPHML.name, nodes=[nodes], edges=[edges], notes=notes),
-        nodes=(nodes,),
-        edges=(edges,),
-        directed=directed,
+        file_report(claimed, GRAPHML.name, nodes=[table], edges=[edges.table], notes=notes),
+        nodes=(table,),
+        edges=(edges.table,),
+        directed=_direction(document, file),
         without_time=refusal,
         without_edge_time=edge_refusal,
+        left_out=() if nodes.left_out is None else (nodes.left_out,),
+        conditions=people.used | linked.used,
+        threshold=linked.threshold,
     )
 
 
-def _nodes(
-    document: Document, file: SourceFile, options: ReadingOptions
-) -> tuple[Table, InputError | None, list[Note]]:
+def _nodes(document: Document, file: SourceFile, chosen: Selection) -> Table:
     ids, faults = _required(document.nodes, "id", "node")
-    key = date_key(document, "node", options.time or _OWN_TIME, file)
-    refusal = None if key else no_time(document, file, options.time)
-    times = values_of(document, document.nodes, key)
-    name = document.keys[key].name if key else _OWN_TIME
-    table = _table({"node": ids, "time": times}, document.nodes, file, {"node": "id", "time": name})
-    table, notes = tidied(table.marked(*faults), day_first=options.day_first)
-    return table, refusal, [Note(f"dated by the attribute '{name}'"), *notes] if key else notes
+    columns: Columns = {"node": ids} | chosen_values(document, "node", document.nodes, chosen)
+    table = _table(columns, document.nodes, file, {"node": "id", **chosen.columns})
+    return table.marked(*faults)
 
 
-def _edges(
-    document: Document, file: SourceFile, options: ReadingOptions
-) -> tuple[Table, InputError | None, list[Note]]:
+def _edges(document: Document, file: SourceFile, chosen: Selection) -> Table:
     found = {end: _required(document.edges, end, end) for end in ("source", "target")}
-    columns: dict[str, Sequence[str | None]] = {end: ids for end, (ids, _) in found.items()}
+    columns: Columns = {end: ids for end, (ids, _) in found.items()}
+    columns |= chosen_values(document, "edge", document.edges, chosen)
     faults = [fault for _, faults in found.values() for fault in faults]
-    key = date_key(document, "edge", options.edge_time or _OWN_TIME, file)
-    if key is None:
-        table = _table(columns, document.edges, file, {}).marked(*faults)
-        return table, no_edge_time(document, file, options.edge_time), []
-    columns["time"] = values_of(document, document.edges, key)
-    table = _table(columns, document.edges, file, {"time": document.keys[key].name})
-    table, notes = tidied(table.marked(*faults), day_first=options.day_first)
-    return table, None, notes
+    return _table(columns, document.edges, file, chosen.columns).marked(*faults)
 
 
 def _required(
@@ -97,7 +94,7 @@ def _required(
 
 
 def _table(
-    columns: dict[str, Sequence[str | None]],
+    columns: Columns,
     elements: Sequence[Element],
     file: SourceFile,
     names: dict[str, str],

@@ -10,25 +10,34 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from graphveil.errors import InputError
-from graphveil.formats.columns.dates import tidied
+from graphveil.formats.columns.dates import undated
 from graphveil.formats.file_reports import file_report
 from graphveil.formats.format import Claim, Claimed, Format, ParsedFile, register
 from graphveil.formats.options import ReadingOptions
 from graphveil.formats.parse_report import Note
-from graphveil.formats.readers.hivtrace.dates import date_texts, no_date_field, values_named
+from graphveil.formats.readers.hivtrace.conditions import conditions_of, plain_texts
+from graphveil.formats.readers.hivtrace.dates import (
+    date_texts,
+    first_named,
+    named_fields,
+    no_date_field,
+    values_named,
+)
 from graphveil.formats.readers.hivtrace.document import read_network
 from graphveil.formats.readers.hivtrace.links import read_links
 from graphveil.formats.readers.hivtrace.sections import Section, faults_of, is_text, section
 from graphveil.formats.source_file import SourceFile
+from graphveil.formats.tables.selection import Selected, Selection
 from graphveil.graph.records import Table
 
 _BEGINS = re.compile(rb"(\xef\xbb\xbf)?\s*\{")
 
 
-def _claims(file: SourceFile, insisted: bool) -> Claim | None:
+def _claims(file: SourceFile, insisted: bool, _: ReadingOptions) -> Claim | None:
     if not insisted and not _BEGINS.match(file.head):
         return None
     return Claim("network", "JSON with sections of HIV-TRACE")
@@ -43,12 +52,12 @@ def _read_one(claimed: Claimed, options: ReadingOptions) -> ParsedFile:
     sections, notes = _people(network, claimed.file)
     ids = [_ids(each) for each in sections]
     refusal = no_date_field(sections, network, claimed.file, options.time)
-    nodes = []
-    for each, names in zip(sections, ids, strict=True):
-        named = None if refusal else options.time
-        table, changed = tidied(_nodes(each, names, named), day_first=options.day_first)
-        nodes.append(table)
-        notes += changed
+    fields = [] if refusal else named_fields(options.time)
+    found = [
+        _listed(people, names, fields, options) for people, names in zip(sections, ids, strict=True)
+    ]
+    nodes = [each.table for each in found]
+    notes += [note for each in found for note in each.notes]
     links = read_links(section(network, "Edges", claimed.file.name), ids[0], options)
     notes = [*_dated_by(nodes, options.time, refusal), *notes, *links.notes]
     return ParsedFile(
@@ -58,6 +67,9 @@ def _read_one(claimed: Claimed, options: ReadingOptions) -> ParsedFile:
         directed=False,
         without_time=refusal,
         linked_only=len(sections) == 1 and not options.all_listed,
+        left_out=tuple(each.left_out for each in found if each.left_out is not None),
+        conditions=_selection(sections[0], fields, options).used | links.conditions,
+        threshold=links.threshold,
     )
 
 
@@ -92,16 +104,30 @@ def _ids(people: Section) -> list[str | None]:
     ]
 
 
-def _nodes(people: Section, ids: list[str | None], field: str | None) -> Table:
+def _selection(people: Section, fields: Sequence[str], options: ReadingOptions) -> Selection:
+    """What the people of a section are dated and judged by."""
+    times = (f"{people.name}.{', '.join(fields)}",) if fields else ()
+    conditions = tuple((each, each.column) for each in conditions_of("nodes", options.filters))
+    return Selection("nodes", times, conditions)
+
+
+def _listed(
+    people: Section, ids: list[str | None], fields: Sequence[str], options: ReadingOptions
+) -> Selected:
+    """The people of a section who count, dated by the first of the fields that says something."""
     import polars as pl
 
-    texts, wrong = date_texts(values_named(people, field) if field else [None] * people.count)
+    chosen = _selection(people, fields, options)
+    texts, wrong = date_texts(first_named(people, fields))
     nobody = faults_of("the node has no id", "node", [n for n, name in enumerate(ids) if not name])
-    frame = pl.DataFrame(
-        {"node": ids, "time": texts}, schema={"node": pl.String, "time": pl.String}
-    )
-    names = {"node": f"{people.name}.id", "time": f"{people.name}.{field or 'time'}"}
-    return Table(frame, people.source, 0, names).marked(*nobody, *wrong)
+    columns = {"node": ids, "time 0": texts}
+    for n, (condition, _) in enumerate(chosen.conditions):
+        columns[f"condition {n}"] = plain_texts(values_named(people, condition.column))
+    frame = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
+    names = {"node": f"{people.name}.id", "time": f"{people.name}.{', '.join(fields) or 'time'}"}
+    table = Table(frame, people.source, 0, chosen.columns | names).marked(*nobody, *wrong)
+    found = chosen.applied(table, options)
+    return found if fields else replace(found, table=undated(found.table))
 
 
 HIVTRACE = register(

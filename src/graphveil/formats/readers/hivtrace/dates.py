@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from graphveil.errors import InputError, Place
-from graphveil.formats.columns.dates import look_like_dates
+from graphveil.formats.columns.dates import is_missing, look_like_dates
 from graphveil.formats.columns.names import no_such, plain, unnamed_date
 from graphveil.formats.readers.hivtrace.sections import Section, faults_of, is_text
 from graphveil.formats.source_file import SourceFile
@@ -36,10 +36,29 @@ def no_date_field(
         place = Place(file.name, column="Nodes")
         return unnamed_date("field", "person", place, _date_like(sections, network))
     declared = _declared(network)
-    if not declared or _bare(named) in map(plain, (*declared, *_OWN_DATES)):
+    known = [plain(name) for name in (*declared, *_OWN_DATES)]
+    missing = [name for name in named_fields(named) if _bare(name) not in known]
+    if not declared or not missing:
         return None
-    place = Place(file.name, column=named)
+    place = Place(file.name, column=missing[0])
     return no_such("field", place, list(declared), _date_like(sections, network))
+
+
+def named_fields(named: str | None) -> list[str]:
+    """The fields that an option names, with commas between them."""
+    return [part.strip() for part in (named or "").split(",") if part.strip()]
+
+
+def first_named(section: Section, fields: Sequence[str]) -> list[Any]:
+    """What each entry says under the first of some names that it says something under."""
+    found: list[Any] = [None] * section.count
+    for field in fields:
+        values = values_named(section, field)
+        found = [
+            other if value is None or (isinstance(value, str) and is_missing(value)) else value
+            for value, other in zip(found, values, strict=True)
+        ]
+    return found
 
 
 def values_named(section: Section, named: str) -> list[Any]:

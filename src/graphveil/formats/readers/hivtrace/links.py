@@ -10,13 +10,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graphveil.formats.columns.dates import tidied
+from graphveil.formats.columns.distances import NO_DISTANCE, TN93, Threshold
+from graphveil.formats.columns.filters import Filter
+from graphveil.formats.columns.names import bare
 from graphveil.formats.options import ReadingOptions
 from graphveil.formats.parse_report import Note
-from graphveil.formats.readers.hivtrace.dates import date_texts, values_named
+from graphveil.formats.readers.hivtrace.conditions import conditions_of, plain_texts
+from graphveil.formats.readers.hivtrace.dates import (
+    date_texts,
+    first_named,
+    named_fields,
+    values_named,
+)
 from graphveil.formats.readers.hivtrace.sections import Section, faults_of
+from graphveil.formats.tables.selection import Selection
 from graphveil.graph.faults import Fault
 from graphveil.graph.records import Table
+
+_DISTANCE = "length"  # as the program calls it
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,17 +37,38 @@ class ListedLinks:
     Attributes:
         table: the edges that were not removed.
         notes: the rules that some of them met.
+        conditions: those that links were held to.
+        threshold: up to which distance they are links, if the steward says so.
     """
 
     table: Table
     notes: list[Note]
+    conditions: frozenset[Filter]
+    threshold: Threshold | None
 
 
 def read_links(links: Section, ids: list[str | None], options: ReadingOptions) -> ListedLinks:
     """The links that count; `ids` are those of the nodes, which links name by position."""
     kept, removed = _kept(links)
-    table, changed = _edges(links, ids, kept, options)
-    return ListedLinks(table, [*removed, *_marked(links, kept), *changed])
+    chosen = _selection(links, options)
+    found = chosen.applied(_edges(links, ids, kept, chosen, options.edge_time), options)
+    notes = [*removed, *_marked(links, kept), *found.notes, *_undated(found.table, options)]
+    return ListedLinks(found.table, notes, chosen.used, chosen.threshold)
+
+
+def _selection(links: Section, options: ReadingOptions) -> Selection:
+    """What links are dated and judged by; the program has made them links by a distance already."""
+    named = options.edge_time
+    conditions = tuple((each, each.column) for each in conditions_of("edges", options.filters))
+    told = options.distance is None or bare(options.distance) != NO_DISTANCE
+    threshold = options.threshold if told else None
+    return Selection(
+        "edges",
+        times=() if named is None else (f"{links.name}.{named}",),
+        conditions=conditions,
+        distance=(options.distance or _DISTANCE) if threshold else None,
+        threshold=threshold and Threshold(threshold.most, threshold.unit or TN93),
+    )
 
 
 def _kept(links: Section) -> tuple[list[int], list[Note]]:
@@ -50,30 +82,34 @@ def _kept(links: Section) -> tuple[list[int], list[Note]]:
 
 
 def _edges(
-    links: Section, ids: list[str | None], kept: list[int], options: ReadingOptions
-) -> tuple[Table, list[Note]]:
+    links: Section, ids: list[str | None], kept: list[int], chosen: Selection, named: str | None
+) -> Table:
+    """All edges that were not removed, with what they are dated and judged by."""
     import polars as pl
 
-    named = options.edge_time
     names = {end: f"{links.name}.{end}" for end in ("source", "target")}
     found = {end: _ends(links, end, ids, kept) for end in names}
-    columns = {end: pl.Series(people, dtype=pl.String) for end, (people, _) in found.items()}
+    columns: dict[str, list[str | None]] = {end: people for end, (people, _) in found.items()}
     faults = [fault for _, wrong in found.values() for fault in wrong]
     if named is not None:
-        values = values_named(links, named)
-        times, wrong = date_texts([values[entry] for entry in kept])
+        values = first_named(links, named_fields(named))
+        columns["time 0"], wrong = date_texts([values[entry] for entry in kept])
         faults += wrong
-        columns["time"] = pl.Series(times, dtype=pl.String)
         names["time"] = f"{links.name}.{named}"
+    for ours, theirs in chosen.columns.items():
+        if ours not in columns:
+            texts = plain_texts(values_named(links, theirs))
+            columns[ours] = [texts[entry] for entry in kept]
+    frame = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
     numbers = np.array(kept, dtype=np.int64)
-    table = Table(pl.DataFrame(columns), links.source, names=names, numbers=numbers)
-    table = table.marked(*faults)
-    if named is None:
-        return table, []
-    table, notes = tidied(table, day_first=options.day_first)
-    if table.frame["time"].null_count() == len(kept):
-        notes.append(Note(f"WARNING: no edge has a date in the field '{named}'"))
-    return table, notes
+    table = Table(frame, links.source, names=chosen.columns | names, numbers=numbers)
+    return table.marked(*faults)
+
+
+def _undated(edges: Table, options: ReadingOptions) -> list[Note]:
+    if options.edge_time is None or edges.frame["time"].null_count() < len(edges.frame):
+        return []
+    return [Note(f"WARNING: no edge has a date in the field '{options.edge_time}'")]
 
 
 def _ends(

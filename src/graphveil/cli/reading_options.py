@@ -1,0 +1,156 @@
+"""How files are to be read: one set of options for every command that reads files.
+
+A command that takes a parameter `reading` gets them all, in the place of that parameter.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from graphveil.cli.options import Limit, most_bytes
+
+if TYPE_CHECKING:
+    from graphveil.formats import ReadingOptions
+
+_PARAMETER = "reading"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the user said about files.
+
+    Attributes:
+        format: of all files; None recognises each.
+        options: everything else.
+    """
+
+    format: str | None
+    options: ReadingOptions
+
+
+def _column(flag: str, text: str) -> Any:
+    return Annotated[str | None, typer.Option(flag, metavar="COLUMN", help=text)]
+
+
+_OPTIONS: dict[str, tuple[Any, Any]] = {
+    "format_": (
+        Annotated[
+            str | None,
+            typer.Option(
+                "--format", metavar="NAME", help="Of all files, else detected."
+            ),
+        ],
+        None,
+    ),
+    "id": (_column("--id", "Column that names a person."), None),
+    "source": (_column("--source", "Column that names one end of a link."), None),
+    "target": (_column("--target", "Column that names the other end."), None),
+    "time": (
+        Annotated[
+            str | None,
+            typer.Option(
+                "--time",
+                metavar="FIELD",
+                help="Column or field with a node's date; of A,B the first that is filled in.",
+            ),
+        ],
+        None,
+    ),
+    "edge_time": (
+        Annotated[
+            str | None,
+            typer.Option(
+                "--edge-time", metavar="FIELD", help="Column or field with an edge's date."
+            ),
+        ],
+        None,
+    ),
+    "distance": (_column("--distance", "Column with distances; none: every row is a link."), None),
+    "max_distance": (
+        Annotated[
+            str | None,
+            typer.Option(
+                "--max-distance",
+                metavar="D",
+                help="Pairs up to this distance are links, such as 0.015 or '12 snps'.",
+            ),
+        ],
+        None,
+    ),
+    "where": (
+        Annotated[
+            list[str] | None,
+            typer.Option(
+                "--where",
+                metavar="COLUMN=VALUE",
+                help="Only such records count, also with !=, <, <=, >, >=. May be repeated.",
+            ),
+        ],
+        None,
+    ),
+    "day_first": (
+        Annotated[
+            bool | None,
+            typer.Option("--day-first/--month-first", help="Whether 7/8/2021 is 7 August."),
+        ],
+        None,
+    ),
+    "excel_dates": (
+        Annotated[
+            bool, typer.Option("--excel-dates", help="Plain numbers are days as Excel counts.")
+        ],
+        False,
+    ),
+    "all_listed": (
+        Annotated[
+            bool,
+            typer.Option(
+                "--all-listed", help="HIV-TRACE lists everybody, also without Singletons."
+            ),
+        ],
+        False,
+    ),
+    "limit": (Limit, None),
+}  # fmt: skip
+
+
+def taking_reading_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with all options on reading, for the shell; it is handed one `Reading`."""
+    signature = inspect.signature(command, eval_str=True)
+    own = [each for each in signature.parameters.values() if each.name != _PARAMETER]
+    at = list(signature.parameters).index(_PARAMETER)
+    kind = inspect.Parameter.KEYWORD_ONLY
+    more = [
+        inspect.Parameter(name, kind, default=default, annotation=annotation)
+        for name, (annotation, default) in _OPTIONS.items()
+    ]
+    shown = [each.replace(kind=kind) for each in [*own[:at], *more, *own[at:]]]
+
+    @functools.wraps(command)
+    def told(**given: Any) -> None:
+        said = {name: given.pop(name) for name in _OPTIONS}
+        command(**given, reading=_reading(**said))
+
+    told.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
+    told.__annotations__ = {each.name: each.annotation for each in shown}
+    del told.__wrapped__
+    return told
+
+
+def _reading(
+    *,
+    format_: str | None,
+    limit: str | None,
+    where: list[str] | None,
+    **said: Any,
+) -> Reading:
+    from graphveil.formats import ReadingOptions
+
+    options = ReadingOptions(where=tuple(where or ()), most_bytes=most_bytes(limit), **said)
+    return Reading(format_, options)

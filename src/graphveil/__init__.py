@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from graphveil.graph.projection import greedy_projection, time_aware_projection
     from graphveil.graph.report import IntakeReport
     from graphveil.graph.sequence import GraphSequence
+    from graphveil.planning.best_split import best_shares
     from graphveil.planning.intervals import change_interval, interval
     from graphveil.planning.plan import Plan
     from graphveil.planning.planner import compare, plan
@@ -62,6 +63,7 @@ _HOMES = {
     "graphveil.graph.projection": ("greedy_projection", "time_aware_projection"),
     "graphveil.graph.report": ("IntakeReport",),
     "graphveil.graph.sequence": ("GraphSequence",),
+    "graphveil.planning.best_split": ("best_shares",),
     "graphveil.planning.intervals": ("change_interval", "interval"),
     "graphveil.planning.plan": ("Plan",),
     "graphveil.planning.planner": ("compare", "plan"),
@@ -96,6 +98,7 @@ __all__ = [
     "SeriesPromise",
     "Statistic",
     "Study",
+    "best_shares",
     "change_interval",
     "compare",
     "from_arrays",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 import tomllib
 from pathlib import Path
@@ -30,7 +31,7 @@ def test_sizes_are_stored_and_shown_with_what_noise_leaves_of_them(tmp_path: Pat
     assert {name: each["expected"] for name, each in entries(root).items()} == {
         "edges": 5000, "degrees": 4000,
     }  # fmt: skip
-    assert "about 5,000   useful, ±0.9%" in said
+    assert re.search(r"about 5,000 +useful, ±0\.9%", said)
     plans = {each["series"]: each for each in run_json("plan", root)["series"]}
     assert plans["edges"]["expected"] == 5000
     assert plans["edges"]["usefulness"] == "useful"

@@ -227,3 +227,20 @@ def test_at_a_real_terminal(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_a_series_on_one_line(text: str, data: dict[str, Any]) -> None:
     assert series_data(text) == data
+
+
+def test_the_best_split_is_proposed_with_what_another_share_would_do(tmp_path: Path) -> None:
+    finished = run(
+        "new", tmp_path / "study", *PROMISE, "--series", "nodes", "--series", "edges=links",
+        "--expected", "nodes=900", "--expected", "links=800", "--weight", "links=4",
+    )  # fmt: skip
+    assert "The best split of ε = 1 for these sizes" in finished.out
+    assert re.search(r"share, ε .* of what is expected .* with a fifth more", finished.out)
+    series = study_of(tmp_path / "study")["series"]
+    assert sum(float(each["epsilon"]) for each in series) == 1
+    assert float(series[1]["epsilon"]) > 0.7
+
+
+def test_equal_shares_are_named_as_such(tmp_path: Path) -> None:
+    finished = run("new", tmp_path / "study", *PROMISE, "--series", "nodes", "--series", "edges")
+    assert "Equal shares of ε = 1, since no size is expected of nodes, edges" in finished.out

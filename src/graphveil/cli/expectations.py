@@ -23,6 +23,14 @@ Expected = Annotated[
         help="How large a series will be at the end, by public knowledge; may be repeated.",
     ),
 ]
+Weights = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--weight",
+        metavar="SERIES=W",
+        help="How much a series without @E matters against the others; 1 unless said.",
+    ),
+]
 Drowned = Annotated[bool, typer.Option("--yes", help="Take series that noise will drown, too.")]
 
 
@@ -52,11 +60,16 @@ def sizes_by_series(given: Sequence[str] | None, known: Sequence[str]) -> dict[s
     return {name: size_of(text) for name, text in by_series("expected", given, known).items()}
 
 
-def expecting(series: SeriesWish, size: int | None) -> SeriesWish:
-    """The series with the size that was given apart from its line; refuses two of them."""
-    if size is not None and series.expected is not None:
-        raise ParameterError("expected", f"of series '{series.called}' is given twice")
-    return series if size is None else replace(series, expected=size)
+def with_options(series: SeriesWish, size: int | None, weight: str | None) -> SeriesWish:
+    """The series with what was given apart from its line; refuses what is said twice."""
+    for option, here in (("expected", size), ("weight", weight)):
+        if here is not None and getattr(series, option) is not None:
+            raise ParameterError(option, f"of series '{series.called}' is given twice")
+    return replace(
+        series,
+        expected=series.expected if size is None else size,
+        weight=series.weight if weight is None else weight,
+    )
 
 
 def guessed(given: Sequence[str] | None) -> dict[str, str | None]:

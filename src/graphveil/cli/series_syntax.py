@@ -16,7 +16,7 @@ _SHAPE = re.compile(
 )
 _NEXT_PAIR = re.compile(r",(?=[a-z]+=)")  # a pattern has commas of its own
 # What stands among the parameters, but belongs to the series and not to its statistic.
-OF_THE_SERIES = ("mechanism", "horizon", "projection", "delta", "minimise", "expected")
+OF_THE_SERIES = ("mechanism", "horizon", "projection", "delta", "minimise", "expected", "weight")
 
 
 def series_data(text: str) -> dict[str, Any]:

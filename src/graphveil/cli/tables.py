@@ -10,6 +10,7 @@ from graphveil.cli.output import print_table, three_digits
 if TYPE_CHECKING:
     from graphveil.report.releases import Measurement
     from graphveil.steward.outlook import Outlook
+    from graphveil.steward.sharing import Sharing
     from graphveil.steward.status import SeriesStatus
 
 UNSPENT = "Nothing is spent by looking: these numbers follow from the study file alone."
@@ -21,7 +22,7 @@ def print_outlooks(title: str, outlooks: Sequence[Outlook]) -> None:
     headings = ("series", "ε", "mechanism", "first", "mean", "last", "next best, mean")
     print_table(
         title,
-        (*headings, *(("expected", "so it will be") if judged else ())),
+        (*headings, *(("expected", "the last will be") if judged else ())),
         (
             (
                 each.series.name,
@@ -53,6 +54,29 @@ def _judgement(outlook: Outlook) -> tuple[str | None, str | None]:
     if found is None:
         return None, None
     return f"about {found.expected:,}", f"{found.word}, ±{percent(found.share)}"
+
+
+def print_shares(found: Sharing) -> None:
+    """One row per series that named no share: what it got, and what another would do."""
+    from graphveil.planning.usefulness import percent
+
+    sized = any(each.part is not None for each in found.shares)
+    headings = ("series", "share, ε", "minimised", "error")
+    changed = ("with a fifth more", "with a fifth less")
+    print_table(
+        "Shares of the budget, the error that each keeps small, and what another share would do",
+        (*headings, *(("of what is expected",) if sized else ()), *changed),
+        (
+            (
+                *(each.series, each.epsilon, each.minimise, three_digits(each.error)),
+                *((None if each.part is None else percent(each.part),) if sized else ()),
+                *(three_digits(each.more), three_digits(each.less)),
+            )
+            for each in found.shares
+        ),
+        text_columns=3,
+    )
+    print(found.how)
 
 
 def print_series(title: str, series: Sequence[SeriesStatus]) -> None:

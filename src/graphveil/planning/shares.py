@@ -26,10 +26,10 @@ def equal_shares(total: Exact, series: int) -> tuple[Fraction, ...]:
 
 def weighted_shares(total: Exact, weights: Sequence[Exact]) -> tuple[Fraction, ...]:
     """In proportion to the weights."""
-    budget = _positive("total", total)
+    budget = positive("total", total)
     if not weights:
         raise ParameterError("weights", "must name at least one series")
-    parts = [_positive("weights", weight) for weight in weights]
+    parts = [positive("weights", weight) for weight in weights]
     whole = sum(parts)
     return _checked([budget * part / whole for part in parts], budget)
 
@@ -44,12 +44,7 @@ def equal_relative_error(
         plans: one plan per series; the ε in it plays no part.
         expected: a public guess of the size of each series' number; never the number itself.
     """
-    budget = _positive("total", total)
-    if not plans:
-        raise ParameterError("plans", "must name at least one series")
-    if len(expected) != len(plans):
-        raise ParameterError("expected", f"must have one size for each of {len(plans)} plans")
-    sizes = [_positive("expected", size) for size in expected]
+    budget, sizes = positive("total", total), sizes_of(expected, plans)
     shares = list(equal_shares(budget, len(plans)))
     for _ in range(ROUNDS):
         errors = [_error(*each) for each in zip(plans, shares, sizes, strict=True)]
@@ -63,8 +58,21 @@ def equal_relative_error(
 
 def _error(plan: Plan, epsilon: Fraction, size: Fraction) -> float:
     """The mean predicted standard deviation under another ε, relative to the size."""
-    again = Plan.of(plan.mechanism, replace(plan.request, epsilon=epsilon))
-    return again.mean_std / float(size)
+    return at_another_price(plan, epsilon).mean_std / float(size)
+
+
+def at_another_price(plan: Plan, epsilon: Fraction) -> Plan:
+    """The same plan for another ε."""
+    return Plan.of(plan.mechanism, replace(plan.request, epsilon=epsilon), plan.subject)
+
+
+def sizes_of(expected: Sequence[int], plans: Sequence[Plan]) -> list[Fraction]:
+    """The sizes that are expected, once there is one for each plan."""
+    if not plans:
+        raise ParameterError("plans", "must name at least one series")
+    if len(expected) != len(plans):
+        raise ParameterError("expected", f"must have one size for each of {len(plans)} plans")
+    return [positive("expected", size) for size in expected]
 
 
 def _in_grains(parts: list[float], total: Fraction) -> list[Fraction]:
@@ -81,7 +89,8 @@ def _checked(shares: list[Fraction], total: Fraction) -> tuple[Fraction, ...]:
     return tuple(shares)
 
 
-def _positive(parameter: str, value: Exact) -> Fraction:
+def positive(parameter: str, value: Exact) -> Fraction:
+    """The number that a value denotes; refuses what is not above 0."""
     number = exact(parameter, value)
     if number <= 0:
         raise ParameterError(parameter, "must be greater than 0")

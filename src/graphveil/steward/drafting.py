@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from graphveil.steward.outlook import Outlook
+    from graphveil.steward.sharing import Sharing
     from graphveil.steward.wishes import SeriesWish, StudyWish
     from graphveil.study import Promise, SeriesPromise
 
@@ -25,12 +26,14 @@ class Draft:
     Attributes:
         promise: what it says.
         outlooks: the predicted error of each series.
+        sharing: how series that named no share came to theirs; None if there are not two of them.
         study_file: where the steward reads it, and edits it until it is right; None as long as it
             is not written.
     """
 
     promise: Promise
     outlooks: tuple[Outlook, ...]
+    sharing: Sharing | None = None
     study_file: Path | None = None
 
     def as_data(self) -> dict[str, Any]:
@@ -45,6 +48,7 @@ class Draft:
             "spent": False,
             "budget": asdict(BudgetStatus.of(self.promise)),
             "series": [each.as_data() for each in self.outlooks],
+            "shares": self.sharing.as_data() if self.sharing else None,
         }
 
     def write(self, folder: Path, *, database: str | None = None) -> Draft:
@@ -70,13 +74,16 @@ def create(
 def draft(wish: StudyWish) -> Draft:
     """The study that a wish comes to; writes nothing, so that it can be tried out."""
     from graphveil.steward.outlook import outlooks
+    from graphveil.steward.sharing import sharing
 
     promise = drafted(wish)
-    return Draft(promise, outlooks(promise))
+    found = outlooks(promise)
+    return Draft(promise, found, sharing(found, wish.series))
 
 
 def drafted(wish: StudyWish) -> Promise:
     """The study file that a wish comes to."""
+    from graphveil.steward.sharing import shared
     from graphveil.study import Promise
     from graphveil.study.limits import require_limits
 
@@ -84,7 +91,7 @@ def drafted(wish: StudyWish) -> Promise:
     with refused_as("the new study"):
         promise = Promise.from_data(entries, "the new study")
         require_limits(promise, "the new study")
-    return settled(promise)
+    return settled(shared(promise, wish.series))
 
 
 def _entries(wish: StudyWish) -> dict[str, Any]:
@@ -127,7 +134,7 @@ def _bound_entry(wish: StudyWish) -> dict[str, Any]:
 
 
 def with_shares(series: Sequence[SeriesWish], epsilon: str) -> tuple[SeriesWish, ...]:
-    """Series that name no ε split what the others leave, equally."""
+    """Series that name no ε split what the others leave, for the time being equally."""
     from graphveil.noise.exact_numbers import as_text, exact_epsilon
     from graphveil.planning.shares import equal_shares
 

@@ -11,6 +11,7 @@ from graphveil.steward.drafting import refused_as, settled_series, with_objectiv
 from graphveil.steward.drowning import require_useful
 from graphveil.steward.outlook import Outlook
 from graphveil.steward.reporting import write_report
+from graphveil.steward.sharing import require_purpose
 from graphveil.steward.status import BudgetStatus, SeriesList
 
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ def _outlook(ledger: Ledger, wish: SeriesWish) -> Outlook:
             "this study is a draft, and nothing is promised yet: add the series to "
             "public/study.toml."
         )
+    require_purpose([wish])
     with refused_as("the new series"):
         wider = with_series(ledger, with_objective(wish).as_entry(), "the new series")
     series = settled_series(wider.promise, wider.series, wider.first_step)

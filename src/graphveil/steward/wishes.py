@@ -25,6 +25,7 @@ class SeriesWish:
         projection: the threshold of a projecting mechanism.
         minimise: which error is to be small; None takes what the study says.
         expected: a public guess of how large the number will be at the last release.
+        weight: how much it matters against the others where shares are split; no part of the study.
         justification: why it is published; the card states it.
     """
 
@@ -38,6 +39,7 @@ class SeriesWish:
     projection: int | tuple[int, int] | None = None
     minimise: str | None = None
     expected: int | None = None
+    weight: int | str | None = None
     justification: str | None = None
 
     @property
@@ -53,7 +55,7 @@ class SeriesWish:
     def as_entry(self) -> dict[str, Any]:
         """The series as a study file has it, without what is left open."""
         said = {each.name: getattr(self, each.name) for each in fields(self)}
-        told = {key: value for key, value in said.items() if value is not None}
+        told = {key: value for key, value in said.items() if value is not None and key != "weight"}
         return told | {"name": self.called, "parameters": dict(self.parameters)}
 
 

@@ -11,11 +11,13 @@ import typer
 from graphveil.cli.expectations import (
     Drowned,
     Expected,
+    Weights,
     accept,
     answered_sizes,
-    expecting,
+    by_series,
     guessed,
     sizes_by_series,
+    with_options,
 )
 from graphveil.cli.options import (
     Breaking,
@@ -34,7 +36,7 @@ from graphveil.cli.options import (
     promised_nothing,
 )
 from graphveil.cli.output import print_json, working
-from graphveil.cli.tables import print_outlooks
+from graphveil.cli.tables import print_outlooks, print_shares
 from graphveil.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -109,7 +111,8 @@ def new(
         typer.Option(
             "--series",
             metavar="STATISTIC[:PARAMETER=VALUE,…][@E][=NAME]",
-            help="A series to publish; may be repeated. Those without @E share what is left.",
+            help="A series to publish; may be repeated. Those without @E share what is left: in "
+            "the best way for their expected sizes, or equally.",
         ),
     ] = None,
     series_reason: Annotated[
@@ -117,6 +120,7 @@ def new(
         typer.Option("--series-reason", metavar="NAME=TEXT", help="Why this series."),
     ] = None,
     expected: Expected = None,
+    weight: Weights = None,
     confidence: Annotated[
         str, typer.Option("--confidence", metavar="P", help="Confidence level of the intervals.")
     ] = "0.95",
@@ -178,7 +182,7 @@ def new(
         "person_separator": person_separator, "fold_case": fold_case, "undated": undated.value,
     }  # fmt: skip
     with working("Planning …"):
-        more["series"] = _series(answers, _reasons(series_reason or []), expected)
+        more["series"] = _series(answers, _reasons(series_reason or []), expected, weight)
         draft = drafting.draft(_wish(answers, more))
     accept(draft.outlooks, yes=yes)
     draft = draft.write(folder, database=database)
@@ -235,7 +239,10 @@ def _reasons(given: list[str]) -> dict[str, str]:
 
 
 def _series(
-    answers: Answers, reasons: dict[str, str], expected: list[str] | None
+    answers: Answers,
+    reasons: dict[str, str],
+    expected: list[str] | None,
+    weight: list[str] | None,
 ) -> tuple[SeriesWish, ...]:
     """The series with reasons and sizes; refuses those for a series that does not exist."""
     from graphveil.cli.questions import series_wishes
@@ -246,8 +253,12 @@ def _series(
         problem = f"there is no series '{name}'"
         raise ParameterError("series-reason", problem, hint=f"There are: {', '.join(names)}.")
     sizes = sizes_by_series(expected, names) | answered_sizes(answers, names)
+    weights = by_series("weight", weight, names)
     return tuple(
-        replace(expecting(each, sizes.get(each.called)), justification=reasons.get(each.called))
+        replace(
+            with_options(each, sizes.get(each.called), weights.get(each.called)),
+            justification=reasons.get(each.called),
+        )
         for each in series
     )
 
@@ -257,6 +268,8 @@ def _print(folder: Path, draft: Draft) -> None:
 
     title = "Predicted standard deviation of the noise in each published number"
     print_outlooks(title, draft.outlooks)
+    if draft.sharing:
+        print_shares(draft.sharing)
     left, _ = draft.promise.budget_left()
     print(draft.promise.bound_sentence)
     print(f"ε = {draft.promise.budget.epsilon} in all; {as_text(left)} is left for later series.")

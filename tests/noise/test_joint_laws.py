@@ -14,6 +14,7 @@ from random import Random
 import numpy as np
 import pytest
 
+from graphveil.noise.bends import is_bend
 from graphveil.noise.joint_laws import (
     BoxNoise,
     JointLaw,
@@ -232,7 +233,7 @@ def combinations(steps: int) -> list[tuple[int, ...]]:
 
 @pytest.mark.parametrize("law", LAWS, ids=str)
 def test_variances_and_tails_of_every_combination(law: JointLaw) -> None:
-    """Exact for releases and their differences; never too small for any other."""
+    """Exact for releases, their differences and bends; never too small for any other."""
     vectors = np.array(list(enumerated(law)))
     chances = np.array(list(enumerated(law).values()))
     for weights in combinations(law.steps):
@@ -248,11 +249,13 @@ def test_variances_and_tails_of_every_combination(law: JointLaw) -> None:
 
 
 def exact(law: JointLaw, weights: tuple[int, ...]) -> bool:
-    """A release, or the difference of two, in whatever unit."""
+    """A release, or the difference of two, in whatever unit; or a bend."""
     if isinstance(law, MovesNoise):  # of differences: steps that follow each other, added up
         return len({each for each in weights if each}) == 1
     used = [each for each in weights if each]
-    return len(used) == 1 or (len(used) == 2 and sum(used) == 0)
+    if isinstance(law, RangeNoise) and sum(used) != 0:
+        used.append(-sum(used))  # of w_0
+    return len(used) == 1 or (len(used) == 2 and sum(used) == 0) or is_bend(used)
 
 
 @pytest.mark.parametrize("law", LAWS, ids=str)

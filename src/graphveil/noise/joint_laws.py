@@ -12,13 +12,14 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from math import ceil, exp, expm1, lgamma, sqrt
 from typing import ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphveil.noise.bends import bends_beyond, is_bend
 from graphveil.noise.laws import DiscreteLaplace, Floats, NoiseLaw
 from graphveil.noise.tails import MARGIN, NoiseTails
 
@@ -84,7 +85,7 @@ class JointLaw(NoiseLaw):
 
     @abstractmethod
     def combination(self, weights: Weights) -> NoiseTails:
-        """How far Σ weight·entry reaches; exact for single releases and for their differences."""
+        """How far Σ weight·entry reaches; exact for releases, their differences and bends."""
 
     def to_dict(self) -> dict[str, str]:
         """Plain data to store."""
@@ -271,6 +272,24 @@ class RangeNoise(JointLaw):
         return float(2 * (chances * _floats(len(chances)) ** 2).sum())
 
     @cached_property
+    def _bend(self) -> Callable[[int], float]:
+        """P(|w_r − 2·w_s + w_t| > width).
+
+        Vectors between 0 and k that do not touch 0 are those between 0 and k − 1, moved by one,
+        which no bend notices: of (k + 1)^n vectors k^n are left out, n = steps + 1.
+        """
+        sizes = _floats(len(self.core))
+        touching = self._touching(sizes)
+
+        def outside(width: int) -> float:
+            beyond = bends_beyond(sizes + 1, width)
+            without = np.append(0.0, beyond[:-1])
+            chances = (beyond - without * (1 - touching)) / touching
+            return float((self.core * chances).sum()) + MARGIN
+
+        return cache(outside)
+
+    @cached_property
     def _difference(self) -> Floats:
         """P(w_s − w_t = x), x = 0, 1, ….
 
@@ -287,11 +306,13 @@ class RangeNoise(JointLaw):
         return np.asarray(np.cumsum(pairs[::-1])[::-1] + beyond - sizes * later)
 
     def combination(self, weights: Weights) -> NoiseTails:
-        """Exact for a release, and for the difference of two."""
+        """Exact for a release, for the difference of two, and for what is new against before."""
         given, variance = _on_all(weights), self.variance(weights)
-        used = np.abs(given[given != 0]).tolist()
+        used = given[given != 0].tolist()
         if len(used) == 2:
-            return NoiseTails.of_half(self._difference, variance, *set(used))
+            return NoiseTails.of_half(self._difference, variance, *set(map(abs, used)))
+        if is_bend(used):
+            return NoiseTails(self._bend, variance)
         # Without the condition to touch 0, entries of w are independent and uniform.
         touching = self._touching(_floats(len(self.core)))
         return NoiseTails(self._hoeffding(given, 0.5, touching), variance)
@@ -322,12 +343,25 @@ class BoxNoise(JointLaw):
         return single * float((weights.astype(np.float64) ** 2).sum())
 
     def combination(self, weights: Weights) -> NoiseTails:
-        """Exact for a release, and for the difference of two."""
-        used, variance = np.abs(weights[weights != 0]).tolist(), self.variance(weights)
-        if len(used) > 2 or len(set(used)) > 1:
+        """Exact for a release, for the difference of two, and for what is new against before."""
+        used, variance = weights[weights != 0].tolist(), self.variance(weights)
+        sizes = set(map(abs, used))
+        if is_bend(used):
+            return NoiseTails(self._bend, variance)
+        if len(used) > 2 or len(sizes) > 1:
             return NoiseTails(self._hoeffding(weights, 1.0, np.ones(len(self.core))), variance)
         chances = self._single if len(used) == 1 else self._difference
-        return NoiseTails.of_half(chances, variance, *set(used))
+        return NoiseTails.of_half(chances, variance, *sizes)
+
+    @cached_property
+    def _bend(self) -> Callable[[int], float]:
+        """P(|y_r − 2·y_s + y_t| > width): a mixture over the core."""
+        choices = 2 * _floats(len(self.core)) + 1
+
+        def outside(width: int) -> float:
+            return float((self.core * bends_beyond(choices, width)).sum()) + MARGIN
+
+        return cache(outside)
 
     @cached_property
     def _single(self) -> Floats:

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from browser import opened_page, require_browser
+from browser import opened_page
 from graphveil.report import write
 from public_parts import promise, published, write_part
+from required import require_browser
 
 BOXES = (
     "[...document.querySelectorAll('figure svg')].filter(svg => svg.checkVisibility()).map("

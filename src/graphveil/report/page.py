@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from graphveil.study.public.public_part import PublicPart
 
 PRINTED = 6  # series whose charts the short edition on paper shows: on one page
-LISTED = 24  # series that it lists
+LISTED = 18  # series that it lists
 TEMPLATE = "page.html.jinja"
 CHECK = """\
 import hashlib, json

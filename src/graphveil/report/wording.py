@@ -50,7 +50,7 @@ def _plain(series: PublishedSeries) -> str:
     known = COUNTED.get(series.statistic)
     if known is None:
         return series.summary
-    return known.format(**(series.parameters | series.spans)) + _among(series)
+    return _singular(known.format(**(series.parameters | series.spans))) + _among(series)
 
 
 def counted_at(series: PublishedSeries, degree: int) -> str:

@@ -16,14 +16,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
     "--hide-scrollbars", "--remote-debugging-pipe",
 )  # fmt: skip
+A4 = 8.27, 11.69  # inches
 PATIENCE = 60  # seconds for one answer, on a busy machine
 # Chromium expects to read from descriptor 3 and to write to descriptor 4.
 LAUNCH = (
@@ -32,15 +31,9 @@ LAUNCH = (
 )
 
 
-def require_browser() -> str:
-    """The browser's path; without one the test is skipped, unless a browser is required."""
-    found = next((path for name in NAMES if (path := shutil.which(name))), None)
-    if found is None:
-        missing = "no Chromium on the PATH"
-        if "browser" in os.environ.get("GRAPHVEIL_REQUIRE", ""):
-            pytest.fail(missing)
-        pytest.skip(missing)
-    return found
+def browser_path() -> str | None:
+    """Where a browser is; None if there is none."""
+    return next((path for name in NAMES if (path := shutil.which(name))), None)
 
 
 @dataclass
@@ -77,14 +70,26 @@ class Page:
         return [each["params"] for each in self.events if each.get("method") == event]
 
     def evaluate(self, script: str) -> Any:
-        """The value of an expression in the page; None if it has none."""
-        answer = self.ask("Runtime.evaluate", expression=script, returnByValue=True)
+        """The value of an expression in the page, or of its promise; None if it has none."""
+        answer = self.ask(
+            "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True
+        )
+        assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
 
     def screenshot(self, path: Path) -> None:
         """The whole page as PNG."""
         shot = self.ask("Page.captureScreenshot", captureBeyondViewport=True)
         path.write_bytes(base64.b64decode(shot["data"]))
+
+    def printed(self) -> bytes:
+        """The page on A4 paper, as PDF."""
+        width, height = A4
+        answer = self.ask(
+            "Page.printToPDF",
+            preferCSSPageSize=True, printBackground=True, paperWidth=width, paperHeight=height,
+        )  # fmt: skip
+        return base64.b64decode(answer["data"])
 
     def _next(self) -> dict[str, Any]:
         deadline = time.monotonic() + PATIENCE
@@ -102,7 +107,7 @@ class Page:
 @contextmanager
 def opened_page(url: str, profile: Path, *, width: int, dark: bool = False) -> Iterator[Page]:
     """A page after it has loaded, with the network and the console watched from the start."""
-    path = require_browser()
+    path = browser_path() or "chromium"
     to_browser, from_browser = os.pipe(), os.pipe()
     ends = to_browser[0], from_browser[1]
     command = [sys.executable, "-c", LAUNCH, *map(str, ends), path, *FLAGS]

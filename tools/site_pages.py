@@ -18,6 +18,7 @@ PAGES = (
     "CONTRIBUTING.md",
     "SECURITY.md",
     "benchmarks/ERRORS.md",
+    "benchmarks/INTERVALS.md",
     "benchmarks/README.md",
     "benchmarks/RESULTS.md",
     "benchmarks/STUDY.md",

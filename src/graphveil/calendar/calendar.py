@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from graphveil.calendar.periods import with_days
 from graphveil.calendar.time_columns import as_series
 from graphveil.calendar.time_text import DAY, Integers
 from graphveil.calendar.times import (
@@ -171,7 +172,7 @@ class Calendar:
             every: "year", "quarter", "month", "week", "day", or how many units a step has (days
                 for dates). Quarters begin in January, April, July and October.
         """
-        column = as_series(times)
+        column = _first_days(as_series(times))
         if isinstance(every, str) and every in NAMED:
             unit, width = NAMED[every]
             earliest = _earliest(column, unit)
@@ -224,6 +225,9 @@ class Calendar:
             beyond: whether a time after the end has the step after the last; else it has none.
         """
         column = as_series(times)
+        periods = with_days(column)
+        if periods is not None:
+            return self._steps_of_periods(*periods, beyond)
         steps = np.empty(len(column), np.int32)
         missing = folded = 0
         troubled: list[tuple[int, NDArray[np.uint8]]] = []
@@ -238,6 +242,19 @@ class Calendar:
                     troubled.append((start, placed.flaws))
             folded += int(np.count_nonzero(early))
         return StepColumn(steps, missing, folded, self._first_trouble(troubled))
+
+    def _steps_of_periods(
+        self, first: pl.Series, last: pl.Series, periods: NDArray[np.bool_], beyond: bool
+    ) -> StepColumn:
+        """Steps where some rows are periods: one that lies in two steps is too coarse."""
+        begins, ends = (self.steps_of(days, beyond=beyond) for days in (first, last))
+        both = periods & (begins.steps >= 0) & (begins.steps != ends.steps)
+        if not both.any():
+            return begins
+        trouble = Trouble(np.flatnonzero(both), Flaw.TOO_COARSE, *self.explain(Flaw.TOO_COARSE))
+        if begins.trouble is not None and begins.trouble.rows[0] < trouble.rows[0]:
+            trouble = begins.trouble
+        return replace(begins, steps=np.where(both, BAD_STEP, begins.steps), trouble=trouble)
 
     def step_of(self, time: object) -> int:
         """The step of a single time.
@@ -460,6 +477,11 @@ def _last_count(unit: Unit) -> int:
     dated = {Unit.YEAR: LAST_YEAR, Unit.MONTH: LAST_YEAR * 12 + 11, Unit.DAY: LAST_DAY}
     dated[Unit.TIME] = (LAST_DAY + 1) * DAY - 1
     return dated.get(unit, 2**63 - 1)
+
+
+def _first_days(column: pl.Series) -> pl.Series:
+    periods = with_days(column)
+    return column if periods is None else periods[0]
 
 
 def _earliest(column: pl.Series, unit: Unit) -> int | None:

@@ -54,7 +54,7 @@ def parse_dates(texts: pl.Series) -> Dates:
     length = texts.str.len_bytes().fill_null(0).to_numpy()
     only_month, has_clock = length <= LENGTH_OF_MONTH, length > LENGTH_OF_DATE
     year, month = _number(texts, 0, 4), _number(texts, 5, 2)
-    days, exists = _days(year, month, np.where(only_month, 1, _number(texts, 8, 2)))
+    days, exists = days_of(year, month, np.where(only_month, 1, _number(texts, 8, 2)))
     inside = np.zeros(len(texts), np.int64)
     if has_clock.any():
         inside, right = _clocks(texts)
@@ -72,7 +72,7 @@ def _whole(digits: pl.Series) -> Integers:
     return digits.cast(pl.Int64, strict=False).fill_null(0).to_numpy()
 
 
-def _days(year: Integers, month: Integers, day: Integers) -> tuple[Integers, Flags]:
+def days_of(year: Integers, month: Integers, day: Integers) -> tuple[Integers, Flags]:
     """Days since 1970, and whether there is such a day."""
     months = (year - 1970) * 12 + month - 1
     begins = months.view("M8[M]").astype("M8[D]").astype(np.int64)

@@ -20,13 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.calendar.time_columns import texts_of
-from graphveil.calendar.time_text import DAY, SECOND, Integers, parse_dates
+from graphveil.calendar.time_text import DAY, SECOND, Integers, days_of, parse_dates
 
 if TYPE_CHECKING:
     import polars as pl
 
 BLOCK = 2**18  # rows read at once: temporaries stay in the cache, memory stays flat
 LAST_YEAR = 9999
+FIRST_COMPACT, LAST_COMPACT = 1000_01_01, 9999_12_31  # years of four digits
 FIRST_DAY = (dt.date.min - dt.date(1970, 1, 1)).days
 LAST_DAY = (dt.date.max - dt.date(1970, 1, 1)).days
 TICKS_A_DAY = {"ms": 86_400_000, "us": DAY, "ns": DAY * 1000}
@@ -178,14 +179,31 @@ def _read_floats(times: pl.Series, unit: Unit) -> TimeReading:
 
 
 def _as_numbers(values: Integers, unit: Unit) -> TimeReading:
-    """Plain numbers; a yearly calendar reads them as years, a finer one cannot."""
+    """Plain numbers; a yearly calendar reads them as years, a finer one cannot.
+
+    Where dates are needed, 20140314 is March 14th, 2014: it can be nothing else.
+    """
     if unit == Unit.NUMBER:
         return TimeReading(values, np.zeros(len(values), np.uint8))
     no_year = values.view(np.uint64) > LAST_YEAR  # negative numbers wrap far beyond it
     if unit == Unit.YEAR:
-        return TimeReading(values, no_year.view(np.uint8) * np.uint8(Flaw.OUT_OF_RANGE))
-    flaws = np.where(no_year, Flaw.WRONG_KIND, Flaw.TOO_COARSE).astype(np.uint8)
-    return TimeReading(values, flaws)
+        years = TimeReading(values, no_year.view(np.uint8) * np.uint8(Flaw.OUT_OF_RANGE))
+    else:
+        flaws = np.where(no_year, Flaw.WRONG_KIND, Flaw.TOO_COARSE).astype(np.uint8)
+        years = TimeReading(values, flaws)
+    return _with_compact_dates(years, values, unit) if no_year.any() else years
+
+
+def _with_compact_dates(reading: TimeReading, values: Integers, unit: Unit) -> TimeReading:
+    """The reading of numbers, with days where eight digits are one."""
+    days, exists = days_of(values // 10_000, values // 100 % 100, values % 100)
+    compact = np.flatnonzero((values >= FIRST_COMPACT) & (values <= LAST_COMPACT) & exists)
+    if not len(compact):
+        return reading
+    dates = _as_dates(days[compact], 0, np.uint8(Unit.DAY), unit)
+    counts, flaws = reading.counts.copy(), reading.flaws
+    counts[compact], flaws[compact] = dates.counts, dates.flaws
+    return TimeReading(counts, flaws)
 
 
 def _read_dates(times: pl.Series, unit: Unit) -> TimeReading:

@@ -9,6 +9,7 @@ import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -19,6 +20,14 @@ if TYPE_CHECKING:
     from graphveil.formats import ReadingOptions
 
 _PARAMETER = "reading"
+
+
+class Undated(StrEnum):
+    """What becomes of people without a date."""
+
+    REFUSE = "refuse"
+    FIRST = "first"
+    DROP = "drop"
 
 
 @dataclass(frozen=True)
@@ -107,6 +116,16 @@ _OPTIONS: dict[str, tuple[Any, Any]] = {
         ],
         False,
     ),
+    "undated": (
+        Annotated[
+            Undated | None,
+            typer.Option(
+                "--undated", help="People without a date (default: as the study says).",
+                show_default=False,
+            ),
+        ],
+        None,
+    ),
     "all_listed": (
         Annotated[
             bool,
@@ -148,9 +167,15 @@ def _reading(
     format_: str | None,
     limit: str | None,
     where: list[str] | None,
+    undated: Undated | None,
     **said: Any,
 ) -> Reading:
     from graphveil.formats import ReadingOptions
 
-    options = ReadingOptions(where=tuple(where or ()), most_bytes=most_bytes(limit), **said)
+    options = ReadingOptions(
+        where=tuple(where or ()),
+        undated=None if undated is None else undated.value,
+        most_bytes=most_bytes(limit),
+        **said,
+    )
     return Reading(format_, options)

@@ -43,7 +43,7 @@ def until_end(
     ids = resolved.nodes.frame["node"]
     again = late & is_known(ids)
     ignored = late & ~again
-    late_edges |= _linked_to(resolved.edges, ids, ignored)
+    late_edges |= linked_to(resolved.edges, ids, ignored)
     return replace(
         resolved,
         nodes=_undated(resolved.nodes, again).kept(~ignored),
@@ -66,7 +66,7 @@ def _undated(nodes: Table, rows: Mask) -> Table:
     return replace(nodes, frame=nodes.frame.with_columns(step))
 
 
-def _linked_to(edges: Table, ids: pl.Series, ignored: Mask) -> Mask:
+def linked_to(edges: Table, ids: pl.Series, ignored: Mask) -> Mask:
     """The edges of people of whom every row is ignored."""
     import polars as pl
 

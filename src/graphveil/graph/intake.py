@@ -66,6 +66,8 @@ def append(
         folded_nodes=resolved.folded_nodes,
         nodes_after_end=resolved.nodes_after_end,
         edges_after_end=resolved.edges_after_end,
+        nodes_undated=resolved.nodes_undated,
+        edges_undated=resolved.edges_undated,
     )
     return Intake(_grown(sequence, arriving, linked, index, count), report)
 

@@ -27,6 +27,8 @@ _RULES = {
     "raised_edges": "edge times before an endpoint arrives: moved to that step",
     "late_edges": "edges of a closed step: joined the first open step",
     "edges_after_end": "rows of edges from after the last step, or of such nodes: ignored",
+    "nodes_undated": "rows of nodes without a time: left out",
+    "edges_undated": "rows of edges of nodes without a time: left out",
 }
 _TOTALS = ("nodes_added", "edges_added")
 _KNOWN = ("known_nodes", "known_edges")
@@ -64,6 +66,8 @@ class IntakeReport:
     known_edges: int = 0
     nodes_after_end: int = 0
     edges_after_end: int = 0
+    nodes_undated: int = 0
+    edges_undated: int = 0
 
     def lines(self, about_known: Sequence[str] = ()) -> list[str]:
         """One sentence per rule that was met, the two totals first.

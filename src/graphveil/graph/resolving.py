@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from graphveil.calendar.calendar import Calendar
 
 
+NO_TIME = "the time is missing"  # the rule that refuses nodes that nobody dates
+
+
 @dataclass(frozen=True, eq=False)
 class Resolved:
     """Records with people for ids and steps for times; a secret.
@@ -37,6 +40,8 @@ class Resolved:
         folded_nodes: how many nodes come from before the first step, and so count into it.
         nodes_after_end: how many rows of nodes were ignored, because they come after the last.
         edges_after_end: how many rows of edges were.
+        nodes_undated: how many rows of nodes without a time were left out.
+        edges_undated: how many rows of edges of such nodes were.
     """
 
     nodes: Table = field(repr=False)
@@ -46,6 +51,8 @@ class Resolved:
     folded_nodes: int = field(default=0, repr=False)
     nodes_after_end: int = field(default=0, repr=False)
     edges_after_end: int = field(default=0, repr=False)
+    nodes_undated: int = field(default=0, repr=False)
+    edges_undated: int = field(default=0, repr=False)
 
 
 def resolve(
@@ -161,5 +168,5 @@ def _of_one_time_each(nodes: Table, rules: RecordRules) -> Table:
     missing = nodes.frame["step"].is_null()
     if rules.undated == "refuse" and missing.any():
         hint = "Fill it in, or choose the rule that undated nodes join the first open step."
-        raise nodes.refusal(Fault.where(missing, "time", "the time is missing", hint))
+        raise nodes.refusal(Fault.where(missing, "time", NO_TIME, hint))
     return nodes

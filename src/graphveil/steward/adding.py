@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphveil.errors import InputError, ParameterError, RecordError
+from graphveil.graph.resolving import NO_TIME
 
 if TYPE_CHECKING:
     from graphveil.formats import ReadFiles, ReadingOptions
@@ -111,6 +112,7 @@ def add(
             complete=complete,
             skip_bad=skip_bad,
             ignore_after_end=ignore_after_end,
+            undated=reading_alike.undated(told, used, reading),
             dry_run=dry_run,
             read_as=reading_alike.choices(told, used, before, reading),
         )
@@ -120,6 +122,8 @@ def add(
 
 
 def _advice(refused: RecordError) -> str:
+    if refused.rule == NO_TIME:
+        return f"{len(refused.rows):,} rows have none: --undated drop leaves out such people."
     return _LATE if "after the end of the calendar" in refused.rule else _SKIP
 
 

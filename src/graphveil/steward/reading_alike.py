@@ -16,6 +16,7 @@ from graphveil.formats import ReadFiles, ReadingOptions
 from graphveil.formats.columns.distances import Threshold
 from graphveil.formats.columns.filters import Filter
 from graphveil.formats.columns.names import plain
+from graphveil.formats.options import Undated
 
 _OF_PEOPLE = ("time", "all_listed")  # kept only where the files date people
 _CHOICES = (
@@ -110,3 +111,11 @@ def choices(
         }
         for name in found.read
     }
+
+
+def undated(
+    given: ReadingOptions, used: Mapping[str, ReadingOptions], found: ReadFiles
+) -> Undated | None:
+    """What becomes of people without a date: as is said now, or was for files of these formats."""
+    said = (used.get(name, given).undated for name in found.read)
+    return given.undated or next((each for each in said if each is not None), None)

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 from graphveil.engines import LocalEngine
 from graphveil.errors import BoundError, ParameterError, StudyError
@@ -147,6 +147,7 @@ class Study:
         complete: bool = False,
         skip_bad: bool = False,
         ignore_after_end: bool = False,
+        undated: Literal["refuse", "first", "drop"] | None = None,
         dry_run: bool = False,
         read_as: ReadAs = NOTHING_SAID,
     ) -> Added:
@@ -158,11 +159,17 @@ class Study:
             skip_bad: leave out the rows that break a rule, and keep a private list of them;
                 else the first such row refuses all.
             ignore_after_end: leave out records of after the last step; else they are refused.
+            undated: what becomes of people without a date; None leaves it to the study's rule.
             dry_run: only report; change nothing.
             read_as: how files of each format were read, to be kept with the records.
         """
         adding.require_listed(records)
-        how = {"complete": complete, "skip_bad": skip_bad, "ignore_after_end": ignore_after_end}
+        how: dict[str, Any] = {
+            "complete": complete,
+            "skip_bad": skip_bad,
+            "ignore_after_end": ignore_after_end,
+        }
+        how |= {"undated": undated}
         if dry_run:
             found = self._candidate(self.ledger(), records, **how)
             return Added(None, found.findings)
@@ -173,7 +180,7 @@ class Study:
         self.announce(transaction.ledger())
         return Added(number, found.findings)
 
-    def _candidate(self, ledger: Ledger, records: Records, **how: bool) -> adding.Candidate:
+    def _candidate(self, ledger: Ledger, records: Records, **how: Any) -> adding.Candidate:
         promise = self.promise(ledger)
         return adding.candidate(self.folder, ledger, promise, records, engine=self.engine, **how)
 

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.errors import InputError, Place
+from graphveil.errors import InputError, ParameterError, Place
 from graphveil.graph.after_end import until_end
 from graphveil.graph.arrivals import known_nodes, steps_of_labels
 from graphveil.graph.identity import look_alikes
 from graphveil.graph.intake import Intake, append
 from graphveil.graph.report import IntakeReport, counted
 from graphveil.graph.resolving import Resolved, resolve, stated_steps
+from graphveil.graph.rules import RecordRules, Undated
 from graphveil.graph.sequence import UNSTATED, GraphSequence
 from graphveil.graph.sifting import LeftOut, Sifted, listed, sifted
+from graphveil.graph.undated import dated_only
 from graphveil.study.ledger import NOTHING_SAID, Ledger, ReadAs
 from graphveil.study.public.facts import Event
 from graphveil.study.records.batches import Pending
@@ -93,6 +95,17 @@ def _said(left_out: LeftOut) -> str:
     return f"{counted(count, f'rows of {left_out.kind}')} skipped: {left_out.rule} ({rows}{more})"
 
 
+def _rules(rules: RecordRules, undated: Undated | Literal["drop"] | None) -> RecordRules:
+    """The rules of a study for one batch: nobody joins the first open step unless it says so."""
+    if undated == "first" and rules.undated != "first":
+        raise ParameterError(
+            "undated", "cannot be 'first': the study says that people without a date are refused",
+            hint="Say 'drop' to leave them out; `graphveil new --undated first` is a new study.",
+        )  # fmt: skip
+    chosen: Undated = "refuse" if undated == "refuse" else "first"
+    return rules if undated is None else replace(rules, undated=chosen)
+
+
 @dataclass(frozen=True, eq=False)
 class Candidate:
     """A batch that could be added: what would be kept, and what there is to say about it."""
@@ -111,6 +124,7 @@ def candidate(
     complete: bool,
     skip_bad: bool = False,
     ignore_after_end: bool = False,
+    undated: Undated | Literal["drop"] | None = None,
     engine: Engine,
 ) -> Candidate:
     """Check records against everything that is sealed or waiting; changes nothing.
@@ -123,6 +137,7 @@ def candidate(
         complete: whether they are all there is to know, so that what they lack has vanished.
         skip_bad: whether rows that break a rule are left out; else the first refuses all.
         ignore_after_end: whether records of after the last step are ignored; else refused.
+        undated: what becomes of people without a date; None leaves it to the study's rule.
         engine: where degrees are checked.
     """
     import polars as pl
@@ -133,11 +148,15 @@ def candidate(
     growing = promise.records.merges_ids and not complete
     calendar = promise.calendar
 
+    rules = _rules(promise.records, undated)
+
     def is_known(ids: pl.Series) -> NDArray[np.bool_]:
         return known_nodes(sealed, waiting.nodes, ids).rows
 
     def taken(records: Records) -> tuple[Resolved, Intake]:
-        given = resolve(records, calendar, promise.records, beyond=ignore_after_end)
+        given = resolve(records, calendar, rules, beyond=ignore_after_end)
+        if undated == "drop":
+            given = dated_only(given, is_known)
         if ignore_after_end:
             given = until_end(given, calendar.last_step, is_known)
         return given, append(sealed, given, late="join", waiting=waiting, only_earlier=growing)

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import pytest
 
 from commands import graphveil
-from graphveil.cli.plots import HEIGHT, _apart, _lines, _releases, _ticks, chart
+from graphveil.cli.plots import HEIGHT, _lines, _releases, apart, chart, round_ticks
 from graphveil.graph.bound import DegreeBound
 from graphveil.planning.planner import best, compare
 from graphveil.statistics.statistic import statistic
@@ -178,15 +178,15 @@ def test_the_chart_has_a_line_for_every_mechanism_and_the_choice_on_top() -> Non
 
 def test_names_of_lines_do_not_overlap() -> None:
     values = [5.0, 5.01, 5.02, 5.0, 90.0]
-    places = _apart(values, 1.0, 100.0)
+    places = apart(values, 1.0, 100.0)
     pixels = sorted(HEIGHT * log(place) / log(100) for place in places)
     assert all(above - below > 13 for below, above in pairwise(pixels))
     assert places[4] == pytest.approx(90.0)
 
 
 def test_axes_have_round_numbers() -> None:
-    assert _ticks(0.9, 60) == [1, 2, 5, 10, 20, 50]
-    assert _ticks(1, 2000) == [1, 10, 100, 1000]
+    assert round_ticks(0.9, 60) == [1, 2, 5, 10, 20, 50]
+    assert round_ticks(1, 2000) == [1, 10, 100, 1000]
     assert _releases(5) == [1, 2, 3, 4, 5]
     assert _releases(20) == [1, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20]
     assert _releases(1) == [1]

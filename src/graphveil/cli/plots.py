@@ -44,8 +44,8 @@ def chart(prospects: Sequence[Prospect], chosen: Plan) -> altair.LayerChart:
     import altair as alt
 
     lines = _lines(prospects, chosen)
-    low, high = _range([value for _, deviations in lines for value in deviations])
-    places = _apart([line[-1] for _, line in lines], low, high)
+    low, high = with_air([value for _, deviations in lines for value in deviations])
+    places = apart([line[-1] for _, line in lines], low, high)
     ends = [
         {"release": len(line), "error": place, "mechanism": name}
         for (name, line), place in zip(lines, places, strict=True)
@@ -89,7 +89,7 @@ def _error_axis(low: float, high: float) -> altair.Y:
         "error:Q",
         title="standard deviation of the noise",
         scale=alt.Scale(type="log", domain=[low, high], nice=False),
-        axis=alt.Axis(format=",~g", values=_ticks(low, high), gridColor="#e6e6e6"),
+        axis=alt.Axis(format=",~g", values=round_ticks(low, high), gridColor="#e6e6e6"),
     )
 
 
@@ -146,13 +146,13 @@ def _points(lines: list[tuple[str, tuple[float, ...]]]) -> list[dict[str, Any]]:
     ]
 
 
-def _range(values: list[float]) -> tuple[float, float]:
+def with_air(values: list[float]) -> tuple[float, float]:
     """A range with some air; noise so small that it vanishes is drawn at the lower edge."""
     high = max(values) * 1.15
     return max(min(values), high * 1e-6) / 1.15, high
 
 
-def _ticks(low: float, high: float) -> list[float]:
+def round_ticks(low: float, high: float) -> list[float]:
     """Round numbers in the range: 1, 2, 5 times powers of ten, fewer if it is long."""
     steps = (1, 2, 5) if high / low < 1e3 else (1,)
     powers = range(floor(log10(low)), ceil(log10(high)) + 1)
@@ -166,7 +166,7 @@ def _releases(steps: int) -> list[int]:
     return sorted({1, *inner, steps})
 
 
-def _apart(values: list[float], low: float, high: float) -> list[float]:
+def apart(values: list[float], low: float, high: float) -> list[float]:
     """Where to write each line's name: at its end, moved just enough not to overlap."""
     pixel = log(high / low) / HEIGHT
     order = sorted(range(len(values)), key=values.__getitem__)

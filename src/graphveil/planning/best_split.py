@@ -64,24 +64,43 @@ def _curve(plan: Plan) -> Curve:
 
 
 def best_split(
-    total: Fraction, curves: Sequence[Curve], weights: Sequence[float]
+    total: Fraction, curves: Sequence[Curve], weights: Sequence[float], worth: float = WORTH
 ) -> tuple[Fraction, ...]:
-    """Shares that sum to the total, with nearly the smallest Σ weight·error; they read well."""
+    """Shares that sum to the total, with nearly the smallest Σ weight·error.
+
+    Args:
+        total: what is split.
+        curves: the error of each series.
+        weights: of their errors in the sum.
+        worth: by which factor the sum may be larger, for shares that read well.
+    """
     if len(curves) == 1:
         return (total,)
-    sampled = [_sampled(total, *each) for each in zip(curves, weights, strict=True)]
+    pairs = zip(curves, weights, strict=True)
+    sampled = [_sampled(_halves(total), curve, weight) for curve, weight in pairs]
     units = list(_units(total, len(curves)))
     least = _split(total, units[-1], sampled)[0]
     equal = equal_shares(total, len(curves))
-    if _sum(sampled, equal) <= WORTH * least:
+    if _sum(sampled, equal) <= worth * least:
         return equal
     splits = (_split(total, unit, sampled) for unit in units)
-    return next(shares for error, shares in splits if error <= WORTH * least)
+    return next(shares for error, shares in splits if error <= worth * least)
 
 
-def _sampled(total: Fraction, curve: Curve, weight: float) -> tuple[Floats, Floats]:
-    """Logarithms of ε and of weight·error, at the total and its halves."""
-    points = [total / 2**halving for halving in range(HALVINGS, -1, -1)]
+def known_between(curve: Curve, low: Fraction, high: Fraction) -> Curve:
+    """The same curve for shares of any total from low to high, asked for only here and there."""
+    sampled = _sampled(_halves(high, low), curve, 1.0)
+    return lambda epsilon: float(_errors(sampled, np.array([float(epsilon)]))[0])
+
+
+def _halves(total: Fraction, smallest: Fraction | None = None) -> list[Fraction]:
+    """A total and its halves, the largest last; some more below a smaller total."""
+    more = int(total / (smallest or total)).bit_length()
+    return [total / 2**halving for halving in range(HALVINGS + more - 1, -1, -1)]
+
+
+def _sampled(points: list[Fraction], curve: Curve, weight: float) -> tuple[Floats, Floats]:
+    """Logarithms of ε and of weight·error, at some points."""
     errors = [max(weight * curve(point), VANISHING) for point in points]
     return np.log(np.array(points, dtype=float)), np.log(np.array(errors))
 

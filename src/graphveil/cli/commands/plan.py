@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from graphveil.cli.budgets import plan_series_budgets, plan_study_budgets, show, wished
 from graphveil.cli.expectations import sizes_by_series
 from graphveil.cli.options import (
     Breaking,
     Degree,
     Hubs,
+    IfBroken,
     Inward,
     Json,
     Minimise,
@@ -43,10 +46,11 @@ UNKNOWN = "unknown"
 
 def plan(
     context: typer.Context,
-    name: Annotated[
-        str,
+    names: Annotated[
+        list[str],
         typer.Argument(
-            metavar="FOLDER|NAME", help="A study, or a name from `graphveil statistics`."
+            metavar="FOLDER|NAME…",
+            help="A study, or a name from `graphveil statistics`; with --budget, several.",
         ),
     ],
     epsilon: Annotated[
@@ -80,6 +84,14 @@ def plan(
             help="Expected size of the number, for a warning; for a study, once per series.",
         ),
     ] = None,
+    budget: Annotated[
+        str | None,
+        typer.Option(
+            "--budget",
+            metavar="LOW:HIGH",
+            help="Show the error of every series for totals from LOW to HIGH, such as 0.1:10.",
+        ),
+    ] = None,
     as_json: Json = False,
     plot: Annotated[
         Path | None,
@@ -98,33 +110,40 @@ def plan(
     Example: graphveil plan edges --bound 15 --epsilon 1 --horizon 20
 
     Example: graphveil plan edges --projection 10 --epsilon 1 --horizon 20
+
+    Example: graphveil plan edges high-degree:tau=3 --bound 15 --horizon 20 --budget 0.1:10
     """
     from graphveil.cli.plots import require_drawable, write_chart
     from graphveil.statistics.statistic import statistic as named_statistic
     from graphveil.steward.comparison import compared
 
     given = given_parameters(context)
-    if is_study(name):
-        about_statistics = (epsilon, degree, inward, outward, hubs, delta, minimise, plot)
-        flags = (oriented or None, no_bound or None, projection, if_broken)
-        _require_untold([*about_statistics, *given.values(), *flags], horizon, mechanism)
-        _plan_study(guarded(Path(name)), expected or [], as_json=as_json)
-        return
-    if epsilon is None:
-        raise ParameterError("epsilon", "is needed to plan a statistic", hint="Give --epsilon E.")
-    steps, size = _steps(horizon), _size(expected or [])
     if plot is not None:
         require_drawable(plot)
-    statistic = named_statistic(name, **given)
-    threshold, promised = chosen_threshold(projection), (degree, inward, outward, hubs)
-    if no_bound:
-        promised_nothing(*promised, oriented or None, if_broken)
-    if no_bound or (threshold is not None and not any(promised)):
-        bound: Bound = _without_bound(statistic, threshold)
-    else:
-        bound = chosen_bound(
-            degree, inward, outward, oriented=oriented, hubs=hubs, if_broken=if_broken
+    if is_study(names[0]):
+        about_statistics = (epsilon, degree, inward, outward, hubs, delta, minimise)
+        flags = (oriented or None, no_bound or None, projection, if_broken, *names[1:])
+        picture = plot if budget is None else None
+        told: list[object] = [*about_statistics, *given.values(), *flags, picture]
+        _require_untold(told, horizon, mechanism)
+        _plan_study(guarded(Path(names[0])), expected, budget, plot, as_json=as_json)
+        return
+    promised = _Promised(degree, inward, outward, oriented, hubs, if_broken, no_bound)
+    promised.require_sense()
+    _require_one_kind(names, epsilon, budget)
+    steps = _steps(horizon)
+    if budget is not None:
+        chosen = {"mechanism": mechanism, "projection": projection}
+        wishes = wished(names, given, expected, chosen)
+        more = {"horizon": steps, "delta": delta, "minimise": minimise}
+        show(
+            plan_series_budgets(wishes, promised.bound, budget, **more), plot=plot, as_json=as_json
         )
+        return
+    assert epsilon is not None, "that is required"
+    statistic, size = named_statistic(names[0], **given), _size(expected or [])
+    threshold = chosen_threshold(projection)
+    bound = promised.bound(statistic, threshold)
     with working("Planning …"):
         found = compared(
             statistic,
@@ -144,6 +163,50 @@ def plan(
         print_json(found.as_data())
     else:
         _print(found)
+
+
+@dataclass(frozen=True)
+class _Promised:
+    """What the options promise about links."""
+
+    degree: int | None
+    inward: int | None
+    outward: int | None
+    oriented: bool
+    hubs: str | None
+    if_broken: IfBroken | None
+    no_bound: bool
+
+    def require_sense(self) -> None:
+        """Refuse a promise beside the word that there is none."""
+        if self.no_bound:
+            numbers = self.degree, self.inward, self.outward, self.hubs
+            promised_nothing(*numbers, self.oriented or None, self.if_broken)
+
+    def bound(self, statistic: Statistic, threshold: Bound | None) -> Bound:
+        """The bound for a statistic; one that projects may do without."""
+        promised = any((self.degree, self.inward, self.outward, self.hubs))
+        if self.no_bound or (threshold is not None and not promised):
+            return _without_bound(statistic, threshold)
+        return chosen_bound(
+            self.degree,
+            self.inward,
+            self.outward,
+            oriented=self.oriented,
+            hubs=self.hubs,
+            if_broken=self.if_broken,
+        )
+
+
+def _require_one_kind(names: list[str], epsilon: str | None, budget: str | None) -> None:
+    """Refuse both an ε and a range of them, neither, and several series without a range."""
+    if budget is not None and epsilon is not None:
+        raise ParameterError("budget", "says which ε are tried", hint="Leave --epsilon out.")
+    if budget is None and epsilon is None:
+        raise ParameterError("epsilon", "is needed to plan a statistic", hint="Give --epsilon E.")
+    if budget is None and len(names) > 1:
+        hint = "Name one, or give --budget LOW:HIGH to see the errors of all."
+        raise ParameterError("plan", "compares the mechanisms of one statistic", hint=hint)
 
 
 def _without_bound(statistic: Statistic, threshold: Bound | None) -> Bound:
@@ -172,7 +235,7 @@ def _require_untold(given: list[object], horizon: str, mechanism: str) -> None:
     if any(each is not None for each in given) or (horizon, mechanism) != (UNKNOWN, "auto"):
         raise ParameterError(
             "plan",
-            "of a study takes only --expected and --json",
+            "of a study takes only --expected, --budget (with --plot) and --json",
             hint="The rest is in its study file; to try other values, plan a statistic.",
         )
 
@@ -195,10 +258,20 @@ def _steps(horizon: str) -> int | None:
     return int(horizon)
 
 
-def _plan_study(folder: Path, expected: list[str], *, as_json: bool) -> None:
+def _plan_study(
+    folder: Path,
+    expected: list[str] | None,
+    budget: str | None,
+    plot: Path | None,
+    *,
+    as_json: bool,
+) -> None:
     """Print the predicted error of each series, with warnings for sizes that are expected."""
     from graphveil.steward.outlook import study_outlook
 
+    if budget is not None:
+        show(plan_study_budgets(folder, budget, expected), plot=plot, as_json=as_json)
+        return
     with working("Planning …"):
         found = study_outlook(folder)
         names = [each.name for each in found.promise.series]

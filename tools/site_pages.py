@@ -19,6 +19,7 @@ PAGES = (
     "SECURITY.md",
     "benchmarks/ERRORS.md",
     "benchmarks/INTERVALS.md",
+    "benchmarks/REVISIONS.md",
     "benchmarks/README.md",
     "benchmarks/RESULTS.md",
     "benchmarks/STUDY.md",

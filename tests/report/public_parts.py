@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from graphveil.statistics.hubs import sensitivity_under
+from graphveil.study.opening import series_plan
 from graphveil.study.promise import Promise
 from graphveil.study.public.chain import PublicRow, as_text
 
@@ -70,7 +71,7 @@ class Chain:
         )
 
 
-def opened(study: Promise) -> Chain:
+def opened(study: Promise, planned: bool = False) -> Chain:
     """The ledger of a study of which nothing is published."""
     made = Chain()
     made.add(
@@ -78,7 +79,8 @@ def opened(study: Promise) -> Chain:
         {"study": study.to_data(), **SOFTWARE},
     )
     for each in study.series:
-        made.add("series opened", series_fact(study, each.name))
+        plan = {"plan": series_plan(study, each, 0).to_dict()} if planned else {}
+        made.add("series opened", series_fact(study, each.name) | plan)
     return made
 
 
@@ -123,15 +125,16 @@ def _spans(study: Promise, parameters: dict[str, int | str]) -> dict[str, Any]:
     return {"spans": {"window": study.calendar.last_steps(int(window))}} if window else {}
 
 
-def published(study: Promise, steps: int, reach: int | None = None) -> Chain:
+def published(study: Promise, steps: int, reach: int | None = None, planned: bool = False) -> Chain:
     """The ledger after some steps.
 
     Args:
         study: what is promised.
         steps: how many are published.
         reach: how far noise reaches in changes; None if that is not announced.
+        planned: whether plans are told, as newer versions do.
     """
-    made, chance = opened(study), random.Random(7)
+    made, chance = opened(study, planned), random.Random(7)
     for step in range(steps):
         label = study.calendar.label(step)
         made.add("step sealed", {"step": step, "label": label, **SOFTWARE})

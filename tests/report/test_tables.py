@@ -18,7 +18,7 @@ from graphveil.study.public.public_part import PublicPart
 from public_parts import promise, published
 
 DOCUMENT = (ROOT / "docs" / "report.md").read_text(encoding="utf-8")
-PART = PublicPart.of(published(promise(), 4, reach=40).rows)
+PART = PublicPart.of(published(promise(), 4, reach=40, planned=True).rows)
 TABULAR = [each for each in artefacts(PART) if each.path.endswith(".csv")]
 
 
@@ -70,14 +70,14 @@ def test_data_frames_have_the_same_columns() -> None:
 
 def test_the_page_shows_the_dictionary() -> None:
     text = page(PART).decode()
-    for entry in dictionary():
+    for entry in dictionary(PART):
         assert f'<th scope="row">{entry.column}</th><td>{entry.file}</td>' in text
     for table in TABLES:
         assert f'<a href="{table.file}" download>' in text
 
 
 def test_the_document_shows_the_dictionary() -> None:
-    for entry in dictionary():
+    for entry in dictionary(PART):
         assert f"| `{entry.column}` | {entry.type} | {entry.empty} | {entry.meaning} |" in DOCUMENT
 
 

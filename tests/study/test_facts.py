@@ -56,6 +56,7 @@ promises = st.builds(
     justification=st.none() | st.just("because it was asked for"),
 )
 noises = st.builds(NoiseFact, law=texts, steps=whole, scale=texts | st.none(), variance=st.none())
+plans = st.dictionaries(texts, plain, min_size=1, max_size=4)
 FACTS: dict[type[Fact], st.SearchStrategy[Any]] = {
     StudyOpened: st.builds(
         StudyOpened, software=texts, noise=texts, study=st.dictionaries(texts, plain, max_size=4)
@@ -66,6 +67,7 @@ FACTS: dict[type[Fact], st.SearchStrategy[Any]] = {
         series=texts,
         noise=st.lists(noises, max_size=2).map(tuple),
         predicted_std=st.lists(floats, max_size=3).map(tuple),
+        plan=plans,
     ),
     ExtendedSeries: st.builds(
         ExtendedSeries,
@@ -74,6 +76,7 @@ FACTS: dict[type[Fact], st.SearchStrategy[Any]] = {
         horizon=whole,
         noise=st.lists(noises, max_size=2).map(tuple),
         predicted_std=st.lists(floats, max_size=3).map(tuple),
+        plan=plans,
     ),
     StudyExtended: st.builds(
         StudyExtended,
@@ -150,8 +153,8 @@ FACTS: dict[type[Fact], st.SearchStrategy[Any]] = {
 EVERY_KIND = pytest.mark.parametrize("kind", FACTS, ids=lambda kind: kind.__name__)
 OPTIONAL: dict[type[Fact], set[str]] = {
     NoiseFact: {"scale", "variance"},
-    RenewedSeries: {"price", "beyond"},
-    ExtendedSeries: {"beyond"},
+    RenewedSeries: {"price", "beyond", "plan"},
+    ExtendedSeries: {"beyond", "plan"},
     SeriesOpened: {"beyond"},  # which older ones do not have
     ReleaseMade: {"changes"},
 }
@@ -286,6 +289,7 @@ def test_names_in_the_chain_stay_as_they_are() -> None:
         *("series", "promise", "statistic", "parameters", "summary", "epsilon", "delta"),
         *("mechanism", "mechanism_summary", "projection", "horizon", "first_step", "first_label"),
         *("numbers", "sensitivity", "noise", "predicted_std", "monotone", "beyond", "spans"),
+        "plan",
     }
     assert set(ReleaseMade.model_json_schema(mode="serialization")["properties"]) == {
         *("series", "step", "label", "raw", "processed", "processing", "std", "level"),

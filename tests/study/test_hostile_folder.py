@@ -19,7 +19,9 @@ from steward import opened, run
 from studies import opened as opened_study
 from studies import promise
 
-ARTEFACTS = ("releases.csv", "changes.csv", "dictionary.csv", "card.json", "report.html")
+ARTEFACTS = (
+    "releases.csv", "changes.csv", "revised.csv", "dictionary.csv", "card.json", "report.html",
+)  # fmt: skip
 
 
 @pytest.fixture

@@ -87,6 +87,12 @@ class JointLaw(NoiseLaw):
     def combination(self, weights: Weights) -> NoiseTails:
         """How far Σ weight·entry reaches; exact for releases, their differences and bends."""
 
+    def spread(self) -> tuple[float, float]:
+        """The variance of an entry, and the covariance of two: entries are exchangeable."""
+        first, both = (np.array([1, other] + [0] * self.steps)[: self.steps] for other in (0, 1))
+        single = self.variance(first)
+        return single, (self.variance(both) / 2 - single) * (self.steps > 1)
+
     def to_dict(self) -> dict[str, str]:
         """Plain data to store."""
         return {"kind": self.kind, "scale": str(self.scale), "steps": str(self.steps)}

@@ -46,7 +46,7 @@ def _found(part: PublicPart) -> Iterator[Artefact]:
     def drawing(name: str) -> bytes:
         return charts.drawing(published[name], part.promise.calendar)
 
-    for each in tables.TABLES:
+    for each in tables.tables_of(part):
         yield Artefact(each.file, False, partial(each.content, part))
     for name, series in published.items():
         made = partial(tables.series_table, series)

@@ -197,6 +197,7 @@ def _processing(part: PublicPart) -> dict[str, Any]:
             if each.releases
         ],
         "raw_values": "published beside the processed ones, in releases.csv and in the ledger",
+        **({"revisions": statement.REVISIONS} if statement.has_revisions(part) else {}),
         "confidence": part.promise.confidence,
     }
 

@@ -15,7 +15,7 @@ from graphveil.report.headline import headline
 from graphveil.report.news import news, reading
 from graphveil.report.releases import counted
 from graphveil.report.summary import summary
-from graphveil.report.tables import TABLES
+from graphveil.report.tables import tables_of
 
 if TYPE_CHECKING:
     from graphveil.calendar.calendar import Calendar
@@ -79,7 +79,7 @@ def _context(part: PublicPart) -> dict[str, Any]:
         "next_step": _next_step(part),
         "level": wording.percent(part.promise.confidence),
         "tables": page_tables,
-        "files": TABLES,
+        "files": tables_of(part),
         "why_no_bound": NO_PROMISE,
         "spent_share": f"{float(part.spent[0] / epsilon):.1%}",
         "no_reason": NO_REASON,

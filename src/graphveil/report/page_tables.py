@@ -11,6 +11,7 @@ from graphveil.noise.exact_numbers import as_text
 from graphveil.report import statement, tables, wording
 from graphveil.report.changes import new_at
 from graphveil.report.news import TOO_NOISY, is_drowned
+from graphveil.report.revised import of_series
 from graphveil.report.statement import chance
 from graphveil.statistics.parameters import WINDOW
 
@@ -80,12 +81,12 @@ def not_protected(part: PublicPart) -> PageTable:
     return PageTable("Not protected", ("public", "value"), statement.not_protected(part))
 
 
-def dictionary() -> PageTable:
+def dictionary(part: PublicPart) -> PageTable:
     """What each column of each public table means."""
     header = ("column", "in", "type", "empty", "meaning")
     rows = tuple(
         (each.column, each.file, each.type, each.empty, each.meaning)
-        for each in tables.dictionary()
+        for each in tables.dictionary(part)
     )
     return PageTable("Data dictionary", header, rows, open=False)
 
@@ -101,17 +102,20 @@ def _scalar_table(series: PublishedSeries) -> PageTable:
     level = wording.percent(series.releases[-1].level)
     told = any(made.changes for made in series.releases)
     now = "processed" if WINDOW in series.spans else "in all"
+    revised = of_series(series)
     rows = tuple(
         (
             made.label,
             *_cells(made, 0),
             wording.figure(made.noise_std),
+            *((wording.whole(revised[place].revised),) if revised else ()),
             *(_new_cells(series, made) if told else ()),
         )
-        for made in series.releases
+        for place, made in enumerate(series.releases)
     )
     news = ("new", "its interval") if told else ()
-    header = ("step", now, "raw", f"{level} interval", "noise (std)", *news)
+    later = (f"revised after {revised[-1].revised_at}",) if revised else ()
+    header = ("step", now, "raw", f"{level} interval", "noise (std)", *later, *news)
     return PageTable("All releases", header, rows, open=len(rows) <= SHORT)
 
 

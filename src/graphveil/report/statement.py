@@ -91,6 +91,16 @@ POST_PROCESSING = (
     "(a count is not negative; some counts never decrease), so they cost no privacy. They may be "
     "biased; raw values are not, and are always published beside them."
 )
+REVISIONS = (
+    "after each release the whole history of a series is estimated again from all its raw values, "
+    "the known noise and public facts, at no cost in privacy: revised.csv has each first value, "
+    "which never changes, beside its newest revision"
+)
+
+
+def has_revisions(part: PublicPart) -> bool:
+    """Whether there is a series of which revised histories are published."""
+    return any(each.plan is not None and each.releases for each in part.series)
 
 
 @dataclass(frozen=True)

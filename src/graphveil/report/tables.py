@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from graphveil.report.changes import PublishedChange, all_changes
 from graphveil.report.columns import Entry, as_csv, entries
 from graphveil.report.releases import Measurement, measurements, rows
+from graphveil.report.revised import Revision, revisions
+from graphveil.report.statement import has_revisions
 
 if TYPE_CHECKING:
     from graphveil.study.public.history import PublishedSeries
@@ -24,26 +26,40 @@ class Table:
         about: what one row of it is.
         kind: the class of its rows, which says what each column means.
         rows: its content.
+        published: whether a study has it.
     """
 
     file: str
     about: str
     kind: type[Any]
     rows: Callable[[PublicPart], Iterable[Any]]
+    published: Callable[[PublicPart], bool] = lambda _: True
 
     def content(self, part: PublicPart) -> bytes:
         """The file."""
         return as_csv(self.kind, self.rows(part))
 
 
-def dictionary(_: PublicPart | None = None) -> tuple[Entry, ...]:
-    """What every column of every table means; the same for all studies."""
-    return tuple(entry for table in TABLES for entry in entries(table.file, table.kind))
+def tables_of(part: PublicPart) -> tuple[Table, ...]:
+    """The tables that a study has."""
+    return tuple(each for each in TABLES if each.published(part))
+
+
+def dictionary(part: PublicPart) -> tuple[Entry, ...]:
+    """What every column of every table of a study means."""
+    return tuple(entry for table in tables_of(part) for entry in entries(table.file, table.kind))
 
 
 TABLES = (
     Table("releases.csv", "one published number", Measurement, measurements),
     Table("changes.csv", "what is new, and how it compares", PublishedChange, all_changes),
+    Table(
+        "revised.csv",
+        "one published number, and what all numbers together say of it now",
+        Revision,
+        revisions,
+        has_revisions,
+    ),
     Table("dictionary.csv", "what one column of these tables means", Entry, dictionary),
 )
 

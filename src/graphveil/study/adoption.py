@@ -74,6 +74,7 @@ class Renewal:
             again=self.again,
             price=self.price,
             beyond=loss_facts(promise, series, self.after) if self.price else (),
+            plan=self.after.to_dict(),
         )
 
 

@@ -90,6 +90,7 @@ class Longer:
             noise=noise_facts(self.after.following(self.releases)),
             predicted_std=tuple(round(std, DIGITS) for std in self.after.outlook(self.releases)),
             beyond=loss_facts(promise, series, self.after) if self.price else (),
+            plan=self.after.to_dict(),
         )
 
 

@@ -13,7 +13,7 @@ from graphveil.study.store import StoredSeries
 
 Read = TypeVar("Read")
 # Whatever plain data of another form can lead to.
-_UNREADABLE = (
+UNREADABLE = (
     ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError,
     ParameterError,
 )  # fmt: skip
@@ -42,7 +42,7 @@ def _sound_state(data: dict[str, Any]) -> SeriesState:
 def _read(read: Callable[[dict[str, Any]], Read], name: str, part: str, text: str) -> Read:
     try:
         return read(json.loads(text))
-    except _UNREADABLE as error:
+    except UNREADABLE as error:
         raise IntegrityError(
             f"series '{name}': its {part} in the ledger database cannot be read. Restore the "
             "newest backup of the private folder."

@@ -207,6 +207,7 @@ def _announcement(
         noise=noise_facts(chosen.following(0)),
         predicted_std=tuple(round(value, DIGITS) for value in chosen.predicted),
         spans=spans,
+        plan=chosen.to_dict(),
     )
 
 

@@ -23,7 +23,7 @@ from graphveil.study.ledger import Ledger, LedgerRow
 from graphveil.study.promise import Promise
 from graphveil.study.public import chain
 from graphveil.study.public.announcing import Told, require_agreeing_file, require_newest, told
-from graphveil.study.public.chain import digest, require_form
+from graphveil.study.public.chain import canonical, digest, require_form
 from graphveil.study.public.facts import Event, ReleaseMade
 from graphveil.study.records import segments
 from graphveil.study.records.private_tables import checked
@@ -148,10 +148,14 @@ def _files(subject: _Subject) -> str:
 def _plans_and_states(subject: _Subject) -> str:
     """The stored plans and states are those that the ledger's rows were made with."""
     plans, states = _stored_digests(subject.ledger)
+    told = {
+        each.series: each.plan and digest(canonical(each.plan)) for each in subject.ledger.series
+    }
     for name, (row, plan) in plans.items():
         kept = subject.kept.get(name)
         if kept is None or digest(kept.plan) != plan:
             raise _at(row, "the stored plan of the series is not the one it was opened with")
+        _require(row, told[name] in (None, plan), "the public was told another plan of the series")
         last, state = states.get(name, (row, None))
         if state is not None and digest(kept.state) != state:
             raise _at(last, "the stored state of the series is not the one after its last release")

@@ -178,6 +178,8 @@ class SeriesOpened(Fact):
         beyond: what it costs to break the promise, for whoever does; nothing where the series does
             not depend on a promise, or one that is broken is refused.
         spans: parameters that are numbers of steps, in words, such as "the last 3 years".
+        plan: how it is published, as it is stored: public parameters alone, from which follows how
+            the noise of all releases hangs together. Older versions did not tell it.
     """
 
     event = Event.SERIES_OPENED
@@ -201,11 +203,12 @@ class SeriesOpened(Fact):
     monotone: bool
     beyond: tuple[LossFact, ...] = ()
     spans: dict[str, str] = {}
+    plan: dict[str, Any] | None = None
 
     def to_data(self) -> dict[str, Any]:
-        """Plain data; of a series that counts everybody, as it was before there were windows."""
+        """Plain data; what older versions did not know is left out where there is nothing of it."""
         data = super().to_data()
-        return data if self.spans else {key: data[key] for key in data if key != "spans"}
+        return {key: data[key] for key in data if data[key] or key not in ("spans", "plan")}
 
     @property
     def judgement(self) -> Judgement | None:
@@ -234,6 +237,7 @@ class RenewedSeries(Fact):
         again: the ε that everybody could lose once more by another copy that went on as well.
         price: what the fresh noise costs, out of what was left of the budget.
         beyond: what it costs from then on to break the promise; nothing where that has not changed.
+        plan: of all its releases, those before included; as in `SeriesOpened`.
     """
 
     series: str
@@ -242,6 +246,7 @@ class RenewedSeries(Fact):
     again: ExactText
     price: ExactText = Fraction()
     beyond: tuple[LossFact, ...] = ()
+    plan: dict[str, Any] | None = None
 
 
 class StudyAdopted(Software):
@@ -281,6 +286,7 @@ class ExtendedSeries(Fact):
         noise: its laws, of what was not published before.
         predicted_std: release by release.
         beyond: what it costs from then on to break the promise; nothing where that has not changed.
+        plan: of all its releases, those before included; as in `SeriesOpened`.
     """
 
     series: str
@@ -289,6 +295,7 @@ class ExtendedSeries(Fact):
     noise: Annotated[tuple[NoiseFact, ...], PlainSerializer(_told_noise)]
     predicted_std: tuple[float, ...]
     beyond: tuple[LossFact, ...] = ()
+    plan: dict[str, Any] | None = None
 
 
 class StudyExtended(Software):

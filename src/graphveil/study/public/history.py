@@ -243,6 +243,7 @@ class _Reader:
                 "beyond": after.beyond or opened.beyond,
                 "noise": (*_first(opened.noise, len(made)), *after.noise),
                 "predicted_std": (*(each.noise_std for each in made), *after.predicted_std),
+                "plan": after.plan,
             }
         )
 

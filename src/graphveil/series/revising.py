@@ -1,0 +1,146 @@
+"""Revising: the whole history of a series, estimated again from all that was published.
+
+A function of published numbers and of public facts, so it spends nothing. First values stay as
+they are; a revision stands beside them (`docs/revisions.md`).
+"""
+
+from __future__ import annotations
+
+from math import inf
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import isotonic_regression
+
+from graphveil.planning.covariance import (
+    Floats,
+    Mask,
+    Part,
+    Precision,
+    covariance,
+    news_precision,
+    precision_rows,
+)
+from graphveil.planning.plan import Plan
+from graphveil.series.postprocessing import clipped, monotone_in_degree
+from graphveil.statistics.statistic import Statistic
+
+EXACT = 1e-10  # what is off by less than this part of the largest number is not wrong
+PATIENCE = 3  # rounds of exchanging all that is wrong before single exchanges
+ROUNDS = 100  # of looking for the price of the end; it takes a handful
+
+
+def revised(statistic: Statistic, raw_history: ArrayLike, plan: Plan) -> Floats:
+    """The history as it is estimated now, (releases,) or (releases, degrees).
+
+    Guarantees: whatever holds of the truth holds of it: no number is negative, none falls over
+        time that cannot, and what counts "at least d links" never rises with d.
+
+    Args:
+        statistic: decides what is known about the truth.
+        raw_history: the raw values of all releases so far.
+        plan: how they were published.
+    """
+    raw = np.asarray(raw_history, dtype=np.float64)
+    if statistic.monotone and len(raw):
+        fit = Rising(plan, len(raw))
+        columns = raw.T if statistic.vector else raw[np.newaxis]
+        fitted = np.array([fit.of(column) for column in columns])
+        raw = fitted.T if statistic.vector else fitted[0]
+    if statistic.vector and statistic.cumulative and len(raw):
+        # A fit of larger values is larger: so what rises over time still does.
+        raw = np.minimum.accumulate(monotone_in_degree(raw), axis=1)
+    return clipped(raw)
+
+
+class Rising:
+    """Rising histories from raw ones of the same plan and length."""
+
+    def __init__(self, plan: Plan, steps: int) -> None:
+        self._weights = 1 / np.square(plan.standard_deviations(steps))
+        self._precision = _precision(plan, steps)
+
+    def of(self, raw: Floats) -> Floats:
+        """The mean of two rising fits: of totals step by step, and of what is new at all steps.
+
+        The second has the precision of the noise, which the first has not; but where noise is large
+        it only ever adds, so it may not end above the first.
+        """
+        levels = clipped(isotonic_regression(raw, weights=self._weights).x)
+        if self._precision is None:
+            return levels
+        news = nearest_news(self._precision, np.diff(raw, prepend=0), float(levels[-1]))
+        return np.asarray((levels + np.cumsum(news)) / 2)
+
+    def weighed(self, news: Floats) -> Floats:
+        """What is new at each step, times the precision of the noise in it."""
+        if self._precision is not None:
+            return self._precision.times(news)
+        totals = self._weights * np.cumsum(news)
+        return np.asarray(np.cumsum(totals[::-1])[::-1])
+
+
+def _precision(plan: Plan, steps: int) -> Precision | None:
+    """Of the noise in what is new; None where totals have noise of their own, independently."""
+    if plan.mechanism.adds_up:
+        return news_precision(plan, steps)
+    totals = covariance(plan, steps)
+    if not np.any(totals - np.diag(np.diag(totals))):
+        return None
+    return Precision(np.zeros(steps), (Part(0, precision_rows(totals)),))
+
+
+def nearest_news(precision: Precision, raw: Floats, most: float = inf) -> Floats:
+    """The numbers of at least 0, adding up to at most `most`, that are nearest to raw ones.
+
+    Nearest is where (d − raw)ᵀ·H·(d − raw) is least, H being the precision. The bound on the sum
+    has a price, which is taken off each pull; it is found by Newton's method between brackets.
+    """
+    pull = precision.times(raw)
+    found, free = _nonnegative(precision, pull, raw > 0)
+    price, low, high = 0.0, 0.0, inf
+    for _ in range(ROUNDS):
+        excess = float(found.sum()) - most
+        if (excess <= 0 and price == 0) or abs(excess) <= EXACT * most:
+            break
+        low, high = (price, high) if excess > 0 else (low, price)
+        price = _next_price(precision, free, price, excess, (low, high))
+        found, free = _nonnegative(precision, pull - price, free)
+    return found
+
+
+def _next_price(
+    precision: Precision, free: Mask, price: float, excess: float, between: tuple[float, float]
+) -> float:
+    """Where the sum would be right if no number became 0 or ceased to be."""
+    low, high = between
+    yielding = float(precision.solved(free, np.ones(len(free))).sum())
+    offered = price + excess / yielding if yielding > 0 else low
+    if low < offered < high:
+        return offered
+    return (low + high) / 2 if high < inf else 2 * price + 1e-300
+
+
+def _nonnegative(precision: Precision, pull: Floats, free: Mask) -> tuple[Floats, Mask]:
+    """The d ≥ 0 with the least dᵀHd/2 − pullᵀd, and which of its numbers are not held at 0.
+
+    Block pivoting (Júdice and Pires): all numbers that are on the wrong side change it at once;
+    if that does not get better for some rounds, only the last one does, which always ends.
+    """
+    fewest, patience = inf, PATIENCE
+    while True:
+        found = precision.solved(free, pull)
+        slope = precision.times(found) - pull
+        below = free & (found < -EXACT * np.abs(found).max(initial=0))
+        rising = ~free & (slope < -EXACT * np.abs(pull).max(initial=0))
+        wrong = np.flatnonzero(below | rising)
+        if len(wrong) == 0:
+            return np.maximum(found, 0), free
+        if len(wrong) < fewest:
+            fewest, patience = len(wrong), PATIENCE
+        elif patience:
+            patience -= 1
+        else:
+            wrong = wrong[-1:]
+        free = free.copy()
+        free[wrong] ^= True

@@ -1,0 +1,86 @@
+"""The noise of a whole history: against simulation of every mechanism, and in both of its forms."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from graphveil.graph.bound import DegreeBound
+from graphveil.planning.covariance import covariance, news_precision
+from graphveil.planning.going_on import continued, renewed
+from graphveil.planning.plan import Plan
+from graphveil.planning.planner import compare, plan
+from graphveil.statistics.statistic import statistic
+from graphveil.testing.simulation import simulate
+
+STEPS = 9
+
+
+def plans() -> dict[str, Plan]:
+    counted, bound = statistic("high-degree", tau=1), DegreeBound(2)
+    compared = compare(
+        counted, bound, epsilon="0.3", delta="0.001", horizon=STEPS, projection=DegreeBound(2)
+    )
+    found = {each.plan.mechanism.name: each.plan for each in compared if each.plan}
+    links = statistic("edges")
+    found["range"] = plan(
+        links, bound, epsilon="0.3", horizon=STEPS, mechanism="range-projection",
+        projection=DegreeBound(3),
+    )  # fmt: skip
+    found["recent"] = plan(links.recent(4), bound, epsilon="0.3", horizon=STEPS)
+    found["unknown horizon"] = plan(links, bound, epsilon="0.3", horizon=None)
+    four = plan(links, bound, epsilon="0.3", horizon=4, mechanism="optimised")
+    found["continued"] = continued(four, STEPS - 4)
+    nine = plan(links, bound, epsilon="0.3", horizon=STEPS, mechanism="bridged")
+    found["cut"] = renewed(nine, 5)
+    return found
+
+
+PLANS = plans()
+ADDING = {name: each for name, each in PLANS.items() if each.mechanism.adds_up}
+EVERY_PLAN = pytest.mark.parametrize("each", PLANS.values(), ids=PLANS)
+
+
+def test_there_is_a_plan_of_every_kind() -> None:
+    kinds = {type(PLANS[name].epoch(0).factorisation).__name__ for name in PLANS}
+    assert kinds == {"Bordered", "Dyadic", "ScaledToeplitz", "Totals"}
+    assert PLANS["cut"].epochs[0].cut == 5
+    assert len(PLANS["continued"].epochs) == 2
+
+
+@EVERY_PLAN
+def test_the_covariance_is_that_of_simulated_noise(each: Plan) -> None:
+    noise = simulate(each, 20_000, np.random.default_rng(3), STEPS).astype(np.float64)
+    found = covariance(each, STEPS)
+    measured = noise.T @ noise / len(noise)
+    scale = np.sqrt(np.outer(np.diag(found), np.diag(found)))
+    assert np.abs((measured - found) / scale).max() < 0.06
+
+
+@EVERY_PLAN
+def test_variances_are_those_that_were_predicted(each: Plan) -> None:
+    deviations = np.sqrt(np.diag(covariance(each, STEPS)))
+    assert deviations == pytest.approx(each.standard_deviations(STEPS), rel=2e-3)
+
+
+@EVERY_PLAN
+def test_a_shorter_history_is_the_beginning_of_a_longer_one(each: Plan) -> None:
+    whole = covariance(each, STEPS)
+    for steps in (1, 4, 6):
+        assert covariance(each, steps) == pytest.approx(whole[:steps, :steps])
+
+
+@pytest.mark.parametrize("each", ADDING.values(), ids=ADDING)
+@pytest.mark.parametrize("steps", [1, 4, 6, STEPS])
+def test_the_precision_of_what_is_new_is_the_inverse_of_its_covariance(
+    each: Plan, steps: int
+) -> None:
+    found = news_precision(each, steps)
+    matrix = np.array([found.times(unit) for unit in np.eye(steps)])
+    news = np.diff(np.diff(covariance(each, steps), axis=0, prepend=0), axis=1, prepend=0)
+    assert matrix @ news == pytest.approx(np.eye(steps), abs=5e-3)  # the rest is rounding
+    free = np.arange(steps) % 3 != 1
+    wanted = np.linspace(-1, 2, steps)
+    solved = found.solved(free, wanted)
+    assert not solved[~free].any()
+    assert (matrix @ solved)[free] == pytest.approx(wanted[free])

@@ -1,0 +1,187 @@
+"""Revised histories: the estimate against brute force, what always holds of it, and its errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from math import inf
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.typing import NDArray
+
+from graphveil.graph.bound import DegreeBound
+from graphveil.planning.covariance import Precision
+from graphveil.planning.plan import Plan
+from graphveil.planning.planner import plan
+from graphveil.series import revising
+from graphveil.series.revising import nearest_news, revised
+from graphveil.statistics.statistic import Statistic, statistic
+from graphveil.testing.simulation import simulate
+
+Floats = NDArray[np.float64]
+STEPS = 6
+HIGH, LINKS = statistic("high-degree", tau=2), statistic("edges")
+MECHANISMS = {
+    "sensdiff": LINKS,
+    "bridged": LINKS,
+    "optimised": LINKS,
+    "epochs": LINKS,
+    "tree": LINKS,
+    "moves": HIGH,
+    "optimised-moves": HIGH,
+    "gaussian": LINKS,
+    "range-projection": LINKS,
+    "gaussian-projection": LINKS,
+    "box-projection": HIGH,
+    "compose-d-bounded": LINKS,
+}
+
+
+def planned(mechanism: str, counted: Statistic, steps: int, epsilon: str = "0.5") -> Plan:
+    projection = DegreeBound(3) if "projection" in mechanism else None
+    delta = "0.001" if "gaussian" in mechanism else None
+    return plan(
+        counted, DegreeBound(4), epsilon=epsilon, delta=delta, horizon=steps,
+        mechanism=mechanism, projection=projection,
+    )  # fmt: skip
+
+
+PLANS = {name: planned(name, each, 2 * STEPS) for name, each in MECHANISMS.items()}
+EVERY_MECHANISM = pytest.mark.parametrize("name", PLANS)
+SEPARATE = ("box-projection", "compose-d-bounded")  # whose totals have noise of their own each
+
+
+def stationary(matrix: Floats, raw: Floats, most: float) -> Iterator[Floats]:
+    """The least on every face on which numbers are 0, and the sum is its bound or free."""
+    for free, bound in product(product((True, False), repeat=len(raw)), (False, True)):
+        held = np.flatnonzero(np.logical_not(free))
+        rows = [*np.eye(len(raw))[held], *([np.ones(len(raw))] if bound else [])]
+        wanted = [0.0] * len(held) + [most] * bound
+        if not rows:
+            yield raw
+            continue
+        sides = np.array(rows)
+        if np.linalg.matrix_rank(sides) == len(sides):
+            whole = np.block([[matrix, sides.T], [sides, np.zeros((len(sides), len(sides)))]])
+            yield np.linalg.solve(whole, [*(matrix @ raw), *wanted])[: len(raw)]
+
+
+def by_brute_force(matrix: Floats, raw: Floats, most: float) -> Floats:
+    """The best of all points that could be it."""
+    most = min(most, 1e9)
+    fitting = [
+        each
+        for each in stationary(matrix, raw, most)
+        if each.min() > -1e-7 and each.sum() < most + 1e-7
+    ]
+    return min(fitting, key=lambda each: float((each - raw) @ matrix @ (each - raw)))
+
+
+@pytest.mark.parametrize("name", sorted(PLANS.keys() - SEPARATE))
+def test_the_nearest_history_is_that_of_brute_force(name: str) -> None:
+    precision = revising._precision(PLANS[name], STEPS)
+    assert precision is not None
+    matrix = np.array([precision.times(unit) for unit in np.eye(STEPS)])
+    rng = np.random.default_rng(4)
+    for most in (inf, 60.0, 7.0):
+        for _ in range(6):
+            raw = rng.normal(3, 20, STEPS)
+            found = nearest_news(precision, raw, most)
+            assert found == pytest.approx(by_brute_force(matrix, raw, most), abs=1e-6)
+
+
+@pytest.mark.parametrize("name", SEPARATE)
+def test_noise_of_its_own_is_weighed_by_its_size(name: str) -> None:
+    """Then the fit of each total by itself is the nearest already."""
+    assert revising._precision(PLANS[name], STEPS) is None
+    assert revised(MECHANISMS[name], [6, 2, 4], PLANS[name]) == pytest.approx([4, 4, 4])
+
+
+def test_whatever_is_exchanged_the_nearest_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also one by one, which is the way out where many at once lead in circles."""
+    precision = revising._precision(PLANS["range-projection"], STEPS)
+    assert precision is not None
+    raw = np.random.default_rng(8).normal(0, 20, STEPS)
+    expected = nearest_news(precision, raw, 30.0)
+    monkeypatch.setattr(revising, "PATIENCE", 0)
+    assert nearest_news(precision, raw, 30.0) == pytest.approx(expected)
+    nothing = Precision(np.ones(4), ())
+    assert nearest_news(nothing, np.array([3.0, -1, 2, -5]), 0.0).tolist() == [0] * 4
+
+
+@EVERY_MECHANISM
+@given(raw=arrays(np.int64, st.integers(1, 2 * STEPS), elements=st.integers(-400, 400)))
+@settings(max_examples=25)
+def test_what_cannot_fall_never_does_and_nothing_is_negative(
+    name: str, raw: NDArray[np.int64]
+) -> None:
+    found = revised(MECHANISMS[name], raw, PLANS[name])
+    assert found.shape == raw.shape
+    assert (np.diff(found, prepend=0) >= 0).all()
+
+
+@EVERY_MECHANISM
+@given(rises=arrays(np.int64, st.integers(1, 2 * STEPS), elements=st.integers(0, 50)))
+@settings(max_examples=15)
+def test_a_history_that_could_be_true_stays_as_it_is(name: str, rises: NDArray[np.int64]) -> None:
+    raw = np.cumsum(rises)
+    assert revised(MECHANISMS[name], raw, PLANS[name]) == pytest.approx(raw, abs=1e-6)
+
+
+@given(arrays(np.int64, (5, 4), elements=st.integers(-90, 90)))
+@settings(max_examples=50)
+def test_a_ccdf_rises_over_time_and_falls_over_degrees(raw: NDArray[np.int64]) -> None:
+    counted = statistic("degree-ccdf")
+    made = plan(counted, DegreeBound(3), epsilon="1", horizon=5)
+    found = revised(counted, raw, made)
+    assert (np.diff(found, axis=0, prepend=0) >= 0).all()
+    assert (np.diff(found, axis=1) <= 0).all()
+
+
+def test_what_can_fall_is_only_kept_from_being_negative() -> None:
+    groups = statistic("components")
+    made = plan(groups, DegreeBound(3), epsilon="1", horizon=4)
+    assert revised(groups, [5, -3, 9, 2], made).tolist() == [5, 0, 9, 2]
+    bins = statistic("degree-histogram")
+    made = plan(bins, DegreeBound(1), epsilon="1", horizon=4)
+    assert revised(bins, [[5, -3], [-1, 2]], made).tolist() == [[5, 0], [0, 2]]
+    recent = statistic("degree-ccdf").recent(2)
+    made = plan(recent, DegreeBound(1), epsilon="1", horizon=4)
+    assert revised(recent, [[5, 9], [8, -2]], made).tolist() == [[7, 7], [8, 0]]
+
+
+def test_nothing_published_is_nothing_revised() -> None:
+    assert revised(LINKS, [], PLANS["sensdiff"]).tolist() == []
+    made = plan(statistic("degree-ccdf"), DegreeBound(3), epsilon="1", horizon=5)
+    assert revised(statistic("degree-ccdf"), np.zeros((0, 4)), made).shape == (0, 4)
+
+
+@pytest.mark.parametrize("name", ["sensdiff", "optimised", "moves", "box-projection"])
+@pytest.mark.parametrize("growth", [0, 1, 8, 100])
+def test_revisions_are_hardly_ever_worse_than_raw(name: str, growth: int) -> None:
+    """Flat, slow and steep; half-way and in the end."""
+    made = planned(name, MECHANISMS[name], 20)
+    noise = simulate(made, 150, np.random.default_rng(growth))
+    for steps in (10, 20):
+        truth = growth * np.arange(1, steps + 1)
+        raw = truth + noise[:, :steps]
+        fitted = np.array([revised(MECHANISMS[name], run, made) for run in raw])
+        before, after = (np.abs(each - truth).mean() for each in (raw, fitted))
+        assert after <= 1.02 * before
+        if growth <= 1:
+            assert after <= 0.75 * before
+
+
+def test_the_noise_that_steps_share_is_used() -> None:
+    """A fit that takes them for independent is clearly worse where they are not."""
+    made = planned("moves", HIGH, 20)
+    truth = 12 * np.arange(1, 21)
+    raw = truth + simulate(made, 300, np.random.default_rng(2))
+    fitted = np.array([revised(HIGH, run, made) for run in raw])
+    alone = planned("compose-d-bounded", LINKS, 20)
+    plain = np.array([revised(LINKS, run, alone) for run in raw])
+    assert np.abs(fitted - truth).mean() < 0.9 * np.abs(plain - truth).mean()

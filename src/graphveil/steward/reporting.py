@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from graphveil.errors import StudyError
 from graphveil.steward import public_folder
 
 if TYPE_CHECKING:
@@ -44,6 +45,23 @@ def report(folder: Path) -> Report:
         if ledger.is_open:
             study.announce(ledger)
     return write_report(public)
+
+
+def write_trends(folder: Path, file: Path) -> None:
+    """Write the smooth trend of every series into a file of the caller's choice."""
+    from graphveil.report.statement import has_revisions
+    from graphveil.report.trends import as_table
+    from graphveil.study.public.public_part import PublicPart
+    from graphveil.whole_files import write_whole
+
+    part = PublicPart.read(public_folder.find(folder))
+    if not has_revisions(part):
+        raise StudyError(
+            "no series has a trend: nothing is published yet, or the study was opened by a version "
+            "that did not tell how its noise hangs together."
+        )
+    content = as_table(part)
+    write_whole(file, lambda opened: opened.write(content), parameter="trend")
 
 
 def write_report(public: Path, known: PublicPart | None = None) -> Report:

@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
 from graphveil.cli.options import Json, StudyFolder
 from graphveil.cli.output import print_json, working
 
 
-def report(folder: StudyFolder, as_json: Json = False) -> None:
+def report(
+    folder: StudyFolder,
+    trend: Annotated[
+        Path | None,
+        typer.Option(
+            "--trend", metavar="FILE", help="Also write the smooth trend of every series, as CSV."
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
     """Write the public report again: a page for readers, charts, a privacy card, a table.
 
     Of a whole study, the public part is first brought up to date with what was sealed. The
     report follows from study.toml and ledger.jsonl and nothing else, so a public part that came
     from somewhere else will do. The same two files always give the same report.
+
+    A smooth trend assumes that growth changes little from step to step, which nobody knows. So it
+    is no part of the report, and is written only where --trend says.
 
     Example: graphveil report my-study
     """
@@ -19,6 +36,9 @@ def report(folder: StudyFolder, as_json: Json = False) -> None:
 
     with working("Writing the report …"):
         written = reporting.report(folder).paths
+        if trend is not None:
+            reporting.write_trends(folder, trend)
+            written = (*written, trend)
     if as_json:
         print_json([str(path) for path in written])
     else:

@@ -1,0 +1,95 @@
+"""The smooth trend: against plain algebra, what always holds of it, and what it is good for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.typing import NDArray
+
+from graphveil.graph.bound import DegreeBound
+from graphveil.planning.covariance import covariance
+from graphveil.planning.plan import Plan
+from graphveil.planning.planner import plan
+from graphveil.series import trend
+from graphveil.series.trend import Wandering, smooth_trend
+from graphveil.statistics.statistic import statistic
+from graphveil.testing.simulation import simulate
+
+LINKS, GROUPS = statistic("edges"), statistic("components")
+STEPS = 12
+
+
+def planned(mechanism: str, steps: int = STEPS, epsilon: str = "0.5") -> Plan:
+    return plan(LINKS, DegreeBound(4), epsilon=epsilon, horizon=steps, mechanism=mechanism)
+
+
+MECHANISMS = ("sensdiff", "bridged", "optimised", "compose-d-bounded")
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_the_trend_is_what_plain_algebra_gives(
+    mechanism: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """(Σ⁻¹ + R/τ²)·x = Σ⁻¹·y, with R of third differences that leave the first number alone."""
+    monkeypatch.setattr(trend, "_likeliest", lambda rough, seen: 0.7)
+    made = planned(mechanism, epsilon="0.01")  # where rounding is nothing
+    raw = 900.0 * np.arange(STEPS) + np.random.default_rng(1).normal(0, 500, STEPS)
+    found = Wandering.of(made, STEPS).trend(raw, rises=False)
+    inverse = np.linalg.inv(covariance(made, STEPS))
+    changes = np.diff(np.eye(STEPS), n=2, axis=0)  # of totals: growth less growth before
+    whole = inverse + changes.T @ changes / 0.7
+    assert found == pytest.approx(np.linalg.solve(whole, inverse @ raw), rel=1e-4)
+
+
+def test_the_likeliest_variance_is_found() -> None:
+    rng = np.random.default_rng(2)
+    rough = np.geomspace(0.01, 100, 4000)
+    for variance in (0.05, 3.0, 40.0):
+        seen = rng.normal(0, np.sqrt(1 + variance / rough))
+        assert trend._likeliest(rough, seen) == pytest.approx(variance, rel=0.25)
+    assert trend._likeliest(np.zeros(2), np.ones(2)) == 1
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+@given(raw=arrays(np.int64, st.integers(1, STEPS), elements=st.integers(-400, 400)))
+@settings(max_examples=20)
+def test_what_cannot_fall_never_does(mechanism: str, raw: NDArray[np.int64]) -> None:
+    found = smooth_trend(LINKS, raw, planned(mechanism))
+    assert found.shape == raw.shape
+    assert (np.diff(found, prepend=0) >= 0).all()
+
+
+def test_what_can_fall_may() -> None:
+    made = plan(GROUPS, DegreeBound(4), epsilon="20", horizon=6)
+    found = smooth_trend(GROUPS, [90, 80, 70, 60, 50, 40], made)
+    assert found == pytest.approx([90, 80, 70, 60, 50, 40], abs=0.01)
+    assert smooth_trend(GROUPS, [90, 40, -10, -60, -110, -160], made)[-1] == 0
+    ccdf = statistic("degree-ccdf")
+    table = smooth_trend(
+        ccdf, [[9, 12, 1], [5, 20, 30]], plan(ccdf, DegreeBound(2), epsilon=1, horizon=4)
+    )
+    assert (np.diff(table, axis=1) <= 0).all()
+    assert smooth_trend(LINKS, [], planned("sensdiff")).shape == (0,)
+
+
+@pytest.mark.parametrize("mechanism", ["sensdiff", "optimised"])
+def test_an_even_growth_is_found_in_much_noise(mechanism: str) -> None:
+    made = planned(mechanism, 40)
+    truth = 20 * np.arange(1, 41)
+    raw = truth + simulate(made, 60, np.random.default_rng(3))
+    found = np.array([smooth_trend(LINKS, run, made) for run in raw])
+    assert np.abs(found - truth).mean() < 0.85 * np.abs(raw - truth).mean()
+
+
+def test_a_long_history_is_told_by_stretches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trend, "STRETCHES", 4)
+    made = planned("optimised")
+    model = Wandering.of(made, STEPS)
+    assert model.stretches.shape == (STEPS, 5)
+    assert model.stretches.sum(axis=1).tolist() == [1] * STEPS
+    assert model.stretches.sum(axis=0).tolist() == [1, 3, 3, 3, 2]
+    even = np.cumsum([50.0, *[10.0] * (STEPS - 1)])
+    assert model.trend(even, rises=True) == pytest.approx(even)

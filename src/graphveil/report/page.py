@@ -133,6 +133,7 @@ def _facts(series: PublishedSeries) -> list[tuple[str, str]]:
         ("Privacy loss", f"{wording.budget(series.epsilon, series.delta)} for all its releases"),
         ("Sensitivity", _sensitivity(series.sensitivity)),
         ("Mechanism", f"{series.mechanism}: {series.mechanism_summary}"),
+        *([("Minimised", told)] if (told := statement.aim(series)) else []),
         ("Noise drawn", _noise(series)),
         ("Releases", _length(series)),
         *([("Expected", _expectation(series, found))] if (found := series.judgement) else []),

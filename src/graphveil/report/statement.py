@@ -10,6 +10,7 @@ from fractions import Fraction
 from math import ceil, exp
 from typing import TYPE_CHECKING
 
+from graphveil.factorisations.objectives import DEFAULT, objective
 from graphveil.graph.hub_bound import HubBound
 from graphveil.graph.no_bound import NoBound
 from graphveil.noise.exact_numbers import as_text
@@ -18,6 +19,7 @@ from graphveil.report.wording import budget, counted_things
 if TYPE_CHECKING:
     from graphveil.graph.bound import Bound
     from graphveil.study.public.facts import StudyAdopted, StudyExtended
+    from graphveil.study.public.history import PublishedSeries
     from graphveil.study.public.public_part import PublicPart
 
 PRIORS = (0.5, 0.1, 0.01)
@@ -64,7 +66,20 @@ COMPOSITION = {
         "Other publications about the same people are not counted here; their ε adds to this one."
     ),
 }
+PRODUCT = {
+    "kind": "summary statistics: counts of a growing network of people, release after release",
+    "intended_use": (
+        "For everybody: processed values to read and to plot, raw values to compute with. Numbers "
+        "are about the population as a whole; nothing here is for decisions about one person."
+    ),
+}
 IMPLEMENTATION = {
+    "before_counting": (
+        "Nothing is tuned on the records: statistics, bound, mechanisms and shares are fixed from "
+        "public facts before they are used. Records are read by rules that study.toml states, in "
+        "such a way that the records of one person change nothing about how those of others are "
+        "read."
+    ),
     "randomness": (
         "Noise is drawn from the operating system's random generator; there is no seed. The noise "
         "of a step is drawn once and committed before it is published."
@@ -79,6 +94,11 @@ IMPLEMENTATION = {
         "Releases are made offline, so nobody outside can measure how long counting or drawing "
         "took. The ledger states when publishing began, to the second, not when it "
         "ended."
+    ),
+    "security": (
+        "Exact records, counts and noise stay with the publisher, in files that only their owner "
+        "may open or in the publisher's own database, and never come into a public file. How "
+        "well these are guarded is not for software alone to say."
     ),
     "failures": (
         "A step is committed before it is published, and the committed numbers are published "
@@ -361,7 +381,19 @@ def limits() -> tuple[str, ...]:
             "for the four together, ε is four times as large."
         ),
         "It covers this study only. Other publications about the same people add to the ε.",
+        (
+            "It says nothing about people whom nobody recorded: whom the records miss, the numbers "
+            "miss as well."
+        ),
     )
+
+
+def aim(series: PublishedSeries) -> str | None:
+    """Which error the noise was chosen to keep small; None where it is the usual one, or unsaid."""
+    stated = series.promise.minimise
+    if stated is None or stated == str(DEFAULT):
+        return None
+    return f"{stated}: {objective(stated).summary}"
 
 
 def trust(part: PublicPart) -> tuple[tuple[str, str], ...]:

@@ -112,10 +112,10 @@ def how_sure(part: PublicPart) -> str:
 def _noisy_series(part: PublicPart) -> tuple[int, int]:
     """How many series are mostly noise in their newest release, of how many."""
     told = [each for each in part.series if each.releases]
-    return sum(is_mostly_noise(each) for each in told), len(told)
+    return sum(_is_mostly_noise(each) for each in told), len(told)
 
 
-def is_mostly_noise(series: PublishedSeries) -> bool:
+def _is_mostly_noise(series: PublishedSeries) -> bool:
     """Whether no number of the newest release is more than its noise."""
     made = series.releases[-1]
     return all(is_drowned(made, place) for place in range(len(made.raw)))

@@ -11,8 +11,8 @@ from commands import ROOT
 from format_examples import EXAMPLES, Example
 from graphveil.errors import InputError
 from graphveil.formats import ReadingOptions, read_records
+from graphveil.formats.containers.finding import found_files
 from graphveil.formats.format import Format, register, registered
-from graphveil.formats.source_file import found_files
 
 FORMATS = registered()
 PLAIN = ReadingOptions()

@@ -116,6 +116,13 @@ _OPTIONS: dict[str, tuple[Any, Any]] = {
         ],
         False,
     ),
+    "encoding": (
+        Annotated[
+            str | None,
+            typer.Option("--encoding", metavar="NAME", help="Of text, such as windows-1252."),
+        ],
+        None,
+    ),
     "undated": (
         Annotated[
             Undated | None,

@@ -19,6 +19,7 @@ from graphveil.formats.format import Claim, Claimed, Format, format_named, regis
 from graphveil.formats.options import ReadingOptions
 from graphveil.formats.source_file import SourceFile
 from graphveil.formats.tables.delimited import DelimitedTable
+from graphveil.formats.tables.table_file import table_file
 
 _KNOWN_COLUMNS = ("node", "time", "source", "target", "id", "id1", "id2", "infected_by", "infector")
 _PREFERRED = "pair"  # of formats that would read the same columns
@@ -109,6 +110,8 @@ def _which(claims: Claims, left: Sequence[str]) -> str:
 
 def _seen(file: SourceFile) -> str:
     """What a file looks like, without a word of what may be people's ids."""
+    if file.held is not None:
+        return f"{file.held.kind} with the columns {listed(file.held.frame.columns)}"
     if not file.head:
         return "an empty file"
     if b"\0" in file.head:
@@ -138,9 +141,9 @@ def _guess(file: SourceFile) -> str:
 
     That is: a column of dates has a name that is none. Else the line may hold ids.
     """
-    if not _is_text(file):
+    if file.held is None and not _is_text(file):
         return ""
-    table = DelimitedTable.of(file)
+    table = table_file(file)
     dates = [name for name in table.date_columns() if not look_like_dates([name])]
     others = [name.strip() for name in table.names if name.strip() and name not in dates]
     if not dates or not others or any(map(is_known, table.names)):
@@ -155,13 +158,13 @@ def _advice(file: SourceFile) -> str:
 
 
 def _is_text(file: SourceFile) -> bool:
-    return _seen(file).startswith("text whose")
+    return file.held is not None or _seen(file).startswith("text whose")
 
 
 def _near(file: SourceFile) -> str:
     """Column names that are nearly ours; words only, since a first line may hold ids."""
     try:
-        names = DelimitedTable.of(file).names
+        names = table_file(file).names
     except InputError:
         return ""
     hints = []

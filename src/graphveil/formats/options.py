@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from dataclasses import dataclass
 from functools import cached_property
@@ -76,6 +77,8 @@ class ReadingOptions:
         if self.undated not in (None, *UNDATED):
             raise ParameterError("undated", f"must be {', '.join(UNDATED)}")
         _ = self.filters, self.threshold  # which refuse what cannot be understood
+        if self.encoding is not None:
+            _require_encoding(self.encoding)
         if self.most_bytes is not None and self.most_bytes < 1:
             raise ParameterError("most_bytes", "must be at least 1")
         if not 1 <= self.most_nesting <= 500:
@@ -100,6 +103,14 @@ class ReadingOptions:
     def document_bytes(self) -> int:
         """The largest JSON or GraphML document to read."""
         return MOST_DOCUMENT_BYTES if self.most_bytes is None else self.most_bytes
+
+
+def _require_encoding(name: str) -> None:
+    try:
+        codecs.lookup(name).incrementaldecoder(errors="strict").decode(b"")
+    except (LookupError, TypeError, AttributeError) as error:
+        hint = "Such as windows-1252, utf-16 or latin-1."
+        raise ParameterError("encoding", f"'{name[:30]}' is not known", hint=hint) from error
 
 
 def size_of(text: str) -> int:

@@ -9,11 +9,11 @@ from types import MappingProxyType
 from typing import Any
 
 from graphveil.errors import InputError, ParameterError, Place
+from graphveil.formats.containers.finding import found_files
 from graphveil.formats.detection import detected
 from graphveil.formats.format import Claimed, Format, ParsedFile
 from graphveil.formats.options import DEFAULTS, ReadingOptions
 from graphveil.formats.parse_report import Note, ParseReport
-from graphveil.formats.source_file import found_files
 from graphveil.formats.steward_words import (
     require_understood,
     require_used,

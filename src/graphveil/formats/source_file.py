@@ -1,4 +1,7 @@
-"""A file as the readers see it: its beginning, and all of it, decompressed, within a limit.
+"""A file as the readers see it: its beginning, and all of it, as plain UTF-8, within a limit.
+
+A file may be packed (gzip, or zip with one file in it), and its text may have another encoding:
+that of a byte order mark, or the one that the steward says.
 
 Whatever the limit is for is found out by looking at the file block by block, before any of it is
 held in memory: a file that is refused costs no memory, however far it would unpack.
@@ -6,22 +9,46 @@ held in memory: a file that is refused costs no memory, however far it would unp
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
+import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os.path import commonpath
 from pathlib import Path
+from typing import IO, TYPE_CHECKING, cast
 
 from graphveil.errors import InputError, Place
 from graphveil.formats.options import DEFAULTS, ReadingOptions
 
+if TYPE_CHECKING:
+    import numpy as np
+    import polars as pl
+    from numpy.typing import NDArray
+
 HEAD = 1 << 16
+ZIP = b"PK\x03\x04"
 MOST_LINE_BYTES = 1 << 20  # of a table; a thousand times the longest id
 _BLOCK = 1 << 20
 _GZIP = b"\x1f\x8b"
 _ANY_GZIP = 31  # zlib's number for: gzip, any window
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """A table that was read already.
+
+    Attributes:
+        frame: its rows, under the user's names.
+        kind: what it is, in words.
+        numbers: the user's number of each row.
+    """
+
+    frame: pl.DataFrame
+    kind: str
+    numbers: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -32,15 +59,19 @@ class SourceFile:
         path: where it is.
         name: what messages call it.
         head: its first bytes, decompressed.
-        packed: whether it is gzipped.
+        packed: "gzip" or "zip", or nothing.
+        encoding: of its text, if that is not UTF-8.
         named: columns that the steward named, by which a header below a title is known.
+        held: its only table, where somebody else has read it: a sheet, or rows of a database.
     """
 
     path: Path
     name: str
     head: bytes
-    packed: bool
+    packed: str = ""
+    encoding: str = ""
     named: tuple[str, ...] = ()
+    held: Held | None = field(default=None, repr=False, compare=False)
 
     @classmethod
     def found(cls, path: Path, name: str, options: ReadingOptions = DEFAULTS) -> SourceFile:
@@ -56,9 +87,10 @@ class SourceFile:
             raise InputError(
                 "the file cannot be opened", place=Place(name), hint="Check that you may read it."
             ) from error
-        packed = head.startswith(_GZIP) or path.suffix.lower() == ".gz"
-        head = _beginning(head, name) if packed else head
-        return cls(path, name, head, packed, _named(options))
+        packed = _packing(head, path)
+        head = _unpacked_head(path, name, head, packed)
+        encoding = _encoding(head, options.encoding)
+        return cls(path, name, _as_utf8(head, encoding), packed, encoding, named_in(options))
 
     def content(self, most: int) -> Path | bytes:
         """The file itself, or its decompressed bytes, as lines of a table.
@@ -67,7 +99,11 @@ class SourceFile:
         """
         self.refuse_above(most)
         self._refuse_long_lines(most)
-        return self._unpacked(most) if self.packed else self.path
+        return self._unpacked(most) if self._is_translated else self.path
+
+    @property
+    def _is_translated(self) -> bool:
+        return bool(self.packed or self.encoding)
 
     def refuse_above(self, most: int) -> None:
         """Refuse a file that is larger on disk than `most` bytes."""
@@ -84,23 +120,32 @@ class SourceFile:
         self.refuse_above(most)
         for _ in self._blocks(most):
             pass
-        return self._unpacked(most) if self.packed else self.path.read_bytes()
+        return self._unpacked(most) if self._is_translated else self.path.read_bytes()
 
     def text(self, most: int) -> str:
         """All of the file as text without a byte order mark."""
         return decoded(self.whole(most), self.name)
 
     def _blocks(self, most: int) -> Iterator[bytes]:
-        """The decompressed bytes, one block after the other; refuses more than `most`."""
+        """The bytes as plain UTF-8, one block after the other; refuses more than `most`."""
         left = most
+        decoder = codecs.getincrementaldecoder(self.encoding)() if self.encoding else None
         try:
-            with gzip.open(self.path) if self.packed else self.path.open("rb") as file:
+            with _opened(self.path, self.packed) as file:
                 while block := file.read(_BLOCK):
                     left -= len(block)
                     if left < 0:
                         raise too_large(self.name, most)
-                    yield block
-        except (OSError, EOFError, zlib.error) as error:
+                    yield decoder.decode(block).encode() if decoder else block
+                if decoder is not None:
+                    yield decoder.decode(b"", final=True).encode()
+        except UnicodeError as error:
+            raise InputError(
+                f"the text is not {self.encoding}",
+                place=Place(self.name),
+                hint="Name its encoding (--encoding), or save the file as UTF-8 text.",
+            ) from error
+        except (OSError, EOFError, zlib.error, zipfile.BadZipFile, NotImplementedError) as error:
             raise _damaged(self.name) from error
 
     def _unpacked(self, most: int) -> bytes:
@@ -144,18 +189,72 @@ def _not_text(name: str, line: int) -> InputError:
     )
 
 
-def _beginning(packed: bytes, name: str) -> bytes:
+def _packing(head: bytes, path: Path) -> str:
+    if head.startswith(_GZIP) or path.suffix.lower() == ".gz":
+        return "gzip"
+    return "zip" if head.startswith(ZIP) else ""
+
+
+def _opened(path: Path, packed: str) -> IO[bytes]:
+    """The file, decompressed."""
+    if packed == "gzip":
+        return cast(IO[bytes], gzip.open(path))
+    if packed == "zip":
+        archive = zipfile.ZipFile(path)
+        return archive.open(_only_member(archive, path.name))
+    return path.open("rb")
+
+
+def _only_member(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
+    """The one file of an archive, not counting what macOS adds; refuses several, and secrets."""
+    files = [
+        each
+        for each in archive.infolist()
+        if not each.is_dir() and not each.filename.startswith("__MACOSX/")
+    ]
+    if len(files) != 1 or files[0].flag_bits & 1:
+        locked = len(files) == 1
+        raise InputError(
+            "the archive needs a password" if locked else f"the archive has {len(files)} files",
+            place=Place(name),
+            hint="Unpack it, and name the files to be read.",
+        )
+    return files[0]
+
+
+def _unpacked_head(path: Path, name: str, head: bytes, packed: str) -> bytes:
     try:
-        return zlib.decompressobj(_ANY_GZIP).decompress(packed, HEAD)
-    except zlib.error as error:
+        if packed == "gzip":
+            return zlib.decompressobj(_ANY_GZIP).decompress(head, HEAD)
+        if packed == "zip":
+            with _opened(path, packed) as file:
+                return file.read(HEAD)
+    except (zlib.error, zipfile.BadZipFile, OSError, EOFError, NotImplementedError) as error:
         raise _damaged(name) from error
+    return head
+
+
+def _encoding(head: bytes, said: str | None) -> str:
+    """The encoding that a mark at the beginning says, or the steward; XML says it itself."""
+    for mark in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        if head.startswith(mark):
+            return "" if b"<" in head[2:4] else "utf-16"
+    if said is None or head.startswith(codecs.BOM_UTF8):
+        return ""
+    return codecs.lookup(said).name.replace("utf-8", "")
+
+
+def _as_utf8(head: bytes, encoding: str) -> bytes:
+    if not encoding:
+        return head
+    return codecs.getincrementaldecoder(encoding)(errors="replace").decode(head).encode()
 
 
 def _damaged(name: str) -> InputError:
     return InputError(
         "the file cannot be decompressed; it is damaged or not gzip",
         place=Place(name),
-        hint="Compress it again with gzip.",
+        hint="Compress it again with gzip, or unpack it.",
     )
 
 
@@ -168,24 +267,22 @@ def too_large(name: str, most: int) -> InputError:
     )
 
 
-def _named(options: ReadingOptions) -> tuple[str, ...]:
+def named_in(options: ReadingOptions) -> tuple[str, ...]:
+    """The columns of ids that the steward named."""
     columns = (options.id, options.source, options.target)
     return tuple(column for column in columns if column is not None)
 
 
-def found_files(
-    paths: Sequence[str | Path], options: ReadingOptions = DEFAULTS
-) -> list[SourceFile]:
-    """Every file under a unique name: the file name, with folders where that is shared."""
-    whole = [Path(path) for path in paths]
-    places = [path.resolve() for path in whole]
+def unique_names(paths: Sequence[Path]) -> list[str]:
+    """What messages call files: the file name, with folders where that is shared."""
+    places = [path.resolve() for path in paths]
     for place in places:
         if places.count(place) > 1:
             raise InputError(
                 "the file is given twice", place=Place(place.name), hint="Name it once."
             )
-    names = [path.name for path in whole]
+    names = [path.name for path in paths]
     if len(set(names)) < len(names):
         above = Path(commonpath([str(place.parent) for place in places]))
-        names = [str(place.relative_to(above)) for place in places]
-    return [SourceFile.found(path, name, options) for path, name in zip(whole, names, strict=True)]
+        return [str(place.relative_to(above)) for place in places]
+    return names

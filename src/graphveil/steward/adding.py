@@ -70,7 +70,7 @@ class Addition:
 
 def add(
     folder: Path,
-    files: Sequence[Path],
+    files: Sequence[str | Path],
     *,
     format: str | None = None,  # noqa: A002
     options: ReadingOptions | None = None,

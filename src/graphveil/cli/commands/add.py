@@ -21,8 +21,11 @@ if TYPE_CHECKING:
 def add(
     folder: StudyFolder,
     files: Annotated[
-        list[Path] | None,
-        typer.Argument(metavar="FILE...", help="One or more files; the format is detected."),
+        list[str] | None,
+        typer.Argument(
+            metavar="FILE...",
+            help="Files, sheets (BOOK.xlsx#SHEET), or database tables (URL#TABLE).",
+        ),
     ] = None,
     *,
     reading: Reading,
@@ -92,7 +95,7 @@ def add(
         _print(folder, added, details)
 
 
-def _withdraw(folder: Path, files: list[Path] | None, *, as_json: bool) -> None:
+def _withdraw(folder: Path, files: list[str] | None, *, as_json: bool) -> None:
     from graphveil.steward import adding
 
     if files:

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 from graphveil.errors import InputError, Place
 from graphveil.formats.columns.names import EDGES, NODES, Wanted, match_columns
 from graphveil.formats.options import DEFAULTS, ReadingOptions
 from graphveil.formats.source_file import SourceFile
 from graphveil.formats.tables.delimited import DelimitedTable
+from graphveil.formats.tables.held import HeldTable
 from graphveil.formats.tables.parquet import ParquetTable, is_parquet
 from graphveil.graph.records import Records, Table
 
 
 class TableFile(Protocol):
-    """A file whose columns have names, whatever its bytes.
+    """A file whose columns have names, whatever its bytes."""
 
-    Attributes:
-        kind: by what such a file is recognised, in words.
-    """
-
-    kind: ClassVar[str]
+    @property
+    def kind(self) -> str:
+        """By what such a file is recognised, in words."""
 
     @property
     def file(self) -> SourceFile:
@@ -48,6 +47,8 @@ _BY_ENDING: dict[str, Callable[[SourceFile], TableFile]] = {
 
 def table_file(file: SourceFile) -> TableFile:
     """The table in a file, by its content."""
+    if file.held is not None:
+        return HeldTable(file, file.held)
     return ParquetTable.of(file) if is_parquet(file) else DelimitedTable.of(file)
 
 

@@ -1,0 +1,1 @@
+"""Containers: what holds tables and is no plain file: workbooks, databases, R's data."""

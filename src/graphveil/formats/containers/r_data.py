@@ -1,0 +1,124 @@
+"""R's data, `.rds` and `.RData`: every data frame in it is a table, as in an epicontacts object."""
+
+from __future__ import annotations
+
+import datetime as dt
+import gzip
+import warnings
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from graphveil.errors import InputError, Place
+from graphveil.formats.columns.names import plain
+from graphveil.formats.containers.held_tables import (
+    held,
+    library,
+    no_such_part,
+    refuse_too_many,
+    text_columns,
+)
+from graphveil.formats.options import ReadingOptions
+from graphveil.formats.source_file import SourceFile, too_large
+
+_RDS, _RDATA = (b"X\n\0\0\0", b"A\n"), (b"RDX2\n", b"RDX3\n", b"RDA2\n", b"RDA3\n")
+_ENDINGS = (".rds", ".rda", ".rdata")
+_FIRST_ROW = 1
+_BLOCK = 1 << 20
+
+
+def is_r_data(path: Path) -> bool:
+    """Whether a file holds data of R, by its content; text needs the ending as well."""
+    head = _beginning(path)
+    named = path.suffix.lower() in _ENDINGS
+    return head.startswith((_RDS[0], *_RDATA)) or (named and head.startswith(_RDS[1]))
+
+
+def _beginning(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            head = file.read(8)
+        if head.startswith(b"\x1f\x8b"):
+            with gzip.open(path) as packed:
+                return packed.read(8)
+    except (OSError, EOFError, zlib.error):
+        return b""
+    return head
+
+
+def tables_in_r_data(path: Path, part: str, name: str, options: ReadingOptions) -> list[SourceFile]:
+    """The data frame of a name, or every one there is."""
+    rdata = library("rdata", "r", Place(name))
+    _refuse_large(path, name, options)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about classes of R, whose values are all that counts
+            parsed = rdata.parser.parse_file(path)
+            data = rdata.conversion.convert(parsed, _constructors(rdata))
+    except Exception as error:  # whatever the library meets in a damaged file
+        raise InputError(
+            "the file cannot be read as data of R",
+            place=Place(name),
+            hint="Save it again with saveRDS, or write CSV.",
+        ) from error
+    frames = dict(_frames(data, ""))
+    chosen = {
+        each: frame for each, frame in frames.items() if not part or plain(each) == plain(part)
+    }
+    if not chosen:
+        raise no_such_part("data frame", part, list(frames), name)
+    return [_table(path, f"{name}#{each}" if each else name, frame, options)
+            for each, frame in chosen.items()]  # fmt: skip
+
+
+def _refuse_large(path: Path, name: str, options: ReadingOptions) -> None:
+    left = options.document_bytes - path.stat().st_size
+    try:
+        with path.open("rb") as file:
+            packed = file.read(2) == b"\x1f\x8b"
+        if packed:
+            with gzip.open(path) as content:
+                left = options.document_bytes
+                while block := content.read(_BLOCK):
+                    left -= len(block)
+                    if left < 0:
+                        break
+    except (OSError, EOFError, zlib.error):
+        return  # the reader will say so
+    if left < 0:
+        raise too_large(name, options.document_bytes)
+
+
+def _constructors(rdata: Any) -> dict[Any, Any]:
+    """How the library is to make what it does not know: days and moments."""
+    return {**rdata.conversion.DEFAULT_CLASS_MAP, "Date": _days, "POSIXct": _moments}
+
+
+def _days(numbers: Any, _: Any) -> list[str | None]:
+    begin = dt.date(1970, 1, 1)
+    return [None if n != n else (begin + dt.timedelta(days=int(n))).isoformat() for n in numbers]
+
+
+def _moments(numbers: Any, _: Any) -> list[str | None]:
+    begin = dt.datetime(1970, 1, 1)
+    return [
+        None if n != n else (begin + dt.timedelta(seconds=float(n))).isoformat() + "Z"
+        for n in numbers
+    ]
+
+
+def _frames(data: Any, name: str) -> Iterator[tuple[str, Any]]:
+    """The data frames in an object, or in what it holds, by name."""
+    if hasattr(data, "columns") and hasattr(data, "itertuples"):
+        yield name, data
+    elif isinstance(data, dict):
+        for key, value in data.items():
+            yield from _frames(value, str(key))
+
+
+def _table(path: Path, name: str, frame: Any, options: ReadingOptions) -> SourceFile:
+    refuse_too_many(frame.shape[0] * frame.shape[1], name, options)
+    names = [str(column) for column in frame.columns]
+    columns = [frame.iloc[:, place].tolist() for place in range(len(names))]
+    return held(path, name, text_columns(names, columns), "a data frame", _FIRST_ROW, options)

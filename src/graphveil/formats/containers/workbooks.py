@@ -1,0 +1,88 @@
+"""Workbooks of Excel and its kin, read by calamine: every sheet is a table.
+
+Each cell says what it is: dates are cells of dates, whatever stands above or below them. A cell
+with a plain number is a number, also where others have dates.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+from graphveil.errors import InputError, Place
+from graphveil.formats.columns.names import plain
+from graphveil.formats.containers.held_tables import (
+    different,
+    held,
+    library,
+    no_such_part,
+    refuse_too_many,
+)
+from graphveil.formats.options import ReadingOptions
+from graphveil.formats.source_file import ZIP, SourceFile, too_large
+from graphveil.formats.tables.headers import header_row
+
+_OLE = bytes.fromhex("d0cf11e0a1b11ae1")  # of .xls
+_MEMBERS = ("xl/workbook.xml", "xl/workbook.bin", "content.xml")  # .xlsx, .xlsb, .ods
+_LOOKED_AT = 20
+
+
+def is_workbook(path: Path) -> bool:
+    """Whether a file is a workbook, by its content."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(len(_OLE))
+        if head.startswith(ZIP):
+            with zipfile.ZipFile(path) as archive:
+                return any(member in archive.namelist() for member in _MEMBERS)
+    except (OSError, zipfile.BadZipFile):
+        return False
+    return head == _OLE
+
+
+def sheets_of(path: Path, part: str, name: str, options: ReadingOptions) -> list[SourceFile]:
+    """The sheet of a name, or every sheet that is not empty."""
+    fastexcel = library("fastexcel", "excel", Place(name))
+    _refuse_large(path, name, options)
+    try:
+        book = fastexcel.read_excel(path)
+        known = [sheet for sheet in book.sheet_names if not part or plain(sheet) == plain(part)]
+        if not known:
+            raise no_such_part("sheet", part, book.sheet_names, name)
+        found = [_sheet(path, book, sheet, name, options) for sheet in known]
+    except fastexcel.FastExcelError as error:
+        raise InputError(
+            "the file cannot be read as a workbook; it is damaged or locked",
+            place=Place(name),
+            hint="Save it again without a password, or save its sheets as CSV.",
+        ) from error
+    filled = [sheet for sheet in found if sheet is not None]
+    if not filled:
+        raise InputError("the sheets are empty", place=Place(name), hint="Check the file.")
+    return filled
+
+
+def _refuse_large(path: Path, name: str, options: ReadingOptions) -> None:
+    """Refuse a workbook that would unpack to more than the limit."""
+    size = path.stat().st_size
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            size = sum(member.file_size for member in archive.infolist())
+    if size > options.table_bytes:
+        raise too_large(name, options.table_bytes)
+
+
+def _sheet(
+    path: Path, book: object, sheet: str, name: str, options: ReadingOptions
+) -> SourceFile | None:
+    frame = book.load_sheet(sheet, header_row=None, dtypes="string").to_polars()  # type: ignore[attr-defined]
+    if frame.is_empty():
+        return None
+    own = f"{name}#{sheet}"
+    refuse_too_many(frame.height * frame.width, own, options)
+    rows = [[cell or "" for cell in row] for row in frame.head(_LOOKED_AT).rows()]
+    told = [each for each in (options.id, options.source, options.target) if each]
+    above = header_row(rows, told)
+    frame.columns = different(rows[above])
+    kind = f"the sheet '{sheet}'"
+    return held(path, own, frame.slice(above + 1), kind, above + 2, options)

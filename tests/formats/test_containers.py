@@ -1,0 +1,219 @@
+"""Workbooks, archives, encodings, databases and R's data hold the same tables as plain files."""
+
+from __future__ import annotations
+
+import datetime as dt
+import gzip
+import sqlite3
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+import rdata
+import xlsxwriter
+
+from graphveil.errors import InputError, ParameterError
+from graphveil.formats import ReadFiles, ReadingOptions, read_records
+from graphveil.formats.containers import held_tables, r_data
+
+PEOPLE = "case_id,onset,age\nÄnne,2014-03-14,5\nb2,2014-04-01,\n"
+LINKS = "from,to\nÄnne,b2\n"
+EXPECTED = ([("Änne", "2014-03-14"), ("b2", "2014-04-01")], [("Änne", "b2")])
+
+
+def read(*words: str | Path, **options: Any) -> ReadFiles:
+    return read_records(words, options=ReadingOptions(**{"time": "onset", **options}))
+
+
+def rows(found: ReadFiles) -> tuple[list[Any], list[Any]]:
+    return found.records.nodes.frame.rows(), found.records.edges.frame.rows()
+
+
+def workbook(path: Path, **sheets: list[list[Any]]) -> Path:
+    with xlsxwriter.Workbook(path) as book:
+        dates = book.add_format({"num_format": "dd/mm/yyyy"})
+        for name, lines in sheets.items():
+            sheet = book.add_worksheet(name)
+            for row, line in enumerate(lines):
+                for column, cell in enumerate(line):
+                    style = [dates] if isinstance(cell, dt.date) else []
+                    sheet.write(row, column, cell, *style)
+    return path
+
+
+CASES: list[list[Any]] = [
+    ["Outbreak 2014"], [], ["case_id", "onset", "age"], ["Änne", dt.datetime(2014, 3, 14), 5],
+    [], [7, dt.datetime(2014, 4, 1), None], ["07", "2014-05", None],
+]  # fmt: skip
+CONTACTS: list[list[Any]] = [
+    ["from", "to", "when"], ["Änne", 7, None], [7, "07", dt.datetime(2014, 6, 1, 9, 30)],
+]  # fmt: skip
+
+
+def test_a_workbook_is_read_sheet_by_sheet_and_cell_by_cell(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "book.xlsx", Cases=CASES, Contacts=CONTACTS, Empty=[])
+    found = read(path, edge_time="when")
+    assert found.records.nodes.frame.rows() == [
+        ("Änne", "2014-03-14 00:00:00"), ("7", "2014-04-01 00:00:00"), ("07", "2014-05"),
+    ]  # fmt: skip
+    assert found.records.edges.frame.rows() == [
+        ("Änne", "7", None), ("7", "07", "2014-06-01 09:30:00"),
+    ]  # fmt: skip
+    assert [file.name for file in found.report.files] == ["book.xlsx#Cases", "book.xlsx#Contacts"]
+    assert found.records.nodes.place(1, "time").row == 6
+
+
+def test_sheets_are_chosen_by_name(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "b.xlsx", Cases=CASES, Notes=[["Dear", "all"]], Contacts=CONTACTS)
+    with pytest.raises(InputError, match=r"b.xlsx#Notes: the content is not in a known format"):
+        read(path)
+    assert len(read(f"{path}#cases", f"{path}#Contacts").report.files) == 2
+    with pytest.raises(InputError, match=r"there is no sheet 'Case'. There are: Cases, Notes, Con"):
+        read(f"{path}#Case")
+
+
+def test_a_number_among_dates_is_no_date_unless_the_steward_says_so(tmp_path: Path) -> None:
+    lines: list[list[Any]] = [["case_id", "onset"], ["a", dt.datetime(2014, 3, 14)], ["b", 41713]]
+    path = workbook(tmp_path / "b.xlsx", Cases=lines)
+    assert read(path).records.nodes.frame["time"].to_list() == ["2014-03-14 00:00:00", "41713"]
+    found = read(path, excel_dates=True).records.nodes.frame["time"].to_list()
+    assert found == ["2014-03-14T00:00:00", "2014-03-15"]
+
+
+@pytest.mark.parametrize("content", [b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1junk"])
+def test_damaged_workbooks_and_archives_are_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "file").write_bytes(content)
+    with pytest.raises(InputError, match=r"damaged"):
+        read(tmp_path / "file")
+
+
+def test_a_workbook_that_unpacks_too_far_is_refused(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "b.xlsx", Cases=CASES)
+    with pytest.raises(InputError, match="more than 4,000 bytes"):
+        read(path, most_bytes=4000)
+
+
+def test_missing_libraries_are_named_with_their_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = workbook(tmp_path / "b.xlsx", Cases=CASES)
+
+    def missing(name: str) -> None:
+        raise ImportError(name)
+
+    monkeypatch.setattr(held_tables, "import_module", missing)
+    with pytest.raises(InputError, match=r"library fastexcel is needed.*graphveil\[excel\]"):
+        read(path)
+
+
+def packed(path: Path, *names: str) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in names:
+            archive.writestr(name, PEOPLE)
+    return path
+
+
+def test_a_zip_with_one_file_is_that_file(tmp_path: Path) -> None:
+    path = packed(tmp_path / "people.zip", "people.csv", "__MACOSX/people.csv")
+    assert rows(read(path))[0] == EXPECTED[0]
+    with pytest.raises(InputError, match="the archive has 2 files"):
+        read(packed(tmp_path / "two.zip", "a.csv", "b.csv"))
+    with pytest.raises(InputError, match="more than 40 bytes"):
+        read(path, most_bytes=40)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig", "windows-1252", "latin-1"])
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_encodings_that_are_certain_or_said(tmp_path: Path, encoding: str, pack: Any) -> None:
+    (tmp_path / "people.csv").write_bytes(pack(PEOPLE.encode(encoding)))
+    (tmp_path / "links.csv").write_bytes(pack(LINKS.encode(encoding)))
+    said = encoding if encoding in ("windows-1252", "latin-1") else None
+    found = read(tmp_path / "people.csv", tmp_path / "links.csv", encoding=said)
+    assert rows(found) == EXPECTED
+
+
+def test_encodings_are_never_guessed(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_bytes(PEOPLE.encode("windows-1252"))
+    with pytest.raises(InputError, match="UTF-8"):
+        read(tmp_path / "people.csv")
+    (tmp_path / "odd.csv").write_bytes(PEOPLE.encode("utf-16")[:-1])
+    with pytest.raises(InputError, match="the text is not utf-16"):
+        read(tmp_path / "odd.csv")
+    with pytest.raises(ParameterError, match="'ebcdicx' is not known"):
+        ReadingOptions(encoding="ebcdicx")
+
+
+def test_tables_and_queries_of_sqlite(tmp_path: Path) -> None:
+    path = tmp_path / "cases.db"
+    with sqlite3.connect(path) as base:
+        base.execute("create table people (case_id text, onset text, age int)")
+        base.execute("create table links (a text, b text)")
+        base.executemany("insert into people values (?, ?, ?)", [("Änne", "2014-03-14", 5),
+                         ("b2", "2014-04-01", None)])  # fmt: skip
+        base.execute("insert into links values ('Änne', 'b2')")
+    base.close()
+    query = 'select a as "from", b as "to" from links'
+    found = read(f"sqlite:///{path}#people", f"sqlite:///{path}#{query}")
+    assert rows(found) == EXPECTED
+    assert found.report.files[1].name == "sqlite:cases.db#query"
+    with pytest.raises(InputError, match=r"no table 'persons'. There are: links, people"):
+        read(f"sqlite:///{path}#persons")
+    with pytest.raises(InputError, match="not said which table"):
+        read(f"sqlite:///{path}")
+    with pytest.raises(InputError, match="no such database file"):
+        read(f"sqlite:///{tmp_path}/none.db#people")
+    with pytest.raises(InputError, match="refuses the query"):
+        read(f"sqlite:///{path}#select nothing from nowhere")
+    assert not (tmp_path / "none.db").exists()
+
+
+def test_tables_of_duckdb(tmp_path: Path) -> None:
+    path = tmp_path / "cases.duckdb"
+    with duckdb.connect(str(path)) as base:
+        base.execute("create table people (case_id varchar, onset date)")
+        base.execute("insert into people values ('Änne', '2014-03-14'), ('b2', '2014-04-01')")
+        base.execute("create table links as select 'Änne' as \"from\", 'b2' as \"to\"")
+    assert rows(read(f"duckdb:///{path}#people", f"duckdb:///{path}#links")) == EXPECTED
+
+
+def test_a_password_is_never_shown() -> None:
+    with pytest.raises(InputError, match="cannot be read") as told:
+        read("postgresql://eve:hush@127.0.0.1:1/base#people")
+    assert "hush" not in str(told.value)
+    assert "eve" not in str(told.value)
+
+
+def frame(**columns: list[str]) -> pd.DataFrame:
+    """A frame of plain objects, which is what the writer of the library understands."""
+    found = pd.DataFrame({name: pd.Series(each, dtype=object) for name, each in columns.items()})
+    found.columns = pd.Index(list(columns), dtype=object)
+    return found
+
+
+def test_days_and_moments_of_r_are_dates() -> None:
+    assert r_data._days(np.array([16143.0, np.nan]), None) == ["2014-03-14", None]
+    assert r_data._moments(np.array([1394787600.0]), None) == ["2014-03-14T09:00:00Z"]
+
+
+def test_data_frames_of_r(tmp_path: Path) -> None:
+    people = frame(id=["Änne", "b2"], onset=["2014-03-14", "2014-04-01"])
+    links = frame(**{"from": ["Änne"], "to": ["b2"]})
+    rdata.write_rds(tmp_path / "outbreak.rds", {"linelist": people, "contacts": links})
+    rdata.write_rda(tmp_path / "outbreak.RData", {"linelist": people, "contacts": links})
+    for name in ("outbreak.rds", "outbreak.RData"):
+        found = read(tmp_path / name)
+        assert rows(found) == EXPECTED
+        assert [file.name for file in found.report.files] == [
+            f"{name}#linelist",
+            f"{name}#contacts",
+        ]
+    assert rows(read(f"{tmp_path}/outbreak.rds#linelist"))[0] == EXPECTED[0]
+    with pytest.raises(InputError, match=r"no data frame 'people'. There are: linelist, contacts"):
+        read(f"{tmp_path}/outbreak.rds#people")
+    (tmp_path / "cut.rds").write_bytes(b"X\n\0\0\0\x03rubbish")
+    with pytest.raises(InputError, match="cannot be read as data of R"):
+        read(tmp_path / "cut.rds")

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from graphveil.statistics.sensitivity import Sensitivity
     from graphveil.statistics.statistic import Statistic, registered, statistic
     from graphveil.study.promise import Promise, SeriesPromise
-    from graphveil.study.study import Study
+    from graphveil.workbench.study import Study
 
 _HOMES = {
     "graphveil.engines": ("ExactCounts", "LocalEngine"),
@@ -72,8 +72,8 @@ _HOMES = {
     "graphveil.statistics.pattern_shape": ("Pattern",),
     "graphveil.statistics.sensitivity": ("Sensitivity",),
     "graphveil.statistics.statistic": ("Statistic", "registered", "statistic"),
-    "graphveil.study.study": ("Study",),
     "graphveil.study.promise": ("Promise", "SeriesPromise"),
+    "graphveil.workbench.study": ("Study",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

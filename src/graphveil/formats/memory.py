@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
+Frame: TypeAlias = "pl.DataFrame | pl.LazyFrame | pd.DataFrame"
+_USUAL: Mapping[str, str] = MappingProxyType({})
 _INT64 = range(-(2**63), 2**63)
 
 
@@ -139,21 +142,38 @@ def _column(array: np.ndarray[Any, Any], name: str) -> pl.Series:
     return pl.Series(array)
 
 
-def from_frames(nodes: pl.DataFrame | pd.DataFrame, edges: pl.DataFrame | pd.DataFrame) -> Records:
-    """Records from polars or pandas frames with the columns of the native pair."""
+def from_frames(
+    nodes: Frame | None = None,
+    edges: Frame | None = None,
+    *,
+    node_names: Mapping[str, str] = _USUAL,
+    edge_names: Mapping[str, str] = _USUAL,
+) -> Records:
+    """Records from polars or pandas frames with the columns of the native pair.
+
+    Args:
+        nodes: `node` and `time`; None if everybody is known already.
+        edges: `source`, `target` and perhaps `time`; None if there are no new ones.
+        node_names: what some of these columns are called in the first.
+        edge_names: what they are called in the second.
+    """
     return Records(
-        nodes=_frame_table(nodes, NODES, "the nodes frame"),
-        edges=_frame_table(edges, EDGES, "the edges frame"),
+        nodes=_frame_table(nodes, NODES, "the nodes frame", node_names),
+        edges=_frame_table(edges, EDGES, "the edges frame", edge_names),
     )
 
 
-def _frame_table(frame: Any, wanted: Wanted, source: str) -> Table:
+def _frame_table(
+    frame: Frame | None, wanted: Wanted, source: str, called: Mapping[str, str]
+) -> Table:
     import polars as pl
 
+    if frame is None:
+        return _table({name: [] for name in wanted.required}, source)
     if isinstance(frame, pl.LazyFrame):
         frame = frame.collect()
     found = [str(name) for name in frame.columns]
-    names = match_columns(found, wanted, source)
+    names = match_columns(found, wanted, source, called)
     refuse_repeated(found, names.values(), Place(source))
     if isinstance(frame, pl.DataFrame):
         chosen = frame.select(pl.col(theirs).alias(name) for name, theirs in names.items())
@@ -171,7 +191,9 @@ def _pandas_column(series: pd.Series[Any], name: str) -> pl.Series:
     return pl.from_pandas(series)
 
 
-def from_networkx(graph: nx.Graph[Any], *, time: str = "time") -> Records:
+def from_networkx(
+    graph: nx.Graph[Any], *, time: str = "time", edge_time: str | None = None
+) -> Records:
     """Records from a graph; begin the sequence with ``directed=graph.is_directed()``.
 
     Parallel edges of a multigraph become one edge, as repeated edges always do.
@@ -179,7 +201,9 @@ def from_networkx(graph: nx.Graph[Any], *, time: str = "time") -> Records:
     Args:
         graph: any kind of NetworkX graph; every node needs the attribute.
         time: the attribute's name; edges may carry it too.
+        edge_time: what it is called on edges, if it is something else there.
     """
+    on_edges = edge_time or time
     nodes = [(node, given.get(time)) for node, given in graph.nodes(data=True)]
-    edges = [(u, v, given.get(time)) for u, v, given in graph.edges(data=True)]
+    edges = [(u, v, given.get(on_edges)) for u, v, given in graph.edges(data=True)]
     return from_rows(nodes, edges)

@@ -20,6 +20,20 @@ Direction: TypeAlias = Literal["total", "out", "in"]
 NodeDegrees: TypeAlias = NDArray[np.integer]
 
 
+BoundLike: TypeAlias = "Bound | int | tuple[int, int]"
+
+
+def as_bound(given: BoundLike) -> Bound:
+    """A bound, or the one that a number means; two are for links to and from a person."""
+    if isinstance(given, Bound):
+        return given
+    if isinstance(given, tuple | list):
+        if len(given) != 2:
+            raise ParameterError("bound", "is one number, or two for links to and from a person")
+        return InOutBound(*given)
+    return DegreeBound(given)
+
+
 def _require_positive(parameter: str, value: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise ParameterError(parameter, f"must be a whole number of at least 1, not {value!r}")

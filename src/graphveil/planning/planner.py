@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from graphveil.errors import ParameterError
 from graphveil.factorisations.objectives import DEFAULT, Objective, objective
-from graphveil.graph.bound import Bound
+from graphveil.graph.bound import Bound, BoundLike, as_bound
 from graphveil.graph.no_bound import NoBound
 from graphveil.mechanisms import mechanism as known_mechanisms
 from graphveil.mechanisms.mechanism import Mechanism, registered
@@ -19,7 +19,7 @@ from graphveil.planning.plan import REFERENCE_STEPS, TIE, Plan
 from graphveil.planning.spans import achieved
 from graphveil.statistics.hubs import projectable, sensitivity_under, shape_under
 from graphveil.statistics.shape import Shape
-from graphveil.statistics.statistic import Statistic
+from graphveil.statistics.statistic import Statistic, as_statistic
 
 __all__ = ["Plan", "Prospect", "best", "compare", "continued", "plan"]
 
@@ -121,21 +121,23 @@ def _planned(member: Mechanism, request: Request, subject: str) -> Plan:
 
 
 def plan(
-    statistic: Statistic,
-    bound: Bound,
+    statistic: Statistic | str,
+    bound: BoundLike,
     *,
     epsilon: Exact,
     delta: Exact | None = None,
     horizon: int | None,
     mechanism: str = AUTO,
-    projection: Bound | None = None,
+    projection: BoundLike | None = None,
     minimise: str | Objective = DEFAULT,
+    **parameters: int | str,
 ) -> Plan:
     """Plan how to publish a statistic of a growing graph.
 
     Args:
-        statistic: what is counted.
-        bound: the promise: a degree bound, one with hubs, or `NoBound`.
+        statistic: what is counted, or its name.
+        bound: the promise: a number of links, two in a directed network (to and from a person),
+            a bound with hubs, or `NoBound`.
         epsilon: the privacy loss of the whole series; best given as text, such as "0.1".
         delta: the probability of more than ε; without it only pure-ε mechanisms are used.
         horizon: how many releases there will be; None if that is not known.
@@ -144,11 +146,18 @@ def plan(
             those that project, and without it among the others.
         minimise: which error is to be small, such as "mean", "last" or "windows:4"; see
             `docs/planning.md#what-to-minimise`.
+        parameters: of the statistic, if it is given by its name.
+
+    Examples:
+        >>> chosen = plan("high-degree", 15, epsilon=1, horizon=20, tau=3)
+        >>> chosen.mechanism.name, len(chosen.predicted)
+        ('optimised', 20)
     """
-    wish = _wish(statistic, bound, epsilon, delta, horizon, projection, minimise)
+    counted = as_statistic(statistic, parameters)
+    wish = _wish(counted, bound, epsilon, delta, horizon, projection, minimise)
     if mechanism == AUTO:
         if projection is not None:
-            require_projectable(statistic, horizon)
+            require_projectable(counted, horizon)
         return best(wish.prospects(), projecting=projection is not None)
     found = wish.prospect(known_mechanisms.mechanism(mechanism))
     if found.plan is None:
@@ -179,21 +188,28 @@ def require_projectable(statistic: Statistic, horizon: int | None) -> None:
 
 
 def compare(
-    statistic: Statistic,
-    bound: Bound,
+    statistic: Statistic | str,
+    bound: BoundLike,
     *,
     epsilon: Exact,
     delta: Exact | None = None,
     horizon: int | None,
-    projection: Bound | None = None,
+    projection: BoundLike | None = None,
     minimise: str | Objective = DEFAULT,
+    **parameters: int | str,
 ) -> list[Prospect]:
     """Every mechanism, the one with the smallest predicted error first.
 
     Mechanisms that do not admit the request come last, with the reason. Where the horizon is
     unknown, the first 100 releases are compared.
+
+    Examples:
+        >>> best, *others = compare("edges", 15, epsilon="1/2", horizon=20)
+        >>> best.plan.last_std < others[0].plan.last_std
+        True
     """
-    return _wish(statistic, bound, epsilon, delta, horizon, projection, minimise).prospects()
+    counted = as_statistic(statistic, parameters)
+    return _wish(counted, bound, epsilon, delta, horizon, projection, minimise).prospects()
 
 
 def best(prospects: list[Prospect], *, projecting: bool = False) -> Plan:
@@ -215,11 +231,11 @@ def best(prospects: list[Prospect], *, projecting: bool = False) -> Plan:
 
 def _wish(
     statistic: Statistic,
-    bound: Bound,
+    bound: BoundLike,
     epsilon: Exact,
     delta: Exact | None,
     horizon: int | None,
-    projection: Bound | None,
+    projection: BoundLike | None,
     minimise: str | Objective,
 ) -> _Wish:
     """Refuses every parameter outside its range."""
@@ -230,7 +246,8 @@ def _wish(
     exactly = exact_epsilon(epsilon), None if delta is None else exact_delta(delta)
     aim = objective(minimise) if isinstance(minimise, str) else minimise
     aim.require(horizon, REFERENCE_STEPS)
-    return _Wish(statistic, bound, *exactly, horizon, projection, aim)
+    threshold = None if projection is None else as_bound(projection)
+    return _Wish(statistic, as_bound(bound), *exactly, horizon, threshold, aim)
 
 
 def _rank(prospect: Prospect) -> tuple[float, str]:

@@ -11,7 +11,12 @@ import io
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from graphveil.errors import StudyError
+
+if TYPE_CHECKING:
+    import polars as pl
 
 NEVER = "never"
 KINDS = {"str": "text", "int": "whole number", "float": "number"}
@@ -71,3 +76,16 @@ def as_csv(kind: type[Any], rows: Iterable[Any]) -> bytes:
     writer.writerow(names(kind))
     writer.writerows(map(attrgetter(*names(kind)), rows))
     return text.getvalue().encode()
+
+
+def as_frame(kind: type[Any], rows: Iterable[Any]) -> pl.DataFrame:
+    """Rows of one kind as a data frame; refuses numbers that one cannot hold."""
+    import polars as pl
+
+    kinds: dict[str, Any] = {"int": pl.Int64(), "float": pl.Float64(), "str": pl.String()}
+    schema = {each.name: kinds[kind_of(each.type)] for each in fields(kind)}
+    listed = [dict(vars(row)) for row in rows]
+    numbers = (value for row in listed for value in row.values() if isinstance(value, int))
+    if any(abs(number) >= 2**63 for number in numbers):
+        raise StudyError("a published number has more than 64 bits. Use --csv or --json.")
+    return pl.DataFrame(listed, schema=schema)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Container, Iterator
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from graphveil.errors import StudyError
 from graphveil.noise.exact_numbers import as_text
 from graphveil.report import columns
 from graphveil.report.changes import new_at
-from graphveil.report.columns import described, kind_of
+from graphveil.report.columns import described
 
 if TYPE_CHECKING:
     import polars as pl
@@ -112,17 +111,10 @@ def as_json(part: PublicPart) -> bytes:
 def as_parquet(part: PublicPart) -> bytes:
     """The rows as Parquet; refuses numbers that it cannot hold."""
     content = io.BytesIO()
-    numbers = (number for row in measurements(part) for number in (row.raw, row.low, row.high))
-    if any(abs(number) >= 2**63 for number in numbers):
-        raise StudyError("a published number has more than 64 bits. Use --csv or --json.")
     as_frame(part).write_parquet(content)
     return content.getvalue()
 
 
 def as_frame(part: PublicPart) -> pl.DataFrame:
     """The rows as a data frame, with the same columns even if nothing is published."""
-    import polars as pl
-
-    kinds: dict[str, Any] = {"int": pl.Int64(), "float": pl.Float64(), "str": pl.String()}
-    schema = {each.name: kinds[kind_of(each.type)] for each in fields(Measurement)}
-    return pl.DataFrame([dict(vars(row)) for row in measurements(part)], schema=schema)
+    return columns.as_frame(Measurement, measurements(part))

@@ -13,6 +13,8 @@ from graphveil.series.postprocessing import Processing
 from graphveil.series.state import SeriesState, advance
 from graphveil.series.terms import SeriesTerms
 
+_SHOWN = 6  # numbers of a vector that a line has
+
 
 @dataclass(frozen=True)
 class Release:
@@ -44,6 +46,11 @@ class Release:
         if len(self.raw) != 1:
             raise ParameterError("value", "is one number, but this release has one per degree")
         return self.raw[0]
+
+    def __str__(self) -> str:
+        shown = [f"{number:,}" for number in self.raw[:_SHOWN]]
+        more = ["…"] * (len(self.raw) > _SHOWN)
+        return f"{self.label}: {', '.join(shown + more)} (± {self.noise_std:,.1f} in each)"
 
     def interval(self, level: Exact = "0.95") -> tuple[int, int]:
         """Bounds between which the true value lies, with a probability of at least `level`.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from enum import Enum
 from typing import Any, ClassVar, TypeVar
@@ -24,6 +24,7 @@ __all__ = [
     "Domain",
     "Parameter",
     "Statistic",
+    "as_statistic",
     "known_parameters",
     "register",
     "registered",
@@ -309,3 +310,12 @@ def statistic(name: str, **given: Any) -> Statistic:
     for unknown in given.keys() - expected.keys():
         raise ParameterError(unknown, f"has no meaning for '{name}'", hint="Leave it out.")
     return member(**{each: expected[each].parse(value) for each, value in given.items()})
+
+
+def as_statistic(given: Statistic | str, parameters: Mapping[str, Any]) -> Statistic:
+    """A statistic, or the one of this name with its parameters."""
+    if isinstance(given, str):
+        return statistic(given, **parameters)
+    for name in parameters:
+        raise ParameterError(name, "belongs to a name, and this statistic has what it needs")
+    return given

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphveil.errors import InputError, ParameterError, RecordError
+from graphveil.formats.parse_report import ParseReport
 from graphveil.graph.resolving import NO_TIME
+from graphveil.study.records.adding import PRIVATE
 
 if TYPE_CHECKING:
     from graphveil.formats import ReadFiles, ReadingOptions
+    from graphveil.graph.records import Records
     from graphveil.study import Added
 
-PRIVATE = "PRIVATE: true counts and rows of your records. For the data holder only."
 _LATE = "To leave such records out, use --ignore-after-end (in Python: ignore_after_end=True)."
 _SKIP = "To add the other records, use --skip-bad (in Python: skip_bad=True)."
 
@@ -24,11 +27,11 @@ class Addition:
     """What became of files of records; private, all of it, so `repr` shows nothing.
 
     Attributes:
-        reading: what the files were taken for.
+        reading: what the files were taken for; None where there were none.
         added: the batch that was kept, if any, and what there is to say about it.
     """
 
-    reading: ReadFiles = field(repr=False)
+    reading: ReadFiles | None = field(repr=False)
     added: Added = field(repr=False)
 
     @property
@@ -38,7 +41,15 @@ class Addition:
 
     def lines(self) -> list[str]:
         """What the steward sees: first about the files, then about the records."""
-        return [*self.reading.report.lines(), *self.added.findings.lines()]
+        about_files = [] if self.reading is None else self.reading.report.lines()
+        return [*about_files, *self.added.findings.lines()]
+
+    def __repr__(self) -> str:
+        stored = "tried, and not kept" if self.batch is None else f"stored as batch {self.batch}"
+        return f"<Records {stored}. What was found is private: print it to see it.>"
+
+    def __str__(self) -> str:
+        return "\n  ".join([PRIVATE, *self.lines()])
 
     def write_details(self, path: Path) -> None:
         """Write which records were re-dated or vanished, for their owner's eyes only."""
@@ -49,7 +60,8 @@ class Addition:
 
     def as_data(self) -> dict[str, Any]:
         """For programs."""
-        findings, report = self.added.findings, self.reading.report
+        findings = self.added.findings
+        report = ParseReport((), ()) if self.reading is None else self.reading.report
         return {
             "private": PRIVATE,
             "batch": self.batch,
@@ -103,10 +115,10 @@ def add(
     told = replace(options or ReadingOptions(), mark_bad=skip_bad)
     before = {} if change_reading else study.read_as()
     used = reading_alike.as_before(told, before)
-    try:
+    with _advising(skip_bad):
         reading = read_records(files, format=format, options=told, by_format=used)
         reading_alike.refuse_otherwise(used, before, reading)
-        _require_direction(reading, directed=study.promise().directed)
+        _require_direction(reading.directed, directed=study.promise().directed)
         added = study.add(
             reading.records,
             complete=complete,
@@ -116,9 +128,52 @@ def add(
             dry_run=dry_run,
             read_as=reading_alike.choices(told, used, before, reading),
         )
+    return Addition(reading, added)
+
+
+def add_records(
+    folder: Path,
+    records: Records,
+    *,
+    directed: bool | None = None,
+    complete: bool = False,
+    skip_bad: bool = False,
+    ignore_after_end: bool = False,
+    dry_run: bool = False,
+) -> Addition:
+    """Keep records that are here already; the first ones open the study.
+
+    Args:
+        folder: the study.
+        records: nodes and edges.
+        directed: whether their source says that edges have a direction; None if it does not.
+        complete: whether they are everything, so that what has vanished is reported.
+        skip_bad: leave out the rows that break a rule, and list them beside the batch.
+        ignore_after_end: leave out records of after the last step, and count them.
+        dry_run: only check; change nothing.
+    """
+    from graphveil.study import Study
+
+    study = Study.at(folder)
+    with _advising(skip_bad):
+        _require_direction(directed, directed=study.promise().directed)
+        added = study.add(
+            records,
+            complete=complete,
+            skip_bad=skip_bad,
+            ignore_after_end=ignore_after_end,
+            dry_run=dry_run,
+        )
+    return Addition(None, added)
+
+
+@contextmanager
+def _advising(skip_bad: bool) -> Iterator[None]:
+    """Whoever is refused because of a row is told how to go on without it."""
+    try:
+        yield
     except RecordError as refused:
         raise refused if skip_bad else refused.advising(_advice(refused)) from refused
-    return Addition(reading, added)
 
 
 def _advice(refused: RecordError) -> str:
@@ -134,13 +189,13 @@ def withdraw(folder: Path) -> int:
     return Study.at(folder).withdraw()
 
 
-def _require_direction(reading: ReadFiles, *, directed: bool) -> None:
-    """Refuse files that say that their links are of another kind than the study's."""
-    if reading.directed in (None, directed):
+def _require_direction(found: bool | None, *, directed: bool) -> None:
+    """Refuse records that say that their links are of another kind than the study's."""
+    if found in (None, directed):
         return
     words = {True: "directed", False: "undirected"}
     raise InputError(
-        f"the files say that links are {words[not directed]}, but the study says that they are "
+        f"the records say that links are {words[not directed]}, but the study says that they are "
         f"{words[directed]}",
-        hint="Convert the files, or open a study of the other kind.",
+        hint="Convert them, or open a study of the other kind.",
     )

@@ -62,7 +62,7 @@ class Asked:
             raise ParameterError("publish", "give one of --step, --through and --all")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Publication:
     """What is public now that was not before.
 
@@ -85,6 +85,19 @@ class Publication:
         """What the last of its steps says."""
         return tuple(row for row in self.releases if row.step == self.steps[-1])
 
+    def __repr__(self) -> str:
+        if not self.steps:
+            return "<Nothing new was sealed; what is public is written again>"
+        ends = " to ".join(dict.fromkeys((self.labels[0], self.labels[-1])))
+        return f"<Published: {ends}; {len(self.releases):,} numbers>"
+
+    def __str__(self) -> str:
+        newest = self.newest if self.steps else ()
+        lines = [_line(row) for row in newest if row.degree is None]
+        vectors = dict.fromkeys(row.series for row in newest if row.degree is not None)
+        more = [f"  {name}: one number per degree" for name in vectors]
+        return "\n".join([repr(self).strip("<>"), *lines, *more])
+
     def as_data(self) -> dict[str, Any]:
         """For programs."""
         return {
@@ -92,6 +105,11 @@ class Publication:
             "finished_an_earlier_run": self.finished,
             "releases": [asdict(row) for row in self.releases],
         }
+
+
+def _line(row: Measurement) -> str:
+    """A published number as text."""
+    return f"  {row.series}: {row.raw:,}, between {row.low:,} and {row.high:,}"
 
 
 def publish(

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from graphveil.study.public.public_part import PublicPart
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """What was written.
 
@@ -24,6 +24,9 @@ class Report:
 
     part: PublicPart
     paths: tuple[Path, ...]
+
+    def __repr__(self) -> str:
+        return f"<Report: {len(self.paths)} files, of which readers open {self.page}>"
 
     @property
     def page(self) -> Path:

@@ -36,6 +36,10 @@ class Opening:
         """What is left after it."""
         return BudgetStatus.of(self.outlook.promise)
 
+    def __str__(self) -> str:
+        begins = "from" if self.opened else "would begin with"
+        return f"{self.outlook.series.name}: {begins} {self.outlook.first_label}; {self.budget}"
+
     def as_data(self) -> dict[str, Any]:
         """For programs."""
         return self.outlook.as_data() | {"opened": self.opened}

@@ -145,9 +145,9 @@ class PrivateStatus:
     batches_waiting: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Status:
-    """Where a study stands.
+    """Where a study stands; shown without its private part.
 
     Attributes:
         is_open: whether it is more than a draft.
@@ -175,6 +175,17 @@ class Status:
     def state(self) -> str:
         """In one word."""
         return "open" if self.is_open else "draft"
+
+    def __repr__(self) -> str:
+        steps, listed = self.steps, self.listed
+        last = f", the last {steps.last_sealed}" if steps.last_sealed else ""
+        lines = [
+            f"{listed.title}: {self.state}",
+            f"Steps: {steps.steps_sealed} sealed{last}; next: {steps.next_step or 'none'}",
+            f"Budget: {listed.budget}",
+            *(f"{each.name}: {each.statistic}, ε = {each.epsilon}" for each in listed.series),
+        ]
+        return "\n  ".join(lines)
 
     def as_data(self) -> dict[str, Any]:
         """For programs."""

@@ -32,7 +32,7 @@ class Outcome(StrEnum):
     FAILED = "failed"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verification:
     """Which checks passed, and the first that failed.
 
@@ -53,6 +53,15 @@ class Verification:
             return Outcome.FAILED
         finished = all(each.is_finished for each in self.checks)
         return Outcome.PASSED if finished else Outcome.UNFINISHED
+
+    def __repr__(self) -> str:
+        return f"<Verification: {self.outcome.value}; print it to see what was found>"
+
+    def __str__(self) -> str:
+        if self.failure is not None:
+            return f"FAILED: {self.failure}"
+        told = [f"{each.name}: {each.found}" for each in self.checks]
+        return "\n  ".join([f"{self.outcome.value.capitalize()}: {len(told)} checks", *told])
 
     def as_data(self) -> dict[str, Any]:
         """For programs."""

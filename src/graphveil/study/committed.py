@@ -41,11 +41,15 @@ class Announced:
 
     Attributes:
         steps: those that were sealed by it, in order.
-        ledger: all that happened until then.
+        ledger: all that happened until then; private.
     """
 
     steps: list[int]
-    ledger: Ledger
+    ledger: Ledger = field(repr=False)
+
+    def __str__(self) -> str:
+        labels = [self.ledger.versions[-1].calendar.label(step) for step in self.steps]
+        return f"Sealed: {', '.join(labels) or 'nothing new'}."
 
     @property
     def public_part(self) -> PublicPart:

@@ -45,7 +45,7 @@ TOGETHER = 64  # steps that are sealed in one transaction; a kill loses no more 
 
 @dataclass(frozen=True)
 class Added:
-    """What became of records; private.
+    """What became of records; private, so `repr` shows nothing of it, and `print` says so.
 
     Attributes:
         batch: its number; None where it was only tried.
@@ -53,7 +53,10 @@ class Added:
     """
 
     batch: int | None
-    findings: adding.Findings
+    findings: adding.Findings = field(repr=False)
+
+    def __str__(self) -> str:
+        return "\n  ".join([adding.PRIVATE, *self.findings.lines()])
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from graphveil.study.promise import Promise
 
 
+PRIVATE = "PRIVATE: true counts and rows of your records. For the data holder only."
 _SHOWN = 5  # rows that a line tells
 
 

@@ -1,0 +1,393 @@
+"""A study as one object: made from plain values, fed with frames, read as frames and charts.
+
+It holds nothing but where the study is. Everything is done by the functions of `steward`, which
+the commands call as well; so a study may be used from Python and from a shell in turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from graphveil.errors import ParameterError, StudyError
+from graphveil.workbench import data_given, plain_values, summary
+
+if TYPE_CHECKING:
+    import altair
+
+    from graphveil.calendar.calendar import Calendar
+    from graphveil.formats import ReadingOptions
+    from graphveil.graph.bound import BoundLike
+    from graphveil.noise.exact_numbers import Exact
+    from graphveil.planning.plan import Plan
+    from graphveil.steward.adding import Addition
+    from graphveil.steward.publishing import Publication
+    from graphveil.steward.reporting import Report
+    from graphveil.steward.series import Opening
+    from graphveil.steward.status import Status
+    from graphveil.steward.verifying import Verification
+    from graphveil.study.promise import Promise
+    from graphveil.study.public.history import PublishedSeries
+    from graphveil.workbench.plain_values import SeriesGiven
+
+
+@dataclass(frozen=True)
+class Study:
+    """One population, one budget, many series, in one folder; see `Study.create`.
+
+    Shown in a notebook, it tells what the public may know and nothing else.
+
+    Attributes:
+        folder: where it is; or its public part alone, of which the published numbers can be read.
+
+    Examples:
+        >>> study = Study.create(
+        ...     "county",
+        ...     title="An example",
+        ...     population="made-up people",
+        ...     publisher="nobody",
+        ...     first=2021,
+        ...     last=2024,
+        ...     bound=15,
+        ...     bound_reason="nobody made up more",
+        ...     epsilon=1,
+        ...     epsilon_reason="an example",
+        ...     series={"edges": {}, "hubs": {"statistic": "high-degree", "tau": 3}},
+        ... )
+        >>> added = study.add(
+        ...     pl.DataFrame({"person": ["ann", "bob"], "seen": [2021, 2022]}),
+        ...     pl.DataFrame({"one": ["ann"], "other": ["bob"]}),
+        ...     id="person",
+        ...     time="seen",
+        ...     source="one",
+        ...     target="other",
+        ... )
+        >>> study.publish(through="2022").labels
+        ('2021', '2022')
+        >>> study.frame("edges").select("series", "label").rows()
+        [('edges', '2021'), ('edges', '2022')]
+    """
+
+    folder: Path
+
+    @classmethod
+    def create(
+        cls,
+        folder: str | Path,
+        *,
+        title: str,
+        population: str,
+        publisher: str,
+        bound: BoundLike | None,
+        epsilon: Exact,
+        epsilon_reason: str,
+        series: SeriesGiven,
+        bound_reason: str | None = None,
+        calendar: Calendar | None = None,
+        every: str | int = "year",
+        first: object = None,
+        last: object = None,
+        steps: int | None = None,
+        hubs: int | Sequence[int] | None = None,
+        if_broken: Literal["continue", "refuse"] = "continue",
+        directed: bool = False,
+        delta: Exact | None = None,
+        minimise: str | None = None,
+        confidence: Exact = "0.95",
+        person_separator: str = "",
+        fold_case: bool = False,
+        undated: Literal["refuse", "first"] = "refuse",
+        drowned_too: bool = False,
+        database: str | None = None,
+    ) -> Study:
+        """A new study, which is a draft until records are added; nothing is spent yet.
+
+        Everything that is given here is public, and must be chosen without looking at the data.
+
+        Args:
+            folder: a folder that holds no study yet.
+            title: of the public report.
+            population: whose network it is, in public words.
+            publisher: who stands behind it.
+            bound: how many links a person has at most; two numbers in a directed network, for
+                links to and from a person; or a bound such as `HubBound`. None promises nothing,
+                so that every series has to do without.
+            epsilon: what all series may cost together, permanently.
+            epsilon_reason: why this much.
+            series: what is published: names of statistics, or by name of the series its `statistic`
+                (else its name says it), the parameters of that, `epsilon`, `delta`, `mechanism`,
+                `horizon`, `projection`, `minimise`, `justification` and `expected`, a guess of its
+                size. Those without an ε share what is left.
+            bound_reason: why the public may believe the bound.
+            calendar: the public steps; or else the next four say them.
+            every: "year", "quarter", "month", "week", "day", or a number of units.
+            first: where the first step begins, such as 2021 or "2021-01".
+            last: the last step; leave it and `steps` out if it is unknown.
+            steps: how many steps there will be, instead of `last`.
+            hubs: to how many people beyond the bound a person may be linked.
+            if_broken: whether the study goes on where somebody breaks the promise.
+            directed: whether links have a direction.
+            delta: the probability of a loss above ε, if there may be one.
+            minimise: which error is to be small, such as "mean" or "last".
+            confidence: the level of published intervals.
+            person_separator: what ends the person in an id; "" if an id is a person.
+            fold_case: whether Ann and ann are one person.
+            undated: what becomes of nodes without a time.
+            drowned_too: begin also series whose noise would drown the size that is `expected`.
+            database: the URL of a PostgreSQL database; without one, SQLite in the folder.
+
+        Examples:
+            >>> study = Study.create(
+            ...     "clinic",
+            ...     title="A clinic",
+            ...     population="its patients",
+            ...     publisher="the clinic",
+            ...     every="quarter",
+            ...     first="2024-01",
+            ...     steps=8,
+            ...     bound=10,
+            ...     bound_reason="the interview asks for ten",
+            ...     epsilon="1/2",
+            ...     epsilon_reason="the ethics board, 2023",
+            ...     series=["nodes", "edges"],
+            ... )
+            >>> study.promise.calendar.labels(3)
+            ['2024-01', '2024-04', '2024-07']
+        """
+        from graphveil.steward import drafting
+        from graphveil.steward.wishes import StudyWish
+
+        wish = StudyWish(
+            title=title,
+            population=population,
+            publisher=publisher,
+            calendar=plain_values.calendar_of(calendar, every, first, last, steps),
+            epsilon=plain_values.exact_text("epsilon", epsilon),
+            epsilon_reason=epsilon_reason,
+            series=plain_values.series_of(series),
+            **plain_values.promised(bound, bound_reason, hubs, if_broken, directed),
+            delta=None if delta is None else plain_values.exact_text("delta", delta),
+            minimise=minimise,
+            confidence=plain_values.exact_text("confidence", confidence),
+            person_separator=person_separator,
+            fold_case=fold_case,
+            undated=undated,
+        )
+        drafting.create(Path(folder), wish, database=database, drowned_too=drowned_too)
+        return cls(Path(folder))
+
+    @classmethod
+    def open(cls, folder: str | Path) -> Study:
+        """The study in a folder, or the public part of one by itself.
+
+        Examples:
+            >>> Study.open("nowhere")
+            Traceback (most recent call last):
+                ...
+            graphveil.errors.StudyError: there is no study in 'nowhere', and it is not a public ...
+        """
+        from graphveil.steward import public_folder
+
+        public_folder.find(Path(folder))
+        return cls(Path(folder))
+
+    @property
+    def promise(self) -> Promise:
+        """What the study says of itself; public."""
+        return summary.Public.of(self.folder).promise
+
+    def plans(self) -> dict[str, Plan]:
+        """How each series is published, with the errors that it will have; reads no records."""
+        from graphveil.steward.outlook import study_outlook
+
+        return {each.series.name: each.plan for each in study_outlook(self.folder).series}
+
+    def add(
+        self,
+        *data: Any,
+        id: str | None = None,  # noqa: A002
+        source: str | None = None,
+        target: str | None = None,
+        time: str | None = None,
+        edge_time: str | None = None,
+        format: str | None = None,  # noqa: A002
+        options: ReadingOptions | None = None,
+        complete: bool = False,
+        skip_bad: bool = False,
+        ignore_after_end: bool = False,
+        change_reading: bool = False,
+        dry_run: bool = False,
+    ) -> Addition:
+        """Add records; they are published with their step, or the next one. The first open it.
+
+        Args:
+            data: one or more files; or a frame of nodes, a frame of edges, or both in this order
+                (polars or pandas); or a NetworkX graph; or `Records`.
+            id: the column of nodes that says who; "node" if it is not given.
+            source: the column of edges that says from whom; "source" if it is not given.
+            target: the column of edges that says to whom; "target" if it is not given.
+            time: the column, field or attribute with a node's time.
+            edge_time: the same of an edge; if it is not given, the one of nodes, where it is there.
+            format: of all files; None recognises each by its content.
+            options: what else files do not say themselves.
+            complete: whether this is everything, so that what has vanished is reported.
+            skip_bad: leave out the rows that break a rule, and list them beside the batch.
+            ignore_after_end: leave out records of after the last step, and count them.
+            change_reading: read files otherwise than those before.
+            dry_run: only read and check; change nothing.
+
+        Returns:
+            What there is to know about the records, which is private: `print` shows it.
+        """
+        from graphveil.steward import adding
+
+        names = data_given.Names(id, source, target, time, edge_time)
+        how: dict[str, bool] = {
+            "complete": complete,
+            "skip_bad": skip_bad,
+            "ignore_after_end": ignore_after_end,
+            "dry_run": dry_run,
+        }
+        found = data_given.recognised(data, names)
+        if not isinstance(found, data_given.Files):
+            data_given.require_for_files(format=format, options=options)
+            return adding.add_records(self.folder, found.records, directed=found.directed, **how)
+        return adding.add(
+            self.folder,
+            found.paths,
+            format=format,
+            options=found.options(options),
+            change_reading=change_reading,
+            **how,
+        )
+
+    def withdraw(self) -> int:
+        """Withdraw the latest batch of records if it is not sealed; its number."""
+        from graphveil.steward import adding
+
+        return adding.withdraw(self.folder)
+
+    def publish(
+        self,
+        through: str | int | None = None,
+        *,
+        everything: bool = False,
+        early: bool = False,
+        report: bool = True,
+    ) -> Publication:
+        """Seal the next step, or all up to one of this name, and tell the public.
+
+        Args:
+            through: the name of the last step to seal, such as "2024" or "2024-03".
+            everything: seal every step that has ended by the clock.
+            early: seal also what has not ended yet.
+            report: bring page, charts, card and table up to date, too.
+        """
+        from graphveil.steward import publishing
+
+        last = None if through is None else str(through)
+        asked = publishing.Asked(through=last, everything=everything, early=early, report=report)
+        return publishing.publish(self.folder, asked)
+
+    def open_series(
+        self,
+        name: str,
+        *,
+        epsilon: Exact,
+        drowned_too: bool = False,
+        dry_run: bool = False,
+        **given: Any,
+    ) -> Opening:
+        """Open one more series from the next step on, paid for out of what is left.
+
+        Args:
+            name: of the series; also of its statistic, unless `statistic` says that.
+            epsilon: what it may cost, for all its releases.
+            drowned_too: open it although its noise would drown the size that is `expected`.
+            dry_run: only say what it would be like.
+            given: the rest, as in `create`.
+        """
+        from graphveil.steward.series import open_series
+
+        (wish,) = plain_values.series_of({name: {**given, "epsilon": epsilon}})
+        return open_series(self.folder, wish, dry_run=dry_run, drowned_too=drowned_too)
+
+    def frame(self, series: str | None = None, *, pandas: bool = False) -> Any:
+        """Every published number, one a row; public.
+
+        Raw and processed values, the standard deviation of the noise, the interval, and what is
+        new since the step before with its own; `docs/python.md` lists the columns.
+
+        Args:
+            series: of this one alone.
+            pandas: as a pandas frame, not a polars one.
+        """
+        from graphveil.report import releases
+        from graphveil.steward.releases import published
+
+        found = releases.as_frame(published(self.folder, series))
+        return data_given.as_pandas(found) if pandas else found
+
+    def changes(self, series: str | None = None, *, pandas: bool = False) -> Any:
+        """What is new over one or several steps, and against the time before; public.
+
+        Args:
+            series: of this one alone.
+            pandas: as a pandas frame, not a polars one.
+        """
+        from graphveil.report.changes import PublishedChange, all_changes
+        from graphveil.report.columns import as_frame
+        from graphveil.steward.releases import published
+
+        found = as_frame(PublishedChange, all_changes(published(self.folder, series)))
+        return data_given.as_pandas(found) if pandas else found
+
+    def plot(self, series: str | None = None) -> altair.LayerChart:
+        """The chart of a series, which can be changed further; public.
+
+        Args:
+            series: its name; not needed if there is only one.
+        """
+        from graphveil.report.charts import chart
+        from graphveil.steward.releases import published
+
+        shown = published(self.folder, series).series
+        if len(shown) != 1:
+            names = ", ".join(each.series for each in shown)
+            raise ParameterError("series", "say which one to plot", hint=f"There are: {names}.")
+        return chart(_with_releases(shown[0]))
+
+    def status(self) -> Status:
+        """Where the study stands; one attribute of the answer, `private`, is for you alone."""
+        from graphveil.steward.status import status
+
+        return status(self.folder)
+
+    def report(self) -> Report:
+        """Write page, charts, card and table again, from the public part alone."""
+        from graphveil.steward.reporting import report
+
+        return report(self.folder)
+
+    def verify(self) -> Verification:
+        """Check everything that the study claims about itself; changes nothing."""
+        from graphveil.steward.verifying import verify
+
+        return verify(self.folder)
+
+    def __repr__(self) -> str:
+        return f"Study({str(self.folder)!r})"
+
+    def __str__(self) -> str:
+        return "\n".join(summary.as_lines(summary.Public.of(self.folder)))
+
+    def _repr_html_(self) -> str:
+        return summary.as_html(summary.Public.of(self.folder))
+
+
+def _with_releases(series: PublishedSeries) -> PublishedSeries:
+    if not series.releases:
+        raise StudyError(f"nothing is published of '{series.series}' yet: publish a step first.")
+    return series

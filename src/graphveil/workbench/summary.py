@@ -1,0 +1,107 @@
+"""A study at a glance, in text and HTML, from its public part alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+from graphveil.noise.exact_numbers import as_text
+from graphveil.report.wording import counted_things, percent
+from graphveil.steward import public_folder
+from graphveil.study.promise import Promise
+from graphveil.study.public.history import PublishedSeries
+from graphveil.study.public.public_part import LEDGER, STUDY, PublicPart, text_of
+
+_HEADER = ("series", "counts", "ε", "newest", "published", "interval")
+
+
+@dataclass(frozen=True)
+class Public:
+    """What anybody may know of a study.
+
+    Attributes:
+        promise: what it says.
+        part: what it has announced; None of a draft.
+    """
+
+    promise: Promise
+    part: PublicPart | None
+
+    @classmethod
+    def of(cls, folder: Path) -> Public:
+        """The study in a folder, or its public part by itself."""
+        public = public_folder.find(folder)
+        if not (public / LEDGER).exists():
+            return cls(Promise.from_toml(text_of(public / STUDY), STUDY), None)
+        part = PublicPart.read(public)
+        return cls(part.promise, part)
+
+    @property
+    def facts(self) -> list[str]:
+        """What there is to say, a line each."""
+        promise = self.promise
+        left, _ = promise.budget_left()
+        return [
+            f"{promise.population}; published by {promise.publisher}.",
+            f"{promise.calendar.describe()}.".capitalize(),
+            promise.bound_sentence,
+            f"ε = {promise.budget.epsilon} in all, of which {as_text(left)} is left.",
+            self._published,
+        ]
+
+    @property
+    def _published(self) -> str:
+        steps = () if self.part is None else self.part.steps
+        if not steps:
+            return "Nothing is published yet."
+        labels = dict.fromkeys((steps[0].label, steps[-1].label))
+        return f"Published: {' to '.join(labels)}."
+
+    def rows(self) -> Iterator[tuple[str, ...]]:
+        """One for each series: what it is, and its newest number."""
+        if self.part is None:
+            for each in self.promise.series:
+                yield each.name, str(each.counted()), each.epsilon, "–", "–", "–"
+        else:
+            for series in self.part.series:
+                yield (
+                    series.series,
+                    counted_things(series),
+                    as_text(series.epsilon),
+                    *_newest(series),
+                )
+
+
+def _newest(series: PublishedSeries) -> tuple[str, str, str]:
+    if not series.releases:
+        return "–", "–", "–"
+    made = series.releases[-1]
+    if series.vector:
+        return made.label, f"{len(made.raw)} numbers", f"{percent(made.level)} each"
+    interval = f"{max(made.low[0], 0):,} to {max(made.high[0], 0):,} ({percent(made.level)})"
+    return made.label, f"{made.raw[0]:,}", interval
+
+
+def as_lines(public: Public) -> Iterator[str]:
+    """The summary for a terminal."""
+    yield public.promise.title
+    yield from (f"  {fact}" for fact in public.facts)
+    for name, counts, epsilon, *newest in public.rows():
+        yield f"  {name}: {counts}; ε = {epsilon}; newest: {', '.join(newest)}"
+
+
+def as_html(public: Public) -> str:
+    """The summary for a notebook."""
+    facts = "".join(f"<li>{escape(fact)}</li>" for fact in public.facts)
+    head = "".join(f"<th>{escape(name)}</th>" for name in _HEADER)
+    rows = "".join(
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
+        for row in public.rows()
+    )
+    return (
+        f"<div><strong>{escape(public.promise.title)}</strong><ul>{facts}</ul>"
+        f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        "<small>From the public part alone.</small></div>"
+    )

@@ -53,6 +53,14 @@ class ExactCounts:
         extent: how much of the sequence was counted.
         answers: what each tally came to.
         bound: the promise that fixes how long vectors are.
+
+    Examples:
+        >>> records = from_rows([("ann", 2021), ("bob", 2022)], [("ann", "bob")])
+        >>> sequence, _ = GraphSequence.begin(Calendar.yearly(2021)).extend(records)
+        >>> edges = statistic("edges")
+        >>> counts = LocalEngine().count(sequence, [edges])
+        >>> counts.totals(edges).tolist(), counts.differences(edges).tolist()
+        ([0, 1], [0, 1])
     """
 
     statistics: tuple[Statistic, ...]

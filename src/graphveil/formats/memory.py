@@ -37,6 +37,11 @@ def from_rows(
     """Records from Python rows: (node, time) and (source, target[, time]), or mappings.
 
     Ids may be of any type; two ids are one person if their texts are equal.
+
+    Examples:
+        >>> records = from_rows([("ann", 2021), ("bob", 2022)], [("ann", "bob")])
+        >>> records.nodes.frame.rows()
+        [('ann', '2021'), ('bob', '2022')]
     """
     return Records(
         nodes=_rows_table(nodes, NODES, "the nodes"), edges=_rows_table(edges, EDGES, "the edges")
@@ -106,7 +111,13 @@ def from_arrays(
     target: ArrayLike,
     edge_time: ArrayLike | None = None,
 ) -> Records:
-    """Records from NumPy arrays: one entry per node, one per edge."""
+    """Records from NumPy arrays: one entry per node, one per edge.
+
+    Examples:
+        >>> records = from_arrays(node=[1, 2], time=[2021, 2022], source=[1], target=[2])
+        >>> records.nodes.frame.shape, records.edges.frame.shape
+        ((2, 2), (1, 2))
+    """
     nodes = {"node": _array(node), "time": _array(time)}
     edges = {"source": _array(source), "target": _array(target)}
     if edge_time is not None:
@@ -156,6 +167,11 @@ def from_frames(
         edges: `source`, `target` and perhaps `time`; None if there are no new ones.
         node_names: what some of these columns are called in the first.
         edge_names: what they are called in the second.
+
+    Examples:
+        >>> seen = pl.DataFrame({"person": ["ann", "bob"], "time": [2021, 2022]})
+        >>> from_frames(seen, node_names={"node": "person"}).nodes.frame.columns
+        ['node', 'time']
     """
     return Records(
         nodes=_frame_table(nodes, NODES, "the nodes frame", node_names),
@@ -202,6 +218,13 @@ def from_networkx(
         graph: any kind of NetworkX graph; every node needs the attribute.
         time: the attribute's name; edges may carry it too.
         edge_time: what it is called on edges, if it is something else there.
+
+    Examples:
+        >>> graph = nx.Graph()
+        >>> graph.add_nodes_from(["ann", "bob"], time=2021)
+        >>> graph.add_edge("ann", "bob")
+        >>> from_networkx(graph).edges.frame.rows()
+        [('ann', 'bob')]
     """
     on_edges = edge_time or time
     nodes = [(node, given.get(time)) for node, given in graph.nodes(data=True)]

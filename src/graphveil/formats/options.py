@@ -51,6 +51,10 @@ class ReadingOptions:
         most_nesting: how deep JSON and XML may be nested.
         mark_bad: whether rows that break a rule are handed on, marked as such, for whoever
             leaves them out; else the first of them refuses the files.
+
+    Examples:
+        >>> ReadingOptions(time="diagnosed", day_first=True).time
+        'diagnosed'
     """
 
     time: str | None = None

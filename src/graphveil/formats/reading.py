@@ -52,7 +52,7 @@ def read_records(
     options: ReadingOptions = DEFAULTS,
     by_format: Mapping[str, ReadingOptions] = MappingProxyType({}),
 ) -> ReadFiles:
-    """Records from one or many files, all of them or none.
+    r"""Records from one or many files, all of them or none.
 
     Args:
         paths: the files, in any order; those of one format are joined.
@@ -62,6 +62,13 @@ def read_records(
 
     Raises:
         InputError: If a file cannot be read; says where and how to fix it.
+
+    Examples:
+        >>> _ = Path("people.csv").write_text("node,time\nann,2021\n")
+        >>> _ = Path("links.csv").write_text("source,target\n")
+        >>> found = read_records(["people.csv", "links.csv"])
+        >>> found.formats, found.records.nodes.frame.rows()
+        (('pair',), [('ann', 2021)])
     """
     if isinstance(paths, str | Path) or not paths:
         raise ParameterError("paths", "must be a list of at least one file")

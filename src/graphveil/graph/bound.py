@@ -119,7 +119,12 @@ class Bound(ABC):
 
 @dataclass(frozen=True)
 class DegreeBound(Bound):
-    """Every node of an undirected sequence has at most `degree` links, at every step."""
+    """Every node of an undirected sequence has at most `degree` links, at every step.
+
+    Examples:
+        >>> DegreeBound(15).in_words
+        'at most 15 links'
+    """
 
     degree: int
 
@@ -170,6 +175,10 @@ class InOutBound(Bound):
 
     `oriented` declares that u→v and v→u never occur together; a sequence declared so
     refuses reciprocal edges. Without the declaration they belong to the domain.
+
+    Examples:
+        >>> print(InOutBound(inward=3, outward=10))
+        in-degree at most 3, out-degree at most 10
     """
 
     inward: int

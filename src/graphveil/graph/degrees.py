@@ -100,7 +100,13 @@ def _most(numbers: Int32s) -> int:
 
 
 def require_bound(sequence: GraphSequence, bound: Bound) -> None:
-    """Refuse a sequence that breaks its promise; the refusal is itself private."""
+    """Refuse a sequence that breaks its promise; the refusal is itself private.
+
+    Examples:
+        >>> records = from_rows([("ann", 2021), ("bob", 2021)], [("ann", "bob")])
+        >>> sequence, _ = GraphSequence.begin(Calendar.yearly(2021)).extend(records)
+        >>> require_bound(sequence, DegreeBound(1))  # says nothing, since nobody has more links
+    """
     if not keeps_bound(sequence, bound):
         raise broken_promise(bound)
 

@@ -32,6 +32,10 @@ class HubBound(Bound):
             Dout outgoing ones.
         checked: whether records that break the promise are refused. If they are not, nothing is
             known of others, and the numbers are those that hold for whoever keeps it.
+
+    Examples:
+        >>> HubBound(DegreeBound(10), hubs=(2,)).in_words
+        'links to at most 2 people with more than 10 links'
     """
 
     within: DegreeBound | InOutBound

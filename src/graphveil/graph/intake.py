@@ -21,7 +21,14 @@ Int64s = NDArray[np.int64]
 
 
 class Intake(NamedTuple):
-    """A sequence with its newest batch, and what happened to the records (private)."""
+    """A sequence with its newest batch, and what happened to the records (private).
+
+    Examples:
+        >>> begun = GraphSequence.begin(Calendar.yearly(2021))
+        >>> sequence, report = begun.extend(from_rows([("ann", 2021)]))
+        >>> sequence.nodes, report.nodes_added
+        (1, 1)
+    """
 
     sequence: GraphSequence
     report: IntakeReport

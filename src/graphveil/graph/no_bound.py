@@ -20,6 +20,10 @@ class NoBound(Bound):
 
     Attributes:
         links: of which kind the sequences are.
+
+    Examples:
+        >>> NoBound().in_words
+        'any number of links'
     """
 
     links: Literal["undirected", "directed"] = "undirected"

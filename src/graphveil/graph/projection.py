@@ -37,6 +37,12 @@ def greedy_projection(sequence: GraphSequence, bound: Bound) -> GraphSequence:
     The projection of Day, Li and Lyu (2016), with its own threshold; used by the paper's
     baselines. Its difference sequence has a sensitivity that grows with the number of
     steps, so it must not be combined with SensDiff.
+
+    Examples:
+        >>> records = from_rows([("a", 1), ("b", 1), ("c", 1)], [("a", "b"), ("a", "c")])
+        >>> sequence, _ = GraphSequence.begin(Calendar.every(1, 1)).extend(records)
+        >>> sequence.edges, greedy_projection(sequence, DegreeBound(1)).edges
+        (2, 1)
     """
     return _project(sequence, bound, Counted.KEPT)
 
@@ -47,6 +53,12 @@ def time_aware_projection(sequence: GraphSequence, bound: Bound) -> GraphSequenc
     The variant of Blocki et al. as used along streams by Jain, Smith and Wagaman (2024):
     counters run over the original edges, so that one person's influence does not cascade.
     Changes nothing on a sequence that keeps the bound.
+
+    Examples:
+        >>> records = from_rows([("a", 1), ("b", 1), ("c", 1)], [("a", "b"), ("a", "c")])
+        >>> sequence, _ = GraphSequence.begin(Calendar.every(1, 1)).extend(records)
+        >>> time_aware_projection(sequence, DegreeBound(1)).edges
+        1
     """
     return _project(sequence, bound, Counted.ORIGINAL)
 

@@ -47,6 +47,10 @@ class IntakeReport:
 
     Every row is the first of something new, the first of something known (in the sequence, or
     waiting), a repetition within its batch, an edge from a node to itself, or ignored.
+
+    Examples:
+        >>> IntakeReport(nodes_added=2, edges_added=1, self_links=1).lines()
+        ['2 nodes added', '1 edge added', '1 edge from a node to itself: left out']
     """
 
     nodes_added: int = 0

@@ -107,6 +107,12 @@ class GraphSequence:
         entries: (prompt pairs,) int32, ascending within each list.
         late: the edges with a later step of their own.
         growth: the columns above in a form that grows.
+
+    Examples:
+        >>> sequence = GraphSequence.begin(Calendar.yearly(2021))
+        >>> sequence, report = sequence.extend(from_rows([("ann", 2021), ("bob", 2023)]))
+        >>> sequence.labels
+        ['2021', '2022', '2023']
     """
 
     calendar: Calendar

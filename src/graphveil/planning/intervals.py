@@ -33,6 +33,12 @@ def interval(plan: Plan, step: int, raw: int, level: Exact = DEFAULT_LEVEL) -> t
         step: the release, from 0 on.
         raw: the raw value that was published.
         level: the probability, over the noise, that the bounds hold.
+
+    Examples:
+        >>> chosen = plan("edges", 15, epsilon=1, horizon=20)
+        >>> low, high = interval(chosen, step=0, raw=120)
+        >>> low < 120 < high
+        True
     """
     return noise_interval(noise_of(plan, {step: 1}), raw, level)
 
@@ -40,7 +46,14 @@ def interval(plan: Plan, step: int, raw: int, level: Exact = DEFAULT_LEVEL) -> t
 def change_interval(
     plan: Plan, earlier: int, later: int, change: int, level: Exact = DEFAULT_LEVEL
 ) -> tuple[int, int]:
-    """Such bounds for the true change between two releases, whose raw values differ by `change`."""
+    """Such bounds for the true change between two releases, whose raw values differ by `change`.
+
+    Examples:
+        >>> chosen = plan("edges", 15, epsilon=1, horizon=20)
+        >>> low, high = change_interval(chosen, earlier=0, later=1, change=30)
+        >>> low < 30 < high
+        True
+    """
     return noise_interval(noise_of(plan, {earlier: -1, later: 1}), change, level)
 
 

@@ -36,6 +36,13 @@ class Plan:
         request: the public parameters.
         epochs: epochs computed once and kept, because computing them again would be slow.
         subject: what is published, in words, for display.
+
+    Examples:
+        >>> chosen = plan("edges", 15, epsilon="1/2", horizon=20)
+        >>> chosen.budget, len(chosen.predicted)
+        ('ε = 0.5', 20)
+        >>> chosen.mean_std < plan("edges", 15, epsilon="1/4", horizon=20).mean_std
+        True
     """
 
     mechanism: Mechanism

@@ -151,7 +151,7 @@ def plan(
     Examples:
         >>> chosen = plan("high-degree", 15, epsilon=1, horizon=20, tau=3)
         >>> chosen.mechanism.name, len(chosen.predicted)
-        ('optimised', 20)
+        ('moves', 20)
     """
     counted = as_statistic(statistic, parameters)
     wish = _wish(counted, bound, epsilon, delta, horizon, projection, minimise)

@@ -29,6 +29,16 @@ class Release:
         noise_std: the standard deviation of the noise in each raw value, known in advance.
         place: which release of its series it is, from 0 on.
         plan: how it was made.
+
+    Examples:
+        >>> edges, bound = statistic("edges"), DegreeBound(15)
+        >>> chosen = plan(edges, bound, epsilon=1, horizon=20)
+        >>> records = from_rows([("ann", 2021)])
+        >>> sequence, _ = GraphSequence.begin(Calendar.yearly(2021)).extend(records)
+        >>> (release,), series = Series.open(chosen, edges, bound).publish(sequence, through=0)
+        >>> low, high = release.interval("0.95")
+        >>> release.label, low < release.value < high
+        ('2021', True)
     """
 
     step: int

@@ -49,6 +49,15 @@ class Series:
         history: the raw values that were published so far.
         counts: what was counted so far, so that only new steps are counted; a secret.
         engine: where counting runs.
+
+    Examples:
+        >>> edges, bound = statistic("edges"), DegreeBound(15)
+        >>> series = Series.open(plan(edges, bound, epsilon=1, horizon=20), edges, bound)
+        >>> records = from_rows([("ann", 2021)])
+        >>> sequence, _ = GraphSequence.begin(Calendar.yearly(2021)).extend(records)
+        >>> releases, series = series.publish(sequence, through=1)
+        >>> [each.label for each in releases]
+        ['2021', '2022']
     """
 
     terms: SeriesTerms

@@ -27,6 +27,10 @@ class Pattern:
     Attributes:
         edges: pairs of vertices, sorted; (u, v) means u→v if directed, else u < v.
         directed: whether the pattern is looked for in directed graphs.
+
+    Examples:
+        >>> Pattern(((0, 1), (1, 2))) == Pattern(((2, 0), (0, 1)))
+        True
     """
 
     edges: tuple[Edge, ...]

@@ -35,6 +35,11 @@ class Sensitivity:
         paper: the value that the paper states for `l1`, where it states one.
         assumption: what must hold for these numbers to be true.
         proof: where the proof stands.
+
+    Examples:
+        >>> found = statistic("high-degree", tau=3).sensitivity(DegreeBound(15))
+        >>> found.l1, found.exact
+        (31, True)
     """
 
     l1: int

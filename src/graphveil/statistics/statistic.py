@@ -66,6 +66,11 @@ class Statistic(ABC):
             `projected_l1` is known.
         needs_bound: whether one person could change it without end if nothing were promised.
         advice: what to use instead, on graphs outside the domain.
+
+    Examples:
+        >>> stars = statistic("stars", k=3)
+        >>> stars.name, stars.summary
+        ('stars', 'number of k-stars: a node and k of its links')
     """
 
     name: ClassVar[str]
@@ -279,7 +284,12 @@ def register(member: Member) -> Member:
 
 
 def registered() -> dict[str, type[Statistic]]:
-    """Every statistic by name; each module of this package is one place to look."""
+    """Every statistic by name; each module of this package is one place to look.
+
+    Examples:
+        >>> {"nodes", "edges", "triangles"} <= registered().keys()
+        True
+    """
     return _REGISTRY.members()
 
 
@@ -299,6 +309,12 @@ def statistic(name: str, **given: Any) -> Statistic:
 
     A parameter may be given as users write it: ``statistic("pattern", pattern="a-b,b-c")``.
     Every statistic takes a `window`: then only those who arrived in the last so many steps count.
+
+    Examples:
+        >>> print(statistic("high-degree", tau=3))
+        high-degree (tau=3)
+        >>> statistic("edges", window=5).counted_for
+        5
     """
     member = _REGISTRY.named(name)
     expected = {each.name: each for each in member.parameters()}

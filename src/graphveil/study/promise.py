@@ -182,6 +182,11 @@ class SeriesPromise(_Part):
             public knowledge; never measured. None if nobody has said it.
         opened: the label of its first step; None is the first of the study.
         justification: why this statistic, with these parameters; the card states it.
+
+    Examples:
+        >>> hubs = {"statistic": "high-degree", "parameters": {"tau": 3}}
+        >>> print(SeriesPromise(name="hubs", epsilon="1/2", **hubs).counted())
+        high-degree (tau=3)
     """
 
     name: Annotated[str, AfterValidator(_name)]
@@ -248,7 +253,23 @@ def _told_calendar(calendar: Calendar) -> dict[str, Any]:
 
 
 class Promise(_Part):
-    """What a study promises the public, as its file states it."""
+    """What a study promises the public, as its file states it.
+
+    Examples:
+        >>> promise = Promise.from_data(
+        ...     {
+        ...         "title": "An example",
+        ...         "population": "made-up people",
+        ...         "publisher": "nobody",
+        ...         "bound": {"degree": 15, "justification": "nobody made up more"},
+        ...         "calendar": {"every": 1, "unit": "year", "first": "2021", "last": "2030"},
+        ...         "budget": {"epsilon": "1", "justification": "an example"},
+        ...         "series": [{"name": "links", "statistic": "edges", "epsilon": "1/2"}],
+        ...     }
+        ... )
+        >>> promise.bound_sentence
+        'Promised: everybody has at most 15 links; a step that breaks this is refused.'
+    """
 
     format: Literal[1] = FORMAT
     title: Text

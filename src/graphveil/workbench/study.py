@@ -139,7 +139,7 @@ class Study:
             database: the URL of a PostgreSQL database; without one, SQLite in the folder.
 
         Examples:
-            >>> study = Study.create(
+            >>> clinic = Study.create(
             ...     "clinic",
             ...     title="A clinic",
             ...     population="its patients",
@@ -153,7 +153,7 @@ class Study:
             ...     epsilon_reason="the ethics board, 2023",
             ...     series=["nodes", "edges"],
             ... )
-            >>> study.promise.calendar.labels(3)
+            >>> clinic.promise.calendar.labels(3)
             ['2024-01', '2024-04', '2024-07']
         """
         from graphveil.steward import drafting
@@ -195,11 +195,21 @@ class Study:
 
     @property
     def promise(self) -> Promise:
-        """What the study says of itself; public."""
+        """What the study says of itself; public.
+
+        Examples:
+            >>> study.promise.publisher
+            'nobody'
+        """
         return summary.Public.of(self.folder).promise
 
     def plans(self) -> dict[str, Plan]:
-        """How each series is published, with the errors that it will have; reads no records."""
+        """How each series is published, with the errors that it will have; reads no records.
+
+        Examples:
+            >>> {name: len(plan.predicted) for name, plan in study.plans().items()}
+            {'edges': 4, 'hubs': 4}
+        """
         from graphveil.steward.outlook import study_outlook
 
         return {each.series.name: each.plan for each in study_outlook(self.folder).series}
@@ -240,6 +250,12 @@ class Study:
 
         Returns:
             What there is to know about the records, which is private: `print` shows it.
+
+        Examples:
+            >>> graph = nx.Graph()
+            >>> graph.add_node("cem", seen=2023)
+            >>> study.add(graph, time="seen")
+            <Records stored as batch 2. What was found is private: print it to see it.>
         """
         from graphveil.steward import adding
 
@@ -264,7 +280,12 @@ class Study:
         )
 
     def withdraw(self) -> int:
-        """Withdraw the latest batch of records if it is not sealed; its number."""
+        """Withdraw the latest batch of records if it is not sealed; its number.
+
+        Examples:
+            >>> study.withdraw()
+            2
+        """
         from graphveil.steward import adding
 
         return adding.withdraw(self.folder)
@@ -284,6 +305,10 @@ class Study:
             everything: seal every step that has ended by the clock.
             early: seal also what has not ended yet.
             report: bring page, charts, card and table up to date, too.
+
+        Examples:
+            >>> study.publish(through="2023")
+            <Published: 2023; 2 numbers>
         """
         from graphveil.steward import publishing
 
@@ -308,6 +333,12 @@ class Study:
             drowned_too: open it although its noise would drown the size that is `expected`.
             dry_run: only say what it would be like.
             given: the rest, as in `create`.
+
+        Examples:
+            >>> study.open_series("triangles", epsilon="1/2", dry_run=True)
+            Traceback (most recent call last):
+                ...
+            graphveil.errors.BudgetError: the series cost more than the study's ε = 1: ...
         """
         from graphveil.steward.series import open_series
 
@@ -323,6 +354,10 @@ class Study:
         Args:
             series: of this one alone.
             pandas: as a pandas frame, not a polars one.
+
+        Examples:
+            >>> study.frame().columns[:7]
+            ['series', 'statistic', 'step', 'label', 'degree', 'raw', 'processed']
         """
         from graphveil.report import releases
         from graphveil.steward.releases import published
@@ -336,6 +371,10 @@ class Study:
         Args:
             series: of this one alone.
             pandas: as a pandas frame, not a polars one.
+
+        Examples:
+            >>> study.changes("edges")["kind"].unique(maintain_order=True).to_list()
+            ['new', 'against the time before']
         """
         from graphveil.report.changes import PublishedChange, all_changes
         from graphveil.report.columns import as_frame
@@ -349,6 +388,9 @@ class Study:
 
         Args:
             series: its name; not needed if there is only one.
+
+        Examples:
+            >>> chart = study.plot("edges").properties(title="Links")
         """
         from graphveil.report.charts import chart
         from graphveil.steward.releases import published
@@ -360,19 +402,38 @@ class Study:
         return chart(_with_releases(shown[0]))
 
     def status(self) -> Status:
-        """Where the study stands; one attribute of the answer, `private`, is for you alone."""
+        """Where the study stands; one attribute of the answer, `private`, is for you alone.
+
+        Examples:
+            >>> study.status()
+            An example: open
+              Steps: 3 sealed, the last 2023; next: 2024
+              Budget: ε = 1, of which 0 is left
+              edges: edges, ε = 0.5
+              hubs: high-degree (tau=3), ε = 0.5
+        """
         from graphveil.steward.status import status
 
         return status(self.folder)
 
     def report(self) -> Report:
-        """Write page, charts, card and table again, from the public part alone."""
+        """Write page, charts, card and table again, from the public part alone.
+
+        Examples:
+            >>> study.report().page.name
+            'report.html'
+        """
         from graphveil.steward.reporting import report
 
         return report(self.folder)
 
     def verify(self) -> Verification:
-        """Check everything that the study claims about itself; changes nothing."""
+        """Check everything that the study claims about itself; changes nothing.
+
+        Examples:
+            >>> study.verify()
+            <Verification: passed; print it to see what was found>
+        """
         from graphveil.steward.verifying import verify
 
         return verify(self.folder)

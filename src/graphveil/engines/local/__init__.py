@@ -19,6 +19,12 @@ class LocalEngine:
     Attributes:
         threads: how many run side by side; None takes every core this process may use.
             The answers do not depend on it.
+
+    Examples:
+        >>> records = from_rows([("ann", 2021), ("bob", 2021)], [("ann", "bob")])
+        >>> sequence, _ = GraphSequence.begin(Calendar.yearly(2021)).extend(records)
+        >>> LocalEngine().keeps_bound(sequence, DegreeBound(1))
+        True
     """
 
     threads: int | None = None

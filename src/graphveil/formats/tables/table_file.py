@@ -53,9 +53,15 @@ def table_file(file: SourceFile) -> TableFile:
 
 
 def read_pair(nodes: str | Path, edges: str | Path, options: ReadingOptions = DEFAULTS) -> Records:
-    """Records from a native pair of files: nodes(node, time), edges(source, target[, time]).
+    r"""Records from a native pair of files: nodes(node, time), edges(source, target[, time]).
 
     Each file may be CSV, gzipped CSV or Parquet. Of the options, the limit on bytes counts.
+
+    Examples:
+        >>> _ = Path("nodes.csv").write_text("node,time\nann,2021\nbob,2022\n")
+        >>> _ = Path("edges.csv").write_text("source,target\nann,bob\n")
+        >>> read_pair("nodes.csv", "edges.csv").edges.frame.rows()
+        [('ann', 'bob')]
     """
     return Records(
         nodes=read_table(Path(nodes), NODES, options), edges=read_table(Path(edges), EDGES, options)

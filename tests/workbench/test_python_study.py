@@ -174,13 +174,20 @@ def test_files_are_taken(study: Study, place: Path) -> None:
     assert study.add([nodes, edges]).batch == 1
 
 
+def test_columns_of_files_have_names_too(study: Study, place: Path) -> None:
+    NODES.write_csv(place / "people.csv")
+    LINKS.write_csv(place / "links.csv")
+    added = study.add("people.csv", "links.csv", **CALLED)  # type: ignore[arg-type]
+    assert added.added.findings.intake.nodes_added == 3
+
+
 @pytest.mark.parametrize(
     ("data", "names", "message"),
     [
         ((3,), {}, "data: cannot be taken"),
         ((), {}, "data: cannot be taken"),
         ((NODES, LINKS, NODES), {}, "data: cannot be taken"),
-        (("nodes.csv",), {"id": "who"}, "id: names a column of a frame, and this is a file"),
+        ((graph(),), {"id": "who"}, "id: names a column of a frame, and this is a graph"),
         ((NODES,), {}, "there is no such column"),
         ((NODES, LINKS), {**CALLED, "time": "sean"}, "'seen'"),
         ((NODES, LINKS), {**CALLED, "format": "pair"}, "format: is about files"),

@@ -49,6 +49,12 @@ def best_shares(
         expected: a public guess of the size of each series' number at the last release; never the
             number itself.
         weights: how much each series matters against the others; equally, unless said.
+
+    Examples:
+        >>> plans = [plan(name, 15, epsilon=1, horizon=10) for name in ("nodes", "edges")]
+        >>> nodes, edges = best_shares(2, plans, expected=[500, 500])
+        >>> nodes + edges == 2, nodes < edges
+        (True, True)
     """
     sizes = sizes_of(expected, plans)
     importance = [1] * len(plans) if weights is None else list(weights)

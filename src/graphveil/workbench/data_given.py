@@ -57,8 +57,8 @@ class Files:
         """How to read them."""
         from graphveil.formats import ReadingOptions
 
-        told = _given(time=self.names.time, edge_time=self.names.edge_time)
-        return replace(more or ReadingOptions(), **told)  # type: ignore[arg-type]
+        told: dict[str, Any] = _given(**vars(self.names))
+        return replace(more or ReadingOptions(), **told)
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,6 @@ def recognised(data: tuple[Any, ...], names: Names) -> Files | InMemory:
     alone = len(data) == 1 and isinstance(data[0], list | tuple)
     given: Sequence[Any] = data[0] if alone else data
     if given and all(isinstance(each, str | PathLike) for each in given):
-        _refuse_names(names, ("id", "source", "target"), "a file")
         return Files([Path(each) for each in given], names)
     if len(given) == 1 and isinstance(given[0], Records):
         _refuse_names(names, ("id", "source", "target", "time", "edge_time"), "records")

@@ -1,4 +1,4 @@
-"""Data as somebody has it, files, frames or a graph; and frames as somebody wants them."""
+"""Data as somebody has it: files, frames, or a graph."""
 
 from __future__ import annotations
 
@@ -12,9 +12,6 @@ from graphveil.errors import ParameterError
 from graphveil.graph.records import Records
 
 if TYPE_CHECKING:
-    import pandas as pd
-    import polars as pl
-
     from graphveil.formats import ReadingOptions
 
 _WANTED = "give files, a frame of nodes, of edges or both, a NetworkX graph, or Records"
@@ -125,12 +122,3 @@ def require_for_files(**given: object) -> None:
     for name, value in given.items():
         if value is not None:
             raise ParameterError(name, "is about files, and none was given")
-
-
-def as_pandas(frame: pl.DataFrame) -> pd.DataFrame:
-    """The same rows as a pandas frame, if that library is here."""
-    try:
-        return frame.to_pandas()
-    except ImportError as error:
-        hint = "Install it: pip install 'graphveil[interchange]'."
-        raise ParameterError("pandas", "is not installed, or pyarrow is not", hint=hint) from error

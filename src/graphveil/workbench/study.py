@@ -348,8 +348,9 @@ class Study:
     def frame(self, series: str | None = None, *, pandas: bool = False) -> Any:
         """Every published number, one a row; public.
 
-        Raw and processed values, the standard deviation of the noise, the interval, and what is
-        new since the step before with its own; `docs/python.md` lists the columns.
+        Raw and processed values, the standard deviation of the noise, the interval, what is new
+        since the step before with its own, and the revision: what all numbers published so far say
+        of it now. `docs/python.md` lists the columns.
 
         Args:
             series: of this one alone.
@@ -359,11 +360,7 @@ class Study:
             >>> study.frame().columns[:7]
             ['series', 'statistic', 'step', 'label', 'degree', 'raw', 'processed']
         """
-        from graphveil.report import releases
-        from graphveil.steward.releases import published
-
-        found = releases.as_frame(published(self.folder, series))
-        return data_given.as_pandas(found) if pandas else found
+        return self._frame("published", series, pandas)
 
     def changes(self, series: str | None = None, *, pandas: bool = False) -> Any:
         """What is new over one or several steps, and against the time before; public.
@@ -376,12 +373,27 @@ class Study:
             >>> study.changes("edges")["kind"].unique(maintain_order=True).to_list()
             ['new', 'against the time before']
         """
-        from graphveil.report.changes import PublishedChange, all_changes
-        from graphveil.report.columns import as_frame
-        from graphveil.steward.releases import published
+        return self._frame("changed", series, pandas)
 
-        found = as_frame(PublishedChange, all_changes(published(self.folder, series)))
-        return data_given.as_pandas(found) if pandas else found
+    def trends(self, series: str | None = None, *, pandas: bool = False) -> Any:
+        """Every number on a smooth curve, if growth changes little between steps; public.
+
+        Args:
+            series: of this one alone.
+            pandas: as a pandas frame, not a polars one.
+
+        Examples:
+            >>> study.trends("edges").columns[-4:]
+            ['raw', 'revised', 'trend', 'trend_at']
+        """
+        return self._frame("smoothed", series, pandas)
+
+    def _frame(self, kind: str, series: str | None, pandas: bool) -> Any:
+        from graphveil.steward.releases import published
+        from graphveil.workbench import frames
+
+        found = getattr(frames, kind)(published(self.folder, series))
+        return frames.as_pandas(found) if pandas else found
 
     def plot(self, series: str | None = None) -> altair.LayerChart:
         """The chart of a series, which can be changed further; public.

@@ -27,5 +27,5 @@ def require_useful(outlooks: Sequence[Outlook]) -> None:
         "series",
         f"{found[0]}{more}",
         hint="What helps: a larger --epsilon, --hubs with a smaller --bound, longer steps, fewer "
-        "series. To have it all the same: --yes.",
+        "series. To have it all the same: --yes (in Python: drowned_too=True).",
     )

@@ -30,7 +30,7 @@ from forking import Tell, allow, told_by_child
 from mutations import Identity, Mutant, mutants_of
 from planting import Loaded, assigned, functions_and_caches, names_used, plant
 
-SLOWEST = 3.0  # seconds of computing; a longer test is left to the gate
+SLOWEST = 3.0  # seconds of computing; a longer test is left to the gate, unless asked for
 COUNTING = ("definition", "definition_arguments", "tally", "differences")  # compared elsewhere
 SWEPT = "examples"  # which members the check suites look at: that says nothing of any of them
 UNFIT = "not postgresql and not crash and not races and not kill"  # servers, and many processes
@@ -80,6 +80,7 @@ class Trials:
         known: what is known already; only what is not is tried.
         patience: how many seconds of tests one mutant is given.
         done: is told what became of the mutants of a module.
+        slowest: how many seconds a test may compute; a longer one is not asked.
     """
 
     def __init__(
@@ -89,9 +90,10 @@ class Trials:
         known: Results,
         patience: float,
         done: Callable[[str, Results], None],
+        slowest: float = SLOWEST,
     ) -> None:
         self.package, self.modules, self.known = package, modules, known
-        self.patience, self.done = patience, done
+        self.patience, self.done, self.slowest = patience, done, slowest
         self.survey = Survey()
         self.items: list[pytest.Item] = []
 
@@ -146,7 +148,7 @@ class Trials:
             if event == "call" and frame.f_code.co_filename.startswith(package):
                 called.add((frame.f_code.co_filename, frame.f_code.co_qualname))
 
-        allow(SLOWEST)
+        allow(self.slowest)
         for each in self.caches:
             each.cache_clear()
         threading.setprofile(note)

@@ -3,6 +3,7 @@
     python3 tasks.py mutants                       every module in scope (an hour or more)
     python3 tasks.py mutants noise planning/plan   those whose names begin so
     python3 tasks.py mutants noise/laws --tests noise/test_laws.py
+    python3 tasks.py mutants study/opening --slowest 15   longer tests as well
     python3 tasks.py mutants --again               those that lived last time
     python3 tasks.py mutants --list                those that change nothing, for docs/mutants.md
 
@@ -19,7 +20,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from mutant_trials import DEAD, Results, Trials, run
+from mutant_trials import DEAD, SLOWEST, Results, Trials, run
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "graphveil"
@@ -125,6 +126,7 @@ def main() -> None:
     parser.add_argument("modules", nargs="*", default=[""])
     parser.add_argument("--tests", help="other tests than the usual ones")
     parser.add_argument("--patience", type=float, default=PATIENCE, help="seconds of tests")
+    parser.add_argument("--slowest", type=float, default=SLOWEST, help="seconds of a test")
     parser.add_argument("--again", action="store_true", help="only those that lived last time")
     parser.add_argument("--list", action="store_true", help="print those that change nothing")
     wanted = parser.parse_args()
@@ -139,7 +141,7 @@ def main() -> None:
             groups[wanted.tests or tests].append(module)
     for tests, modules in groups.items():
         paths = [ROOT / "tests" / test for test in tests.split()]
-        run(Trials(PACKAGE, modules, known, wanted.patience, keep), paths)
+        run(Trials(PACKAGE, modules, known, wanted.patience, keep, wanted.slowest), paths)
     return None
 
 

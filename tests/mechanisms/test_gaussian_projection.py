@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import sqrt
@@ -257,3 +258,9 @@ def test_totals_are_what_independent_noise_is_added_to() -> None:
         HIGH, DegreeBound(2), epsilon=1, delta=DELTA, horizon=5, projection=DegreeBound(2)
     )
     assert NAME in {each.name for each in ranked if each.plan}
+
+
+def test_no_noise_is_made_without_a_delta() -> None:
+    request = replace(made(EDGES, 3, 4).request, delta=None)
+    with pytest.raises(ParameterError, match="is needed by 'gaussian-projection'"):
+        mechanism(NAME).epoch(request, 0)

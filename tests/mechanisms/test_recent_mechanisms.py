@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from graphveil.errors import ParameterError
 from graphveil.graph.bound import Bound, DegreeBound
 from graphveil.graph.hub_bound import HubBound
-from graphveil.mechanisms.recent_blocks import _of_box, _of_range, best_length, touched
+from graphveil.mechanisms.recent_blocks import _block, _of_box, _of_range, best_length, touched
 from graphveil.noise.joint_laws import BoxNoise, JointLaw, RangeNoise
 from graphveil.noise.laws import DiscreteLaplace
 from graphveil.noise.zcdp import rho_of
@@ -93,6 +93,26 @@ def test_a_window_touches_so_many_blocks(window: int) -> None:
         assert touched(window, best) ** 2 * spread(best) == min(tried)
 
 
+@pytest.mark.parametrize("window", [3, 4, 5, 8, 12, 17, 23, 31])
+@pytest.mark.parametrize("span", [6, 9, 12, 30])
+def test_blocks_are_the_best_of_both_kinds_and_cost_all_of_the_price(
+    window: int, span: int
+) -> None:
+    """The best lengths of the two kinds differ in windows of 5, 8, 12, 17, 23 and 31."""
+    shape, epsilon = RecentShape(window, 6, span), Fraction(1, 100)
+    found = _block(shape, epsilon).joint_law
+    sizes = {RangeNoise: span, BoxNoise: 6}
+    tried = [
+        kind(touched(window, length) * size / epsilon, length)
+        for kind, size in sizes.items()
+        for length in range(1, window)
+    ]
+    assert found.scale * epsilon == touched(window, found.steps) * sizes[type(found)]
+    least = min(each.variance(np.eye(each.steps, dtype=np.int64)[0]) for each in tried)
+    own = found.variance(np.eye(found.steps, dtype=np.int64)[0])
+    assert own == pytest.approx(least, rel=2e-3)
+
+
 def range_of(change: Change) -> int:
     return int(max(0, *change) - min(0, *change))
 
@@ -152,6 +172,10 @@ def test_blocks_are_for_single_numbers_and_longer_windows() -> None:
         return {each.name: each.reason for each in found}
 
     assert "one number" in (reasons(statistic("degree-ccdf", window=5))["recent-blocks"] or "")
+    two = statistic("degree-histogram", window=5)
+    narrow = compare(two, DegreeBound(1), epsilon=1, horizon=None)
+    assert two.width(DegreeBound(1)) == 2
+    assert "one number" in (next(e.reason for e in narrow if e.name == "recent-blocks") or "")
     assert "less than 3" in (reasons(EDGES.recent(2))["recent-blocks"] or "")
     assert reasons(EDGES.recent(3))["recent-blocks"] is None
     admitted = {name for name, why in reasons(EDGES.recent(3)).items() if why is None}

@@ -16,7 +16,7 @@ from graphveil.noise.joint_laws import JointLaw, RangeNoise
 from graphveil.noise.laws import Law
 from graphveil.noise.zcdp import epsilon_of, rho_of
 from graphveil.planning.losses import loss_beyond, losses_beyond
-from graphveil.planning.planner import Plan, plan
+from graphveil.planning.planner import Plan, compare, plan
 from graphveil.statistics.hubs import sensitivity_under, shape_under
 from graphveil.statistics.sensitivity import Sensitivity
 from graphveil.statistics.shape import Columns, Recent, Shape
@@ -183,3 +183,20 @@ def test_there_and_back_between_rho_and_epsilon(epsilon: str) -> None:
     back = epsilon_of(rho_of(wanted, DELTA), DELTA)
     assert abs(back - wanted) < wanted * Fraction(1, 10**6)
     assert epsilon_of(rho_of(wanted, DELTA) * 4, DELTA) > wanted * 2
+
+
+PLAIN = (statistic("edges"), statistic("high-degree", tau=2))
+
+
+@pytest.mark.parametrize("counted", [*PLAIN, statistic("edges", window=4)], ids=str)
+def test_whoever_keeps_the_promise_loses_what_was_promised(counted: Statistic) -> None:
+    """Of every mechanism that admits the request, the Gaussian ones included."""
+    projection = DegreeBound(3) if counted in PLAIN else None
+    found = compare(
+        counted, DegreeBound(6), epsilon="1/3", delta="1e-6", horizon=6, projection=projection
+    )
+    admitted = [each.plan for each in found if each.plan is not None]
+    assert len(admitted) >= 3
+    for made in admitted:
+        loss = made.mechanism.loss(made.request, made.request)
+        assert loss == pytest.approx(Fraction(1, 3)), made.mechanism.name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -203,3 +204,9 @@ def test_a_window_does_not_go_with_a_projection() -> None:
         require_projectable(EDGES.recent(3), 5)
     found = compare(EDGES.recent(3), TEN, epsilon=1, horizon=5, projection=TEN)
     assert not any(each.plan and each.plan.mechanism.projects for each in found)
+
+
+def test_no_gaussian_noise_is_made_without_a_delta() -> None:
+    made = planned(EDGES.recent(4), "recent-gaussian")
+    with pytest.raises(ParameterError, match="is needed by 'recent-gaussian'"):
+        made.mechanism.epoch(replace(made.request, delta=None), 0)

@@ -338,6 +338,24 @@ def test_taking_one_view_for_another_is_caught(monkeypatch: pytest.MonkeyPatch) 
     assert mixed.differences(two).tolist() != apart[1]
 
 
+def test_recent_networks_are_counted_from_the_step_that_is_wanted() -> None:
+    member, bound = statistic("nodes", window=2), DegreeBound(20)
+    made = plan(member, bound, epsilon=1, horizon=None, mechanism="recent")
+    terms = SeriesTerms(member, bound, made)
+    graph = graph_of(promise(series=SERIES, budget=BUDGET))
+
+    every, later = (
+        np.cumsum(counts.differences(terms), axis=0).tolist()
+        for counts in (
+            count_series(ENGINE, graph, [terms]),
+            count_series(ENGINE, graph, [terms], since=2),
+        )
+    )
+    assert len(every) > 2
+    assert all(value != [0] for value in every)
+    assert later == [[0], [0], *every[2:]]
+
+
 @given(growth=growths(directed=False, late=True), degree=st.integers(1, 4), data=st.data())
 def test_the_first_break_is_what_a_plain_loop_finds(
     growth: Any, degree: int, data: st.DataObject

@@ -23,8 +23,7 @@ from graphveil.engines import LocalEngine
 from graphveil.experiments.protocol.subjects import Subject
 from graphveil.experiments.reproduce import Agenda, Wish
 from graphveil.graph.bound import DegreeBound
-from graphveil.planning.changes import Change, change_errors
-from graphveil.planning.intervals import DEFAULT_LEVEL, half_widths
+from graphveil.planning.intervals import half_widths
 from graphveil.planning.plan import Plan
 from graphveil.planning.planner import plan as planned
 from graphveil.report.revised import around
@@ -41,7 +40,6 @@ MAIN = "1"
 KINDS = ("processed", "revised", "trend")
 TARGETS = {"high-degree": 0.75, "edges": 0.97}
 WORST = 1.02
-WIDE = 400  # noise whose exact intervals of changes take minutes
 INTRO = """# Errors of revisions
 
 Written by `python benchmarks/revisions.py`, with the folders of seven public networks: the cases of
@@ -70,9 +68,9 @@ OF_INTERVALS = """
 ## How often intervals hold the truth
 
 The part of runs in which the truth lies in the published interval of 95%, at ε = 1: on average over
-cases and steps, and at the step where it is least often. {cases} cases, whose noise has a standard
-deviation below {wide}. The luck of a single step in {runs} runs has a standard deviation of
-{luck:.1%}, and the last row has the least of {steps} steps.
+cases and steps, and at the step where it is least often. The luck of a single step in {runs} runs
+has a standard deviation of {luck:.1%}, and the last row has the least of {steps} steps. Other
+intervals are in [a table of their own](INTERVALS.md).
 """
 OF_TIME = """
 ## Time
@@ -154,24 +152,10 @@ def coverage(case: Case, runs: int) -> dict[str, Values]:
     raw, fit = case.raw(plan, runs), Rising(plan, steps)
     widths = np.array(half_widths(plan, range(steps)))
     low, high = np.vectorize(around)(raw - widths, raw + widths, [fit.of(run) for run in raw])
-    held = {
+    return {
         "in all": (np.abs(raw - case.truth) <= widths).mean(axis=0),
         "revised": ((low <= case.truth) & (case.truth <= high)).mean(axis=0),
     }
-    for name, change in (("new", Change()), ("against", Change(1, against=True))):
-        told = change_errors(plan, change, range(steps), DEFAULT_LEVEL)
-        noise = raw - case.truth
-        held[name] = np.array(
-            [
-                (
-                    np.abs(sum(w * noise[:, at - ago] for ago, w in change.weights.items()))
-                    <= e.width
-                ).mean()
-                for at, e in enumerate(told)
-                if e is not None
-            ]
-        )
-    return held
 
 
 def mean(parts: Iterable[float]) -> float:
@@ -254,16 +238,13 @@ def half_table(found: list[Case], runs: int) -> Iterator[str]:
 
 
 def interval_table(found: list[Case], runs: int) -> Iterator[str]:
-    """Every interval that is published."""
-    narrow = [each for each in found if max(each.plan(MAIN).predicted) < WIDE]
-    held = [coverage(each, runs) for each in narrow]
-    steps = sum(len(each.truth) for each in narrow)
-    luck = np.sqrt(0.95 * 0.05 / runs)
-    yield OF_INTERVALS.format(runs=runs, luck=luck, steps=steps, wide=WIDE, cases=len(narrow))
-    names = ("in all", "new", "against", "revised")
-    yield "| | in all | new in a step | new against the step before | revised |"
-    yield "|---|--:|--:|--:|--:|"
-    by_name = [np.concatenate([each[name] for each in held]) for name in names]
+    """First values and revisions."""
+    held = [coverage(each, runs) for each in found]
+    steps, luck = sum(len(each.truth) for each in found), np.sqrt(0.95 * 0.05 / runs)
+    yield OF_INTERVALS.format(runs=runs, luck=luck, steps=steps)
+    yield "| | in all | revised |"
+    yield "|---|--:|--:|"
+    by_name = [np.concatenate([each[name] for each in held]) for name in ("in all", "revised")]
     yield f"| on average | {' | '.join(f'{each.mean():.1%}' for each in by_name)} |"
     yield f"| least at a step | {' | '.join(f'{each.min():.1%}' for each in by_name)} |"
 

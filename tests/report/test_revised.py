@@ -7,7 +7,7 @@ import io
 import json
 from collections.abc import Callable
 from pathlib import Path
-from shutil import copy
+from shutil import copy, copytree
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from graphveil.report.revised import around, of_series, revisions, told_plan
 from graphveil.series.revising import revised
 from graphveil.statistics.statistic import statistic
 from graphveil.study import Study
+from graphveil.study.machine import Machine
 from graphveil.study.public.chain import PublicRow, canonical, read_rows
 from graphveil.study.public.history import PublishedSeries
 from graphveil.study.public.public_part import PublicPart
@@ -156,9 +157,7 @@ def test_studies_of_older_versions_have_no_revisions_and_their_page_says_nothing
 @pytest.mark.parametrize(
     "change",
     [
-        lambda stored: stored.clear(),
-        lambda stored: stored.update(format=99),
-        lambda stored: stored.update(mechanism="none"),
+        lambda stored: stored.pop("request"),
         lambda stored: stored.update(epochs=[]) or stored["request"].update(horizon=3),
         lambda stored: stored["request"].update(width=7),
         lambda stored: stored["request"].update(epsilon="a lot"),
@@ -180,6 +179,16 @@ def test_a_plan_that_is_none_is_refused(
     assert len(str(caught.value)) < 300
 
 
+@pytest.mark.parametrize("newer", [{"format": 99}, {"mechanism": "of tomorrow"}])
+def test_a_plan_of_a_newer_version_is_left_to_that_version(
+    study: Study, newer: dict[str, Any]
+) -> None:
+    rows = read_rows(study.folder.public_ledger.read_text())
+    part = PublicPart.of(changed(rows, lambda fact: fact["plan"].update(newer)))
+    assert revisions(part) == ()
+    assert "revised after" not in content(part, "report.html")
+
+
 def test_a_series_that_goes_on_is_revised_by_the_plan_that_it_has_then(tmp_path: Path) -> None:
     from graphveil.study.extension import Further
 
@@ -192,6 +201,22 @@ def test_a_series_that_goes_on_is_revised_by_the_plan_that_it_has_then(tmp_path:
     assert [row["raw"] for row in table(part)] == [row["raw"] for row in before]
     study.publish(through=5)
     assert {row["revised_at"] for row in table(part_of(study))} == {"2006"}
+
+
+def test_fresh_noise_after_an_adoption_is_known_to_revisions(tmp_path: Path) -> None:
+    """The epoch is cut where the copy went on, and what follows begins with what was told."""
+    bridged = [SERIES[0] | {"mechanism": "bridged"}]
+    study = opened(tmp_path / "study", machine=Machine(tmp_path / "one"), series=bridged)
+    study.publish(through=1)
+    copytree(tmp_path / "study", tmp_path / "copy")
+    copied = Study.at(tmp_path / "copy", machine=Machine(tmp_path / "two"))
+    copied.adopt("the disk broke")
+    copied.publish(through=3)
+    (series,) = part_of(copied).series
+    stored = told_plan(series)
+    assert stored is not None
+    assert stored.epochs[0].cut == 2
+    assert [row.revised_at for row in of_series(series)] == ["2004"] * 4
 
 
 def horizon_of(series: PublishedSeries) -> int | None:

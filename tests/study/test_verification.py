@@ -15,7 +15,7 @@ from graphveil.errors import IntegrityError, StudyError
 from graphveil.study import Study
 from graphveil.study.ledger import LedgerRow
 from graphveil.study.public.chain import GENESIS, canonical
-from graphveil.study.public.facts import Event
+from graphveil.study.public.facts import Event, SeriesOpened
 from graphveil.study.verification import verify
 from studies import opened, released
 
@@ -164,6 +164,29 @@ def test_a_release_that_was_made_twice(study: Study) -> None:
     number = number_of(study, Event.RELEASE_MADE)
     forge(study, number, told(step=0))
     assert f"row {number} (release made" in problem(study)
+
+
+def test_another_plan_than_was_told_is_found(study: Study) -> None:
+    number = number_of(study, Event.SERIES_OPENED)
+    plan = next(row.fact["plan"] for row in rows_of(study) if row.number == number)
+    forge(study, number, told(plan=plan | {"subject": "something else"}))
+    assert f"row {number}" in problem(study)
+    assert "the public was told another plan" in problem(study)
+
+
+def test_a_series_of_which_no_plan_was_told_is_as_sound(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So were all of older versions, whose studies go on."""
+    now = SeriesOpened.to_data
+    with monkeypatch.context() as before:
+        before.setattr(
+            SeriesOpened, "to_data", lambda fact: now(fact.model_copy(update={"plan": None}))
+        )
+        study = opened(root)
+    study.publish(2)
+    assert not any("plan" in row.fact for row in rows_of(study) if row.event == Event.SERIES_OPENED)
+    assert {each.name for each in verify(study)} >= {"plans and states", "the public chain"}
 
 
 @pytest.mark.parametrize("column", ["plan", "state"])

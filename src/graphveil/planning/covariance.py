@@ -134,9 +134,11 @@ def news_precision(plan: Plan, steps: int) -> Precision:
     At the first of them, everything is new. Rounding is left out.
     """
     diagonal, parts = np.zeros(steps), []
+    known: tuple[Epoch, int] | None = None  # there may be thousands of a single step
     for first, epoch in _stretches(plan, steps):
         made = min(epoch.steps, steps - first)
-        own, rows = _of_news(epoch, made)
+        if known != (epoch, made):
+            known, (own, rows) = (epoch, made), _of_news(epoch, made)
         diagonal[first : first + made] = own
         if len(rows):
             parts.append(Part(first, rows))

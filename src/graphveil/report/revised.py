@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphveil.errors import IntegrityError
-from graphveil.planning.plan import Plan
+from graphveil.mechanisms.mechanism import registered
+from graphveil.planning.plan import FORMATS, Plan
 from graphveil.report.columns import described
 from graphveil.series.revising import revised
 from graphveil.study.keeping import UNREADABLE
@@ -112,8 +113,11 @@ def around(low: int, high: int, value: float) -> tuple[int, int]:
 
 
 def told_plan(series: PublishedSeries) -> Plan | None:
-    """How a series is published, if the public was told; refuses what is no plan of it."""
-    if series.plan is None:
+    """How a series is published, if the public was told; refuses what is no plan of it.
+
+    What a newer version planned is left to that version.
+    """
+    if series.plan is None or not _is_known(series.plan):
         return None
     try:
         return _fitting(series, series.plan)
@@ -122,6 +126,10 @@ def told_plan(series: PublishedSeries) -> Plan | None:
             f"ledger.jsonl: the plan of series '{series.series}' cannot be read. Put the file back "
             "that the publisher wrote."
         ) from error
+
+
+def _is_known(told: dict[str, Any]) -> bool:
+    return told.get("format") in FORMATS and told.get("mechanism") in registered()
 
 
 def _fitting(series: PublishedSeries, told: dict[str, Any]) -> Plan:

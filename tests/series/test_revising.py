@@ -154,6 +154,12 @@ def test_what_can_fall_is_only_kept_from_being_negative() -> None:
     assert revised(recent, [[5, 9], [8, -2]], made).tolist() == [[7, 7], [8, 0]]
 
 
+@pytest.mark.parametrize("name", ["sensdiff", "moves", "optimised", "box-projection", "tree"])
+def test_noise_that_is_next_to_nothing_leaves_everything_as_it_is(name: str) -> None:
+    made = planned(name, MECHANISMS[name], 4, epsilon="90000")
+    assert revised(MECHANISMS[name], [3, 5, 5, 9], made) == pytest.approx([3, 5, 5, 9])
+
+
 def test_nothing_published_is_nothing_revised() -> None:
     assert revised(LINKS, [], PLANS["sensdiff"]).tolist() == []
     made = plan(statistic("degree-ccdf"), DegreeBound(3), epsilon="1", horizon=5)

@@ -25,6 +25,9 @@ from graphveil.planning.plan import Plan
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+LEAST = (
+    1e-9  # the variance of a noise that is hardly ever anything but 0, so that it has an inverse
+)
 
 
 def covariance(plan: Plan, steps: int) -> Floats:
@@ -52,10 +55,30 @@ def own_covariance(epoch: Epoch) -> Floats:
     """Of the noise that an epoch adds to its own steps."""
     rows = epoch.factorisation.decoder()[: epoch.steps]
     if not isinstance(epoch.law, JointLaw):
-        return np.asarray(epoch.single_law.variance() * (rows @ rows.T))
-    single, shared = epoch.law.spread()
+        return np.asarray(_variance(epoch) * (rows @ rows.T))
+    single, shared = _spread(epoch.law)
     sums = rows.sum(axis=1)
     return np.asarray((single - shared) * (rows @ rows.T) + shared * np.outer(sums, sums))
+
+
+def _variance(epoch: Epoch) -> float:
+    return max(epoch.single_law.variance(), LEAST)
+
+
+def _spread(law: JointLaw) -> tuple[float, float]:
+    single, shared = law.spread()
+    return max(single, LEAST), shared
+
+
+def has_noise_of_its_own(plan: Plan, steps: int) -> bool:
+    """Whether the noise of each release is independent of all others."""
+    if plan.mechanism.adds_up:
+        return False
+    distinct: list[Epoch] = []
+    for _, epoch in _epochs(plan, steps):
+        if not distinct or epoch != distinct[-1]:
+            distinct.append(epoch)
+    return not any(np.any(np.tril(own_covariance(each), -1)) for each in distinct)
 
 
 def _epochs(plan: Plan, steps: int) -> Iterator[tuple[int, Epoch]]:
@@ -155,9 +178,9 @@ def _of_news(epoch: Epoch, made: int) -> tuple[Floats, Floats]:
     """Diagonal and rows of the precision of an epoch's first news."""
     found = epoch.factorisation
     if isinstance(epoch.law, JointLaw) and found.measurements == found.steps:
-        return _exchangeable(*epoch.law.spread(), made)
+        return _exchangeable(*_spread(epoch.law), made)
     if isinstance(found, Bordered) and not isinstance(epoch.law, JointLaw):
-        return _bordered(found, epoch.single_law.variance(), made)
+        return _bordered(found, _variance(epoch), made)
     return np.zeros(made), precision_rows(own_covariance(epoch)[:made, :made])
 
 

@@ -13,11 +13,13 @@ from numpy.typing import ArrayLike
 from scipy.optimize import isotonic_regression
 
 from graphveil.planning.covariance import (
+    LEAST,
     Floats,
     Mask,
     Part,
     Precision,
     covariance,
+    has_noise_of_its_own,
     news_precision,
     precision_rows,
 )
@@ -57,7 +59,7 @@ class Rising:
     """Rising histories from raw ones of the same plan and length."""
 
     def __init__(self, plan: Plan, steps: int) -> None:
-        self._weights = 1 / np.square(plan.standard_deviations(steps))
+        self._weights = 1 / np.maximum(np.square(plan.standard_deviations(steps)), LEAST)
         self._precision = _precision(plan, steps)
 
     def of(self, raw: Floats) -> Floats:
@@ -84,10 +86,9 @@ def _precision(plan: Plan, steps: int) -> Precision | None:
     """Of the noise in what is new; None where totals have noise of their own, independently."""
     if plan.mechanism.adds_up:
         return news_precision(plan, steps)
-    totals = covariance(plan, steps)
-    if not np.any(totals - np.diag(np.diag(totals))):
+    if has_noise_of_its_own(plan, steps):
         return None
-    return Precision(np.zeros(steps), (Part(0, precision_rows(totals)),))
+    return Precision(np.zeros(steps), (Part(0, precision_rows(covariance(plan, steps))),))
 
 
 def nearest_news(precision: Precision, raw: Floats, most: float = inf) -> Floats:

@@ -149,4 +149,31 @@ CONTACTS = Example(
     [("W01", "W02"), ("W02", "W03"), ("W03", "W04")],
     None,
 )
-EXAMPLES = (PAIR, HIVTRACE, COMPACT, MICROBETRACE, SNAP, TEMPORAL, GRAPHML, LINELIST, CONTACTS)
+GEXF = Example(
+    "gexf",
+    ("contacts.gexf",),
+    ReadingOptions(time="diagnosed", edge_time="start", where=("kind=person",)),
+    [("q1", "2019-03-02"), ("q2", "2019-06-14"), ("q3", "20200120")],
+    [("q1", "q2", "2021-02-01"), ("q2", "q3", None)],
+    False,
+)
+PAJEK = Example(
+    "pajek",
+    ("contacts.net",),
+    ReadingOptions(),
+    [("r1", "20190302"), ("r 2", "20190611"), ("r3", "20200120"), ("r4", "20210430")],
+    [("r1", "r 2", "20200301"), ("r 2", "r3", None), ("r3", "r4", None)],
+    False,
+)
+SESSION = Example(
+    "microbetrace-session",
+    ("session.microbetrace",),
+    ReadingOptions(time="Collected", max_distance="0.015"),
+    [("S1", "2021-07-08"), ("S2", "2021-07-19"), ("S3", "2021-08-02")],
+    [("S1", "S2"), ("S1", "S3")],
+    False,
+)
+EXAMPLES = (
+    *(PAIR, HIVTRACE, COMPACT, MICROBETRACE, SNAP, TEMPORAL, GRAPHML, LINELIST, CONTACTS),
+    *(GEXF, PAJEK, SESSION),
+)

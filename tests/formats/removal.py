@@ -8,6 +8,8 @@ by links, resolving, intake.
 
 from __future__ import annotations
 
+import csv
+import datetime as dt
 import os
 import random
 import sys
@@ -24,6 +26,7 @@ if __name__ == "__main__":  # one process among others: small tables need no thr
 
 import numpy as np
 import pandas as pd
+import xlsxwriter
 
 from graphveil.calendar.calendar import Calendar
 from graphveil.errors import InputError, Place
@@ -87,10 +90,37 @@ def _records(case: Case, folder: Path) -> Records:
     for name, text in WRITERS[case.way](case).files.items():
         paths.append(folder / name)
         paths[-1].write_text(text, encoding="utf-8", newline="")
+    if case.way == "workbook":
+        paths = [_as_workbook(paths, folder / "book.xlsx")]
     options = replace(case.options, mark_bad=case.skip)
     with _as_if_large(case.fast):
         insisted = ONE_FORMAT.get(case.way) if case.insisted else None
         return read_records(paths, format=insisted, options=options).records
+
+
+def _as_workbook(paths: Sequence[Path], to: Path) -> Path:
+    """The tables as sheets; whole numbers are cells of numbers, and days cells of dates."""
+    with xlsxwriter.Workbook(to) as book:
+        day = book.add_format({"num_format": "dd/mm/yyyy"})
+        for path in paths:
+            sheet = book.add_worksheet(path.stem)
+            with path.open(encoding="utf-8", newline="") as file:
+                for row, cells in enumerate(csv.reader(file)):
+                    for column, cell in enumerate(cells):
+                        value = _cell(cell)
+                        style = [day] if isinstance(value, dt.datetime) else []
+                        write = sheet.write_string if isinstance(value, str) else sheet.write
+                        write(row, column, value, *style)
+    return to
+
+
+def _cell(text: str) -> Any:
+    if text.isdecimal() and str(int(text)) == text and len(text) < 12:
+        return int(text)
+    try:
+        return dt.datetime.fromisoformat(text) if len(text) == 10 else text
+    except ValueError:
+        return text
 
 
 Taken = tuple[list[tuple[str, int]], list[tuple[str, str, int]]]

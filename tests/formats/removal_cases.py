@@ -28,8 +28,10 @@ NODE_STYLES = [
     "quoted", "stray", "open", "close", "loose", "wide", "twice", "DX", "edi", "own", "extra",
 ]  # fmt: skip
 LINK_STYLES = ["quoted", "stray", "loose", "wide", "directed", "removed"]
-TIMES = dict.fromkeys(["microbetrace", "linelist", "graphml", "contacts"], "when")
+TIMES = dict.fromkeys(["microbetrace", "linelist", "graphml", "contacts", "gexf"], "when")
+TIMES |= dict.fromkeys(["microbetrace-session", "workbook"], "when")
 TIMES |= {"hivtrace": "dx"}
+MEASURED = ("contacts", "microbetrace-session", "workbook")
 FORMATS_OF = {  # each way, and the registered formats that it goes through
     "pair": ("pair",),
     "hivtrace": ("hivtrace",),
@@ -43,6 +45,10 @@ FORMATS_OF = {  # each way, and the registered formats that it goes through
     "snap-temporal": ("snap-temporal",),
     "snap-temporal and nodes": ("snap-temporal", "pair"),
     "graphml": ("graphml",),
+    "gexf": ("gexf",),
+    "pajek": ("pajek",),
+    "microbetrace-session": ("microbetrace-session",),
+    "workbook": ("contacts",),
     "rows": (),
     "arrays": (),
     "frames": (),
@@ -165,7 +171,7 @@ def reading_options(chance: random.Random, way: str) -> ReadingOptions:
     return ReadingOptions(
         time=chance.choice([named, f"{named},more"]) if named else None,
         edge_time=edge_time,
-        max_distance="0.015" if first == "contacts" else None,
+        max_distance="0.015" if first in MEASURED else None,
         where=(chance.choice(CONDITIONS),) if named and chance.random() < 0.3 else (),
         day_first=chance.choice([None, None, True, False]),
         excel_dates=chance.random() < 0.1,

@@ -96,6 +96,18 @@ def _contacts(case: Case) -> Written:
     return written
 
 
+def _sheets(case: Case) -> Written:
+    """The same, for a workbook, in which there are no quotes."""
+    nodes = tuple(n if n.style == "blank" else replace(n, style="plain") for n in case.nodes)
+    links = tuple(replace(each, style="plain") for each in case.links)
+    written = _contacts(replace(case, separator=",", nodes=nodes, links=links))
+    owners = {
+        (f"book.xlsx#{name.removesuffix('.csv')}", row): names
+        for (name, row), names in written.owners.items()
+    }
+    return Written(written.files, owners)
+
+
 def _nodes_beside(case: Case, written: Written) -> Written:
     plain = replace(case, separator=",")
     _node_list(written, plain, "nodes.csv", "node,time,more")
@@ -235,6 +247,71 @@ def _graphml(case: Case) -> Written:
     return written
 
 
+def _gexf(case: Case) -> Written:
+    keys = '<attribute id="0" title="when"/><attribute id="1" title="more"/>'
+    lines: list[tuple[str, Sequence[str]]] = [
+        ('<gexf><graph defaultedgetype="undirected">', ()),
+        (f'<attributes class="node">{keys}</attributes><nodes>', ()),
+    ]
+    for node in case.nodes:
+        if node.style == "blank":
+            lines.append(("", ()))
+            continue
+        again = '<attvalue for="0" value="2001"/>' if node.style == "twice" else ""
+        time = "" if node.style == "edi" else f'<attvalue for="0" value={quoteattr(node.time)}/>'
+        data = f'{time}{again if time else ""}<attvalue for="1" value={quoteattr(node.mark)}/>'
+        text = f"<node id={quoteattr(node.name)}><attvalues>{data}</attvalues></node>"
+        lines.append((text, (node.name,)))
+    lines.append(("</nodes><edges>", ()))
+    for each in case.links:
+        mark = ' type="directed"' if each.style == "directed" else ""
+        ends = f"source={quoteattr(each.source)} target={quoteattr(each.target)}"
+        start = f' start="{each.time}"' if each.time else ""
+        lines.append((f"<edge {ends}{mark}{start}/>", (each.source, each.target)))
+    lines.append(("</edges></graph></gexf>", ()))
+    written = Written()
+    written.lines("graph.gexf", lines)
+    return written
+
+
+def _pajek(case: Case) -> Written:
+    """Labels in quotes; an id with a quote cannot be written, and a time is a number."""
+    people = [node for node in case.nodes if node.style != "blank" and '"' not in node.name]
+    at: dict[str, int] = {}
+    lines: list[tuple[str, Sequence[str]]] = [("% a comment", ()), (f"*Vertices {len(people)}", ())]
+    for number, node in enumerate(people, start=1):
+        at.setdefault(node.name, number)
+        time = f" [{node.time[:4]}-*]" if node.time[:4].isdigit() else ""
+        label = "" if node.style == "twice" else f' "{node.name}" 0.5 ic Red{time}'
+        lines.append((f"{number}{label}", (node.name,)))
+    lines.append(("*Arcs" if case.commented else "*Edges", ()))
+    for each in case.links:
+        if each.source in at and each.target in at:
+            time = f" [{each.time}]" if each.time else ""
+            text = f"{at[each.source]} {at[each.target]} {each.distance or '1'}{time}"
+            lines.append((text, (each.source, each.target)))
+    written = Written()
+    written.lines("graph.net", lines)
+    return written
+
+
+def _session(case: Case) -> Written:
+    people = [node for node in case.nodes if node.style != "blank"]
+    written = Written()
+    nodes, links = [], []
+    for number, node in enumerate(people):
+        named = "id" if node.style == "extra" else "_id"
+        nodes.append({named: node.name, "when": node.time, "more": node.mark})
+        written.own("a.microbetrace", number, (node.name,))
+    for number, each in enumerate(case.links):
+        whole = {"_id": each.source} if each.style == "directed" else each.source
+        told = each.distance if each.style == "quoted" else (each.distance or None)
+        links.append({"source": whole, "target": each.target, "distance": told})
+        written.own("a.microbetrace", number, (each.source, each.target))
+    written.files["a.microbetrace"] = json.dumps({"data": {"nodes": nodes, "links": links}})
+    return written
+
+
 WRITERS: dict[str, Callable[[Case], Written]] = {
     "pair": _pair,
     "hivtrace": _hivtrace,
@@ -248,5 +325,9 @@ WRITERS: dict[str, Callable[[Case], Written]] = {
     "snap-temporal": _temporal,
     "snap-temporal and nodes": lambda case: _nodes_beside(case, _temporal(case)),
     "graphml": _graphml,
+    "gexf": _gexf,
+    "pajek": _pajek,
+    "microbetrace-session": _session,
+    "workbook": _sheets,
 }
 ONE_FORMAT = {"pair": "pair", "snap": "snap", "snap-temporal": "snap-temporal"}

@@ -5,31 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-import numpy as np
-
-from graphveil.errors import InputError, Place
-from graphveil.formats.columns.dates import undated
-from graphveil.formats.columns.names import plain
-from graphveil.formats.file_reports import file_report
 from graphveil.formats.format import Claim, Claimed, Format, ParsedFile, register
+from graphveil.formats.graphs.document import Document
+from graphveil.formats.graphs.reading import read_graph
 from graphveil.formats.options import ReadingOptions
-from graphveil.formats.parse_report import Note
-from graphveil.formats.readers.graphml.attributes import (
-    Columns,
-    chosen_values,
-    edge_selection,
-    node_selection,
-)
-from graphveil.formats.readers.graphml.elements import Document, Element, read_elements
+from graphveil.formats.readers.graphml.elements import read_elements
 from graphveil.formats.source_file import SourceFile
-from graphveil.formats.tables.selection import Selection
-from graphveil.graph.faults import Fault
-from graphveil.graph.records import Table
 
 _BEGINS = re.compile(rb"\s*<(\?xml|!--|!DOCTYPE|[\w:]*graphml)", re.IGNORECASE)
 _ROOT = re.compile(rb"<([\w.-]+:)?graphml[\s/>]")
-_DIRECTIONS = {"directed": True, "undirected": False}
-_SAID = {"true": True, "false": False, "1": True, "0": False}
 
 
 def _claims(file: SourceFile, insisted: bool, _: ReadingOptions) -> Claim | None:
@@ -42,81 +26,13 @@ def _claims(file: SourceFile, insisted: bool, _: ReadingOptions) -> Claim | None
 
 
 def _read(files: Sequence[Claimed], options: ReadingOptions) -> list[ParsedFile]:
-    return [_read_one(each, options) for each in files]
+    return [
+        read_graph(each, GRAPHML.name, _document(each.file, options), options) for each in files
+    ]
 
 
-def _read_one(claimed: Claimed, options: ReadingOptions) -> ParsedFile:
-    file = claimed.file
-    document = read_elements(file.whole(options.document_bytes), file.name, options.most_nesting)
-    people, refusal = node_selection(document, file, options)
-    linked, edge_refusal = edge_selection(document, file, options)
-    nodes = people.applied(_nodes(document, file, people), options)
-    edges = linked.applied(_edges(document, file, linked), options)
-    table = nodes.table if people.times else undated(nodes.table)
-    dated = [Note(f"dated by the attribute '{', '.join(people.times)}'")] if people.times else []
-    notes = [*dated, *nodes.notes, *edges.notes]
-    return ParsedFile(
-        file_report(claimed, GRAPHML.name, nodes=[table], edges=[edges.table], notes=notes),
-        nodes=(table,),
-        edges=(edges.table,),
-        directed=_direction(document, file),
-        without_time=refusal,
-        without_edge_time=edge_refusal,
-        left_out=() if nodes.left_out is None else (nodes.left_out,),
-        conditions=people.used | linked.used,
-        threshold=linked.threshold,
-    )
-
-
-def _nodes(document: Document, file: SourceFile, chosen: Selection) -> Table:
-    ids, faults = _required(document.nodes, "id", "node")
-    columns: Columns = {"node": ids} | chosen_values(document, "node", document.nodes, chosen)
-    table = _table(columns, document.nodes, file, {"node": "id", **chosen.columns})
-    return table.marked(*faults)
-
-
-def _edges(document: Document, file: SourceFile, chosen: Selection) -> Table:
-    found = {end: _required(document.edges, end, end) for end in ("source", "target")}
-    columns: Columns = {end: ids for end, (ids, _) in found.items()}
-    columns |= chosen_values(document, "edge", document.edges, chosen)
-    faults = [fault for _, faults in found.values() for fault in faults]
-    return _table(columns, document.edges, file, chosen.columns).marked(*faults)
-
-
-def _required(
-    elements: Sequence[Element], name: str, column: str
-) -> tuple[list[str | None], list[Fault]]:
-    """An attribute of every element, and those that lack it, as a fault of our column."""
-    given = [element.given.get(name) for element in elements]
-    lacking = np.array([row for row, value in enumerate(given) if value is None], np.int64)
-    rule, hint = f"the element has no {name}", "Every node needs an id, every edge two ends."
-    return given, [Fault(lacking, column, rule, hint)] if len(lacking) else []
-
-
-def _table(
-    columns: Columns,
-    elements: Sequence[Element],
-    file: SourceFile,
-    names: dict[str, str],
-) -> Table:
-    import polars as pl
-
-    series = {name: pl.Series(values, dtype=pl.String) for name, values in columns.items()}
-    lines = np.array([element.line for element in elements], dtype=np.int64)
-    return Table(pl.DataFrame(series), file.name, names=names, numbers=lines)
-
-
-def _direction(document: Document, file: SourceFile) -> bool | None:
-    """What the graph says; refuses an edge that says otherwise."""
-    default = _DIRECTIONS.get(plain(document.edge_default or ""))
-    for edge in document.edges:
-        if _SAID.get(plain(edge.given.get("directed", "")), default) != default:
-            raise InputError(
-                "the edge has another direction than edgedefault says of all",
-                place=Place(file.name, edge.line, "directed"),
-                hint="Make all edges directed, or none, and say so in edgedefault.",
-            )
-    return default
+def _document(file: SourceFile, options: ReadingOptions) -> Document:
+    return read_elements(file.whole(options.document_bytes), file.name, options.most_nesting)
 
 
 GRAPHML = register(

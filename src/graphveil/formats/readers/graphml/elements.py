@@ -11,47 +11,12 @@ from typing import NoReturn
 from xml.parsers import expat
 
 from graphveil.errors import InputError, Place
+from graphveil.formats.graphs.document import MOST_ELEMENTS, Document, Element, Key
 
-MOST_ELEMENTS = 10_000_000  # half a kilobyte of memory each
 _NOT_READ = {
     "hyperedge": "hyperedges are not supported",
     "graph": "several graphs, or graphs within graphs, are not supported",
 }
-
-
-@dataclass(frozen=True)
-class Key:
-    """An attribute that the document declares."""
-
-    name: str
-    domain: str
-    default: str | None
-
-
-@dataclass(frozen=True)
-class Element:
-    """A node or an edge: its line, its XML attributes, and its data by key."""
-
-    line: int
-    given: dict[str, str]
-    data: dict[str, str]
-
-
-@dataclass(frozen=True)
-class Document:
-    """What a GraphML file holds.
-
-    Attributes:
-        keys: the declared attributes, by their id.
-        edge_default: "directed" or "undirected", or whatever else the graph says.
-        nodes: in the order of the file.
-        edges: in the order of the file.
-    """
-
-    keys: dict[str, Key]
-    edge_default: str | None
-    nodes: list[Element]
-    edges: list[Element]
 
 
 def read_elements(raw: bytes, name: str, most_nesting: int) -> Document:

@@ -27,7 +27,7 @@ from graphveil.formats.readers.hivtrace.dates import (
     no_date_field,
     values_named,
 )
-from graphveil.formats.readers.hivtrace.document import read_network
+from graphveil.formats.readers.hivtrace.document import IS_SESSION, read_network
 from graphveil.formats.readers.hivtrace.links import read_links
 from graphveil.formats.readers.hivtrace.sections import Section, faults_of, is_text, section
 from graphveil.formats.source_file import SourceFile
@@ -38,7 +38,7 @@ _BEGINS = re.compile(rb"(\xef\xbb\xbf)?\s*\{")
 
 
 def _claims(file: SourceFile, insisted: bool, _: ReadingOptions) -> Claim | None:
-    if not insisted and not _BEGINS.match(file.head):
+    if not insisted and (not _BEGINS.match(file.head) or IS_SESSION.match(file.head)):
         return None
     return Claim("network", "JSON with sections of HIV-TRACE")
 

@@ -15,6 +15,11 @@ from graphveil.errors import InputError, Place
 from graphveil.formats.options import ReadingOptions
 from graphveil.formats.source_file import SourceFile, decoded
 
+# How a saved session of MicrobeTrace begins, which is JSON as well.
+IS_SESSION = re.compile(
+    rb'(\xef\xbb\xbf)?\s*\{\s*"'
+    rb'(data|session|commonService|style|meta|files|state|network|tabs|version)"'
+)
 _WRAPPER = "trace_results"
 _BLOCK = 1 << 22
 _STEPS = np.zeros(256, np.int8)  # by how much each byte changes the depth
@@ -27,7 +32,7 @@ _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[{}\[\]:]', re.DOTALL)
 
 def read_network(file: SourceFile, options: ReadingOptions) -> dict[str, Any]:
     """The network, with or without its wrapper, or a refusal."""
-    data = _json(file, options)
+    data = read_json(file, options)
     network = data.get(_WRAPPER, data) if isinstance(data, dict) else data
     if not isinstance(network, dict):
         raise InputError(
@@ -38,7 +43,7 @@ def read_network(file: SourceFile, options: ReadingOptions) -> dict[str, Any]:
     return network
 
 
-def _json(file: SourceFile, options: ReadingOptions) -> Any:
+def read_json(file: SourceFile, options: ReadingOptions) -> Any:
     """The document, or a refusal with its line."""
     raw = file.whole(options.document_bytes)
     text = decoded(raw, file.name)

@@ -1,4 +1,4 @@
-"""Attributes in GraphML: which declared ones date and judge elements, and what these say."""
+"""Attributes of graphs: which declared ones date and judge elements, and what these say."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Literal
 from graphveil.errors import InputError, Place
 from graphveil.formats.columns.dates import look_like_dates
 from graphveil.formats.columns.names import names_by_text, no_such, plain, unnamed_date
+from graphveil.formats.graphs.document import Document, Element
 from graphveil.formats.options import ReadingOptions
-from graphveil.formats.readers.graphml.elements import Document, Element
 from graphveil.formats.source_file import SourceFile
 from graphveil.formats.tables.dating import OWN_TIME, named_columns
 from graphveil.formats.tables.selection import Selection

@@ -1,0 +1,1 @@
+"""Graphs as single documents: GraphML, GEXF and Pajek share what follows their parsing."""

@@ -1,0 +1,42 @@
+"""Graphs as documents describe them: declared attributes, nodes and edges, each with its line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+MOST_ELEMENTS = 10_000_000  # half a kilobyte of memory each
+
+
+@dataclass(frozen=True)
+class Key:
+    """An attribute that the document declares."""
+
+    name: str
+    domain: str
+    default: str | None
+
+
+@dataclass(frozen=True)
+class Element:
+    """A node or an edge: its line, its own attributes, and its data by key."""
+
+    line: int
+    given: dict[str, str]
+    data: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Document:
+    """What a file holds.
+
+    Attributes:
+        keys: the declared attributes, by their id.
+        edge_default: "directed" or "undirected", or whatever else the graph says.
+        nodes: in the order of the file; each has an `id`.
+        edges: in the order of the file; each has a `source` and a `target`.
+    """
+
+    keys: dict[str, Key]
+    edge_default: str | None
+    nodes: list[Element]
+    edges: list[Element]

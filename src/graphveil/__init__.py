@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from graphveil.graph.projection import greedy_projection, time_aware_projection
     from graphveil.graph.report import IntakeReport
     from graphveil.graph.sequence import GraphSequence
-    from graphveil.planning.best_split import best_shares
     from graphveil.planning.intervals import change_interval, interval
     from graphveil.planning.plan import Plan
     from graphveil.planning.planner import compare, plan
+    from graphveil.planning.shares import best_shares
     from graphveil.series.release import Release
     from graphveil.series.series import Series
     from graphveil.statistics.pattern_shape import Pattern
@@ -63,10 +63,10 @@ _HOMES = {
     "graphveil.graph.projection": ("greedy_projection", "time_aware_projection"),
     "graphveil.graph.report": ("IntakeReport",),
     "graphveil.graph.sequence": ("GraphSequence",),
-    "graphveil.planning.best_split": ("best_shares",),
     "graphveil.planning.intervals": ("change_interval", "interval"),
     "graphveil.planning.plan": ("Plan",),
     "graphveil.planning.planner": ("compare", "plan"),
+    "graphveil.planning.shares": ("best_shares",),
     "graphveil.series.release": ("Release",),
     "graphveil.series.series": ("Series",),
     "graphveil.statistics.pattern_shape": ("Pattern",),

@@ -15,7 +15,7 @@ from graphveil.noise.exact_numbers import Exact
 from graphveil.planning.plan import Plan
 from graphveil.planning.planner import plan
 from graphveil.planning.shares import (
-    _checked,
+    checked,
     equal_relative_error,
     equal_shares,
     weighted_shares,
@@ -112,4 +112,4 @@ def test_shares_that_are_not_positive_or_do_not_use_up_the_total_are_refused(
     parts: list[Fraction],
 ) -> None:
     with pytest.raises(ParameterError, match="total: cannot be split"):
-        _checked(parts, Fraction(1))
+        checked(parts, Fraction(1))

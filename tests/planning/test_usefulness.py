@@ -6,7 +6,7 @@ import pytest
 
 from graphveil import DegreeBound, plan, statistic
 from graphveil.errors import ParameterError
-from graphveil.planning.usefulness import Judgement, Usefulness
+from graphveil.planning.usefulness import Judgement, Usefulness, percent
 
 
 @pytest.mark.parametrize(
@@ -32,8 +32,17 @@ def test_a_size_is_a_whole_number(expected: int) -> None:
         Judgement(1.0, expected)
 
 
-def test_the_largest_size_is_one() -> None:
+def test_the_smallest_and_the_largest_size() -> None:
+    assert Judgement(1.0, 1).share == 1
     assert Judgement(1.0, 10**15).share == 1e-15
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [(0.004, "0.4%"), (0.07, "7.0%"), (0.1, "10%"), (0.152, "15%"), (12.5, "1,250%")],
+)
+def test_percent_has_a_decimal_only_where_it_is_small(share: float, text: str) -> None:
+    assert percent(share) == text
 
 
 def test_it_reads_well() -> None:

@@ -16,12 +16,6 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.errors import ParameterError
-from graphveil.noise.exact_numbers import Exact
-from graphveil.planning.plan import Plan
-from graphveil.planning.shares import at_another_price, equal_shares, positive, sizes_of
-from graphveil.planning.spans import achieved
-
 Floats = NDArray[np.float64]
 Curve: TypeAlias = Callable[[Fraction], float]  # the error of a series for its ε
 
@@ -29,44 +23,6 @@ HALVINGS = 7  # of the total: where curves are asked for; between, they are powe
 FINEST = 1500  # units into which a total is split at most
 WORTH = 1.003  # a sum of errors that is larger by a third of a percent, for shares that read well
 VANISHING = 1e-12  # errors below are as good as none
-
-
-def best_shares(
-    total: Exact,
-    plans: Sequence[Plan],
-    expected: Sequence[int],
-    weights: Sequence[Exact] | None = None,
-) -> tuple[Fraction, ...]:
-    """The shares with the smallest sum of errors, each in parts of the size that is expected.
-
-    The error of a series is what its plan minimises: the mean over its releases, unless it says
-    otherwise. The shares add up to the total exactly, and are rounded to read well, for at most a
-    third of a percent of that sum.
-
-    Args:
-        total: the ε to split.
-        plans: one plan per series; the ε in it plays no part.
-        expected: a public guess of the size of each series' number at the last release; never the
-            number itself.
-        weights: how much each series matters against the others; equally, unless said.
-
-    Examples:
-        >>> plans = [plan(name, 15, epsilon=1, horizon=10) for name in ("nodes", "edges")]
-        >>> nodes, edges = best_shares(2, plans, expected=[500, 500])
-        >>> nodes + edges == 2, nodes < edges
-        (True, True)
-    """
-    sizes = sizes_of(expected, plans)
-    importance = [1] * len(plans) if weights is None else list(weights)
-    if len(importance) != len(plans):
-        raise ParameterError("weights", f"must have one for each of {len(plans)} plans")
-    pairs = zip(importance, sizes, strict=True)
-    parts = [float(positive("weights", weight) / size) for weight, size in pairs]
-    return best_split(positive("total", total), [_curve(each) for each in plans], parts)
-
-
-def _curve(plan: Plan) -> Curve:
-    return lambda epsilon: achieved(at_another_price(plan, epsilon))
 
 
 def best_split(
@@ -86,7 +42,7 @@ def best_split(
     sampled = [_sampled(_halves(total), curve, weight) for curve, weight in pairs]
     units = list(_units(total, len(curves)))
     least = _split(total, units[-1], sampled)[0]
-    equal = equal_shares(total, len(curves))
+    equal = (total / len(curves),) * len(curves)
     if _sum(sampled, equal) <= worth * least:
         return equal
     splits = (_split(total, unit, sampled) for unit in units)

@@ -11,7 +11,9 @@ from fractions import Fraction
 
 from graphveil.errors import ParameterError
 from graphveil.noise.exact_numbers import Exact, exact
+from graphveil.planning.best_split import Curve, best_split
 from graphveil.planning.plan import Plan
+from graphveil.planning.spans import achieved
 
 GRAIN = 10_000  # relative errors are equalised with shares in units of total / GRAIN
 ROUNDS = 6  # of refining them; the error is nearly proportional to 1/ε, so few are needed
@@ -31,7 +33,46 @@ def weighted_shares(total: Exact, weights: Sequence[Exact]) -> tuple[Fraction, .
         raise ParameterError("weights", "must name at least one series")
     parts = [positive("weights", weight) for weight in weights]
     whole = sum(parts)
-    return _checked([budget * part / whole for part in parts], budget)
+    return checked([budget * part / whole for part in parts], budget)
+
+
+def best_shares(
+    total: Exact,
+    plans: Sequence[Plan],
+    expected: Sequence[int],
+    weights: Sequence[Exact] | None = None,
+) -> tuple[Fraction, ...]:
+    """The shares with the smallest sum of errors, each in parts of the size that is expected.
+
+    The error of a series is what its plan minimises: the mean over its releases, unless it says
+    otherwise. The shares add up to the total exactly, and are rounded to read well, for at most a
+    third of a percent of that sum.
+
+    Args:
+        total: the ε to split.
+        plans: one plan per series; the ε in it plays no part.
+        expected: a public guess of the size of each series' number at the last release; never the
+            number itself.
+        weights: how much each series matters against the others; equally, unless said.
+
+    Examples:
+        >>> plans = [plan(name, 15, epsilon=1, horizon=10) for name in ("nodes", "edges")]
+        >>> nodes, edges = best_shares(2, plans, expected=[500, 500])
+        >>> nodes + edges == 2, nodes < edges
+        (True, True)
+    """
+    sizes = sizes_of(expected, plans)
+    importance = [1] * len(plans) if weights is None else list(weights)
+    if len(importance) != len(plans):
+        raise ParameterError("weights", f"must have one for each of {len(plans)} plans")
+    pairs = zip(importance, sizes, strict=True)
+    parts = [float(positive("weights", weight) / size) for weight, size in pairs]
+    budget = positive("total", total)
+    return checked(best_split(budget, [_curve(each) for each in plans], parts), budget)
+
+
+def _curve(plan: Plan) -> Curve:
+    return lambda epsilon: achieved(at_another_price(plan, epsilon))
 
 
 def equal_relative_error(
@@ -53,7 +94,7 @@ def equal_relative_error(
         if renewed == shares:
             break
         shares = renewed
-    return _checked(shares, budget)
+    return checked(shares, budget)
 
 
 def _error(plan: Plan, epsilon: Fraction, size: Fraction) -> float:
@@ -82,7 +123,7 @@ def _in_grains(parts: list[float], total: Fraction) -> list[Fraction]:
     return [total * grain / GRAIN for grain in grains]
 
 
-def _checked(shares: list[Fraction], total: Fraction) -> tuple[Fraction, ...]:
+def checked(shares: Sequence[Fraction], total: Fraction) -> tuple[Fraction, ...]:
     """The shares, once it is certain that they sum to the total, exactly."""
     if sum(shares) != total or min(shares) <= 0:
         raise ParameterError("total", "cannot be split into positive shares that sum to it")

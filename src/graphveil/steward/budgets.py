@@ -283,11 +283,12 @@ def _splits(
 ) -> Iterator[tuple[Fraction, tuple[Fraction, ...]]]:
     """Every total with its shares."""
     from graphveil.planning.best_split import best_split, known_between
-    from graphveil.planning.shares import equal_shares
+    from graphveil.planning.shares import checked, equal_shares
 
     if not _sized(contenders):
         yield from ((each, equal_shares(each, len(contenders))) for each in totals(low, high))
         return
     curves = [known_between(each.error, low, high) for each in contenders]
     weights = [float(each.weight / (each.expected or 1)) for each in contenders]
-    yield from ((each, best_split(each, curves, weights, worth=1.0)) for each in totals(low, high))
+    for total in totals(low, high):
+        yield total, checked(best_split(total, curves, weights, worth=1.0), total)

@@ -93,13 +93,14 @@ def _best(
     promise: Promise, series: Sequence[SeriesPromise], wishes: Sequence[SeriesWish]
 ) -> tuple[Fraction, ...]:
     from graphveil.planning.best_split import best_split
-    from graphveil.planning.shares import positive
+    from graphveil.planning.shares import checked, positive
 
     weights = [
         float(positive("weight", wish.weight or 1) / (wish.expected or 1)) for wish in wishes
     ]
     total = sum((Fraction(each.epsilon) for each in series), Fraction())
-    return best_split(total, [error_curve(promise, each) for each in series], weights)
+    curves = [error_curve(promise, each) for each in series]
+    return checked(best_split(total, curves, weights), total)
 
 
 def error_curve(promise: Promise, series: SeriesPromise, first_step: int = 0) -> Curve:

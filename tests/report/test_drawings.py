@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib.resources import files
 from itertools import pairwise
 from typing import Any
 from xml.etree import ElementTree
@@ -10,14 +11,16 @@ from xml.etree import ElementTree
 import pytest
 
 from graphveil.calendar.calendar import Calendar
-from graphveil.report.charts import drawing
+from graphveil.report.chart_style import thinned
+from graphveil.report.charts import chart, drawing
 from graphveil.report.drawings.counts import Counts
-from graphveil.report.drawings.frame import BAND, NARROW, PROCESSED, RAW, WIDE, Size
+from graphveil.report.drawings.frame import BAND, NARROW, PAPER, PROCESSED, RAW, WIDE, Size
 from graphveil.report.drawings.over_steps import MANY
 from graphveil.report.drawings.step_ticks import step_ticks
 from graphveil.study.public.public_part import PublicPart
 from public_parts import promise, published
 
+STYLE = files("graphveil.report").joinpath("templates/page.css").read_text(encoding="utf-8")
 SVG = "{http://www.w3.org/2000/svg}"
 CALENDARS: dict[str, dict[str, Any]] = {
     "years": {"every": 1, "unit": "year", "first": "2005"},
@@ -177,3 +180,23 @@ def test_foreign_texts_are_escaped() -> None:
     series = part.series[1].model_copy(update={"statistic": "new", "summary": '<b>&"x"</b>'})
     found = ElementTree.fromstring(drawing(series, part.promise.calendar))
     assert '<b>&"x"</b>' in [each.text for each in found.iter(f"{SVG}text")]
+
+
+@pytest.mark.parametrize(("steps", "place"), [(1, 1), (8, 1), (8, 3), (MANY, 1)])
+def test_every_colour_has_another_one_in_the_dark(steps: int, place: int) -> None:
+    part = part_of(steps)
+    text = drawing(part.series[place], part.promise.calendar, titled=False).decode()
+    for use, colour in set(re.findall(r'(fill|stroke)="(#[0-9a-f]{6})"', text)) - {("fill", PAPER)}:
+        assert f'figure svg [{use}="{colour}"] {{ {use}: var(--' in STYLE
+    assert f'figure svg > rect[fill="{PAPER}"]' in STYLE
+
+
+def test_charts_for_notebooks_have_even_labels_and_lines_over_their_dots() -> None:
+    assert thinned(["2005", "2006", "2007"]) == ["2005", "2006", "2007"]
+    assert thinned([str(year) for year in range(1905, 2005)])[-3:] == ["1984", "1994", "2004"]
+    marks = [each["mark"] for each in chart(part_of(3).series[1]).to_dict()["layer"]]
+    assert [(mark["type"], mark["color"]) for mark in marks[:3]] == [
+        ("area", BAND), ("point", RAW), ("line", PROCESSED),
+    ]  # fmt: skip
+    long = chart(part_of(MANY).series[1]).to_dict()["layer"]
+    assert "point" not in [each["mark"]["type"] for each in long]

@@ -1,9 +1,11 @@
-"""How the report's charts look: colours, fonts, legend, axes."""
+"""How charts for notebooks look: fonts, legend, axes; their colours are those of the page."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from graphveil.report.drawings.frame import GRID, INK, MUTED, PAPER
+from graphveil.report.drawings.svg import FONT
 from graphveil.report.wording import budget, cut, heading
 
 if TYPE_CHECKING:
@@ -12,12 +14,6 @@ if TYPE_CHECKING:
     from graphveil.study.public.history import PublishedSeries
 
 WIDTH, HEIGHT = 640, 260
-# Colour-blind readers can distinguish blue and vermilion, and the shapes differ anyway. The
-# page's style sheet names these colours to exchange them in the dark.
-INK, MUTED, GRID, PAPER = "#1f2937", "#5b6472", "#e5e7eb", "#ffffff"
-PROCESSED, RAW, BAND = "#1d5fa8", "#c2410c", "#cfe0f3"
-EARLIER = ("#b9a3d0", "#9277b5", "#6b4b93")  # from the oldest to the newest
-FONT = "Helvetica, Arial, 'Liberation Sans', sans-serif"
 MILLIONS = 1e7  # from here on, counts are written as "12M"
 LETTER = 7  # pixels that a letter of an axis label takes
 LEGEND_AT, SAMPLE = -16, 22  # where the legend stands, and how long its samples are
@@ -45,15 +41,10 @@ def from_zero(values: list[float]) -> bool:
 
 
 def thinned(labels: list[str], width: int = WIDTH) -> list[str]:
-    """The first label, the last, and as many between as can be read."""
+    """The last label, and as many before it, evenly spaced, as can be read."""
     room = max(2, width // (LETTER * max(len(label) for label in labels) + 14))
     stride = next(s for s in _strides() if (len(labels) - 1) / s <= room - 1)
-    kept = labels[::stride]
-    if kept[-1] != labels[-1]:
-        if (len(labels) - 1) % stride <= stride / 2:
-            kept = kept[:-1] or kept
-        kept = [*kept, labels[-1]]
-    return kept
+    return labels[::-stride][::-1]
 
 
 def _strides() -> list[int]:

@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from graphveil.report.chart_style import (
-    BAND,
-    PROCESSED,
-    RAW,
-    dressed,
-    from_zero,
-    layer,
-    legend,
-    quantity,
-    thinned,
-)
+from graphveil.report.chart_style import dressed, from_zero, layer, legend, quantity, thinned
+from graphveil.report.drawings.frame import BAND, PROCESSED, RAW
+from graphveil.report.drawings.over_steps import MANY
 from graphveil.report.wording import percent
 
 if TYPE_CHECKING:
@@ -22,28 +14,36 @@ if TYPE_CHECKING:
 
     from graphveil.study.public.history import PublishedSeries
 
-MANY = 40  # releases from which on points are drawn smaller
-
 
 def scalar_chart(series: PublishedSeries) -> altair.LayerChart:
     """Raw values as points, processed ones as a line, and the interval as a band."""
     values = _values(series)
     x, (low, high, processed, raw) = _steps(values), _counts(values)
-    size = 45 if len(values) < MANY else 22
     band: dict[str, Any] = {"type": "area", "color": BAND, "opacity": 1}
     if len(values) == 1:  # an area needs two steps to be seen
         band = {"type": "rule", "color": BAND, "strokeWidth": 14}
     layers = [
         layer(values, **band).encode(x=x, y=low, y2=high),
+        layer(values, **raw_mark(len(values))).encode(x=x, y=raw),
         layer(values, type="line", color=PROCESSED, strokeWidth=2.5).encode(x=x, y=processed),
-        layer(values, type="point", color=RAW, filled=True, opacity=1, size=size).encode(
-            x=x, y=raw
-        ),
     ]
     if len(values) == 1:
         tick = layer(values, type="tick", color=PROCESSED, thickness=2.5, width=28)
-        layers[1] = tick.encode(x=x, y=processed)
+        layers[2] = tick.encode(x=x, y=processed)
     return dressed([*layers, *legend(_samples(series))], series)
+
+
+def raw_mark(count: int) -> dict[str, Any]:
+    """Dots, or a thin line where there are so many that dots would hide the other line."""
+    if count < MANY:
+        return {"type": "point", "color": RAW, "filled": True, "opacity": 1, "size": 45}
+    return {"type": "line", "color": RAW, "strokeWidth": 0.8}
+
+
+def raw_sample(count: int) -> dict[str, Any]:
+    """What a legend shows of so many raw values."""
+    mark = raw_mark(count)
+    return mark if mark["type"] == "point" else mark | {"type": "rule"}
 
 
 def _values(series: PublishedSeries) -> list[dict[str, Any]]:
@@ -81,6 +81,6 @@ def _samples(series: PublishedSeries) -> list[tuple[str, dict[str, Any]]]:
     level = percent(series.releases[-1].level)
     return [
         ("processed value", {"type": "rule", "color": PROCESSED, "strokeWidth": 2.5}),
-        ("raw value", {"type": "point", "color": RAW, "filled": True, "opacity": 1, "size": 45}),
+        ("raw value", raw_sample(len(series.releases))),
         (f"{level} interval", {"type": "rect", "color": BAND, "opacity": 1}),
     ]

@@ -4,18 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from graphveil.report.chart_style import (
-    BAND,
-    EARLIER,
-    PROCESSED,
-    RAW,
-    dressed,
-    from_zero,
-    layer,
-    legend,
-    quantity,
-    thinned,
-)
+from graphveil.report.chart_style import dressed, from_zero, layer, legend, quantity, thinned
+from graphveil.report.drawings.frame import BAND, EARLIER, PROCESSED
+from graphveil.report.scalar_chart import raw_mark, raw_sample
 from graphveil.report.wording import degrees, percent
 
 if TYPE_CHECKING:
@@ -42,10 +33,8 @@ def vector_chart(series: PublishedSeries) -> altair.LayerChart:
         line = layer(_values(made), type="line", color=colour, strokeWidth=1.5)
         layers.append(line.encode(x=x, y=y["processed"]))
     layers += [
+        layer(values, **raw_mark(len(values))).encode(x=x, y=y["raw"]),
         layer(values, type="line", color=PROCESSED, strokeWidth=2.5).encode(x=x, y=y["processed"]),
-        layer(values, type="point", color=RAW, filled=True, opacity=1, size=45).encode(
-            x=x, y=y["raw"]
-        ),
     ]
     return dressed([*layers, *legend(_samples(series, earlier))], series)
 
@@ -87,7 +76,7 @@ def _samples(
     thin = {"type": "rule", "strokeWidth": 1.5}
     return [
         (f"{last.label}, processed", {"type": "rule", "color": PROCESSED, "strokeWidth": 2.5}),
-        ("raw", {"type": "point", "color": RAW, "filled": True, "opacity": 1, "size": 45}),
+        ("raw", raw_sample(len(last.raw))),
         (f"{percent(last.level)} interval", {"type": "rect", "color": BAND, "opacity": 1}),
         *((made.label, thin | {"color": colour}) for colour, made in earlier),
     ]

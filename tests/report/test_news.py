@@ -72,6 +72,21 @@ def test_sentences_say_by_when_and_how_it_compares() -> None:
 
 
 @pytest.mark.parametrize(
+    ("every", "first", "words"),
+    [
+        (1, "2020-03-02", "New on 4 March 2020 against 3 March 2020: "),
+        (7, "2020-03-02", "New from 16 March 2020 to 22 March 2020 against 9 March 2020 to 15 "),
+    ],
+)
+def test_days_and_weeks_are_compared_in_plain_words(every: int, first: str, words: str) -> None:
+    calendar = {"every": every, "unit": "day", "first": first, "last": None}
+    part = PublicPart.of(published(promise(calendar=calendar), 3, 40).rows)
+    links = part.series[1]
+    told = news(links, links.releases[-1], part.promise.calendar)
+    assert [each for each in told if each.startswith(words)] == told[1:2]
+
+
+@pytest.mark.parametrize(
     ("low", "high", "words"),
     [
         (3, 1200, "3 to 1,200 more"),

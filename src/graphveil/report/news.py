@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from graphveil.calendar import phrases
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from graphveil.study.public.history import PublishedSeries
 
 TOO_NOISY = "too noisy to tell"
+_PREPOSITION = re.compile("^(?:in|on|at|from) ")
 
 
 def reading(series: PublishedSeries, made: ReleaseMade, calendar: Calendar) -> str:
@@ -51,7 +53,7 @@ def _told(series: PublishedSeries, each: PublishedChange, calendar: Calendar) ->
     """A change as a sentence."""
     when = during(calendar, each.step, each.over)
     if each.kind == changes.AGAINST:
-        before = during(calendar, each.step - each.over, each.over).removeprefix("in ")
+        before = _PREPOSITION.sub("", during(calendar, each.step - each.over, each.over))
         what = "New" if series.monotone else "The change"
         return f"{what} {when} against {before}: {verdict(each)}."
     if series.monotone:

@@ -10,7 +10,6 @@ from math import inf
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import isotonic_regression
 
 from graphveil.planning.covariance import (
     LEAST,
@@ -68,6 +67,8 @@ class Rising:
         The second has the precision of the noise, which the first has not; but where noise is large
         it only ever adds, so it may not end above the first.
         """
+        from scipy.optimize import isotonic_regression  # which takes long to import
+
         levels = clipped(isotonic_regression(raw, weights=self._weights).x)
         if self._precision is None:
             return levels

@@ -200,8 +200,10 @@ class MovesNoise(JointLaw):
         for place in np.flatnonzero(least > NEGLIGIBLE * least.max()).tolist():
             a = place - reach
             first, last = max(0, -a - reach, -2 * a - reach), min(reach - max(a, 0), reach - 2 * a)
-            x = np.arange(first, last + 1)
-            chances[x] += least[place] * most[a + x + reach] * rest[reach - 2 * a - x]
+            end = max(first, last + 1)
+            # Slices, as they are read in one go; the rest is as likely to be −2a − x as 2a + x.
+            here, there = (slice(at + first, at + end) for at in (reach + a, reach + 2 * a))
+            chances[first:end] += least[place] * most[here] * rest[there]
         return chances
 
     def _sums(self, *counts: int) -> tuple[Floats, ...]:

@@ -1,4 +1,4 @@
-"""Puts pages that stand outside docs/ on the site: those of the root and of the benchmarks.
+"""Puts pages that stand outside docs/ on the site: of the root, the benchmarks and examples.
 
 A hook of mkdocs. On the site, the root of the repository and docs/ are one folder.
 """
@@ -24,6 +24,7 @@ PAGES = (
     "benchmarks/RESULTS.md",
     "benchmarks/STUDY.md",
     "benchmarks/graphs.py",
+    "examples/study.ipynb",
 )
 
 
@@ -36,4 +37,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def on_page_markdown(markdown: str, **_: object) -> str:
     """Let links between docs/ and the root lead to the one folder that the site has."""
-    return re.sub(r"\]\((?:\.\./|docs/)", "](", markdown)
+    return re.sub(r"\]\((\.\./docs/|\.\./|docs/)", _on_the_site, markdown)
+
+
+def _on_the_site(link: re.Match[str]) -> str:
+    """How a link begins there; only pages of a folder beside docs/ go out of theirs."""
+    return "](../" if link[1] == "../docs/" else "]("

@@ -81,6 +81,9 @@ def test_quiet_is_silent_and_works_all_the_same(tmp_path: Path) -> None:
         told = finished.err.splitlines()
         assert not told or (verb == "promise" and len(told) == 1), (verb, told)  # a warning
     assert json.loads(graphveil("status", str(tmp_path / "study"), "--quiet", "--json").out)
+    refused = graphveil("publish", str(tmp_path / "nowhere"), "--quiet")
+    assert (refused.code, refused.out) == (7, "")
+    assert "there is no study" in refused.err
 
 
 @pytest.mark.parametrize("verb", COMMANDS)

@@ -57,6 +57,13 @@ def test_they_are_ignored_and_counted(study: Study) -> None:
     assert [check.name for check in verify(study)]
 
 
+def test_bad_rows_may_be_skipped_besides(study: Study) -> None:
+    nodes = [*NODES, ("f", "soon")]
+    found = study.add(from_rows(nodes, LINKS), ignore_after_end=True, skip_bad=True).findings
+    assert (found.intake.nodes_added, found.intake.nodes_after_end) == (3, 3)
+    assert [len(each) for each in found.skipped] == [1]
+
+
 def test_who_is_known_stays_known(study: Study) -> None:
     study.add(from_rows([("a", 2001), ("b", 2002)], [("a", "b")]))
     again = from_rows([("a", 2007), ("b", 2002), ("c", 2007)], [("a", "b"), ("a", "c")])

@@ -202,6 +202,16 @@ def test_data_that_cannot_be_taken_are_refused(
     assert not study.status().is_open
 
 
+def test_people_without_a_date_may_be_left_out(study: Study, place: Path) -> None:
+    nodes = pl.DataFrame({"node": ["ann", "bob"], "time": [2001, None]})
+    nodes.write_csv(place / "nodes.csv")
+    for data in (nodes, "nodes.csv"):
+        with pytest.raises(GraphveilError, match="time is missing"):
+            study.add(data, dry_run=True)
+        found = study.add(data, undated="drop", dry_run=True).added.findings.intake
+        assert (found.nodes_added, found.nodes_undated) == (1, 1)
+
+
 def test_steps_are_published_by_their_names(study: Study) -> None:
     study.add(NODES, LINKS, **CALLED)  # type: ignore[arg-type]
     assert study.publish().labels == ("2001",)

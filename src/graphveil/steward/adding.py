@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from graphveil.errors import InputError, ParameterError, RecordError
 from graphveil.formats.parse_report import ParseReport
@@ -139,6 +139,7 @@ def add_records(
     complete: bool = False,
     skip_bad: bool = False,
     ignore_after_end: bool = False,
+    undated: Literal["refuse", "first", "drop"] | None = None,
     dry_run: bool = False,
 ) -> Addition:
     """Keep records that are here already; the first ones open the study.
@@ -150,6 +151,7 @@ def add_records(
         complete: whether they are everything, so that what has vanished is reported.
         skip_bad: leave out the rows that break a rule, and list them beside the batch.
         ignore_after_end: leave out records of after the last step, and count them.
+        undated: what becomes of people without a date; None leaves it to the study's rule.
         dry_run: only check; change nothing.
     """
     from graphveil.study import Study
@@ -162,6 +164,7 @@ def add_records(
             complete=complete,
             skip_bad=skip_bad,
             ignore_after_end=ignore_after_end,
+            undated=undated,
             dry_run=dry_run,
         )
     return Addition(None, added)

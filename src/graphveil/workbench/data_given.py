@@ -50,11 +50,11 @@ class Files:
     paths: list[Path]
     names: Names
 
-    def options(self, more: ReadingOptions | None) -> ReadingOptions:
+    def options(self, more: ReadingOptions | None, undated: str | None) -> ReadingOptions:
         """How to read them."""
         from graphveil.formats import ReadingOptions
 
-        told: dict[str, Any] = _given(**vars(self.names))
+        told: dict[str, Any] = _given(**vars(self.names), undated=undated)
         return replace(more or ReadingOptions(), **told)
 
 

@@ -227,6 +227,7 @@ class Study:
         complete: bool = False,
         skip_bad: bool = False,
         ignore_after_end: bool = False,
+        undated: Literal["refuse", "first", "drop"] | None = None,
         change_reading: bool = False,
         dry_run: bool = False,
     ) -> Addition:
@@ -245,6 +246,7 @@ class Study:
             complete: whether this is everything, so that what has vanished is reported.
             skip_bad: leave out the rows that break a rule, and list them beside the batch.
             ignore_after_end: leave out records of after the last step, and count them.
+            undated: what becomes of people without a date; None leaves it to the study's rule.
             change_reading: read files otherwise than those before.
             dry_run: only read and check; change nothing.
 
@@ -269,12 +271,14 @@ class Study:
         found = data_given.recognised(data, names)
         if not isinstance(found, data_given.Files):
             data_given.require_for_files(format=format, options=options)
-            return adding.add_records(self.folder, found.records, directed=found.directed, **how)
+            return adding.add_records(
+                self.folder, found.records, directed=found.directed, undated=undated, **how
+            )
         return adding.add(
             self.folder,
             found.paths,
             format=format,
-            options=found.options(options),
+            options=found.options(options, undated),
             change_reading=change_reading,
             **how,
         )

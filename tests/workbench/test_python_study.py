@@ -79,6 +79,14 @@ def test_bounds_of_every_kind(place: Path, given: dict[str, Any], told: dict[str
         assert getattr(bound, key) == value
 
 
+def test_series_on_one_line_are_those_of_the_commands(place: Path) -> None:
+    made = Study.create("study", **PLAIN | {"series": ["nodes", "high-degree:tau=2@1/4=hubs"]})
+    nodes, hubs = made.promise.series
+    assert (nodes.name, nodes.statistic) == ("nodes", "nodes")
+    assert (hubs.name, hubs.epsilon, str(hubs.counted())) == ("hubs", "0.25", "high-degree (tau=2)")
+    assert "hubs: high-degree (tau=2); ε = 0.25; nothing published" in str(made)
+
+
 @pytest.mark.parametrize("nothing", [None, NoBound()])
 def test_a_study_may_promise_nothing(place: Path, nothing: NoBound | None) -> None:
     more = {"bound": nothing, "bound_reason": None, "series": {"edges": {"projection": 5}}}

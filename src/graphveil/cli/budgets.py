@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from graphveil.cli.expectations import size_of, sizes_by_series, with_options
 from graphveil.cli.output import print_json, print_table, three_digits, working
-from graphveil.cli.series_syntax import entry_value, projection_of
 from graphveil.errors import ParameterError
+from graphveil.steward.series_syntax import entry_value, projection_of
 
 if TYPE_CHECKING:
     from graphveil.graph.bound import Bound

@@ -142,8 +142,8 @@ def chosen_bound(
 
 def chosen_threshold(projection: str | None) -> DegreeBound | InOutBound | None:
     """The threshold of a projection, if there is to be one."""
-    from graphveil.cli.series_syntax import projection_of
     from graphveil.graph.bound import DegreeBound, InOutBound
+    from graphveil.steward.series_syntax import projection_of
 
     if projection is None:
         return None

@@ -139,7 +139,7 @@ def _size(name: str) -> Question:
 
 def series_wishes(lines: str) -> list[SeriesWish]:
     """The series that stand on a line, separated by blanks."""
-    from graphveil.cli.series_syntax import series_data
+    from graphveil.steward.series_syntax import series_data
     from graphveil.steward.wishes import SeriesWish
 
     return [SeriesWish(**series_data(line)) for line in lines.split()]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from graphveil.errors import ParameterError
 from graphveil.noise.exact_numbers import Exact, as_text, exact
 from graphveil.planning.planner import AUTO
+from graphveil.steward.series_syntax import EXAMPLES, series_data
 from graphveil.steward.wishes import SeriesWish
 from graphveil.study.promise import SeriesPromise
 
@@ -86,10 +87,17 @@ def promised(
 def series_of(given: SeriesGiven) -> tuple[SeriesWish, ...]:
     """The series that are wished for."""
     if isinstance(given, str) or not isinstance(given, Mapping | Sequence):
-        raise ParameterError("series", "must be a list of names, or a dictionary by name")
+        raise ParameterError(
+            "series", f"must be a list such as {EXAMPLES}, or a dictionary by name"
+        )
     if isinstance(given, Mapping):
         return tuple(_named(name, said) for name, said in given.items())
-    return tuple(SeriesWish(each) if isinstance(each, str) else _promised(each) for each in given)
+    return tuple(_written(each) if isinstance(each, str) else _promised(each) for each in given)
+
+
+def _written(line: str) -> SeriesWish:
+    """A series on one line, as the commands take it."""
+    return SeriesWish(**series_data(line))
 
 
 def _named(name: str, said: Mapping[str, Any] | SeriesPromise | Exact | None) -> SeriesWish:

@@ -116,7 +116,8 @@ class Study:
                 so that every series has to do without.
             epsilon: what all series may cost together, permanently.
             epsilon_reason: why this much.
-            series: what is published: names of statistics, or by name of the series its `statistic`
+            series: what is published: a list of statistics, as the commands take them
+                ("high-degree:tau=3@1/4=hubs"), or by name of the series its `statistic`
                 (else its name says it), the parameters of that, `epsilon`, `delta`, `mechanism`,
                 `horizon`, `projection`, `minimise`, `justification` and `expected`, a guess of its
                 size. Those without an ε share what is left.

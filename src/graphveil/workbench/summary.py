@@ -14,6 +14,8 @@ from graphveil.study.promise import Promise
 from graphveil.study.public.history import PublishedSeries
 from graphveil.study.public.public_part import LEDGER, STUDY, PublicPart, text_of
 
+NOTHING = "–"
+_NO_RELEASE = (NOTHING, NOTHING, NOTHING)
 _HEADER = ("series", "counts", "ε", "newest", "published", "interval")
 
 
@@ -63,7 +65,7 @@ class Public:
         """One for each series: what it is, and its newest number."""
         if self.part is None:
             for each in self.promise.series:
-                yield each.name, str(each.counted()), each.epsilon, "–", "–", "–"
+                yield each.name, str(each.counted()), each.epsilon, *_NO_RELEASE
         else:
             for series in self.part.series:
                 yield (
@@ -76,7 +78,7 @@ class Public:
 
 def _newest(series: PublishedSeries) -> tuple[str, str, str]:
     if not series.releases:
-        return "–", "–", "–"
+        return _NO_RELEASE
     made = series.releases[-1]
     if series.vector:
         return made.label, f"{len(made.raw)} numbers", f"{percent(made.level)} each"
@@ -89,7 +91,8 @@ def as_lines(public: Public) -> Iterator[str]:
     yield public.promise.title
     yield from (f"  {fact}" for fact in public.facts)
     for name, counts, epsilon, *newest in public.rows():
-        yield f"  {name}: {counts}; ε = {epsilon}; newest: {', '.join(newest)}"
+        said = "nothing published" if newest[0] == NOTHING else f"newest: {', '.join(newest)}"
+        yield f"  {name}: {counts}; ε = {epsilon}; {said}"
 
 
 def as_html(public: Public) -> str:

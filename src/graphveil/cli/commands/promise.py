@@ -112,11 +112,11 @@ def promise(
 
 def _wanted(lines: list[str], epsilon: str) -> list[Wanted]:
     """The series, each with its share, as `graphveil new` would share the budget."""
-    from graphveil.cli.series_syntax import OF_THE_SERIES, series_data
     from graphveil.noise.exact_numbers import exact_epsilon
     from graphveil.statistics.statistic import statistic
     from graphveil.steward.drafting import with_shares
     from graphveil.steward.promising import Wanted
+    from graphveil.steward.series_syntax import OF_THE_SERIES, series_data
     from graphveil.steward.wishes import SeriesWish
 
     entries = [series_data(line) for line in lines]

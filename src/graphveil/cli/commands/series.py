@@ -10,10 +10,10 @@ import typer
 from graphveil.cli.expectations import Drowned, accept
 from graphveil.cli.options import Json, Minimise, Projection, StudyFolder
 from graphveil.cli.output import print_json, working
-from graphveil.cli.series_syntax import entry_value, projection_of, series_data
 from graphveil.cli.statistic_options import given_parameters
 from graphveil.cli.tables import UNSPENT, print_outlooks, print_series
 from graphveil.errors import ParameterError
+from graphveil.steward.series_syntax import entry_value, projection_of, series_data
 
 if TYPE_CHECKING:
     from graphveil.steward.series import Opening

@@ -21,7 +21,7 @@ from documents import refreshed, session
 
 IMAGES = ROOT / "docs" / "images"
 SCREENS = {
-    "report.png": (900, 1142),
+    "report.png": (900, 1440),
     "report-1280.png": (1280, 1800),
     "report-390.png": (390, 3400),
 }

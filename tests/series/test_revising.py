@@ -101,6 +101,11 @@ def test_noise_of_its_own_is_weighed_by_its_size(name: str) -> None:
     assert revised(MECHANISMS[name], [6, 2, 4], PLANS[name]) == pytest.approx([4, 4, 4])
 
 
+def test_a_total_counts_as_much_as_its_noise_is_small() -> None:
+    """With SensDiff the second has twice the variance: (6·1 + 2·½)/1½."""
+    assert revised(LINKS, [6, 2], PLANS["sensdiff"]) == pytest.approx([14 / 3, 14 / 3])
+
+
 def test_whatever_is_exchanged_the_nearest_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also one by one, which is the way out where many at once lead in circles."""
     precision = revising._precision(PLANS["range-projection"], STEPS)

@@ -34,13 +34,13 @@ def test_the_trend_is_what_plain_algebra_gives(
     mechanism: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """(Σ⁻¹ + R/τ²)·x = Σ⁻¹·y, with R of third differences that leave the first number alone."""
-    monkeypatch.setattr(trend, "_likeliest", lambda rough, seen: 0.7)
+    monkeypatch.setattr(trend, "_likeliest", lambda rough, seen: 2e5)
     made = planned(mechanism, epsilon="0.01")  # where rounding is nothing
     raw = 900.0 * np.arange(STEPS) + np.random.default_rng(1).normal(0, 500, STEPS)
     found = Wandering.of(made, STEPS).trend(raw, rises=False)
     inverse = np.linalg.inv(covariance(made, STEPS))
     changes = np.diff(np.eye(STEPS), n=2, axis=0)  # of totals: growth less growth before
-    whole = inverse + changes.T @ changes / 0.7
+    whole = inverse + changes.T @ changes / 2e5
     assert found == pytest.approx(np.linalg.solve(whole, inverse @ raw), rel=1e-4)
 
 

@@ -37,7 +37,7 @@ def network(folder: Path) -> GraphSequence:
     edges = next(path for path in sorted(folder.glob("edges.csv*")))
     every = "month" if folder.name in MONTHLY else None
     records = read_pair(folder / "nodes.csv", edges)
-    return taken(records, every, directed=False, oriented=False, undated_first=True).sequence
+    return taken(records, every, directed=False, oriented=False, undated="first").sequence
 
 
 def row(folder: Path) -> list[str]:

@@ -128,8 +128,8 @@ def test_every_kind_of_statistic_can_be_counted(arguments: tuple[str, ...]) -> N
         (("sensitivity", "triangles", "--in-bound", "3", "--out-bound", "3"), 2, "degree bound"),
         (("count", "triangles", *CLINIC, "--directed"), 2, "undirected graphs only"),
         (("count", "edges", *CLINIC, "--every", "decade"), 2, "decade"),
-        (("count", "edges", "--nodes", "no.csv", "--edges", "no.csv"), 3, "no such file"),
-        (("count", "edges", "--nodes", CLINIC[3], "--edges", CLINIC[1]), 3, "column 'node'"),
+        (("count", "edges", "--nodes", "no.csv", "--edges", "non.csv"), 3, "no such file"),
+        (("count", "edges", "--nodes", CLINIC[1], "--edges", CLINIC[1]), 3, "given twice"),
     ],
 )
 def test_refusals_are_one_plain_message_and_a_code(

@@ -50,6 +50,7 @@ def steps_of_a_life(place: Path) -> list[tuple[str, ...]]:
         ("count", "edges", *CLINIC),
         ("audit", *EDGES, "--epsilon", "1", "--horizon", "2", "--runs", "2000"),
         ("datasets",),
+        ("formats",),
         ("generate", "synthetic-1:years=3,yearly=5", str(place / "drawn"), "--seed", "1"),
         ("reproduce", "--dataset", str(pair), "--out", str(place / "out"), *reproduce),
     ]

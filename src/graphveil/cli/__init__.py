@@ -16,6 +16,7 @@ from graphveil.cli.commands import (
     datasets,
     demo,
     extend,
+    formats,
     generate,
     hand_over,
     new,
@@ -82,6 +83,7 @@ app.command(cls=Verb)(verify.verify)
 app.command(cls=Verb)(extend.extend)
 app.command("hand-over", cls=Verb)(hand_over.hand_over)
 app.command(cls=Verb)(adopt.adopt)
+app.command(cls=Verb)(formats.formats)
 app.command(cls=Verb)(statistics.statistics)
 app.command(cls=taking_parameters(before="degree"))(sensitivity.sensitivity)
 app.command(cls=taking_parameters(before="directed"))(count.count)

@@ -12,6 +12,7 @@ from graphveil.engines import Engine, LocalEngine
 from graphveil.errors import ParameterError
 from graphveil.experiments.contenders.comparison import own_contenders
 from graphveil.experiments.datasets import Dataset, dataset
+from graphveil.experiments.datasets.native import AS_THEY_ARE, HowToRead
 from graphveil.experiments.findings import page
 from graphveil.experiments.findings.figures import write_figure
 from graphveil.experiments.protocol.protocol import Protocol, stride_for, strides
@@ -40,6 +41,7 @@ class Wish:
         releases: the numbers of releases in the figure of time; none means 1, 2, 4, … steps apart.
         protocol: runs, seed and the grid of ε.
         contenders: the user's own, as module:object.
+        reading: how files are read.
     """
 
     datasets: tuple[str, ...]
@@ -49,6 +51,7 @@ class Wish:
     releases: tuple[int, ...] = ()
     protocol: Protocol = field(default_factory=Protocol)
     contenders: tuple[str, ...] = ()
+    reading: HowToRead = AS_THEY_ARE
 
     def __post_init__(self) -> None:
         if self.releases and TIME_FIGURE not in self.figures:
@@ -111,7 +114,7 @@ class Agenda:
         """Load the data and refuse all that can be refused; nothing is counted or simulated."""
         asked = wish.asked()
         own_contenders(wish.contenders)
-        datasets = _loaded(wish.datasets, wish.protocol.seed)
+        datasets = _loaded(wish.datasets, wish.protocol.seed, wish.reading)
         versions = {
             (each.name, directed): DatasetVersion.of(each, directed=directed)
             for each in datasets
@@ -197,8 +200,8 @@ def _in_figures(agenda: Agenda, stored: dict[Cell, list[Row] | None]) -> Iterato
                 yield replace(row, figure=figure)
 
 
-def _loaded(wanted: Iterable[str], seed: int) -> tuple[Dataset, ...]:
-    found = [_dataset(each, seed) for each in dict.fromkeys(wanted)]
+def _loaded(wanted: Iterable[str], seed: int, reading: HowToRead) -> tuple[Dataset, ...]:
+    found = [_dataset(each, seed, reading) for each in dict.fromkeys(wanted)]
     names = [each.name for each in found]
     for name in names:
         if names.count(name) > 1:
@@ -208,12 +211,12 @@ def _loaded(wanted: Iterable[str], seed: int) -> tuple[Dataset, ...]:
     return tuple(found)
 
 
-def _dataset(text: str, seed: int) -> Dataset:
+def _dataset(text: str, seed: int, reading: HowToRead) -> Dataset:
     """A dataset, from a step on if one stands behind an @."""
     name, mark, since = text.rpartition("@")
     if not mark or not since.replace("-", "").isdigit():
-        return dataset(text, seed=seed)
-    found = dataset(name, seed=seed)
+        return dataset(text, seed=seed, reading=reading)
+    found = dataset(name, seed=seed, reading=reading)
     numbered = found.calendar.unit == Unit.NUMBER and since.isdigit()
     calendar = Calendar.every(1, int(since) if numbered else since)
     if (calendar.unit, calendar.width) != (found.calendar.unit, found.calendar.width):

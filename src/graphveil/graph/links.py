@@ -29,6 +29,7 @@ Mask = NDArray[np.bool_]
 
 _ALL = np.empty(0, dtype=np.bool_)  # every edge is prompt
 _NONE = np.empty(0, dtype=np.bool_)  # no edge is raised
+UNKNOWN_END = "the edge names a node that is not in the nodes"
 _RECIPROCAL = "the edge is the reverse of an existing one, in a sequence declared oriented"
 _RECIPROCAL_HINT = "Remove one of the two, or declare the sequence directed but not oriented."
 
@@ -177,9 +178,8 @@ def _endpoints(edges: EdgeRows, index: IdIndex) -> Endpoints:
     for column in ("source", "target"):
         found = index.labels(edges.table.frame[column])
         if len(found) and int(found.min()) < 0:
-            rule = "the edge names a node that is not in the nodes"
             hint = "Add the node with its time, or remove the edge."
-            raise edges.refusal(Fault(np.flatnonzero(found < 0), column, rule, hint))
+            raise edges.refusal(Fault(np.flatnonzero(found < 0), column, UNKNOWN_END, hint))
         labels.append(found)
     return Endpoints(*labels)
 

@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from graphveil.errors import InputError, ParameterError, RecordError
 from graphveil.formats.parse_report import ParseReport
+from graphveil.graph.links import UNKNOWN_END
 from graphveil.graph.resolving import NO_TIME
 from graphveil.study.records.adding import PRIVATE
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from graphveil.formats import ReadFiles, ReadingOptions
     from graphveil.graph.records import Records
     from graphveil.study import Added
@@ -117,7 +120,8 @@ def add(
     used = reading_alike.as_before(told, before)
     with _advising(skip_bad):
         reading = read_records(files, format=format, options=told, by_format=used)
-        reading_alike.refuse_otherwise(used, before, reading)
+    reading_alike.refuse_otherwise(used, before, reading)
+    with _advising(skip_bad, reading.records):
         _require_direction(reading.directed, directed=study.promise().directed)
         added = study.add(
             reading.records,
@@ -157,7 +161,7 @@ def add_records(
     from graphveil.study import Study
 
     study = Study.at(folder)
-    with _advising(skip_bad):
+    with _advising(skip_bad, records):
         _require_direction(directed, directed=study.promise().directed)
         added = study.add(
             records,
@@ -171,18 +175,39 @@ def add_records(
 
 
 @contextmanager
-def _advising(skip_bad: bool) -> Iterator[None]:
+def _advising(skip_bad: bool, records: Records | None = None) -> Iterator[None]:
     """Whoever is refused because of a row is told how to go on without it."""
     try:
         yield
     except RecordError as refused:
-        raise refused if skip_bad else refused.advising(_advice(refused)) from refused
+        raise refused if skip_bad else refused.advising(_advice(refused, records)) from refused
 
 
-def _advice(refused: RecordError) -> str:
+def _advice(refused: RecordError, records: Records | None) -> str:
+    if refused.rule == UNKNOWN_END and records is not None and _only_zeros(refused, records):
+        return "Ids differ in zeros only, as 001 and 1, or 1.0 and 1: write them alike everywhere."
     if refused.rule == NO_TIME:
         return f"{len(refused.rows):,} rows have none: --undated drop leaves out such people."
     return _LATE if "after the end of the calendar" in refused.rule else _SKIP
+
+
+def _only_zeros(refused: RecordError, records: Records) -> bool:
+    """Whether links that name nobody name somebody whose id has other zeros."""
+    import polars as pl
+
+    def bare(ids: pl.Series) -> pl.Series:
+        return ids.str.replace(r"\.0+$", "").str.replace(r"^0+([0-9])", "$1")
+
+    nodes, edges = _texts(records.nodes.frame["node"]), records.edges.frame
+    ends = [_texts(edges[end].gather(refused.rows)) for end in ("source", "target")]
+    strangers = pl.concat([end.filter(~end.is_in(nodes.implode())).alias("end") for end in ends])
+    return bool(bare(strangers).is_in(bare(nodes).implode()).any())
+
+
+def _texts(ids: pl.Series) -> pl.Series:
+    import polars as pl
+
+    return ids.cast(pl.String).str.strip_chars()
 
 
 def withdraw(folder: Path) -> int:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
+    from graphveil.formats.options import Undated
     from graphveil.graph.intake import Intake
     from graphveil.graph.records import Records
 
 
 def taken(
-    records: Records, every: str | None, *, directed: bool, oriented: bool, undated_first: bool
+    records: Records, every: str | None, *, directed: bool, oriented: bool, undated: Undated
 ) -> Intake:
     """The growing graph of some records, from their earliest time on.
 
@@ -22,13 +25,22 @@ def taken(
         every: the length of a step; None takes one unit of numbers, or a year.
         directed: whether edges go from source to target.
         oriented: whether reciprocal edges are refused.
-        undated_first: whether nodes without a time are in the first step; else they are refused.
+        undated: whether nodes without a time are refused, in the first step, or left out.
     """
     from graphveil.calendar.calendar import Calendar
+    from graphveil.graph.intake import append
+    from graphveil.graph.resolving import resolve
+    from graphveil.graph.rules import RecordRules
     from graphveil.graph.sequence import GraphSequence
+    from graphveil.graph.undated import dated_only
 
     times = records.nodes.frame["time"]
     rhythm = every or ("1" if times.dtype.is_integer() else "year")
     calendar = Calendar.spanning(times, int(rhythm) if rhythm.isdigit() else rhythm)
     sequence = GraphSequence.begin(calendar, directed=directed, oriented=oriented)
-    return sequence.extend(records, undated="first" if undated_first else "refuse")
+    if undated != "drop":
+        return sequence.extend(records, undated=undated)
+    found = resolve(records, calendar, RecordRules(undated="first"))
+    return append(
+        sequence, dated_only(found, lambda ids: np.zeros(len(ids), np.bool_)), late="refuse"
+    )

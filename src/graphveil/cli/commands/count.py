@@ -7,35 +7,37 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graphveil.cli.options import Json, Limit, Name, Undated, most_bytes
+from graphveil.cli.options import Json, Name
+from graphveil.cli.reading_options import Reading, taking_reading_options
 from graphveil.cli.statistic_options import given_parameters
 from graphveil.cli.terminal import one_line
 from graphveil.errors import ParameterError
 
 if TYPE_CHECKING:
     from graphveil.engines import ExactCounts
+    from graphveil.formats import ReadFiles
     from graphveil.graph.intake import Intake
-    from graphveil.graph.records import Records
     from graphveil.statistics.statistic import Statistic
 
 PRIVATE = "PRIVATE: exact counts, no noise added. For the data holder only, never for publication."
 
 
+@taking_reading_options
 def count(
     context: typer.Context,
     name: Name,
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="FILE...", help="Files of any format (`graphveil formats`)."),
+    ] = None,
+    *,
     nodes: Annotated[
-        Path,
-        typer.Option(
-            "--nodes", metavar="FILE", help="Nodes: node,time as .csv, .csv.gz or .parquet."
-        ),
-    ],
+        str | None, typer.Option("--nodes", metavar="FILE", help="A file of nodes.")
+    ] = None,
     edges: Annotated[
-        list[str],
-        typer.Option(
-            "--edges", metavar="FILE", help="Edges: source,target[,time], in the same formats."
-        ),
-    ],
+        list[str] | None, typer.Option("--edges", metavar="FILE", help="A file of edges.")
+    ] = None,
+    reading: Reading,
     directed: Annotated[
         bool, typer.Option("--directed", help="Edges go from source to target.")
     ] = False,
@@ -50,10 +52,6 @@ def count(
             help="Length of a step (N: units, or days).",
         ),
     ] = None,
-    undated: Annotated[
-        Undated, typer.Option("--undated", help="Nodes without a time: refuse, or first step.")
-    ] = Undated.REFUSE,
-    limit: Limit = None,
     as_json: Json = False,
 ) -> None:
     """Count a statistic exactly at every step. The result is private.
@@ -61,50 +59,54 @@ def count(
     Steps begin at the earliest time in the file, which is fine for looking at one's own
     data; a published calendar must be chosen without looking at the data.
 
-    Example: graphveil count triangles --nodes nodes.csv --edges edges.csv --every year
+    Example: graphveil count triangles nodes.csv edges.csv --every year
 
-    Example: graphveil count clusters --k 3 --window 2 --nodes nodes.csv --edges edges.csv
+    Example: graphveil count clusters --k 3 --window 2 cases.xlsx --time onset
     """
     from graphveil.cli.output import working
     from graphveil.kernels.startup import load_kernels_without_blas
     from graphveil.statistics.statistic import statistic as named_statistic
     from graphveil.steward.networks import taken
 
-    edges_file, parameters = _file_and_parameters(edges, given_parameters(context))
+    more, parameters = _files_and_parameters(edges or [], given_parameters(context))
     statistic = named_statistic(name, **parameters)
     statistic.require_domain(directed=directed or oriented)
     with working("Reading and counting …"):
         load_kernels_without_blas()
-        records = _read(nodes, edges_file, limit)
+        found = _read([*(files or []), *([nodes] if nodes else []), *more], reading)
         intake = taken(
-            records,
+            found.records,
             every,
             directed=directed or oriented,
             oriented=oriented,
-            undated_first=undated is Undated.FIRST,
+            undated=reading.options.undated or "refuse",
         )
         counts = _count(intake, statistic)
     if as_json:
-        _print_json(intake, statistic, counts)
+        _print_json(found, intake, statistic, counts)
     else:
-        _print_table(intake, statistic, counts)
+        _print_table(found, intake, statistic, counts)
 
 
-def _file_and_parameters(edges: list[str], given: dict[str, str]) -> tuple[Path, dict[str, str]]:
-    """--edges names the file and, where it is given twice, also the pattern."""
-    files = [value for value in edges if Path(value).suffix]
+def _files_and_parameters(
+    edges: list[str], given: dict[str, str]
+) -> tuple[list[str], dict[str, str]]:
+    """--edges names a file and, where it is given without an ending, a pattern."""
+    files = [value for value in edges if Path(value.partition("#")[0]).suffix]
     patterns = [value for value in edges if value not in files]
-    if len(files) != 1 or len(patterns) > 1 or (patterns and "pattern" in given):
+    if len(patterns) > 1 or (patterns and "pattern" in given):
         raise ParameterError(
             "--edges", "name one file of edges", hint="Use --pattern for patterns."
         )
-    return Path(files[0]), {**given, **({"pattern": patterns[0]} if patterns else {})}
+    return files, {**given, **({"pattern": patterns[0]} if patterns else {})}
 
 
-def _read(nodes: Path, edges: Path, limit: str | None) -> Records:
-    from graphveil.formats import ReadingOptions, read_pair
+def _read(files: list[str], reading: Reading) -> ReadFiles:
+    from graphveil.formats import read_records
 
-    return read_pair(nodes, edges, ReadingOptions(most_bytes=most_bytes(limit)))
+    if not files:
+        raise ParameterError("files", "name at least one file", hint="Such as nodes.csv edges.csv.")
+    return read_records(files, format=reading.format, options=reading.options)
 
 
 def _count(intake: Intake, statistic: Statistic) -> ExactCounts:
@@ -113,7 +115,9 @@ def _count(intake: Intake, statistic: Statistic) -> ExactCounts:
     return LocalEngine().count(intake.sequence, [statistic])
 
 
-def _print_json(intake: Intake, statistic: Statistic, counts: ExactCounts) -> None:
+def _print_json(
+    found: ReadFiles, intake: Intake, statistic: Statistic, counts: ExactCounts
+) -> None:
     from graphveil.cli.output import print_json
 
     print_json(
@@ -122,6 +126,7 @@ def _print_json(intake: Intake, statistic: Statistic, counts: ExactCounts) -> No
             "statistic": str(statistic),
             "steps": intake.sequence.labels,
             **_numbers(statistic, counts),
+            "files": found.report.lines(),
             "intake": intake.report.lines(),
         }
     )
@@ -135,12 +140,14 @@ def _numbers(statistic: Statistic, counts: ExactCounts) -> dict[str, list[Any]]:
     return {"totals": totals, "differences": counts.differences(statistic).tolist()}
 
 
-def _print_table(intake: Intake, statistic: Statistic, counts: ExactCounts) -> None:
+def _print_table(
+    found: ReadFiles, intake: Intake, statistic: Statistic, counts: ExactCounts
+) -> None:
     from graphveil.cli.output import print_note, print_table
 
     totals, labels = counts.totals(statistic), intake.sequence.labels
     print_note(PRIVATE)
-    for line in intake.report.lines():
+    for line in [*found.report.lines(), *intake.report.lines()]:
         print_note(f"  {one_line(line)}")
     if statistic.vector:
         degrees = [f"degree {degree}" for degree in range(totals.shape[1])]

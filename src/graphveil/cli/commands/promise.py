@@ -8,19 +8,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphveil.cli.options import Json, Limit, Undated, most_bytes
+from graphveil.cli.options import Json
 from graphveil.cli.output import print_json, print_table, three_digits, working
+from graphveil.cli.reading_options import Reading, taking_reading_options
 from graphveil.errors import ParameterError
 
 if TYPE_CHECKING:
     from graphveil.formats import ReadFiles
+    from graphveil.formats.options import Undated
     from graphveil.graph.intake import Intake
     from graphveil.steward.promising import SeriesError, TriedPromise, TriedPromises, Wanted
 
 
+@taking_reading_options
 def promise(
     files: Annotated[
-        list[Path],
+        list[str],
         typer.Argument(metavar="FILE...", help="A public or simulated network; any format."),
     ],
     epsilon: Annotated[
@@ -54,22 +57,8 @@ def promise(
     oriented: Annotated[
         bool, typer.Option("--oriented", help="Directed, and reciprocal edges are refused.")
     ] = False,
-    format_: Annotated[
-        str | None,
-        typer.Option("--format", metavar="NAME", help="Of all files; else each is recognised."),
-    ] = None,
-    time: Annotated[
-        str | None,
-        typer.Option("--time", metavar="FIELD", help="Column or field with a node's date."),
-    ] = None,
-    edge_time: Annotated[
-        str | None,
-        typer.Option("--edge-time", metavar="FIELD", help="Column or field with an edge's date."),
-    ] = None,
-    undated: Annotated[
-        Undated, typer.Option("--undated", help="Nodes without a time: refuse, or first step.")
-    ] = Undated.REFUSE,
-    limit: Limit = None,
+    *,
+    reading: Reading,
     as_json: Json = False,
     plot: Annotated[
         Path | None,
@@ -84,7 +73,7 @@ def promise(
     Example: graphveil promise nodes.csv edges.csv --epsilon 1 --series high-degree:tau=3
     """
     from graphveil.cli.plots import require_drawable
-    from graphveil.formats import ReadingOptions, read_records
+    from graphveil.formats import read_records
     from graphveil.kernels.startup import load_kernels_without_blas
     from graphveil.steward.promising import WARNING, tried_promises
 
@@ -93,12 +82,12 @@ def promise(
     if plot is not None:
         require_drawable(plot)
     wanted = _wanted(series or ["edges"], epsilon)
-    options = ReadingOptions(time=time, edge_time=edge_time, most_bytes=most_bytes(limit))
     print(f"graphveil: {WARNING}", file=sys.stderr)
     with working("Reading and trying promises …"):
         load_kernels_without_blas()
-        reading = read_records(files, format=format_, options=options)
-        intake = _taken(reading, every, directed or oriented, oriented, undated)
+        network = read_records(files, format=reading.format, options=reading.options)
+        undated = reading.options.undated or "refuse"
+        intake = _taken(network, every, directed or oriented, oriented, undated)
         found = tried_promises(intake.sequence, wanted, horizon=horizon)
     if plot is not None:
         from graphveil.cli.promise_plot import write_promises
@@ -141,7 +130,7 @@ def _taken(
         every,
         directed=directed or bool(reading.directed),
         oriented=oriented,
-        undated_first=undated is Undated.FIRST,
+        undated=undated,
     )
 
 

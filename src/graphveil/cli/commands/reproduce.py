@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphveil.cli.options import Json
+from graphveil.cli.reading_options import Reading, taking_reading_options
 from graphveil.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class Version(StrEnum):
     undirected = "undirected"
 
 
+@taking_reading_options
 def reproduce(
     out: Annotated[
         Path,
@@ -45,7 +47,8 @@ def reproduce(
         typer.Option(
             "--dataset",
             metavar="NAME|PATH",
-            help="A name from `graphveil datasets`, or a folder with nodes and edges; "
+            help="A name from `graphveil datasets`, a folder with nodes and edges, or files with "
+            "commas between them; "
             "PATH@1990 publishes from 1990 on. May be repeated. Default: both models.",
         ),
     ] = None,
@@ -96,6 +99,8 @@ def reproduce(
         ),
     ] = None,
     as_json: Json = False,
+    *,
+    reading: Reading,
 ) -> None:
     """Reproduce the paper's experiments: error against ε, and against the number of releases.
 
@@ -105,6 +110,7 @@ def reproduce(
 
     Example: graphveil reproduce --dataset synthetic-1 --figure epsilon --out results
     """
+    from graphveil.experiments.datasets.native import HowToRead
     from graphveil.experiments.findings.written_page import require_page
     from graphveil.experiments.protocol.protocol import Protocol
     from graphveil.experiments.protocol.subjects import PAPER
@@ -125,6 +131,7 @@ def reproduce(
         releases=tuple(releases or ()),
         protocol=Protocol(runs=runs, seed=seed),
         contenders=tuple(contenders or ()),
+        reading=HowToRead(reading.format, reading.options),
     )
     _require_folder(out)
     agenda = Agenda.of(wish)

@@ -82,19 +82,22 @@ def entries() -> list[Entry]:
     return list(_entries().values())
 
 
-def dataset(name_or_path: str, *, seed: int | None = None) -> Dataset:
+def dataset(
+    name_or_path: str, *, seed: int | None = None, reading: native.HowToRead = native.AS_THEY_ARE
+) -> Dataset:
     """A dataset by name or path.
 
     Args:
         name_or_path: as described at the top of this module.
         seed: what a model is drawn with, 0 if left out; data from files do not depend on it.
+        reading: how files are read, which may have any format.
     """
     name, _, rest = name_or_path.partition(":")
     known = _entries()
     if name in known:
         return known[name].load(rest, DEFAULT_SEED if seed is None else seed)
     if native.looks_like_path(name_or_path):
-        return _from_pair(name_or_path)
+        return _from_files(name_or_path, reading)
     raise _unknown(name, list(known))
 
 
@@ -228,12 +231,12 @@ def _hiv_trace(place: str, seed: int) -> Dataset:
     )
 
 
-def _from_pair(path: str) -> Dataset:
-    name, records = native.read_native(path)
+def _from_files(path: str, reading: native.HowToRead) -> Dataset:
+    name, records = native.read_native(path, reading)
     known = STAND_INS.get(name)
     return Dataset(
         name=name,
-        title=known.title if known else "a native pair of tables",
+        title=known.title if known else "files of nodes and edges",
         records=records,
         directed_by_nature=known.directed_by_nature if known else True,
         calendar=native.calendar_for(records.nodes.frame["time"]),

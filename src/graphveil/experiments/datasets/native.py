@@ -1,17 +1,20 @@
-"""Native pairs by path, with a calendar that fits their times.
+"""Files by path, of any format, with a calendar that fits their times.
 
 The calendar is read off the data, which is fine for an experiment and never for a release.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphveil.calendar.calendar import Calendar
 from graphveil.errors import InputError, Place
 from graphveil.experiments.datasets.supplied import ENDINGS, SuppliedFile
-from graphveil.formats.tables.table_file import read_pair
+from graphveil.formats import ReadingOptions, read_records
+from graphveil.formats.containers.databases import is_address
+from graphveil.formats.options import DEFAULTS
 from graphveil.graph.records import Records
 
 if TYPE_CHECKING:
@@ -23,19 +26,35 @@ FEWEST_STEPS = 5  # data that span fewer years are cut into months, or weeks
 _FIRST_YEAR = 1000  # whole numbers from here to 9999 are years, others are plain steps
 
 
-def pair_of(path: str) -> tuple[Path, Path]:
-    """The two files of a folder, or of NODES,EDGES."""
+@dataclass(frozen=True)
+class HowToRead:
+    """What the user says about files.
+
+    Attributes:
+        format: of all files; None recognises each.
+        options: everything else.
+    """
+
+    format: str | None = None
+    options: ReadingOptions = DEFAULTS
+
+
+AS_THEY_ARE = HowToRead()
+
+
+def files_of(path: str) -> list[str]:
+    """The two files of a folder, or files with commas between them."""
     folder = Path(path)
     if folder.is_dir():
-        return NODES.within(folder), EDGES.within(folder)
-    nodes, comma, edges = path.partition(",")
-    if not comma:
+        return [str(NODES.within(folder)), str(EDGES.within(folder))]
+    words = [path] if is_address(path) or folder.is_file() else path.split(",")
+    if len(words) == 1 and not is_address(path) and not Path(path.partition("#")[0]).is_file():
         raise InputError(
             "there is no such folder",
             place=Place(path),
-            hint="Name a folder with nodes and edges, or two files as NODES,EDGES.",
+            hint="Name a folder with nodes and edges, or files as NODES,EDGES.",
         )
-    return Path(nodes), Path(edges)
+    return words
 
 
 def looks_like_path(text: str) -> bool:
@@ -43,14 +62,16 @@ def looks_like_path(text: str) -> bool:
     return (
         any(mark in text for mark in ("/", "\\", ","))
         or Path(text).is_dir()
+        or Path(text).is_file()
         or text.lower().endswith(ENDINGS)
     )
 
 
-def read_native(path: str) -> tuple[str, Records]:
+def read_native(path: str, reading: HowToRead = AS_THEY_ARE) -> tuple[str, Records]:
     """The name of the data, which is that of their folder, and the records."""
-    nodes, edges = pair_of(path)
-    return nodes.resolve().parent.name, read_pair(nodes, edges)
+    files = files_of(path)
+    found = read_records(files, format=reading.format, options=reading.options)
+    return Path(files[0].partition("#")[0]).resolve().parent.name, found.records
 
 
 def calendar_for(times: pl.Series) -> Calendar:

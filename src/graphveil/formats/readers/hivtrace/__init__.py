@@ -49,7 +49,7 @@ def _read(files: Sequence[Claimed], options: ReadingOptions) -> list[ParsedFile]
 
 def _read_one(claimed: Claimed, options: ReadingOptions) -> ParsedFile:
     network = read_network(claimed.file, options)
-    sections, notes = _people(network, claimed.file)
+    sections, notes = _people(network, claimed.file, all_listed=options.all_listed)
     ids = [_ids(each) for each in sections]
     refusal = no_date_field(sections, network, claimed.file, options.time)
     fields = [] if refusal else named_fields(options.time)
@@ -81,7 +81,9 @@ def _dated_by(nodes: list[Table], named: str | None, refusal: InputError | None)
     return [Note(f"dated by the field '{named}'")]
 
 
-def _people(network: dict[str, Any], file: SourceFile) -> tuple[list[Section], list[Note]]:
+def _people(
+    network: dict[str, Any], file: SourceFile, *, all_listed: bool
+) -> tuple[list[Section], list[Note]]:
     """The sections that list people; isolated ones may be counted only."""
     listed = section(network, "Nodes", file.name)
     if isinstance(network.get("Singletons"), list | dict):
@@ -93,6 +95,8 @@ def _people(network: dict[str, Any], file: SourceFile) -> tuple[list[Section], l
     ]
     alone = max((count for count in counts if type(count) is int), default=0)
     rule = "people without links are counted but not listed: supply a node list if they matter"
+    if all_listed:
+        rule += "; WARNING: you say that all are listed, so series that count people miss them"
     return [listed], [Note.of_rows(rule, alone)] if alone > 0 else []
 
 

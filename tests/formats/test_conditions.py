@@ -128,6 +128,12 @@ def test_what_conditions_leave_out_is_told(tmp_path: Path) -> None:
     assert found.understood["microbetrace"] == {"where": ["nodes:Node type!=Venue"]}
 
 
+def test_a_link_that_names_nobody_is_left_to_the_intake(tmp_path: Path) -> None:
+    visits = "source,target\na,v\na,\na,b\n"
+    found = read(tmp_path, TYPED, visits, time="dx", where=("Node type!=Venue",))
+    assert links(found) == [("a", None), ("a", "b")]
+
+
 def test_somebody_with_a_row_that_counts_is_not_left_out(tmp_path: Path) -> None:
     text = "ID,dx,type\na,2014,person\nb,2014,venue\nb ,2014,person\n"
     found = read(tmp_path, text, "source,target\na,b\n", time="dx", where=("type=person",))

@@ -91,6 +91,7 @@ def without_links_of_left_out(
     kept, count = [], 0
     for table in edges:
         theirs = _texts([table], "source").is_in(gone) | _texts([table], "target").is_in(gone)
+        theirs = theirs.fill_null(False)  # who is not named is left to the intake
         count += int(theirs.sum())
         kept.append(table.kept(~theirs.to_numpy()) if theirs.any() else table)
     rule = "links left out, of people who do not meet the conditions"

@@ -10,44 +10,30 @@ law, goes on for a price out of what is left of the budget.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 
 from graphveil.errors import IntegrityError, ParameterError
 from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.planning import going_on
-from graphveil.planning.plan import Plan
 from graphveil.series import state as states
 from graphveil.study.clock import label_of
 from graphveil.study.committed import Committed
 from graphveil.study.keeping import plan_of, state_of
 from graphveil.study.ledger import Ledger
 from graphveil.study.machine import Machine
-from graphveil.study.opening import NO_PRICES, Prices, loss_facts, noise_facts, require_payable
+from graphveil.study.opening import NO_PRICES, Prices, require_payable
 from graphveil.study.promise import Promise
 from graphveil.study.public.chain import canonical, digest
-from graphveil.study.public.facts import DIGITS, RenewedSeries, Software, StudyAdopted
+from graphveil.study.public.facts import RenewedSeries, Software, StudyAdopted
+from graphveil.study.replanned import Replanned
 from graphveil.study.store import StoredSeries, Transaction
 from graphveil.study.witness import Lineage
 
 LONGEST_REASON = 1000  # characters
 
 
-@dataclass(frozen=True)
-class Renewal:
-    """A series before and after an adoption; public, all of it.
-
-    Attributes:
-        series: its name.
-        releases: how many were made.
-        before: its plan until then.
-        after: its plan from then on.
-    """
-
-    series: str
-    releases: int
-    before: Plan
-    after: Plan
+class Renewal(Replanned):
+    """A series before and after an adoption."""
 
     @property
     def again(self) -> Fraction:
@@ -59,23 +45,9 @@ class Renewal:
         resumed = made and self.before.epoch(number).resumes
         return self.before.request.epsilon * (2 if resumed else 1)
 
-    @property
-    def price(self) -> Fraction:
-        """What the fresh noise costs, beyond what was paid."""
-        return self.after.request.epsilon - self.before.request.epsilon
-
     def announcement(self, promise: Promise) -> RenewedSeries:
         """What the public is told."""
-        (series,) = (each for each in promise.series if each.name == self.series)
-        return RenewedSeries(
-            series=self.series,
-            noise=noise_facts(self.after.following(self.releases)),
-            predicted_std=tuple(round(std, DIGITS) for std in self.after.outlook(self.releases)),
-            again=self.again,
-            price=self.price,
-            beyond=loss_facts(promise, series, self.after) if self.price else (),
-            plan=self.after.to_dict(),
-        )
+        return RenewedSeries(again=self.again, **self.told(promise))
 
 
 def renewals(

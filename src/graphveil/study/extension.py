@@ -15,15 +15,15 @@ from graphveil.calendar.calendar import Calendar
 from graphveil.errors import ParameterError, StudyError
 from graphveil.noise.release_noise import measurement
 from graphveil.planning import going_on
-from graphveil.planning.plan import Plan
 from graphveil.study.clock import label_of
 from graphveil.study.committed import Committed
 from graphveil.study.keeping import plan_of
 from graphveil.study.ledger import Ledger
-from graphveil.study.opening import Prices, loss_facts, noise_facts, require_payable
+from graphveil.study.opening import Prices, require_payable
 from graphveil.study.promise import Promise
 from graphveil.study.public.chain import canonical, digest
-from graphveil.study.public.facts import DIGITS, ExtendedSeries, Software, StudyExtended
+from graphveil.study.public.facts import ExtendedSeries, Software, StudyExtended
+from graphveil.study.replanned import Replanned
 from graphveil.study.store import StoredSeries, Transaction
 
 
@@ -58,40 +58,13 @@ class Further:
         return last
 
 
-@dataclass(frozen=True)
-class Longer:
-    """A series before and after an extension; public, all of it.
-
-    Attributes:
-        series: its name.
-        releases: how many were made.
-        before: its plan until then.
-        after: its plan from then on.
-    """
-
-    series: str
-    releases: int
-    before: Plan
-    after: Plan
-
-    @property
-    def price(self) -> Fraction:
-        """What its further releases cost, beyond what was paid."""
-        return self.after.request.epsilon - self.before.request.epsilon
+class Longer(Replanned):
+    """A series before and after an extension."""
 
     def announcement(self, promise: Promise) -> ExtendedSeries:
         """What the public is told."""
-        (series,) = (each for each in promise.series if each.name == self.series)
         assert self.after.request.horizon is not None, "it was extended to one"
-        return ExtendedSeries(
-            series=self.series,
-            price=self.price,
-            horizon=self.after.request.horizon,
-            noise=noise_facts(self.after.following(self.releases)),
-            predicted_std=tuple(round(std, DIGITS) for std in self.after.outlook(self.releases)),
-            beyond=loss_facts(promise, series, self.after) if self.price else (),
-            plan=self.after.to_dict(),
-        )
+        return ExtendedSeries(horizon=self.after.request.horizon, **self.told(promise))
 
 
 @dataclass(frozen=True)

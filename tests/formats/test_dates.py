@@ -104,6 +104,14 @@ def test_undated_people_are_counted_and_the_option_is_named(tmp_path: Path) -> N
     assert sorted(map(sorted, steps[1][1])) == [["a", "c"], ["a", "d"], ["c", "d"]]
 
 
+def test_days_that_excel_counts_are_pointed_out(tmp_path: Path) -> None:
+    root = study(tmp_path, "refuse")
+    (tmp_path / "nodes.csv").write_text("node,time\na,37000\n")
+    with pytest.raises(InputError, match="--excel-dates"):
+        add(root, [tmp_path / "nodes.csv"])
+    add(root, [tmp_path / "nodes.csv"], options=ReadingOptions(excel_dates=True))
+
+
 def test_who_is_known_is_not_dropped(tmp_path: Path) -> None:
     root, files = study(tmp_path, "refuse"), [tmp_path / "nodes.csv", tmp_path / "edges.csv"]
     (tmp_path / "more.csv").write_text("node,time\nb,2001\n")

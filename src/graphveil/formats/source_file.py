@@ -185,7 +185,7 @@ def _not_text(name: str, line: int) -> InputError:
     return InputError(
         "the line cannot be read as UTF-8 text",
         place=Place(name, line),
-        hint="Save the file as UTF-8 text.",
+        hint="Name its encoding, such as --encoding windows-1252, or save it as UTF-8 text.",
     )
 
 

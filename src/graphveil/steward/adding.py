@@ -188,6 +188,8 @@ def _advice(refused: RecordError, records: Records | None) -> str:
         return "Ids differ in zeros only, as 001 and 1, or 1.0 and 1: write them alike everywhere."
     if refused.rule == NO_TIME:
         return f"{len(refused.rows):,} rows have none: --undated drop leaves out such people."
+    if "plain number" in refused.rule or "outside the years" in refused.rule:
+        return "If Excel counts the days so, say --excel-dates."
     return _LATE if "after the end of the calendar" in refused.rule else _SKIP
 
 

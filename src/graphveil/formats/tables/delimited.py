@@ -290,4 +290,5 @@ def _width(line: bytes, table: DelimitedTable) -> int:
 
 def _not_text(name: str, row: int) -> InputError:
     what = "the row cannot be read as UTF-8 text"
-    return InputError(what, place=Place(name, row), hint=_SAVE_AS)
+    hint = "Name its encoding, such as --encoding windows-1252, or save the file as UTF-8 text."
+    return InputError(what, place=Place(name, row), hint=hint)

@@ -118,6 +118,59 @@ def test_histogram_of_a_true_ccdf() -> None:
     assert histogram_of([[7, 4, 1], [9, 9, 2]]).tolist() == [[3, 3, 1], [0, 7, 2]]
 
 
+@pytest.mark.parametrize("kind", [np.int64, np.uint8, np.float32])
+def test_numbers_of_every_kind_are_taken_and_floats_are_given(kind: type[np.generic]) -> None:
+    """Whole numbers without a sign as well, of which the negative ones wrap around."""
+    row, table = np.array([3, 5, 4]).astype(kind), np.array([[3, 5, 4]]).astype(kind)
+    wanted: list[tuple[Floats, list[float] | list[list[float]]]] = [
+        (clipped(row), [3, 5, 4]),
+        (online_isotonic(row), [3, 5, 4.5]),
+        (refitted(row), [3, 4.5, 4.5]),
+        (refitted(row[:0]), []),
+        (monotone_in_degree(table), [[4, 4, 4]]),
+        (monotone_ccdf(table, online=True), [[4, 4, 4]]),
+        (histogram_of(row), [-2, 1, 4]),
+    ]
+    for found, values in wanted:
+        assert (found.dtype, found.tolist()) == (np.float64, values)
+
+
+def test_a_range_of_one_number_leaves_one_value() -> None:
+    assert clipped([1, 2, 3], 2, 2).tolist() == [2, 2, 2]
+
+
+def test_where_people_leave_each_row_is_fitted_by_itself() -> None:
+    leaving = statistic("degree-ccdf").recent(2)
+    found = processed(leaving, [[3, 5], [9, -4], [20, 12]], highest=10)
+    assert found.values.tolist() == [[4, 4], [9, 0], [10, 10]]
+    assert found.done == "falling in degree, clipped to 0..10"
+    assert found.histogram is not None
+    assert found.histogram.tolist() == [[0, 4], [9, 0], [0, 10]]
+
+
+def test_no_bin_is_negative_by_a_last_bit() -> None:
+    """Means that are equal but for the rounding of sums: without care, the second is larger."""
+    history = [
+        [32, 0, 0, 0, 0],
+        [21, 0, 0, 0, 0],
+        [17, 30, 34, 0, 0],
+        [15, 0, 17, 28, 38],
+        [27, 31, 0, 0, 0],
+        [17, 1, 26, 36, 24],
+    ]
+    plain = online_isotonic(monotone_in_degree(history))[-1]
+    assert (np.diff(plain) > 0).any()
+    values, _ = Processing.of(statistic("degree-ccdf"), 5, history[:-1]).take(history[-1])
+    assert (np.diff(values) <= 0).all()
+
+
+def test_readers_are_told_what_was_done() -> None:
+    raw = [3, 1]
+    online, whole = (processed(statistic("edges"), raw, online=each).done for each in (True, False))
+    assert online == "each value ends a rising fit of those before it, clipped at 0"
+    assert whole == "refitted to rise, clipped at 0"
+
+
 def test_each_statistic_gets_what_is_admissible() -> None:
     raw = [5, -3, 2, 1]
     falls = processed(statistic("components"), raw)
@@ -149,9 +202,9 @@ def test_every_statistic_can_be_processed(online: bool) -> None:
 
 
 def test_a_history_of_the_wrong_shape_is_refused() -> None:
-    with pytest.raises(ParameterError, match="raw_history"):
+    with pytest.raises(ParameterError, match="raw_history: must have one number per release"):
         processed(statistic("edges"), [[1, 2]])
-    with pytest.raises(ParameterError, match="raw_history"):
+    with pytest.raises(ParameterError, match="raw_history: must have one row of numbers per"):
         processed(statistic("degree-ccdf"), [1, 2])
     with pytest.raises(ParameterError, match="highest"):
         clipped([1], 3, 2)

@@ -18,6 +18,7 @@ from graphveil.engines import LocalEngine
 from graphveil.errors import BoundError, GraphveilError, InputError, ParameterError
 from graphveil.formats import from_rows
 from graphveil.graph.bound import Bound, DegreeBound, InOutBound
+from graphveil.graph.hub_bound import HubBound
 from graphveil.graph.no_bound import NoBound
 from graphveil.graph.sequence import GraphSequence
 from graphveil.noise.laws import NoiseLaw
@@ -144,6 +145,15 @@ def test_what_is_published_is_noisy_and_says_how_much() -> None:
     low, high = published.interval("0.95")
     assert low < published.value < high
     assert low <= 3 <= high or abs(published.value) > 5000
+
+
+def test_a_promise_that_does_not_refuse_stops_nothing() -> None:
+    """Numbers then hold for those who keep it, and the series goes on with the links that fit."""
+    star = from_rows([(i, 2020) for i in range(5)], [(0, i) for i in range(1, 5)])
+    sequence, _ = GraphSequence.begin(Calendar.yearly(2020)).extend(star)
+    free = HubBound(DegreeBound(3), (0,), checked=False)
+    (published,), _ = opened(bound=free, epsilon=HUGE).publish(sequence, through=0)
+    assert published.value == 3
 
 
 @pytest.mark.parametrize("name", BASELINES)

@@ -81,6 +81,16 @@ def test_only_what_rises_may_be_taken_to_rise() -> None:
     assert refused(TRIANGLES, asked_otherwise(unknown, projected_rises=True)) is not None
 
 
+def test_values_of_those_who_leave_are_not_published_by_a_plan_for_those_who_stay() -> None:
+    """Even if all its numbers were those of the recent network: its noise is on differences."""
+    recent = EDGES.recent(2)
+    made = plan(recent, BOUND, epsilon=1, horizon=5, mechanism="recent")
+    assert refused(recent, made) is None
+    problem = refused(recent, replace(made, mechanism=made_for(EDGES).mechanism))
+    assert problem is not None
+    assert "people who stay" in problem
+
+
 HUBS = HubBound(DegreeBound(3), (2,), checked=False)
 CCDF = statistic("degree-ccdf")
 

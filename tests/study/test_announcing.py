@@ -23,6 +23,7 @@ from graphveil.study.public.announcing import (
     told,
 )
 from graphveil.study.public.public_part import PublicPart
+from graphveil.study.public.shown import Shown
 from graphveil.whole_files import write_bytes
 from studies import opened, promise
 
@@ -145,7 +146,20 @@ def test_a_ledger_that_lacks_what_was_told_is_an_older_copy(study: Study) -> Non
             with pytest.raises(IntegrityError, match=f"lacks row {known} of public/ledger.jsonl"):
                 require_newest(Told("".join(lines[:more]), ""), older)
     require_newest(Told("".join(lines), ""), ledger)
-    require_newest(Told("".join(lines).replace("\n", "\r\n"), ""), ledger)  # the same rows
+    for known in (4, len(lines)):  # the same rows
+        require_newest(Told("".join(lines[:known]).replace("\n", "\r\n"), ""), ledger)
+
+
+def test_a_page_or_a_table_that_shows_more_than_the_ledger_has_is_noticed(study: Study) -> None:
+    ledger, text = study.ledger(), "".join(lines_of(study))
+    head = ledger.public_lines[-1].hash
+    require_newest(Told(text, "", Shown((("card.json", head),), (("releases.csv", 2),))), ledger)
+    for shown, file in (
+        (Shown(heads=(("card.json", "0" * 64),)), "card.json"),
+        (Shown(steps=(("releases.csv", 3),)), "releases.csv"),
+    ):
+        with pytest.raises(IntegrityError, match=f"public/{file} shows more than the ledger"):
+            require_newest(Told(text, "", shown), ledger)
 
 
 def test_a_ledger_that_went_another_way_is_refused_at_the_first_row_that_differs(

@@ -11,15 +11,23 @@ from typing import Any, cast
 
 import pytest
 
+from graphveil.calendar.calendar import Calendar
 from graphveil.errors import BoundError, IntegrityError
+from graphveil.graph.bound import DegreeBound
+from graphveil.planning.changes import Change
 from graphveil.planning.intervals import half_widths
+from graphveil.planning.planner import plan
+from graphveil.series.terms import SeriesTerms
+from graphveil.statistics.statistic import statistic
 from graphveil.study import SeriesPromise, Study
 from graphveil.study.ledger import LedgerRow
 from graphveil.study.machine import Machine
 from graphveil.study.public.chain import canonical, digest
 from graphveil.study.public.facts import DIGITS
 from graphveil.study.publishing import (
+    Ongoing,
     Prepared,
+    _asked,
     foreseen,
     prepare,
     require_kept,
@@ -101,9 +109,38 @@ def test_widths_are_foreseen_for_each_series_from_its_own_beginning(study: Study
     assert ahead.steps == range(2, 4)
 
 
+@pytest.mark.parametrize(
+    ("calendar", "spans"),
+    [
+        (Calendar.yearly(2001), (1, 5)),
+        (Calendar.monthly("2001-01"), (1, 12)),
+        (Calendar.cuts([2001, 2004, 2005]), (1,)),
+    ],
+)
+def test_readers_ask_what_is_new_in_a_step_and_in_a_usual_time(
+    calendar: Calendar, spans: tuple[int, ...]
+) -> None:
+    asked = {Change(over, against) for over in spans for against in (False, True)}
+    assert set(_asked(calendar)) == asked
+    assert len(_asked(calendar)) == len(asked)
+
+
+def test_of_a_recent_network_only_the_newest_step_is_compared() -> None:
+    """Its values are no totals: what is new over two steps is not the sum of two news."""
+    asked = [Change(1), Change(1, against=True), Change(5)]
+    edges, bound = statistic("edges"), DegreeBound(4)
+    for chosen, told in ((edges, asked), (edges.recent(2), asked[:1])):
+        made = plan(chosen, bound, epsilon=1, horizon=12)
+        terms = SeriesTerms(chosen, bound, made)
+        ongoing = Ongoing(terms, *cast(Any, (None, None, None)))
+        (found,) = ongoing.changes(range(11, 12), "0.95", asked)
+        assert [Change(each.over, each.against) for each in found] == told
+
+
 def test_what_is_prepared_is_what_was_committed(study: Study) -> None:
     ready, ledger = prepared(study), study.ledger()
     assert ready.last_hash == ledger.rows[-1].hash
+    assert [each.name for each in ready.promise.series] == ["edges", "degrees", "later"]
     assert ready.breaks_at is None
     assert ready.graph.steps == 4
     assert list(ready.series) == ["edges", "degrees", "later"]
@@ -119,6 +156,25 @@ def test_a_state_of_another_step_is_refused(study: Study, step: int) -> None:
         each.require_fitting(name, 2)
         with pytest.raises(IntegrityError, match=f"'{name}': the state in the ledger database"):
             each.require_fitting(name, step)
+
+
+def test_nothing_is_prepared_from_a_state_that_was_restored(study: Study) -> None:
+    before = study.committed().kept
+    study.publish(through=2)
+    with pytest.raises(IntegrityError, match="the state in the ledger database does not belong"):
+        prepare(study.folder, study.ledger(), before, 3, study.engine)
+
+
+def test_recent_values_are_counted_from_the_one_that_was_published_last(tmp_path: Path) -> None:
+    """Those before are 0 by now: what is kept of the last one must be found again, and is."""
+    recent = {"name": "r", "statistic": "edges", "parameters": {"window": 2}, "epsilon": "1/4"}
+    study = opened(tmp_path / "study", series=[recent])
+    values = [1, 3, 2, 1]  # links among those of the last two years
+    for made in range(3):
+        (each,) = prepared(study).series.values()
+        assert each.differences.cumsum(axis=0)[made:, 0].tolist() == values[made:]
+        each.require_fitting("r", made)
+        study.publish(through=made)
 
 
 def test_a_state_of_another_past_is_refused(study: Study) -> None:
@@ -180,6 +236,14 @@ def test_no_series_begins_that_counts_on_a_promise_which_is_broken(tmp_path: Pat
     assert prepared(study, 3).breaks_at is None
 
 
+def test_a_promise_that_does_not_refuse_keeps_no_series_from_being_opened(tmp_path: Path) -> None:
+    going_on = {"degree": 1, "hubs": 1, "if_broken": "continue", "justification": "an example"}
+    projected = EDGES | {"mechanism": "compose-projection", "projection": 1}
+    study = opened(tmp_path / "study", bound=going_on, series=[projected])
+    study.publish(through=3)
+    require_kept_so_far(study.folder, study.ledger(), study.engine)
+
+
 @dataclass
 class Noted:
     """A transaction that only notes what it is asked to do."""
@@ -202,7 +266,8 @@ class Noted:
 
 def test_what_was_sealed_is_where_the_next_steps_go_on_from(study: Study) -> None:
     ready, noted = prepared(study), Noted()
-    made = seal(cast(Transaction, noted), study.folder, ready, foreseen(ready, range(2, 4)))
+    ahead = foreseen(ready, range(2, 4))
+    made = seal(cast(Transaction, noted), study.folder, ready, ahead)
     assert list(made.rows) == noted.rows
     assert made.prepared.last_hash == noted.rows[-1].hash == "row 7"
     names = ["edges", "degrees", "later"]
@@ -214,9 +279,14 @@ def test_what_was_sealed_is_where_the_next_steps_go_on_from(study: Study) -> Non
         assert each.state.step == ready.series[name].state.step + 2
         each.require_fitting(name, 4)
         row = noted.rows[5 + names.index(name)]
-        values, _ = ready.series[name].processing.take(noted.rows[1 + names.index(name)].fact.raw)
-        assert noted.rows[1 + names.index(name)].fact.processed == pytest.approx(values)
+        first = noted.rows[1 + names.index(name)]
+        values, processing = ready.series[name].processing.take(first.fact.raw)
+        assert first.fact.processed == pytest.approx(values)
+        assert each.processing == processing.take(row.fact.raw)[1]
         assert (row.fact.step, row.fact.label) == (3, "2004")
+        assert first.fact.changes == ahead.changes[name][0]
+        assert row.fact.changes == ahead.changes[name][1]
+        assert row.fact.changes
 
 
 def test_the_price_is_what_was_promised(study: Study) -> None:

@@ -113,7 +113,7 @@ def processed(
         online: keep to what each step could know; otherwise refit the whole history.
         highest: a public upper bound of every number, such as the size of the population.
     """
-    raw = np.asarray(raw_history, dtype=np.float64)
+    raw = np.asarray(raw_history)
     if raw.ndim != (2 if statistic.vector else 1):
         shape = "one row of numbers" if statistic.vector else "one number"
         raise ParameterError("raw_history", f"must have {shape} per release of {statistic.name}")
@@ -179,11 +179,11 @@ class Processing:
 
 
 def _by_column(raw: ArrayLike, fit: Callable[[Sequence[float]], list[float]]) -> Values:
-    values = np.asarray(raw, dtype=np.float64)
+    values = np.asarray(raw)
     if values.ndim == 1:
-        return np.array(fit(values.tolist()), dtype=np.float64)
+        return np.array(fit(values.tolist()))
     columns = [fit(column) for column in values.T.tolist()]
-    return np.array(columns, dtype=np.float64).reshape(values.shape[::-1]).T
+    return np.array(columns).reshape(values.shape[::-1]).T
 
 
 def _ends(values: Sequence[float]) -> list[float]:

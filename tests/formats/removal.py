@@ -26,17 +26,21 @@ if __name__ == "__main__":  # one process among others: small tables need no thr
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import xlsxwriter
+from numpy.typing import NDArray
 
 from graphveil.calendar.calendar import Calendar
 from graphveil.errors import InputError, Place
 from graphveil.formats import from_arrays, from_frames, from_rows, read_records
 from graphveil.formats.tables import delimited, spaced
+from graphveil.graph.after_end import until_end
 from graphveil.graph.intake import append
 from graphveil.graph.records import Records
-from graphveil.graph.resolving import resolve
+from graphveil.graph.resolving import Resolved, resolve
 from graphveil.graph.sequence import GraphSequence
 from graphveil.graph.sifting import sifted
+from graphveil.graph.undated import dated_only
 from graphveil.study.records.adding import require_listed
 from removal_cases import FORMATS_OF, Case, random_case
 from removal_files import ONE_FORMAT, WRITERS, Written
@@ -134,11 +138,24 @@ def taken(case: Case, folder: Path) -> Taken | InputError:
 
         def take(some: Records) -> GraphSequence:
             empty = GraphSequence.begin(YEARS)
-            return append(empty, resolve(some, YEARS, case.rules), late="join").sequence
+            return append(empty, _resolved(case, some), late="join").sequence
 
         return _told(sifted(records, take).taken if case.skip else take(records))
     except InputError as refused:
         return refused
+
+
+def _resolved(case: Case, records: Records) -> Resolved:
+    """As a study does it, in which nobody is known yet."""
+    rules = replace(case.rules, undated="first") if case.dated_only else case.rules
+    found = resolve(records, YEARS, rules, beyond=case.until_end)
+    if case.dated_only:
+        found = dated_only(found, _nobody)
+    return until_end(found, YEARS.last_step, _nobody) if case.until_end else found
+
+
+def _nobody(ids: pl.Series) -> NDArray[np.bool_]:
+    return np.zeros(len(ids), np.bool_)
 
 
 def _told(sequence: GraphSequence) -> Taken:

@@ -91,6 +91,8 @@ class Case:
     listed: bool = True  # HIV-TRACE: isolated people are listed
     separator: str = ","
     skip: bool = False
+    dated_only: bool = False  # leave out people without a date
+    until_end: bool = False  # leave out records of after the last step
 
     def person(self, name: str) -> str:
         """Whom an id means, by the book."""
@@ -143,6 +145,8 @@ def random_case(chance: random.Random, way: str) -> Case:
         listed=chance.random() < 0.9,
         separator=chance.choice(",,,;\t"),
         skip=chance.random() < 0.2,
+        dated_only=chance.random() < 0.2,
+        until_end=chance.random() < 0.3,
     )
 
 

@@ -10,9 +10,14 @@ import numpy as np
 import pytest
 
 from graphveil.errors import ParameterError
+from graphveil.factorisations.bordered import Bordered
 from graphveil.graph.bound import DegreeBound
+from graphveil.mechanisms.mechanism import mechanism
+from graphveil.mechanisms.request import Epoch
 from graphveil.noise.joint_laws import MovesNoise
+from graphveil.noise.laws import DiscreteLaplace
 from graphveil.planning.changes import Change, change_errors
+from graphveil.planning.going_on import continued
 from graphveil.planning.intervals import noise_of
 from graphveil.planning.plan import Plan
 from graphveil.planning.planner import compare, plan
@@ -76,6 +81,39 @@ def test_new_in_a_step_has_the_noise_of_one_difference_only() -> None:
         error.width for error in change_errors(sensdiff, Change(), range(300), LEVEL) if error
     }
     assert len(widths) == 1
+
+
+@pytest.mark.parametrize(("change", "squares"), [(ASKED[0], 1 + 1), (ASKED[1], 1 + 4 + 1)])
+def test_rounding_adds_a_twelfth_for_each_release_that_was_rounded(
+    change: Change, squares: int
+) -> None:
+    """Of whole noise nothing is rounded, and nothing is added."""
+    law = DiscreteLaplace(Fraction(7))
+    request = plan(statistic("nodes"), DegreeBound(2), epsilon=1, horizon=6).request
+    for matrix, added in ((Bordered((1,) * 6), 0.0), (Bordered((7,) * 6), squares / 12)):
+        made = Plan(mechanism("sensdiff"), request, (Epoch(matrix, law),))
+        (error,) = change_errors(made, change, range(5, 6), LEVEL)
+        noise = noise_of(made, {5 - ago: weight for ago, weight in change.weights.items()})
+        assert error is not None
+        assert error.std**2 == pytest.approx(noise.variance() + added)
+
+
+def test_noises_of_different_size_are_told_apart() -> None:
+    """Noise on projected totals that went on for less than it had."""
+    made = plan(
+        statistic("edges"), DegreeBound(3), epsilon=1, horizon=4,
+        mechanism="box-projection", projection=DegreeBound(3),
+    )  # fmt: skip
+    longer = continued(made, 3, Fraction(1, 8))
+    errors = change_errors(longer, Change(), range(1, 7), LEVEL)
+    for place, error in enumerate(errors, 1):
+        noise = noise_of(longer, {place: 1, place - 1: -1})
+        assert error is not None
+        assert (error.std, error.width) == (
+            pytest.approx(noise.variance() ** 0.5),
+            noise.half_width(LEVEL),
+        )
+    assert len({error.width for error in errors if error}) == 3
 
 
 def test_a_level_that_no_interval_has_is_refused() -> None:

@@ -553,3 +553,48 @@ def _said(made: Plan, source: SimulationNoise) -> list[int]:
         (raw,), state = advance(made, state, [0], source)
         said.append(raw)
     return said
+
+
+def test_what_goes_on_for_nothing_has_no_price() -> None:
+    """Ten releases of an epoch of sixteen: six more are there already, to the last."""
+    made = planned("epochs", 10, what="nodes")
+    for more in (5, 6):
+        with pytest.raises(ParameterError, match=r"epochs goes on for nothing here.*price out"):
+            continued(made, more, Fraction(1, 10))
+        assert continued(made, more).epochs == made.epochs
+    for more in (0, True):
+        with pytest.raises(ParameterError, match="more_steps"):
+            extended(made, 0, more)
+
+
+def test_after_the_last_release_the_epoch_is_cut_all_the_same() -> None:
+    """Its spare noise was drawn, and another copy may have it."""
+    made = planned("epochs", 10, what="nodes")
+    assert [each.cut for each in renewed(made, 10).epochs] == [10]
+
+
+def test_noise_that_was_planned_for_its_releases_with_delta_ends_there() -> None:
+    with pytest.raises(ParameterError, match="cannot go past the releases it was planned for"):
+        continued(planned("gaussian-projection", 4, what="edges"), 2)
+
+
+@pytest.mark.parametrize("epsilon", ["1", "1/3", "5"])
+@pytest.mark.parametrize("price", [None, Fraction(1, 5), Fraction(3)])
+def test_what_follows_has_the_least_noise_that_the_price_allows(
+    epsilon: str, price: Fraction | None
+) -> None:
+    """In 1024ths of its own ε; and prices are in parts of the ε, so that all scale with it."""
+    made = planned("moves", 5, epsilon)
+    share = made.request.epsilon
+    longer = continued(made, 4, None if price is None else price * share)
+    assert longer.request.epsilon - share == (price or Fraction(1, 2)) * share
+    first, *new = charges(longer.epochs)
+
+    def total(scale: Fraction) -> Fraction:
+        return loss_on_differences(
+            made.request, (first, *(replace(each, times=2).scaled(scale) for each in new))
+        )
+
+    assert total(Fraction(1)) <= longer.request.epsilon
+    parts = new[0].single * made.request.sensitivity.l1 / share * 1024
+    assert total((parts + 1) / parts) > longer.request.epsilon

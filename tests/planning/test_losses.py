@@ -15,6 +15,7 @@ from graphveil.mechanisms.request import Epoch
 from graphveil.noise.joint_laws import JointLaw, RangeNoise
 from graphveil.noise.laws import Law
 from graphveil.noise.zcdp import epsilon_of, rho_of
+from graphveil.planning.going_on import continued
 from graphveil.planning.losses import loss_beyond, losses_beyond
 from graphveil.planning.planner import Plan, compare, plan
 from graphveil.statistics.hubs import sensitivity_under, shape_under
@@ -148,6 +149,19 @@ def test_known_numbers() -> None:
     assert [loss_beyond(returning, edges, bound, more) for more in (0, 8, 10, 18)] == [
         1, 1, Fraction(12, 10), 2,
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["moves", "optimised-moves"])
+def test_a_series_that_went_on_tells_what_both_parts_cost(name: str) -> None:
+    """Components, D = 10, H = 2: half as much again, for whoever keeps the promise and who not."""
+    bound, counted = HubBound(DegreeBound(10), (2,), checked=False), statistic("components")
+    made = plan(counted, bound, epsilon=1, horizon=5, mechanism=name)
+    longer = continued(made, 2)
+    assert (len(made.epochs), len(longer.epochs)) == (1, 2)
+    for more, alone, both in ((0, 1, "3/2"), (2, Fraction(7, 6), "7/4"), (20, Fraction(8, 3), "4")):
+        assert loss_beyond(made, counted, bound, more) == alone
+        assert loss_beyond(longer, counted, bound, more) == Fraction(both)
+    assert longer.request.epsilon == Fraction(3, 2)
 
 
 def test_high_degrees_are_charged_for_hubs_that_stop() -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from graphveil.errors import ParameterError
 from graphveil.factorisations.aim import Aim
+from graphveil.factorisations.bordered import Bordered
 from graphveil.factorisations.objectives import (
     COMPARED,
     DEFAULT,
@@ -29,7 +30,8 @@ from graphveil.factorisations.optimiser import aimed, optimised
 from graphveil.graph.bound import DegreeBound
 from graphveil.mechanisms.mechanism import Measured, mechanism
 from graphveil.mechanisms.mechanism import registered as known_mechanisms
-from graphveil.mechanisms.request import Request
+from graphveil.mechanisms.request import Epoch, Request
+from graphveil.noise.laws import DiscreteLaplace
 from graphveil.planning.going_on import continued, renewed
 from graphveil.planning.plan import Plan
 from graphveil.planning.planner import best, compare, plan
@@ -281,3 +283,12 @@ def test_objectives_are_values() -> None:
     assert Relative((Fraction(1), Fraction(3))).aim(3) == Relative(
         (Fraction(1), Fraction(2), Fraction(3))
     ).aim(3)
+
+
+def test_the_first_span_has_the_noise_of_the_first_release_and_its_rounding() -> None:
+    law, aim = DiscreteLaplace(Fraction(7)), Aim((0.5, 0.5), 2)
+    request = plan(statistic("nodes"), DegreeBound(2), epsilon=1, horizon=2).request
+    for matrix, variance in ((Bordered((1, 1)), law.variance()), (Bordered((7, 7)), None)):
+        made = Plan(mechanism("sensdiff"), request, (Epoch(matrix, law),))
+        wanted = law.variance() / 49 + 1 / 12 if variance is None else variance
+        assert span_deviations(made, aim)[0] ** 2 == pytest.approx(wanted)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from graphveil.errors import ParameterError
 from graphveil.factorisations.bordered import Bordered
 from graphveil.graph.bound import Bound, DegreeBound, InOutBound
+from graphveil.graph.no_bound import NoBound
 from graphveil.mechanisms.mechanism import Measured, registered
 from graphveil.mechanisms.request import Epoch, Request
 from graphveil.mechanisms.sensdiff import SensDiff
@@ -22,7 +23,7 @@ from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace
 from graphveil.planning.going_on import continued
 from graphveil.planning.intervals import interval
 from graphveil.planning.plan import Plan
-from graphveil.planning.planner import best, compare, plan
+from graphveil.planning.planner import NO_PROMISE, NO_THRESHOLD, Prospect, best, compare, plan
 from graphveil.series.state import advance, start
 from graphveil.statistics.statistic import Statistic, statistic
 from graphveil.testing.simulation import SimulationNoise, simulate
@@ -307,3 +308,47 @@ def test_a_long_plan_is_made_once_and_a_different_one_is_another() -> None:
 def test_plans_of_unknown_length_share_nothing() -> None:
     asked: dict[str, Any] = {"epsilon": "1/3", "horizon": None, "mechanism": "epochs"}
     assert plan(NODES, BOUND, **asked) is not plan(NODES, BOUND, **asked)
+
+
+@pytest.mark.parametrize("horizon", [0, -1, True, 2.5])
+def test_a_series_has_at_least_one_release(horizon: Any) -> None:
+    with pytest.raises(ParameterError, match="horizon: must be a whole number of at least 1"):
+        plan(NODES, BOUND, epsilon=1, horizon=horizon)
+
+
+def test_with_a_threshold_only_what_projects_is_chosen() -> None:
+    edges = statistic("edges")
+    chosen = plan(edges, BOUND, epsilon=1, horizon=3, projection=DegreeBound(2))
+    assert chosen.mechanism.projects
+    assert chosen.request.shape is None  # of differences: it has its own, of projected totals
+    assert not plan(edges, BOUND, epsilon=1, horizon=3).mechanism.projects
+
+
+@pytest.mark.parametrize(
+    ("what", "horizon", "why"),
+    [
+        (statistic("edges").recent(2), 3, "projection: does not go with a window"),
+        (statistic("triangles"), 3, "projection: nothing is known about 'triangles' after"),
+        (statistic("edges"), None, "horizon: must be known where a series projects"),
+    ],
+)
+def test_what_cannot_be_projected_is_refused_with_the_reason(
+    what: Statistic, horizon: int | None, why: str
+) -> None:
+    with pytest.raises(ParameterError, match=why):
+        plan(what, BOUND, epsilon=1, horizon=horizon, projection=DegreeBound(2))
+
+
+def test_without_a_promise_only_what_needs_none_is_planned() -> None:
+    for each in compare(statistic("edges"), NoBound(), epsilon=1, horizon=3):
+        wanted = NO_THRESHOLD if registered()[each.name].projects else NO_PROMISE
+        assert each.reason == wanted
+    assert plan(NODES, NoBound(), epsilon=1, horizon=3).request.sensitivity.l1 == 1
+
+
+def test_where_nothing_is_possible_each_reason_is_told_once() -> None:
+    reasons = ["needs b", "needs a", NO_THRESHOLD, "needs b"]
+    prospects = [Prospect(f"m{n}", "", None, each) for n, each in enumerate(reasons)]
+    projecting = plan(statistic("edges"), BOUND, epsilon=1, horizon=3, projection=BOUND)
+    with pytest.raises(ParameterError, match="none is possible: each needs a or needs b"):
+        best([*prospects, Prospect("projects", "", projecting)])

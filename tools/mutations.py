@@ -41,6 +41,7 @@ OPERATORS: dict[type[ast.operator], list[ast.operator]] = {
     ast.RShift: [ast.LShift()],
     ast.BitOr: [ast.BitAnd()],
     ast.BitAnd: [ast.BitOr()],
+    ast.BitXor: [ast.BitOr()],
     ast.MatMult: [ast.Mult()],
 }
 OPPOSITES = {

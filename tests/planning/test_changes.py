@@ -109,10 +109,8 @@ def test_noises_of_different_size_are_told_apart() -> None:
     for place, error in enumerate(errors, 1):
         noise = noise_of(longer, {place: 1, place - 1: -1})
         assert error is not None
-        assert (error.std, error.width) == (
-            pytest.approx(noise.variance() ** 0.5),
-            noise.half_width(LEVEL),
-        )
+        assert error.std == pytest.approx(noise.variance() ** 0.5)
+        assert error.width == noise.half_width(LEVEL)
     assert len({error.width for error in errors if error}) == 3
 
 

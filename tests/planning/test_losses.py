@@ -164,6 +164,14 @@ def test_a_series_that_went_on_tells_what_both_parts_cost(name: str) -> None:
     assert longer.request.epsilon == Fraction(3, 2)
 
 
+def test_what_went_on_costs_more_than_its_first_part_says() -> None:
+    """Two hubs more cost nothing where noise returns, but they do where it goes on."""
+    bound, edges = HubBound(DegreeBound(10), (2,), checked=False), statistic("edges")
+    longer = continued(plan(edges, bound, epsilon=1, horizon=5, mechanism="moves"), 2)
+    assert longer.request.epsilon == Fraction(1167, 1000)
+    assert loss_beyond(longer, edges, bound, 2) == Fraction(683, 512)
+
+
 def test_high_degrees_are_charged_for_hubs_that_stop() -> None:
     """Where others may break the promise, 3 for a lost link, not 2."""
     high = statistic("high-degree", tau=3)

@@ -182,7 +182,7 @@ def test_a_code_is_16_digits_of_another_machine(place: Machine) -> None:
         require_code(own, place)
 
 
-def test_what_a_killed_process_left_half_written_is_removed(place: Machine) -> None:
+def test_what_was_left_half_written_is_removed(place: Machine) -> None:
     place.code()
     left = place.folder / f".graphveil-{'0' * 32}.part"
     left.touch()

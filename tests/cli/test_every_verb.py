@@ -137,10 +137,14 @@ def test_the_shell_completes_verbs_and_options(tmp_path: Path) -> None:
 
 
 def test_completion_is_installed(tmp_path: Path) -> None:
+    named = {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}  # or it asks who started it
     finished = subprocess.run(
         [sys.executable, "-m", "graphveil", "--install-completion", "bash"],
-        env=os.environ | {"HOME": str(tmp_path)}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        env=os.environ | named | {"HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert finished.returncode == 0, finished.stderr
     written = (tmp_path / ".bash_completions" / "graphveil.sh").read_text()
     assert "_GRAPHVEIL_COMPLETE=complete_bash" in written

@@ -57,7 +57,7 @@ def refused(code: int, *arguments: object) -> Finished:
     ("nodes", "edges", "message"),
     [
         (NODES.replace("node", "nod"), EDGES, "Is the column 'nod' meant to be 'node'?"),
-        (NODES.replace("time", "tim"), EDGES, "Is it the one called 'tim'? Rename it."),
+        (NODES.replace("time", "tim"), EDGES, "--time in the shell"),
         (NODES, EDGES.replace("source", "sorce"), "Is the column 'sorce' meant to be 'source'?"),
         (NODES + "P8,20x4\n", EDGES, "nodes.csv, row 10, column 'time': the time cannot be read"),
         (NODES + "P8,20x4\n", EDGES, "the time cannot be read: '20x4'. Write it as 1996."),

@@ -236,7 +236,7 @@ def test_publish_is_killed_between_artefacts(setting: Setting) -> None:
     places = setting("sqlite", "graphveil publish")
     effects = effects_of(places[0], "graphveil publish")
     artefacts = [p for p, name in enumerate(effects) if name.startswith("replace public/")]
-    assert len(artefacts) == 12
+    assert len(artefacts) == 13
     cases = [Fault(point, "after") for point in artefacts]
     assert troubles(places, cases, killed_command_line) == []
 

@@ -30,7 +30,7 @@ SCOPE = {  # what is mutated, and the tests that should notice
     "noise": "noise mechanisms planning",
     "mechanisms": "mechanisms noise planning",
     "factorisations": "factorisations mechanisms planning",
-    "series": "series study/test_series_in_life.py",
+    "series": "series planning study/test_series_in_life.py",
     "planning": "planning series",
     "statistics": "statistics planning mechanisms/test_baselines.py testing",
     "study/publishing": "study series",

@@ -12,11 +12,12 @@ import csv
 import datetime as dt
 import os
 import random
+import sqlite3
 import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -90,12 +91,14 @@ def _in_memory(case: Case) -> Records:
 def _records(case: Case, folder: Path) -> Records:
     if case.way not in WRITERS:
         return _in_memory(case)
-    paths = []
+    paths: list[Path | str] = []
     for name, text in WRITERS[case.way](case).files.items():
+        (folder / name).write_text(text, encoding=case.encoding, newline="")
         paths.append(folder / name)
-        paths[-1].write_text(text, encoding="utf-8", newline="")
     if case.way == "workbook":
-        paths = [_as_workbook(paths, folder / "book.xlsx")]
+        paths = [_as_workbook([folder / path for path in paths], folder / "book.xlsx")]
+    if case.way == "database":
+        paths = _as_database([folder / path for path in paths], folder / "cases.db")
     options = replace(case.options, mark_bad=case.skip)
     with _as_if_large(case.fast):
         insisted = ONE_FORMAT.get(case.way) if case.insisted else None
@@ -116,6 +119,27 @@ def _as_workbook(paths: Sequence[Path], to: Path) -> Path:
                         write = sheet.write_string if isinstance(value, str) else sheet.write
                         write(row, column, value, *style)
     return to
+
+
+def _as_database(paths: Sequence[Path], to: Path) -> list[Path | str]:
+    """The tables in a database, and their addresses; whole numbers are numbers."""
+    to.unlink(missing_ok=True)
+    with closing(sqlite3.connect(to)) as database, database:
+        for path in paths:
+            with path.open(encoding="utf-8", newline="") as file:
+                header, *rows = csv.reader(file)
+            columns = ", ".join(f'"{name}"' for name in header)
+            database.execute(f"CREATE TABLE {path.stem} ({columns})")
+            places = ", ".join("?" * len(header))
+            for row in rows:
+                cells = [_number(cell) for cell in (*row, *[""] * len(header))[: len(header)]]
+                database.execute(f"INSERT INTO {path.stem} VALUES ({places})", cells)
+    return [f"sqlite:///{to}#{path.stem}" for path in paths]
+
+
+def _number(text: str) -> int | str:
+    value = _cell(text)
+    return value if isinstance(value, int) else text
 
 
 def _cell(text: str) -> Any:

@@ -29,9 +29,10 @@ NODE_STYLES = [
 ]  # fmt: skip
 LINK_STYLES = ["quoted", "stray", "loose", "wide", "directed", "removed"]
 TIMES = dict.fromkeys(["microbetrace", "linelist", "graphml", "contacts", "gexf"], "when")
-TIMES |= dict.fromkeys(["microbetrace-session", "workbook"], "when")
+TIMES |= dict.fromkeys(["microbetrace-session", "workbook", "database"], "when")
 TIMES |= {"hivtrace": "dx"}
-MEASURED = ("contacts", "microbetrace-session", "workbook")
+MEASURED = ("contacts", "microbetrace-session", "workbook", "database")
+TEXTS = ("pair", "microbetrace", "contacts", "linelist")  # may be UTF-16
 FORMATS_OF = {  # each way, and the registered formats that it goes through
     "pair": ("pair",),
     "hivtrace": ("hivtrace",),
@@ -49,6 +50,7 @@ FORMATS_OF = {  # each way, and the registered formats that it goes through
     "pajek": ("pajek",),
     "microbetrace-session": ("microbetrace-session",),
     "workbook": ("contacts",),
+    "database": ("contacts",),
     "rows": (),
     "arrays": (),
     "frames": (),
@@ -93,6 +95,7 @@ class Case:
     skip: bool = False
     dated_only: bool = False  # leave out people without a date
     until_end: bool = False  # leave out records of after the last step
+    encoding: str = "utf-8"
 
     def person(self, name: str) -> str:
         """Whom an id means, by the book."""
@@ -147,6 +150,7 @@ def random_case(chance: random.Random, way: str) -> Case:
         skip=chance.random() < 0.2,
         dated_only=chance.random() < 0.2,
         until_end=chance.random() < 0.3,
+        encoding="utf-16" if way in TEXTS and chance.random() < 0.2 else "utf-8",
     )
 
 

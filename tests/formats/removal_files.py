@@ -97,12 +97,21 @@ def _contacts(case: Case) -> Written:
 
 
 def _sheets(case: Case) -> Written:
-    """The same, for a workbook, in which there are no quotes."""
+    """The same, for a workbook."""
+    return _without_quotes(case, "book.xlsx", 0)
+
+
+def _tables(case: Case) -> Written:
+    """The same, for a database, whose first row is no header."""
+    return _without_quotes(replace(case, commented=False), "sqlite:cases.db", 1)
+
+
+def _without_quotes(case: Case, held_in: str, header: int) -> Written:
     nodes = tuple(n if n.style == "blank" else replace(n, style="plain") for n in case.nodes)
     links = tuple(replace(each, style="plain") for each in case.links)
     written = _contacts(replace(case, separator=",", nodes=nodes, links=links))
     owners = {
-        (f"book.xlsx#{name.removesuffix('.csv')}", row): names
+        (f"{held_in}#{name.removesuffix('.csv')}", row - header): names
         for (name, row), names in written.owners.items()
     }
     return Written(written.files, owners)
@@ -329,5 +338,6 @@ WRITERS: dict[str, Callable[[Case], Written]] = {
     "pajek": _pajek,
     "microbetrace-session": _session,
     "workbook": _sheets,
+    "database": _tables,
 }
 ONE_FORMAT = {"pair": "pair", "snap": "snap", "snap-temporal": "snap-temporal"}

@@ -6,6 +6,7 @@ import datetime as dt
 import gzip
 import sqlite3
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import pytest
 import rdata
 import xlsxwriter
 
+from commands import ROOT
 from graphveil.errors import InputError, ParameterError
 from graphveil.formats import ReadFiles, ReadingOptions, read_records
 from graphveil.formats.containers import held_tables, r_data
@@ -43,6 +45,29 @@ def workbook(path: Path, **sheets: list[list[Any]]) -> Path:
                     style = [dates] if isinstance(cell, dt.date) else []
                     sheet.write(row, column, cell, *style)
     return path
+
+
+EXAMPLES = ROOT / "examples" / "formats"
+HELD = EXAMPLES / "containers"
+OUTBREAK: dict[str, Sequence[str | Path]] = {
+    "plain": [EXAMPLES / "contacts" / "linelist.csv", EXAMPLES / "contacts" / "contacts.csv"],
+    "workbook": [HELD / "outbreak.xlsx"],
+    "zip": [HELD / "linelist.zip", HELD / "contacts.zip"],
+    "utf-16": [HELD / "linelist-utf16.csv", HELD / "contacts-utf16.csv"],
+    "tabs": [HELD / "linelist.tsv", HELD / "contacts.tsv"],
+    "sqlite": [f"sqlite:///{HELD / 'outbreak.db'}#{name}" for name in ("linelist", "contacts")],
+    "r": [HELD / "outbreak.rds"],
+}
+
+
+@pytest.mark.parametrize("container", OUTBREAK)
+def test_the_examples_all_hold_the_same_outbreak(container: str) -> None:
+    """Four people, one of them dated by her report, and a room that is nobody."""
+    found = read(*OUTBREAK[container], time="onset,report", where=("nodes:type=person",))
+    people = [("W01", "2014-03-02"), ("W02", "2014-03-11"), ("W03", "2014-03-14")]
+    assert found.records.nodes.frame.rows() == [*people, ("W04", "2014-04-01")]
+    links = found.records.edges.frame.select("source", "target").rows()
+    assert links == [("W01", "W02"), ("W02", "W03"), ("W03", "W04")]
 
 
 CASES: list[list[Any]] = [

@@ -7,6 +7,7 @@ import gzip
 import sqlite3
 import zipfile
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from commands import ROOT
 from graphveil.errors import InputError, ParameterError
 from graphveil.formats import ReadFiles, ReadingOptions, read_records
 from graphveil.formats.containers import held_tables, r_data
+from study_databases import execute, new_database
 
 PEOPLE = "case_id,onset,age\nÄnne,2014-03-14,5\nb2,2014-04-01,\n"
 LINKS = "from,to\nÄnne,b2\n"
@@ -68,6 +70,31 @@ def test_the_examples_all_hold_the_same_outbreak(container: str) -> None:
     assert found.records.nodes.frame.rows() == [*people, ("W04", "2014-04-01")]
     links = found.records.edges.frame.select("source", "target").rows()
     assert links == [("W01", "W02"), ("W02", "W03"), ("W03", "W04")]
+
+
+def test_tables_and_queries_of_a_server(postgresql: str) -> None:
+    """Nothing is written there, not even by a query that would."""
+    address = new_database(postgresql)
+    for statement in (
+        "CREATE TABLE people (case_id text, onset date, seen timestamptz, age integer)",
+        "INSERT INTO people VALUES ('Änne', '2014-03-14', '2014-03-14T01:00+02', 5)",
+        "INSERT INTO people VALUES ('b2', NULL, '2014-04-01T12:00Z', NULL)",
+        'CREATE TABLE links ("from" text, "to" text)',
+        "INSERT INTO links VALUES ('Änne', 'b2')",
+    ):
+        execute(address, statement)
+    found = read(f"{address}#people", f"{address}#links", time="onset,seen")
+    (first, second), links = rows(found)
+    assert first == ("Änne", "2014-03-14")
+    assert second[0] == "b2"
+    assert second[1].startswith("2014-04-01")
+    assert links == [("Änne", "b2")]
+    asked = "select case_id as id, onset from people where age is not null"
+    assert rows(read(f"{address}#{asked}"))[0] == [("Änne", "2014-03-14")]
+    writing = "with gone as (delete from people returning *) select case_id, onset from gone"
+    with suppress(InputError):
+        read(f"{address}#{writing}")
+    assert len(rows(read(f"{address}#people", time="onset,seen"))[0]) == 2
 
 
 CASES: list[list[Any]] = [

@@ -12,8 +12,8 @@ import pytest
 
 from graphveil.errors import InputError
 from graphveil.formats import ReadingOptions, read_records
+from graphveil.formats.graphs import xml_walk
 from graphveil.formats.options import size_of
-from graphveil.formats.readers.graphml import elements
 from graphveil.formats.source_file import MOST_LINE_BYTES
 
 MB = 1_000_000
@@ -96,7 +96,7 @@ def test_lines_up_to_the_limit_are_read(tmp_path: Path) -> None:
 def test_a_graphml_file_of_too_many_elements(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(elements, "MOST_ELEMENTS", 3)
+    monkeypatch.setattr(xml_walk, "MOST_ELEMENTS", 3)
     path = tmp_path / "network.graphml"
     path.write_text("<graphml><graph>\n" + '<node id="1"/>\n' * 4 + "</graph></graphml>")
     with pytest.raises(InputError, match="row 5: there are more than 3 nodes and edges"):

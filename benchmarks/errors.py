@@ -21,15 +21,15 @@ from numpy.typing import NDArray
 
 from graphveil.errors import ParameterError
 from graphveil.factorisations.objectives import COMPARED, Objective, objective
-from graphveil.graph.bound import Bound, DegreeBound
-from graphveil.graph.hub_bound import HubBound
+from graphveil.graph.promises.bound import Bound, DegreeBound
+from graphveil.graph.promises.hub_bound import HubBound
 from graphveil.mechanisms.mechanism import Measured, Mechanism, mechanism, registered
 from graphveil.mechanisms.request import Request
 from graphveil.planning.plan import Plan
 from graphveil.planning.planner import plan as planned
 from graphveil.planning.spans import achieved
-from graphveil.statistics.sensitivity import Sensitivity
-from graphveil.statistics.shape import Moves
+from graphveil.statistics.changes.sensitivity import Sensitivity
+from graphveil.statistics.changes.shape import Moves
 from graphveil.statistics.statistic import Statistic, statistic
 from graphveil.testing.simulation import simulate
 

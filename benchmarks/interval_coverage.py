@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.graph.bound import DegreeBound
+from graphveil.graph.promises.bound import DegreeBound
 from graphveil.planning.changes import Change, change_errors
 from graphveil.planning.intervals import half_widths
 from graphveil.planning.plan import Plan

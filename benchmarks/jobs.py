@@ -19,7 +19,7 @@ from benchmarks.graphs import Graph
 from benchmarks.peers import duckdb, graphblas, igraph, networkit, networkx, numpy, python
 from benchmarks.racing import Contestant, Lap, lap, race
 from benchmarks.table import Row
-from graphveil.graph.records import Records
+from graphveil.graph.intake.records import Records
 from graphveil.graph.sequence import GraphSequence
 
 THREADS = 2

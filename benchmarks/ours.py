@@ -14,9 +14,9 @@ from benchmarks.peers.answers import Counts, DegreeAnswer
 from graphveil.calendar.calendar import Calendar
 from graphveil.engines import ExactCounts, LocalEngine
 from graphveil.formats import from_arrays, read_pair
-from graphveil.graph.bound import DegreeBound
+from graphveil.graph.intake.records import Records
 from graphveil.graph.projection import greedy_projection
-from graphveil.graph.records import Records
+from graphveil.graph.promises.bound import DegreeBound
 from graphveil.graph.sequence import GraphSequence
 from graphveil.statistics.statistic import Statistic, statistic
 

@@ -17,8 +17,8 @@ from graphveil.formats import read_pair
 from graphveil.graph.degrees import degrees
 from graphveil.graph.sequence import GraphSequence
 from graphveil.statistics.statistic import statistic
-from graphveil.steward.networks import taken
-from graphveil.steward.promising import Wanted, tried_promises
+from graphveil.steward.beforehand.networks import taken
+from graphveil.steward.beforehand.promising import Wanted, tried_promises
 
 MONTHLY = {"collegemsg", "covid-korea-kcdc"}  # the others have a step a year
 SERIES = (

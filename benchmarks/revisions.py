@@ -22,11 +22,11 @@ from numpy.typing import NDArray
 from graphveil.engines import LocalEngine
 from graphveil.experiments.protocol.subjects import Subject
 from graphveil.experiments.reproduce import Agenda, Wish
-from graphveil.graph.bound import DegreeBound
+from graphveil.graph.promises.bound import DegreeBound
 from graphveil.planning.intervals import half_widths
 from graphveil.planning.plan import Plan
 from graphveil.planning.planner import plan as planned
-from graphveil.report.revised import around
+from graphveil.report.tables.revised import around
 from graphveil.series.postprocessing import processed
 from graphveil.series.revising import Rising, revised
 from graphveil.series.trend import Wandering, smooth_trend

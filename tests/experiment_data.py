@@ -9,7 +9,7 @@ import polars as pl
 
 from graphveil.calendar.calendar import Calendar
 from graphveil.experiments.datasets import Dataset
-from graphveil.graph.records import Records, Table
+from graphveil.graph.intake.records import Records, Table
 
 YEARS, A_YEAR = 12, 20
 

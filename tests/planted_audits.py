@@ -11,8 +11,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from graphveil.graph.bound import Bound, DegreeBound, InOutBound
-from graphveil.graph.hub_bound import HubBound
+from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
+from graphveil.graph.promises.hub_bound import HubBound
 from graphveil.mechanisms.compose import ComposeDBounded
 from graphveil.mechanisms.mechanism import Mechanism, mechanism
 from graphveil.mechanisms.request import Request
@@ -22,7 +22,7 @@ from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace, NoiseLaw, No
 from graphveil.planning.plan import Plan
 from graphveil.planning.planner import compare
 from graphveil.planning.planner import plan as planned
-from graphveil.statistics.shape import Moves
+from graphveil.statistics.changes.shape import Moves
 from graphveil.statistics.statistic import Statistic, statistic
 from graphveil.testing.audit import NORMAL, Audit, AuditEffort, audit
 from graphveil.testing.audit.publishers import Integers, Publisher, simulated

@@ -3,7 +3,7 @@
     python3 tasks.py mutants                       every module in scope (an hour or more)
     python3 tasks.py mutants noise planning/plan   those whose names begin so
     python3 tasks.py mutants noise/laws --tests noise/test_laws.py
-    python3 tasks.py mutants study/opening --slowest 15   longer tests as well
+    python3 tasks.py mutants study/course/opening --slowest 15   longer tests as well
     python3 tasks.py mutants --again               those that lived last time
     python3 tasks.py mutants --list                those that change nothing, for docs/mutants.md
 
@@ -34,13 +34,13 @@ SCOPE = {  # what is mutated, and the tests that should notice
     "planning": "planning series",
     "statistics": "statistics planning mechanisms/test_baselines.py testing",
     "study/publishing": "study series",
-    "study/opening": "study",
+    "study/course/opening": "study",
     "study/committed": "study",
     "study/public/announcing": "study report",
     "study/public/history": "study report",
-    "study/witness": "study",
-    "study/adoption": "study",
-    "study/machine": "study",
+    "study/place/witness": "study",
+    "study/course/adoption": "study",
+    "study/place/machine": "study",
 }
 PATIENCE = 30.0  # seconds of tests that one mutant is given
 FATES = ("killed", "timeout", "equivalent", "survivor", "never run")
@@ -96,7 +96,7 @@ def modules_in_scope() -> dict[str, str]:
     found = {}
     for part, tests in SCOPE.items():
         folder = PACKAGE / part
-        files = sorted(folder.glob("*.py")) if folder.is_dir() else [folder.with_suffix(".py")]
+        files = sorted(folder.rglob("*.py")) if folder.is_dir() else [folder.with_suffix(".py")]
         for file in files:
             if file.name not in ("__init__.py", "tallies.py"):  # tallies count, by definition
                 found[str(file.relative_to(PACKAGE).with_suffix(""))] = tests

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
         read_pair,
         read_records,
     )
-    from graphveil.graph.bound import DegreeBound, InOutBound
     from graphveil.graph.degrees import require_bound
-    from graphveil.graph.hub_bound import HubBound
-    from graphveil.graph.intake import Intake
-    from graphveil.graph.no_bound import NoBound
+    from graphveil.graph.intake.appending import Intake
+    from graphveil.graph.intake.report import IntakeReport
     from graphveil.graph.projection import greedy_projection, time_aware_projection
-    from graphveil.graph.report import IntakeReport
+    from graphveil.graph.promises.bound import DegreeBound, InOutBound
+    from graphveil.graph.promises.hub_bound import HubBound
+    from graphveil.graph.promises.no_bound import NoBound
     from graphveil.graph.sequence import GraphSequence
     from graphveil.planning.intervals import change_interval, interval
     from graphveil.planning.plan import Plan
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from graphveil.planning.shares import best_shares
     from graphveil.series.release import Release
     from graphveil.series.series import Series
-    from graphveil.statistics.pattern_shape import Pattern
-    from graphveil.statistics.sensitivity import Sensitivity
+    from graphveil.statistics.changes.pattern_shape import Pattern
+    from graphveil.statistics.changes.sensitivity import Sensitivity
     from graphveil.statistics.statistic import Statistic, registered, statistic
     from graphveil.study.promise import Promise, SeriesPromise
     from graphveil.workbench.study import Study
@@ -54,14 +54,14 @@ _HOMES = {
         "read_pair",
         "read_records",
     ),
-    "graphveil.graph.bound": ("DegreeBound", "InOutBound"),
+    "graphveil.graph.promises.bound": ("DegreeBound", "InOutBound"),
     "graphveil.calendar.calendar": ("Calendar",),
     "graphveil.graph.degrees": ("require_bound",),
-    "graphveil.graph.hub_bound": ("HubBound",),
-    "graphveil.graph.intake": ("Intake",),
-    "graphveil.graph.no_bound": ("NoBound",),
+    "graphveil.graph.promises.hub_bound": ("HubBound",),
+    "graphveil.graph.intake.appending": ("Intake",),
+    "graphveil.graph.promises.no_bound": ("NoBound",),
     "graphveil.graph.projection": ("greedy_projection", "time_aware_projection"),
-    "graphveil.graph.report": ("IntakeReport",),
+    "graphveil.graph.intake.report": ("IntakeReport",),
     "graphveil.graph.sequence": ("GraphSequence",),
     "graphveil.planning.intervals": ("change_interval", "interval"),
     "graphveil.planning.plan": ("Plan",),
@@ -69,8 +69,8 @@ _HOMES = {
     "graphveil.planning.shares": ("best_shares",),
     "graphveil.series.release": ("Release",),
     "graphveil.series.series": ("Series",),
-    "graphveil.statistics.pattern_shape": ("Pattern",),
-    "graphveil.statistics.sensitivity": ("Sensitivity",),
+    "graphveil.statistics.changes.pattern_shape": ("Pattern",),
+    "graphveil.statistics.changes.sensitivity": ("Sensitivity",),
     "graphveil.statistics.statistic": ("Statistic", "registered", "statistic"),
     "graphveil.study.promise": ("Promise", "SeriesPromise"),
     "graphveil.workbench.study": ("Study",),

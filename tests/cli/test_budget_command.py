@@ -13,8 +13,8 @@ import pytest
 from commands import graphveil
 from graphveil import DegreeBound, plan, statistic
 from graphveil.cli.budget_plot import _lines, chart
-from graphveil.steward.budgets import series_budgets, totals
-from graphveil.steward.wishes import SeriesWish
+from graphveil.steward.beforehand.budgets import series_budgets, totals
+from graphveil.steward.beforehand.wishes import SeriesWish
 from steward import contents, drafted, run
 
 SERIES = ("edges", "high-degree:tau=3,expected=150=hubs", "nodes:weight=2")

@@ -22,7 +22,7 @@ from commands import Finished, graphveil
 from damage import damaged_bytes, forged
 from experiment_data import write_pair
 from format_examples import HIVTRACE
-from graphveil.study.machine import VARIABLE
+from graphveil.study.place.machine import VARIABLE
 from steward import opened, people, run
 
 REFUSALS = {2, 3, 4, 5, 7, 8, 9, 10, 11}

@@ -14,7 +14,7 @@ import pytest
 
 from commands import graphveil
 from graphveil.cli.plots import HEIGHT, _lines, _releases, apart, chart, round_ticks
-from graphveil.graph.bound import DegreeBound
+from graphveil.graph.promises.bound import DegreeBound
 from graphveil.planning.planner import best, compare
 from graphveil.statistics.statistic import statistic
 

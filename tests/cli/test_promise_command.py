@@ -10,8 +10,8 @@ import networkx as nx
 import pytest
 
 from commands import graphveil
-from graphveil.graph.bound import DegreeBound, InOutBound
-from graphveil.graph.hub_bound import HubBound
+from graphveil.graph.promises.bound import DegreeBound, InOutBound
+from graphveil.graph.promises.hub_bound import HubBound
 from graphveil.planning.planner import plan
 from graphveil.statistics.statistic import statistic
 from steward import run, run_json

@@ -11,7 +11,7 @@ from format_examples import COMPACT, EXAMPLES, Example
 from graphveil.errors import InputError
 from graphveil.formats import ReadingOptions
 from graphveil.formats.format import registered
-from graphveil.steward.adding import add
+from graphveil.steward.records.adding import add
 from graphveil.study import Study
 from steward import run, run_json
 from studies import promise

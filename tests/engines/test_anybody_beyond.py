@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 
 from graphveil.engines import LocalEngine
 from graphveil.errors import ParameterError
-from graphveil.graph.bound import DegreeBound, InOutBound
-from graphveil.graph.hub_bound import HubBound
-from graphveil.statistics.hubs import sensitivity_under, shape_under
+from graphveil.graph.promises.bound import DegreeBound, InOutBound
+from graphveil.graph.promises.hub_bound import HubBound
+from graphveil.statistics.changes.hubs import sensitivity_under, shape_under
+from graphveil.statistics.changes.sensitivity import Sensitivity
+from graphveil.statistics.changes.shape import Bins, Mass, Moves, Shape
 from graphveil.statistics.recent import RecentStatistic
-from graphveil.statistics.sensitivity import Sensitivity
-from graphveil.statistics.shape import Bins, Mass, Moves, Shape
 from graphveil.statistics.statistic import Statistic, statistic
 from graphveil.statistics.tallies import Counts
 from small_sequences import Growth, growths

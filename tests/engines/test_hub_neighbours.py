@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from graphveil.engines import LocalEngine
 from graphveil.errors import ParameterError
-from graphveil.graph.bound import DegreeBound, InOutBound
-from graphveil.graph.hub_bound import HubBound
-from graphveil.statistics.hubs import sensitivity_under
+from graphveil.graph.promises.bound import DegreeBound, InOutBound
+from graphveil.graph.promises.hub_bound import HubBound
+from graphveil.statistics.changes.hubs import sensitivity_under
 from graphveil.statistics.tallies import Counts
 from small_sequences import Growth, growths
 from test_counts_by_definition import sweep

@@ -12,9 +12,13 @@ from hypothesis import strategies as st
 from graphveil.engines import ExactCounts, LocalEngine
 from graphveil.engines.local.degrees import WIDEST
 from graphveil.errors import BoundError, ParameterError
-from graphveil.graph.bound import DegreeBound, InOutBound
-from graphveil.graph.hub_bound import HubBound
-from graphveil.statistics.pattern_shape import cyclic_triangle, transitive_triangle, triangle
+from graphveil.graph.promises.bound import DegreeBound, InOutBound
+from graphveil.graph.promises.hub_bound import HubBound
+from graphveil.statistics.changes.pattern_shape import (
+    cyclic_triangle,
+    transitive_triangle,
+    triangle,
+)
 from graphveil.statistics.statistic import statistic
 from small_sequences import Growth, growths, random_growth
 from test_counts_by_definition import EVERY_KIND, assert_as_defined, sweep

@@ -33,11 +33,11 @@ from graphveil.experiments.contenders.promised import hubs, tuned_hubs
 from graphveil.experiments.contenders.trial import Trial
 from graphveil.experiments.protocol.protocol import release_steps
 from graphveil.experiments.protocol.subjects import AskedStatistic, DatasetVersion, true_values
-from graphveil.graph.bound import DegreeBound, InOutBound
 from graphveil.graph.degrees import keeps_bound
-from graphveil.graph.hub_bound import HubBound
 from graphveil.graph.projection import greedy_projection, time_aware_projection
-from graphveil.statistics.hubs import sensitivity_under
+from graphveil.graph.promises.bound import DegreeBound, InOutBound
+from graphveil.graph.promises.hub_bound import HubBound
+from graphveil.statistics.changes.hubs import sensitivity_under
 from graphveil.statistics.recent import RecentStatistic
 from graphveil.statistics.statistic import registered
 

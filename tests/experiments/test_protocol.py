@@ -21,8 +21,8 @@ from graphveil.experiments.protocol.protocol import (
     strides,
     thresholds,
 )
-from graphveil.graph.bound import DegreeBound, InOutBound
 from graphveil.graph.degrees import FinalDegrees
+from graphveil.graph.promises.bound import DegreeBound, InOutBound
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from graphveil.errors import InputError, ParameterError
 from graphveil.formats import ReadingOptions, read_records
 from graphveil.formats.columns.written_dates import Unclear, as_iso, from_excel
-from graphveil.steward.adding import add
+from graphveil.steward.records.adding import add
 from graphveil.study import Study
 from plain_rules import sealed_steps
 from studies import promise

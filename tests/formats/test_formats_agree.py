@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from format_examples import EXAMPLES, Example
 from graphveil.calendar.calendar import Calendar
 from graphveil.formats import ReadingOptions, from_rows, read_records
-from graphveil.graph.records import Records
+from graphveil.graph.intake.records import Records
 from graphveil.graph.sequence import GraphSequence
 
 DAYS = Calendar.every(1, "2019-01-01")

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphveil.errors import Place
-from graphveil.graph.records import Table
+from graphveil.graph.intake.records import Table
 
 
 def table(name: str, rows: int, first: int, gap: int | None) -> Table:

@@ -27,7 +27,7 @@ from graphveil.calendar.calendar import Calendar
 from graphveil.errors import InputError, ParameterError, Place
 from graphveil.formats import ReadFiles, ReadingOptions, read_records
 from graphveil.formats.tables import spaced
-from graphveil.graph.records import Table
+from graphveil.graph.intake.records import Table
 from graphveil.graph.sequence import GraphSequence
 
 

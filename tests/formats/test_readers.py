@@ -25,7 +25,7 @@ from graphveil.formats import (
     read_pair,
 )
 from graphveil.formats.tables import delimited
-from graphveil.graph.records import Records
+from graphveil.graph.intake.records import Records
 from graphveil.graph.sequence import GraphSequence
 
 YEARS = Calendar.yearly(2001)

@@ -14,9 +14,9 @@ from graphveil.formats.format import registered
 from graphveil.formats.readers import linelist
 from graphveil.formats.readers.hivtrace import dates
 from graphveil.formats.tables import delimited
-from graphveil.graph import arrivals
-from graphveil.graph.rules import RecordRules
-from graphveil.steward.adding import add
+from graphveil.graph.intake import arrivals
+from graphveil.graph.intake.rules import RecordRules
+from graphveil.steward.records.adding import add
 from graphveil.study import Study
 from plain_rules import sealed_steps
 from removal import run, violations

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from graphveil.calendar.calendar import Calendar
 from graphveil.errors import InputError
 from graphveil.formats import from_rows
-from graphveil.graph.intake import append
-from graphveil.graph.resolving import Resolved, resolve
-from graphveil.graph.rules import RecordRules
+from graphveil.graph.intake.appending import append
+from graphveil.graph.intake.resolving import Resolved, resolve
+from graphveil.graph.intake.rules import RecordRules
 from graphveil.graph.sequence import UNSTATED, GraphSequence
 
 STEPS = Calendar.every(1, first=0)

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from graphveil.errors import BoundError, ParameterError
 from graphveil.formats import from_rows
-from graphveil.graph.bound import Bound, DegreeBound, InOutBound
 from graphveil.graph.degrees import degrees, require_bound
 from graphveil.graph.projection import (
     greedy_projection,
     time_aware_projection,
 )
+from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
 from graphveil.graph.sequence import GraphSequence
 from test_intake import Rows, begin, content, growing_graphs
 

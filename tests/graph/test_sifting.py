@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from graphveil.calendar.calendar import Calendar
 from graphveil.formats import from_rows
-from graphveil.graph.arrivals import steps_of_labels
-from graphveil.graph.intake import Intake, append
-from graphveil.graph.records import Records, Table
-from graphveil.graph.resolving import Resolved, resolve
-from graphveil.graph.rules import RecordRules
+from graphveil.graph.intake.appending import Intake, append
+from graphveil.graph.intake.arrivals import steps_of_labels
+from graphveil.graph.intake.records import Records, Table
+from graphveil.graph.intake.resolving import Resolved, resolve
+from graphveil.graph.intake.rules import RecordRules
+from graphveil.graph.intake.sifting import Sifted, sifted
 from graphveil.graph.sequence import BACKWARD, BOTH, FORWARD, GraphSequence
-from graphveil.graph.sifting import Sifted, sifted
 
 CALENDAR = Calendar.from_dict({"every": 1, "unit": "number", "first": 0, "last": 3})
 BAD_TIMES = ("soon", "1e3", 4, 99, 2**70, 0.5)

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from graphveil.calendar.calendar import Calendar
 from graphveil.errors import InputError
 from graphveil.formats import from_arrays, from_frames, from_rows, read_pair
-from graphveil.graph.identity import look_alikes, spelled_alike
-from graphveil.graph.records import Records
-from graphveil.graph.resolving import resolve
-from graphveil.graph.rules import RecordRules
+from graphveil.graph.intake.identity import look_alikes, spelled_alike
+from graphveil.graph.intake.records import Records
+from graphveil.graph.intake.resolving import resolve
+from graphveil.graph.intake.rules import RecordRules
 from graphveil.graph.sequence import GraphSequence
 
 YEARS = Calendar.yearly(2001, 2004)

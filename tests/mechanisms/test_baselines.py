@@ -13,8 +13,8 @@ from graphveil.calendar.calendar import Calendar
 from graphveil.engines import LocalEngine
 from graphveil.errors import ParameterError
 from graphveil.formats import from_rows
-from graphveil.graph.bound import Bound, DegreeBound, InOutBound
 from graphveil.graph.projection import greedy_projection
+from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
 from graphveil.graph.sequence import GraphSequence
 from graphveil.mechanisms.mechanism import Measured, mechanism
 from graphveil.mechanisms.request import Request

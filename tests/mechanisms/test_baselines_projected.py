@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from graphveil.engines import LocalEngine
 from graphveil.formats import from_rows
-from graphveil.graph.bound import Bound, DegreeBound, InOutBound
 from graphveil.graph.projection import greedy_projection
+from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
 from graphveil.statistics.statistic import Statistic, statistic
 from test_intake import Rows, begin, growing_graphs
 

@@ -23,7 +23,7 @@ from graphveil.mechanisms.mechanism import mechanism, registered
 from graphveil.mechanisms.request import Request
 from graphveil.noise.laws import DiscreteLaplace
 from graphveil.planning.plan import Plan
-from graphveil.statistics.sensitivity import Sensitivity
+from graphveil.statistics.changes.sensitivity import Sensitivity
 from graphveil.testing.simulation import simulate
 
 ROOT = Path(__file__).parents[2]

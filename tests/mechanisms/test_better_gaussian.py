@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 
 from graphveil.errors import ParameterError
 from graphveil.factorisations.toeplitz import square_root
-from graphveil.graph.bound import Bound, DegreeBound, InOutBound
+from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
 from graphveil.mechanisms.mechanism import mechanism
 from graphveil.mechanisms.request import Request
 from graphveil.noise.laws import DiscreteGaussian
 from graphveil.noise.zcdp import rho_of
 from graphveil.planning.plan import Plan
-from graphveil.statistics.sensitivity import Sensitivity
+from graphveil.statistics.changes.sensitivity import Sensitivity
 from graphveil.statistics.statistic import Statistic, registered, statistic
 from graphveil.testing.attacks.constructions import constructions
 from graphveil.testing.pairs import NEVER, Pair, hidden_part, totals

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from graphveil.errors import ParameterError
 from graphveil.factorisations.bordered import Bordered
 from graphveil.factorisations.toeplitz import ScaledToeplitz
-from graphveil.graph.bound import Bound, DegreeBound, InOutBound
+from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
 from graphveil.mechanisms import (
     compose,
     gaussian,
@@ -41,8 +41,8 @@ from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace
 from graphveil.noise.zcdp import rho_of
 from graphveil.planning.going_on import continued
 from graphveil.planning.plan import Plan
-from graphveil.statistics.sensitivity import Measure, Sensitivity
-from graphveil.statistics.shape import Bins, Mass, Moves, Recent, Shape
+from graphveil.statistics.changes.sensitivity import Measure, Sensitivity
+from graphveil.statistics.changes.shape import Bins, Mass, Moves, Recent, Shape
 from graphveil.statistics.statistic import Statistic, statistic
 from graphveil.statistics.statistic import registered as statistics
 

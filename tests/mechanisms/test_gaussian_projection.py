@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from graphveil.errors import ParameterError
 from graphveil.factorisations.scaled_sums import ScaledSums, rising_square, shared
 from graphveil.factorisations.totals import Totals
-from graphveil.graph.bound import DegreeBound
+from graphveil.graph.promises.bound import DegreeBound
 from graphveil.mechanisms import gaussian_projection
 from graphveil.mechanisms.mechanism import mechanism
 from graphveil.mechanisms.request import Epoch, Request
@@ -30,7 +30,7 @@ from graphveil.planning.intervals import noise_of
 from graphveil.planning.plan import Plan
 from graphveil.planning.planner import compare, plan
 from graphveil.series.state import SeriesState, advance, start
-from graphveil.statistics.sensitivity import Sensitivity
+from graphveil.statistics.changes.sensitivity import Sensitivity
 from graphveil.statistics.statistic import Statistic, statistic
 from graphveil.testing.audit import AuditEffort, audit
 from graphveil.testing.simulation import SimulationNoise, simulate

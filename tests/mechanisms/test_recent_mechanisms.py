@@ -11,8 +11,8 @@ import pytest
 from numpy.typing import NDArray
 
 from graphveil.errors import ParameterError
-from graphveil.graph.bound import Bound, DegreeBound
-from graphveil.graph.hub_bound import HubBound
+from graphveil.graph.promises.bound import Bound, DegreeBound
+from graphveil.graph.promises.hub_bound import HubBound
 from graphveil.mechanisms.recent_blocks import _block, _of_box, _of_range, best_length, touched
 from graphveil.noise.joint_laws import BoxNoise, JointLaw, RangeNoise
 from graphveil.noise.laws import DiscreteLaplace
@@ -22,8 +22,8 @@ from graphveil.planning.intervals import change_interval, half_widths, noise_of
 from graphveil.planning.losses import loss_beyond
 from graphveil.planning.plan import Plan
 from graphveil.planning.planner import compare, plan, require_projectable
-from graphveil.statistics.hubs import sensitivity_under
-from graphveil.statistics.shape import Recent as RecentShape
+from graphveil.statistics.changes.hubs import sensitivity_under
+from graphveil.statistics.changes.shape import Recent as RecentShape
 from graphveil.statistics.statistic import Statistic, statistic
 from graphveil.testing.attacks.constructions import constructions
 from graphveil.testing.pairs import NEVER, Pair, hidden_part, totals

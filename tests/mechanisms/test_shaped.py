@@ -14,7 +14,7 @@ from graphveil.factorisations.columns import Dense
 from graphveil.factorisations.factorisation import Factorisation, from_dict
 from graphveil.factorisations.optimiser import optimised_with_sum
 from graphveil.factorisations.totals import Totals
-from graphveil.graph.bound import DegreeBound
+from graphveil.graph.promises.bound import DegreeBound
 from graphveil.mechanisms.mechanism import mechanism
 from graphveil.mechanisms.moves import Returning
 from graphveil.mechanisms.request import Request
@@ -26,7 +26,7 @@ from graphveil.planning.plan import Plan
 from graphveil.planning.planner import compare, plan
 from graphveil.series.state import advance, start
 from graphveil.series.terms import SeriesTerms
-from graphveil.statistics.shape import Mass, Moves
+from graphveil.statistics.changes.shape import Mass, Moves
 from graphveil.statistics.statistic import Statistic, statistic
 from graphveil.testing.attacks.costs import matrices
 from graphveil.testing.audit import AuditEffort, audit

@@ -11,7 +11,7 @@ import pytest
 
 from graphveil.errors import ParameterError
 from graphveil.factorisations.bordered import Bordered
-from graphveil.graph.bound import DegreeBound
+from graphveil.graph.promises.bound import DegreeBound
 from graphveil.mechanisms.mechanism import mechanism
 from graphveil.mechanisms.request import Epoch
 from graphveil.noise.joint_laws import MovesNoise

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from graphveil.graph.bound import DegreeBound
+from graphveil.graph.promises.bound import DegreeBound
 from graphveil.planning.covariance import covariance, news_precision
 from graphveil.planning.going_on import continued, renewed
 from graphveil.planning.plan import Plan

@@ -13,7 +13,7 @@ import pytest
 
 from graphveil.errors import ParameterError
 from graphveil.factorisations.bordered import single_step
-from graphveil.graph.bound import DegreeBound
+from graphveil.graph.promises.bound import DegreeBound
 from graphveil.mechanisms.charges import Charge, charges, loss, loss_on_differences
 from graphveil.mechanisms.mechanism import Measured, mechanism, registered
 from graphveil.mechanisms.request import Epoch, Request
@@ -27,7 +27,7 @@ from graphveil.planning.plan import Plan
 from graphveil.planning.planner import plan
 from graphveil.series import state as states
 from graphveil.series.state import SeriesState, advance, start
-from graphveil.statistics.shape import Bins, Moves, Shape
+from graphveil.statistics.changes.shape import Bins, Moves, Shape
 from graphveil.statistics.statistic import statistic
 from graphveil.testing.attacks import costs
 from graphveil.testing.simulation import SimulationNoise, simulate

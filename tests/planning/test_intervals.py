@@ -16,7 +16,7 @@ from graphveil.errors import ParameterError
 from graphveil.factorisations.bordered import Bordered, identity
 from graphveil.factorisations.dyadic import Dyadic
 from graphveil.factorisations.factorisation import Factorisation
-from graphveil.graph.bound import DegreeBound
+from graphveil.graph.promises.bound import DegreeBound
 from graphveil.mechanisms.mechanism import mechanism
 from graphveil.mechanisms.request import Epoch, Request
 from graphveil.mechanisms.sensdiff import SensDiff

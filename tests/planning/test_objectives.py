@@ -27,7 +27,7 @@ from graphveil.factorisations.objectives import (
     registered,
 )
 from graphveil.factorisations.optimiser import aimed, optimised
-from graphveil.graph.bound import DegreeBound
+from graphveil.graph.promises.bound import DegreeBound
 from graphveil.mechanisms.mechanism import Measured, mechanism
 from graphveil.mechanisms.mechanism import registered as known_mechanisms
 from graphveil.mechanisms.request import Epoch, Request
@@ -36,8 +36,8 @@ from graphveil.planning.going_on import continued, renewed
 from graphveil.planning.plan import Plan
 from graphveil.planning.planner import best, compare, plan
 from graphveil.planning.spans import achieved, span_deviations
-from graphveil.statistics.sensitivity import Sensitivity
-from graphveil.statistics.shape import Moves, Recent
+from graphveil.statistics.changes.sensitivity import Sensitivity
+from graphveil.statistics.changes.shape import Moves, Recent
 from graphveil.statistics.statistic import statistic
 from graphveil.testing.simulation import simulate
 

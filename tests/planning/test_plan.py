@@ -17,7 +17,7 @@ from graphveil.errors import ParameterError
 from graphveil.factorisations.bordered import Bordered
 from graphveil.factorisations.dyadic import Dyadic
 from graphveil.factorisations.factorisation import Factorisation
-from graphveil.graph.bound import DegreeBound
+from graphveil.graph.promises.bound import DegreeBound
 from graphveil.mechanisms.mechanism import Measured, Mechanism, mechanism, registered
 from graphveil.mechanisms.request import Epoch, Request
 from graphveil.noise.laws import DiscreteLaplace, Law
@@ -28,7 +28,7 @@ from graphveil.planning.plan import Plan
 from graphveil.planning.planner import _complexity, best, compare, plan
 from graphveil.planning.shares import equal_shares, weighted_shares
 from graphveil.planning.spans import achieved
-from graphveil.statistics.shape import Moves, Recent
+from graphveil.statistics.changes.shape import Moves, Recent
 from graphveil.statistics.statistic import statistic
 
 NAMES = sorted(registered())

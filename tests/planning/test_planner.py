@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from graphveil.errors import ParameterError
 from graphveil.factorisations.bordered import Bordered
-from graphveil.graph.bound import Bound, DegreeBound, InOutBound
-from graphveil.graph.no_bound import NoBound
+from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
+from graphveil.graph.promises.no_bound import NoBound
 from graphveil.mechanisms.mechanism import Measured, registered
 from graphveil.mechanisms.request import Epoch, Request
 from graphveil.mechanisms.sensdiff import SensDiff

@@ -13,7 +13,7 @@ import pytest
 
 from graphveil.errors import ParameterError
 from graphveil.factorisations.bordered import Bordered
-from graphveil.graph.bound import DegreeBound
+from graphveil.graph.promises.bound import DegreeBound
 from graphveil.mechanisms.mechanism import Measured, mechanism, registered
 from graphveil.mechanisms.request import Epoch, Request
 from graphveil.noise.laws import DiscreteLaplace, NoiseLaw
@@ -25,7 +25,7 @@ from graphveil.planning.plan import Plan, epochs_of
 from graphveil.planning.planner import plan
 from graphveil.series import state as states
 from graphveil.series.state import SeriesState, advance, start
-from graphveil.statistics.shape import Moves
+from graphveil.statistics.changes.shape import Moves
 from graphveil.statistics.statistic import statistic
 from graphveil.testing.simulation import SimulationNoise, simulate
 

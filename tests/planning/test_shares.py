@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphveil.errors import ParameterError
-from graphveil.graph.bound import DegreeBound
+from graphveil.graph.promises.bound import DegreeBound
 from graphveil.noise.exact_numbers import Exact
 from graphveil.planning.plan import Plan
 from graphveil.planning.planner import plan

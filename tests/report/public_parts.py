@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from graphveil.statistics.hubs import sensitivity_under
-from graphveil.study.opening import series_plan
+from graphveil.statistics.changes.hubs import sensitivity_under
+from graphveil.study.course.opening import series_plan
 from graphveil.study.promise import Promise
 from graphveil.study.public.chain import PublicRow, as_text
 

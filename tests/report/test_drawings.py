@@ -11,8 +11,8 @@ from xml.etree import ElementTree
 import pytest
 
 from graphveil.calendar.calendar import Calendar
-from graphveil.report.chart_style import thinned
-from graphveil.report.charts import chart, drawing
+from graphveil.report.charts.chart import chart, drawing
+from graphveil.report.charts.chart_style import thinned
 from graphveil.report.drawings.counts import Counts
 from graphveil.report.drawings.frame import BAND, NARROW, PAPER, PROCESSED, RAW, WIDE, Size
 from graphveil.report.drawings.over_steps import MANY

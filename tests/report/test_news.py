@@ -8,10 +8,10 @@ import io
 import pytest
 
 from graphveil.errors import IntegrityError
-from graphveil.report import changes
 from graphveil.report.news import TOO_NOISY, is_drowned, news, reading, verdict
-from graphveil.report.releases import measurements
-from graphveil.report.tables import TABLES
+from graphveil.report.tables import changes
+from graphveil.report.tables.public_tables import TABLES
+from graphveil.report.tables.releases import measurements
 from graphveil.study.public.facts import ReleaseMade
 from graphveil.study.public.public_part import PublicPart
 from public_parts import promise, published

@@ -14,15 +14,15 @@ import numpy as np
 import pytest
 
 from graphveil.errors import IntegrityError
-from graphveil.graph.bound import DegreeBound
+from graphveil.graph.promises.bound import DegreeBound
 from graphveil.planning.intervals import half_widths
 from graphveil.planning.planner import plan
 from graphveil.report import artefacts
-from graphveil.report.revised import around, of_series, revisions, told_plan
+from graphveil.report.tables.revised import around, of_series, revisions, told_plan
 from graphveil.series.revising import revised
 from graphveil.statistics.statistic import statistic
 from graphveil.study import Study
-from graphveil.study.machine import Machine
+from graphveil.study.place.machine import Machine
 from graphveil.study.public.chain import PublicRow, canonical, read_rows
 from graphveil.study.public.history import PublishedSeries
 from graphveil.study.public.public_part import PublicPart
@@ -190,7 +190,7 @@ def test_a_plan_of_a_newer_version_is_left_to_that_version(
 
 
 def test_a_series_that_goes_on_is_revised_by_the_plan_that_it_has_then(tmp_path: Path) -> None:
-    from graphveil.study.extension import Further
+    from graphveil.study.course.extension import Further
 
     study = opened(tmp_path / "study", series=SERIES)
     study.publish(through=3)

@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from graphveil.report import changes, statement
+from graphveil.report import statement
 from graphveil.report.glance import glance
 from graphveil.report.headline import Headline, headline
 from graphveil.report.news import TOO_NOISY
 from graphveil.report.page import page
 from graphveil.report.summary import summary
+from graphveil.report.tables import changes
 from graphveil.report.wording import figure
 from graphveil.study.public.history import PublishedSeries
 from graphveil.study.public.public_part import PublicPart

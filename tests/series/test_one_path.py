@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from graphveil.engines import LocalEngine
-from graphveil.graph.bound import Bound, DegreeBound
+from graphveil.graph.promises.bound import Bound, DegreeBound
 from graphveil.graph.sequence import GraphSequence
 from graphveil.mechanisms.mechanism import registered
 from graphveil.noise.laws import Law, NoiseLaw

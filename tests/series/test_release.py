@@ -17,9 +17,9 @@ from graphveil.calendar.calendar import Calendar
 from graphveil.engines import LocalEngine
 from graphveil.errors import BoundError, GraphveilError, InputError, ParameterError
 from graphveil.formats import from_rows
-from graphveil.graph.bound import Bound, DegreeBound, InOutBound
-from graphveil.graph.hub_bound import HubBound
-from graphveil.graph.no_bound import NoBound
+from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
+from graphveil.graph.promises.hub_bound import HubBound
+from graphveil.graph.promises.no_bound import NoBound
 from graphveil.graph.sequence import GraphSequence
 from graphveil.noise.laws import NoiseLaw
 from graphveil.planning.going_on import continued

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from graphveil.errors import CountOverflowError, ParameterError
 from graphveil.factorisations.bordered import Bordered
-from graphveil.graph.bound import DegreeBound
+from graphveil.graph.promises.bound import DegreeBound
 from graphveil.mechanisms.mechanism import Measured, Mechanism, mechanism
 from graphveil.mechanisms.request import Epoch, Request
 from graphveil.noise.laws import DiscreteLaplace, NoiseLaw, NoiseSource

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from networkx.algorithms.isomorphism import DiGraphMatcher, GraphMatcher
 from numpy.typing import NDArray
 
-from graphveil.statistics.pattern_shape import Pattern
+from graphveil.statistics.changes.pattern_shape import Pattern
 from graphveil.statistics.patterns import PatternCount
 from graphveil.statistics.statistic import Statistic, registered, statistic
 

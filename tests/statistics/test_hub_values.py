@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import pytest
 
 from graphveil.errors import ParameterError
-from graphveil.graph.bound import DegreeBound, InOutBound
-from graphveil.graph.hub_bound import HubBound
-from graphveil.statistics.hubs import sensitivity_under, shape_under
-from graphveil.statistics.shape import Bins, Mass, Moves, Shape
+from graphveil.graph.promises.bound import DegreeBound, InOutBound
+from graphveil.graph.promises.hub_bound import HubBound
+from graphveil.statistics.changes.hubs import sensitivity_under, shape_under
+from graphveil.statistics.changes.shape import Bins, Mass, Moves, Shape
 from graphveil.statistics.statistic import registered, statistic
 from graphveil.testing.attacks.sweep import every_statistic
 

@@ -9,13 +9,13 @@ import pytest
 
 from graphveil.engines import LocalEngine
 from graphveil.errors import ParameterError
-from graphveil.graph.bound import Bound, DegreeBound, InOutBound
-from graphveil.graph.hub_bound import HubBound
+from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
+from graphveil.graph.promises.hub_bound import HubBound
+from graphveil.statistics.changes.hubs import sensitivity_under, shape_under
+from graphveil.statistics.changes.sensitivity import Sensitivity
+from graphveil.statistics.changes.shape import Recent as RecentShape
 from graphveil.statistics.growing_clusters import GrowingClusters
-from graphveil.statistics.hubs import sensitivity_under, shape_under
 from graphveil.statistics.recent import Recent
-from graphveil.statistics.sensitivity import Sensitivity
-from graphveil.statistics.shape import Recent as RecentShape
 from graphveil.statistics.statistic import Statistic, statistic
 from graphveil.testing.attacks.constructions import spread
 from graphveil.testing.attacks.enumeration import Size, Survey, exhaustive

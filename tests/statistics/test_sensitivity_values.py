@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 
 from graphveil.errors import BoundError, ParameterError
-from graphveil.graph.bound import Bound, DegreeBound, InOutBound
-from graphveil.statistics.degrees import highest_column
-from graphveil.statistics.embedding_bound import copies_through_edge, copies_through_node
-from graphveil.statistics.pattern_shape import (
+from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
+from graphveil.statistics.changes.embedding_bound import copies_through_edge, copies_through_node
+from graphveil.statistics.changes.pattern_shape import (
     Pattern,
     clique,
     cycle,
@@ -26,8 +25,9 @@ from graphveil.statistics.pattern_shape import (
     transitive_triangle,
     triangle,
 )
-from graphveil.statistics.sensitivity import EVERY_MEASURE
-from graphveil.statistics.shape import TotalsShape
+from graphveil.statistics.changes.sensitivity import EVERY_MEASURE
+from graphveil.statistics.changes.shape import TotalsShape
+from graphveil.statistics.degrees import highest_column
 from graphveil.statistics.statistic import Statistic, registered, statistic
 
 ROOT = Path(__file__).parents[2]
@@ -406,7 +406,7 @@ def test_every_cited_proof_exists() -> None:
         page, _, anchor = example.sensitivity(bound).proof.partition("#")
         assert page == "docs/sensitivities.md"
         assert anchor in known
-    for source in (ROOT / "src/graphveil/statistics").glob("*.py"):
+    for source in (ROOT / "src/graphveil/statistics").rglob("*.py"):
         cited = re.findall(r"docs/sensitivities\.md#([\w-]+)", source.read_text(encoding="utf-8"))
         assert set(cited) <= known, source.name
 

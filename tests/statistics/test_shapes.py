@@ -12,10 +12,10 @@ from graphveil.factorisations.bordered import identity
 from graphveil.factorisations.columns import Dense
 from graphveil.factorisations.dyadic import Dyadic
 from graphveil.factorisations.two_level import bridged
-from graphveil.graph.bound import Bound, DegreeBound, InOutBound
-from graphveil.graph.hub_bound import HubBound
-from graphveil.statistics.hubs import sensitivity_under, shape_under
-from graphveil.statistics.shape import Bins, Mass, Moves, Recent, Shape, shape_from_dict
+from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
+from graphveil.graph.promises.hub_bound import HubBound
+from graphveil.statistics.changes.hubs import sensitivity_under, shape_under
+from graphveil.statistics.changes.shape import Bins, Mass, Moves, Recent, Shape, shape_from_dict
 from graphveil.statistics.statistic import Statistic, statistic
 from graphveil.testing.attacks.costs import matrices
 from graphveil.testing.attacks.sweep import BOUNDS, admits, every_statistic

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from graphveil.errors import ParameterError
-from graphveil.graph.bound import DegreeBound
+from graphveil.graph.promises.bound import DegreeBound
 from graphveil.statistics.parameters import whole_number
 from graphveil.statistics.stars import _stars_at_low_degrees
 from graphveil.statistics.statistic import Statistic, statistic

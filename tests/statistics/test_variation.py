@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from graphveil.graph.bound import Bound
-from graphveil.statistics.shape import Bins, Mass, Moves, Recent, Shape
+from graphveil.graph.promises.bound import Bound
+from graphveil.statistics.changes.shape import Bins, Mass, Moves, Recent, Shape
 from graphveil.testing.attacks.sweep import BOUNDS, admits, every_statistic
 
 

@@ -8,21 +8,23 @@ from pathlib import Path
 
 import pytest
 
-from graphveil.steward import adding, drafting, outlook, publishing, reporting, series, verifying
+from graphveil.steward import publishing, reporting, series, verifying
+from graphveil.steward.beforehand import drafting, outlook
+from graphveil.steward.beforehand.wishes import SeriesWish
 from graphveil.steward.publishing import Asked
+from graphveil.steward.records import adding
 from graphveil.steward.releases import published
 from graphveil.steward.status import status
-from graphveil.steward.wishes import SeriesWish
 from steward import people
 from wished import WISH
 
 PROBE = """
 import sys
 from importlib import import_module
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 import graphveil.steward
-for module in iter_modules(graphveil.steward.__path__):
-    import_module(f"graphveil.steward.{module.name}")
+for module in walk_packages(graphveil.steward.__path__, "graphveil.steward."):
+    import_module(module.name)
 faces = {"typer", "click", "rich", "graphveil.cli"}
 sys.exit(", ".join(sorted(faces & sys.modules.keys())) or 0)
 """

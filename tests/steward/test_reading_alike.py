@@ -10,7 +10,7 @@ import pytest
 
 from graphveil.errors import InputError, ParameterError
 from graphveil.formats import ReadingOptions, read_records
-from graphveil.steward.adding import add, withdraw
+from graphveil.steward.records.adding import add, withdraw
 from graphveil.study import Study
 from graphveil.study.promise import Promise
 from plain_rules import sealed_steps

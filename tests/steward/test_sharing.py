@@ -10,11 +10,11 @@ import pytest
 
 from graphveil.errors import ParameterError
 from graphveil.planning.spans import achieved
-from graphveil.steward import drafting
-from graphveil.steward.calendars import calendar
-from graphveil.steward.wishes import SeriesWish, StudyWish
+from graphveil.steward.beforehand import drafting
+from graphveil.steward.beforehand.calendars import calendar
+from graphveil.steward.beforehand.wishes import SeriesWish, StudyWish
 from graphveil.study import Promise
-from graphveil.study.opening import series_plan
+from graphveil.study.course.opening import series_plan
 from wished import WISH
 
 SERIES = (

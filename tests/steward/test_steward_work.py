@@ -10,13 +10,15 @@ from typing import Any
 import pytest
 
 from graphveil.errors import BoundError, BudgetError, IntegrityError, ParameterError, StudyError
-from graphveil.steward import adding, drafting, outlook, publishing, series, verifying
-from graphveil.steward.calendars import calendar_of_cuts
+from graphveil.steward import publishing, series, verifying
+from graphveil.steward.beforehand import drafting, outlook
+from graphveil.steward.beforehand.calendars import calendar_of_cuts
+from graphveil.steward.beforehand.wishes import SeriesWish
 from graphveil.steward.publishing import Asked, Progress, Stage
+from graphveil.steward.records import adding
 from graphveil.steward.releases import published
 from graphveil.steward.reporting import report
 from graphveil.steward.status import status
-from graphveil.steward.wishes import SeriesWish
 from graphveil.study.public.public_part import PublicPart
 from steward import contents, people
 from wished import EDGES, WISH

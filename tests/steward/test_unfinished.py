@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from commands import graphveil
-from graphveil.report import charts
+from graphveil.report.charts import chart as charts
 from graphveil.whole_files import write_bytes
 from steward import opened, run, run_json
 

@@ -29,7 +29,7 @@ NEEDED = (
     "sqlalchemy.dialects.sqlite",
     "graphveil.cli",
     "graphveil.engines",
-    "graphveil.report.charts",
+    "graphveil.report.charts.chart",
     "graphveil.study.verification",
     "studies",
 )
@@ -94,7 +94,7 @@ def _adopt(root: Path, _: str | None) -> None:
 
 def _extend(root: Path, _: str | None) -> None:
     from graphveil.study import Study
-    from graphveil.study.extension import Further
+    from graphveil.study.course.extension import Further
 
     Study.at(root).extend(Further(steps=2))
 
@@ -108,7 +108,7 @@ def _hand_over(root: Path, _: str | None) -> None:
 def _command_line(root: Path, _: str | None) -> None:
     """The whole `graphveil publish`, with its report; only the pictures are not drawn."""
     from graphveil.cli import main
-    from graphveil.report import charts
+    from graphveil.report.charts import chart as charts
 
     setattr(charts, "drawing", lambda *_, **__: b"<svg/>")  # noqa: B010 - seen by no type checker
     setattr(charts, "picture", lambda drawing: drawing)  # noqa: B010

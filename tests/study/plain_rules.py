@@ -9,7 +9,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from graphveil.graph.arrivals import steps_of_labels
+from graphveil.graph.intake.arrivals import steps_of_labels
 from graphveil.graph.sequence import BACKWARD, FORWARD, GraphSequence
 from graphveil.study import Promise, Study
 from graphveil.study.records import segments

@@ -11,17 +11,17 @@ from typing import Any, cast
 import pytest
 
 from graphveil.errors import IntegrityError, ParameterError
-from graphveil.graph.bound import DegreeBound
+from graphveil.graph.promises.bound import DegreeBound
 from graphveil.planning.plan import Plan
 from graphveil.planning.planner import plan
 from graphveil.statistics.statistic import statistic
 from graphveil.study import Study
-from graphveil.study.adoption import Renewal, admit, enter, renewals, require_reason
-from graphveil.study.machine import Machine, Mark, SeenRow
+from graphveil.study.course.adoption import Renewal, admit, enter, renewals, require_reason
+from graphveil.study.place.machine import Machine, Mark, SeenRow
+from graphveil.study.place.witness import Lineage
 from graphveil.study.public.chain import canonical, digest
 from graphveil.study.public.facts import DIGITS, StudyAdopted
-from graphveil.study.store import StoredSeries, Transaction
-from graphveil.study.witness import Lineage
+from graphveil.study.storage.store import StoredSeries, Transaction
 from studies import opened
 
 

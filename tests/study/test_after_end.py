@@ -11,10 +11,10 @@ from commands import graphveil
 from graphveil.calendar.calendar import Calendar
 from graphveil.errors import RecordError
 from graphveil.formats import from_rows
-from graphveil.graph.after_end import until_end
-from graphveil.graph.resolving import resolve
-from graphveil.graph.rules import RecordRules
-from graphveil.steward import adding
+from graphveil.graph.intake.after_end import until_end
+from graphveil.graph.intake.resolving import resolve
+from graphveil.graph.intake.rules import RecordRules
+from graphveil.steward.records import adding
 from graphveil.study import Study
 from graphveil.study.verification import verify
 from plain_rules import EDGES

@@ -13,7 +13,7 @@ from graphveil.formats import from_rows
 from graphveil.study import SeriesPromise, Study
 from graphveil.study.committed import Announced, Committed
 from graphveil.study.ledger import Ledger
-from graphveil.study.machine import Machine
+from graphveil.study.place.machine import Machine
 from graphveil.study.public import announcing
 from graphveil.study.public.announcing import (
     Told,

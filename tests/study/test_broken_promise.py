@@ -13,8 +13,8 @@ import pytest
 from commands import graphveil
 from graphveil.errors import StudyError
 from graphveil.formats import from_rows
-from graphveil.graph.bound import DegreeBound
-from graphveil.graph.hub_bound import HubBound
+from graphveil.graph.promises.bound import DegreeBound
+from graphveil.graph.promises.hub_bound import HubBound
 from graphveil.report import statement
 from graphveil.report.card import card
 from graphveil.steward.reporting import write_report

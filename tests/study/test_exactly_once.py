@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from graphveil.errors import BudgetError, StudyError
-from graphveil.study import SeriesPromise, Study, store
+from graphveil.study import SeriesPromise, Study
 from graphveil.study import study as study_module
 from graphveil.study.ledger import LedgerRow
 from graphveil.study.public.public_part import PublicPart
+from graphveil.study.storage import store
 from graphveil.study.verification import verify
 from studies import freeze_noise, opened, people, promise, released
 

@@ -23,11 +23,11 @@ from graphveil.formats import from_rows
 from graphveil.planning.plan import Plan
 from graphveil.report import artefacts
 from graphveil.study import Promise, Study
-from graphveil.study.extension import Further
-from graphveil.study.machine import Machine
+from graphveil.study.course.extension import Further
+from graphveil.study.place.machine import Machine
+from graphveil.study.place.witness import Standing
 from graphveil.study.public.public_part import PublicPart
 from graphveil.study.verification import verify
-from graphveil.study.witness import Standing
 from studies import people, promise, released
 
 LATER = from_rows([("Q1", 2005), ("Q2", 2007)], [("Q1", "P1"), ("Q2", "Q1")])

@@ -12,8 +12,9 @@ import pytest
 from commands import graphveil
 from graphveil.errors import ParameterError, StorageError, StudyError
 from graphveil.steward.exposure import exposure
-from graphveil.study import Study, folder
-from graphveil.study.folder import Folder
+from graphveil.study import Study
+from graphveil.study.storage import folder
+from graphveil.study.storage.folder import Folder
 from graphveil.whole_files import write_bytes, write_whole
 from steward import opened, run
 from studies import opened as opened_study

@@ -9,8 +9,8 @@ import pytest
 
 from graphveil.errors import BoundError, StudyError
 from graphveil.formats import from_rows
-from graphveil.graph.bound import DegreeBound, InOutBound
-from graphveil.graph.hub_bound import HubBound
+from graphveil.graph.promises.bound import DegreeBound, InOutBound
+from graphveil.graph.promises.hub_bound import HubBound
 from graphveil.report import statement
 from graphveil.study import Promise, Study
 from graphveil.study.public.public_part import PublicPart

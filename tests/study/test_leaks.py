@@ -19,8 +19,8 @@ from commands import graphveil
 from graphveil import report
 from graphveil.errors import BoundError, GraphveilError
 from graphveil.formats import from_rows
-from graphveil.graph.records import Records
-from graphveil.graph.resolving import resolve
+from graphveil.graph.intake.records import Records
+from graphveil.graph.intake.resolving import resolve
 from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.study import Study, publishing
 from graphveil.study.records import adding, batches, segments

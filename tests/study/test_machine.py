@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import pytest
 
 from graphveil.errors import ParameterError, StorageError
-from graphveil.study import machine as machines
-from graphveil.study.machine import FORMAT, Machine, Mark, SeenRow, require_code
+from graphveil.study.place import machine as machines
+from graphveil.study.place.machine import FORMAT, Machine, Mark, SeenRow, require_code
 
 STUDY, LINEAGE = "a" * 64, "b" * 64
 MARK = Mark(SeenRow(12, "c" * 64), SeenRow(9, "d" * 64))
@@ -106,7 +106,7 @@ def test_a_study_is_held_by_one_at_a_time(place: Machine, monkeypatch: pytest.Mo
         if not taken():  # type: ignore[operator]
             raise WaitingError
 
-    monkeypatch.setattr("graphveil.study.waiting.wait_for", wait)
+    monkeypatch.setattr("graphveil.study.storage.waiting.wait_for", wait)
     others = place.holding("e" * 64)
     with place.holding(STUDY), others, pytest.raises(WaitingError), place.holding(STUDY):
         pass

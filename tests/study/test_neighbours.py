@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 
 from commands import graphveil
 from graphveil.formats import from_rows
-from graphveil.graph.bound import DegreeBound
-from graphveil.steward.outlook import study_outlook
+from graphveil.graph.promises.bound import DegreeBound
+from graphveil.steward.beforehand.outlook import study_outlook
 from graphveil.steward.status import status
 from graphveil.study import Promise, Study
-from graphveil.study.extension import Further
+from graphveil.study.course.extension import Further
 from graphveil.study.public.chain import PublicRow
 from graphveil.study.public.facts import Event
 from graphveil.study.publishing import foreseen, prepare
@@ -257,13 +257,13 @@ def foretold(study: Study) -> object:
 # Each says of itself, in its docstring or in docs, that it is public or depends on nothing private.
 CLAIMS: dict[str, Callable[[Study], object]] = {
     "graphveil.study.publishing.Foreseen": foretold,
-    "graphveil.study.adoption.Renewal": Study.renewals,
-    "graphveil.study.extension.Extension": lambda study: study.extension(Further(steps=2)),
+    "graphveil.study.course.adoption.Renewal": Study.renewals,
+    "graphveil.study.course.extension.Extension": lambda study: study.extension(Further(steps=2)),
     "graphveil.planning.plan.Plan": lambda study: [
         (each.plan, each.plan.predicted) for each in study_outlook(study.folder.root).series
     ],
     "graphveil.study.ledger.Ledger.versions": lambda study: study.ledger().versions,
-    "graphveil.study.witness.Standing": Study.standing,
+    "graphveil.study.place.witness.Standing": Study.standing,
 }
 
 

@@ -15,10 +15,9 @@ from graphveil.noise.joint_laws import BoxNoise
 from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace
 from graphveil.planning.losses import losses_beyond
 from graphveil.planning.plan import Plan
-from graphveil.statistics.sensitivity import PROOFS
+from graphveil.statistics.changes.sensitivity import PROOFS
 from graphveil.study import Promise, SeriesPromise
-from graphveil.study.ledger import Ledger
-from graphveil.study.opening import (
+from graphveil.study.course.opening import (
     noise_facts,
     open_series,
     open_study,
@@ -28,6 +27,7 @@ from graphveil.study.opening import (
     require_room,
     series_plan,
 )
+from graphveil.study.ledger import Ledger
 from graphveil.study.public.chain import digest
 from graphveil.study.public.facts import (
     AFTER_PROJECTION,
@@ -36,7 +36,7 @@ from graphveil.study.public.facts import (
     SeriesOpened,
     StudyOpened,
 )
-from graphveil.study.store import StoredSeries, Transaction
+from graphveil.study.storage.store import StoredSeries, Transaction
 from studies import YEARS, promise
 
 EDGES = {"name": "edges", "statistic": "edges", "epsilon": "1/4"}

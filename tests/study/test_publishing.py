@@ -13,7 +13,7 @@ import pytest
 
 from graphveil.calendar.calendar import Calendar
 from graphveil.errors import BoundError, IntegrityError
-from graphveil.graph.bound import DegreeBound
+from graphveil.graph.promises.bound import DegreeBound
 from graphveil.planning.changes import Change
 from graphveil.planning.intervals import half_widths
 from graphveil.planning.planner import plan
@@ -21,7 +21,7 @@ from graphveil.series.terms import SeriesTerms
 from graphveil.statistics.statistic import statistic
 from graphveil.study import SeriesPromise, Study
 from graphveil.study.ledger import LedgerRow
-from graphveil.study.machine import Machine
+from graphveil.study.place.machine import Machine
 from graphveil.study.public.chain import canonical, digest
 from graphveil.study.public.facts import DIGITS
 from graphveil.study.publishing import (
@@ -35,7 +35,7 @@ from graphveil.study.publishing import (
     seal,
     terms_of,
 )
-from graphveil.study.store import Transaction
+from graphveil.study.storage.store import Transaction
 from plain_rules import DEGREES, EDGES
 from studies import opened
 

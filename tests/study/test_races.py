@@ -25,11 +25,11 @@ from fault_runs import (
 from graphveil.errors import StorageError
 from graphveil.formats import from_rows
 from graphveil.study import SeriesPromise, Study, publishing, study
-from graphveil.study.folder import Folder
 from graphveil.study.ledger import Ledger
 from graphveil.study.public.announcing import Told, told
 from graphveil.study.records import adding
-from graphveil.study.store import Reading
+from graphveil.study.storage.folder import Folder
+from graphveil.study.storage.store import Reading
 from studies import opened, people, released
 from study_databases import new_database
 

@@ -11,7 +11,7 @@ import pytest
 
 from graphveil.errors import InputError, StudyError
 from graphveil.formats import from_rows
-from graphveil.graph.records import Records, Table
+from graphveil.graph.intake.records import Records, Table
 from graphveil.study import Study
 from plain_rules import numbered, sealed_steps, totals
 

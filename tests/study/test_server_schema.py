@@ -11,8 +11,8 @@ import sqlalchemy as sa
 
 from graphveil.errors import IntegrityError
 from graphveil.study import Study
-from graphveil.study.soundness import require_sound
-from graphveil.study.store import Reading
+from graphveil.study.storage.soundness import require_sound
+from graphveil.study.storage.store import Reading
 from graphveil.study.verification import verify
 from studies import opened
 from study_databases import new_database

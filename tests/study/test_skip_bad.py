@@ -12,8 +12,8 @@ import pytest
 
 from graphveil.errors import InputError, IntegrityError, Place, RecordError
 from graphveil.formats import ReadingOptions
-from graphveil.graph import sifting
-from graphveil.steward import adding
+from graphveil.graph.intake import sifting
+from graphveil.steward.records import adding
 from graphveil.study import Study
 from graphveil.study.verification import verify
 from plain_rules import EDGES

@@ -12,9 +12,9 @@ import pytest
 
 from graphveil.errors import IntegrityError
 from graphveil.study.ledger import LedgerRow
-from graphveil.study.machine import Mark, SeenRow
+from graphveil.study.place.machine import Mark, SeenRow
+from graphveil.study.place.witness import Lineage, Standing, advance, require, standing, writing
 from graphveil.study.public.facts import Event
-from graphveil.study.witness import Lineage, Standing, advance, require, standing, writing
 
 HERE, THERE = "a" * 16, "b" * 16
 OPENED, ADOPTED, HANDED = Event.STUDY_OPENED, Event.STUDY_ADOPTED, Event.STUDY_HANDED_OVER

@@ -13,7 +13,8 @@ from threading import Event, Thread
 import pytest
 
 from graphveil.errors import StorageError
-from graphveil.study import Study, waiting
+from graphveil.study import Study
+from graphveil.study.storage import waiting
 from studies import opened
 
 HERE = f"process {os.getpid()} on {socket.gethostname()}"

@@ -25,10 +25,10 @@ from graphveil.noise.laws import Law
 from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.report import artefacts
 from graphveil.study import Study
-from graphveil.study.machine import Machine
+from graphveil.study.place.machine import Machine
+from graphveil.study.place.witness import Standing
 from graphveil.study.public.public_part import PublicPart
 from graphveil.study.verification import verify
-from graphveil.study.witness import Standing
 from studies import opened, people, promise, released
 
 YEARS = 12
@@ -391,7 +391,7 @@ def test_any_public_file_that_shows_more_tells_of_a_restored_backup(
 
 def show(public: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Write table, card and page; without pictures, which take their time."""
-    monkeypatch.setattr("graphveil.report.charts.drawing", lambda *_, **__: b"<svg/>")
+    monkeypatch.setattr("graphveil.report.charts.chart.drawing", lambda *_, **__: b"<svg/>")
     for each in artefacts(PublicPart.read(public)):
         if "/" not in each.path:
             (public / each.path).write_bytes(each.make())

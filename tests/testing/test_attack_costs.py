@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from graphveil.graph.bound import Bound, DegreeBound, InOutBound
-from graphveil.statistics.sensitivity import Sensitivity
-from graphveil.statistics.shape import Bins, Mass, Moves, Shape
+from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
+from graphveil.statistics.changes.sensitivity import Sensitivity
+from graphveil.statistics.changes.shape import Bins, Mass, Moves, Shape
 from graphveil.statistics.statistic import Statistic, statistic
 from graphveil.testing.attacks.costs import attack_costs, matrices, replayed_cost
 from graphveil.testing.attacks.sweep import BOUNDS, admits, every_statistic

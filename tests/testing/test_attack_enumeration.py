@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 
-from graphveil.graph.bound import Bound, DegreeBound, InOutBound
+from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
 from graphveil.statistics.statistic import statistic
 from graphveil.testing import Pair, Size, exhaustive, replay
 from graphveil.testing.pairs import NEVER, Relation

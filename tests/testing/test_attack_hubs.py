@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphveil.errors import ParameterError
-from graphveil.graph.bound import DegreeBound, InOutBound
-from graphveil.graph.hub_bound import HubBound
 from graphveil.graph.projection import time_aware_projection
+from graphveil.graph.promises.bound import DegreeBound, InOutBound
+from graphveil.graph.promises.hub_bound import HubBound
 from graphveil.graph.sequence import BACKWARD, FORWARD, GraphSequence
-from graphveil.statistics.hubs import sensitivity_under, shape_under
-from graphveil.statistics.shape import Mass, Moves
+from graphveil.statistics.changes.hubs import sensitivity_under, shape_under
+from graphveil.statistics.changes.shape import Mass, Moves
 from graphveil.statistics.statistic import Statistic, statistic
 from graphveil.testing.attacks.enumeration import Size, arrival_orders, family_of, next_edges
 from graphveil.testing.attacks.hubs import (

@@ -7,7 +7,7 @@ from dataclasses import astuple
 import numpy as np
 import pytest
 
-from graphveil.graph.bound import DegreeBound, InOutBound
+from graphveil.graph.promises.bound import DegreeBound, InOutBound
 from graphveil.statistics.statistic import Statistic, statistic
 from graphveil.testing import Pair, replay
 from graphveil.testing.attacks.distances import MEASURED, compiled, distances, make_desk

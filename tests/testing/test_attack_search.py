@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphveil.graph.bound import Bound, DegreeBound, InOutBound
+from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
 from graphveil.statistics.statistic import statistic
 from graphveil.testing import BOUNDS, Pair, replay
 from graphveil.testing.attacks.annealing import Climb, Found, search

@@ -7,8 +7,8 @@ from dataclasses import asdict
 import pytest
 
 from graphveil.errors import ParameterError
-from graphveil.graph.bound import Bound, DegreeBound, InOutBound
-from graphveil.statistics.sensitivity import Measure
+from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
+from graphveil.statistics.changes.sensitivity import Measure
 from graphveil.statistics.statistic import registered, statistic
 from graphveil.testing import BOUNDS, THOROUGH, Attack, replay, sweep
 from graphveil.testing.__main__ import main

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from commands import ROOT
 from graphveil.errors import ParameterError
-from graphveil.graph.bound import Bound, DegreeBound, InOutBound
-from graphveil.graph.hub_bound import HubBound
+from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
+from graphveil.graph.promises.hub_bound import HubBound
 from graphveil.mechanisms.mechanism import Measured, registered
 from graphveil.mechanisms.sensdiff import SensDiff
 from graphveil.noise.joint_laws import JointLaw, MovesNoise, RangeNoise
@@ -22,7 +22,7 @@ from graphveil.noise.zcdp import rho_of
 from graphveil.planning.plan import Plan
 from graphveil.planning.planner import compare
 from graphveil.planning.planner import plan as planned
-from graphveil.statistics.hubs import sensitivity_under
+from graphveil.statistics.changes.hubs import sensitivity_under
 from graphveil.statistics.statistic import Statistic, statistic
 from graphveil.testing.audit import LONG, NORMAL, SMALL, AuditEffort, audit
 from graphveil.testing.audit.cases import LARGEST_BOUND, Case, worst_cases

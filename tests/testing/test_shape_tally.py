@@ -7,8 +7,8 @@ from unittest import mock
 
 import pytest
 
+from graphveil.statistics.changes.shape import Mass
 from graphveil.statistics.edges import Edges
-from graphveil.statistics.shape import Mass
 from graphveil.statistics.statistic import statistic
 from graphveil.testing.__main__ import main
 from graphveil.testing.attacks.shape_tally import HEADINGS, attack_shapes

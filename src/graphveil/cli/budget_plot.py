@@ -13,7 +13,7 @@ from graphveil.whole_files import write_whole
 if TYPE_CHECKING:
     import altair
 
-    from graphveil.steward.budgets import Budgets
+    from graphveil.steward.beforehand.budgets import Budgets
 
 BORDERS = ((SMALL, "useful below"), (DROWNING, "drowned above"))
 GREY = "#767676"  # dark enough to be read on white

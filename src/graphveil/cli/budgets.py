@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 from graphveil.cli.expectations import size_of, sizes_by_series, with_options
 from graphveil.cli.output import print_json, print_table, three_digits, working
 from graphveil.errors import ParameterError
-from graphveil.steward.series_syntax import entry_value, projection_of
+from graphveil.steward.beforehand.series_syntax import entry_value, projection_of
 
 if TYPE_CHECKING:
-    from graphveil.graph.bound import Bound
+    from graphveil.graph.promises.bound import Bound
     from graphveil.statistics.statistic import Statistic
-    from graphveil.steward.budgets import Budgets, SeriesAtPrice
-    from graphveil.steward.wishes import SeriesWish
+    from graphveil.steward.beforehand.budgets import Budgets, SeriesAtPrice
+    from graphveil.steward.beforehand.wishes import SeriesWish
 
 BoundFor = Callable[["Statistic", "Bound | None"], "Bound"]
 UNSPENT = "Nothing is spent by looking: these numbers follow from public parameters alone."
@@ -68,7 +68,7 @@ def plan_series_budgets(
 ) -> Budgets:
     """The errors of some series for every total."""
     from graphveil.statistics.statistic import statistic
-    from graphveil.steward.budgets import read_range, series_budgets, threshold_of
+    from graphveil.steward.beforehand.budgets import read_range, series_budgets, threshold_of
 
     low, high = read_range(budget)
     bound = [
@@ -81,8 +81,8 @@ def plan_series_budgets(
 
 def plan_study_budgets(folder: Path, budget: str, expected: Sequence[str] | None) -> Budgets:
     """The errors of a study's series for every total."""
-    from graphveil.steward.budgets import read_range, study_budgets
-    from graphveil.steward.outlook import study_outlook
+    from graphveil.steward.beforehand.budgets import read_range, study_budgets
+    from graphveil.steward.beforehand.outlook import study_outlook
 
     low, high = read_range(budget)
     known = [each.series.name for each in study_outlook(folder).series]

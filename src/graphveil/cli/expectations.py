@@ -11,8 +11,8 @@ import typer
 from graphveil.errors import ParameterError
 
 if TYPE_CHECKING:
-    from graphveil.steward.outlook import Outlook
-    from graphveil.steward.wishes import SeriesWish
+    from graphveil.steward.beforehand.outlook import Outlook
+    from graphveil.steward.beforehand.wishes import SeriesWish
 
 SIZE = "expected size of "  # what the answer for a series is called
 Expected = Annotated[
@@ -87,7 +87,7 @@ def answered_sizes(answers: Mapping[str, str], series: Sequence[str]) -> dict[st
 def accept(outlooks: Sequence[Outlook], *, yes: bool) -> None:
     """Ask whether drowned series shall be begun all the same; refuse where nobody can be asked."""
     from graphveil.cli.questions import at_a_terminal
-    from graphveil.steward.drowning import drowned, require_useful
+    from graphveil.steward.beforehand.drowning import drowned, require_useful
 
     found = drowned(outlooks)
     if yes or not found:

@@ -14,7 +14,7 @@ import typer
 from graphveil.errors import ParameterError
 
 if TYPE_CHECKING:
-    from graphveil.graph.bound import Bound, DegreeBound, InOutBound
+    from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
 
 
 class IfBroken(StrEnum):
@@ -121,7 +121,7 @@ def chosen_bound(
     if_broken: IfBroken | None = None,
 ) -> Bound:
     """The promise that the options describe; with hubs, it depends on who keeps it."""
-    from graphveil.graph.bound import DegreeBound, InOutBound
+    from graphveil.graph.promises.bound import DegreeBound, InOutBound
 
     if degree is not None and inward is None and outward is None and not oriented:
         return _with_hubs(DegreeBound(degree), hubs, if_broken)
@@ -142,8 +142,8 @@ def chosen_bound(
 
 def chosen_threshold(projection: str | None) -> DegreeBound | InOutBound | None:
     """The threshold of a projection, if there is to be one."""
-    from graphveil.graph.bound import DegreeBound, InOutBound
-    from graphveil.steward.series_syntax import projection_of
+    from graphveil.graph.promises.bound import DegreeBound, InOutBound
+    from graphveil.steward.beforehand.series_syntax import projection_of
 
     if projection is None:
         return None
@@ -166,7 +166,7 @@ def _with_hubs(
     within: DegreeBound | InOutBound, hubs: str | None, if_broken: IfBroken | None
 ) -> Bound:
     """The bound, or the promise with hubs around it."""
-    from graphveil.graph.hub_bound import HubBound
+    from graphveil.graph.promises.hub_bound import HubBound
 
     if hubs is None:
         return within

@@ -12,7 +12,7 @@ from graphveil.whole_files import write_whole
 if TYPE_CHECKING:
     import altair
 
-    from graphveil.steward.promising import TriedPromise, TriedPromises
+    from graphveil.steward.beforehand.promising import TriedPromise, TriedPromises
 
 LINES = ("error", "noise", "missed")
 

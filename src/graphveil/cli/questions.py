@@ -13,7 +13,7 @@ from graphveil.cli.expectations import SIZE, size_of
 from graphveil.errors import GraphveilError, ParameterError
 
 if TYPE_CHECKING:
-    from graphveil.steward.wishes import SeriesWish
+    from graphveil.steward.beforehand.wishes import SeriesWish
 
 Answers = Mapping[str, str]
 
@@ -139,21 +139,21 @@ def _size(name: str) -> Question:
 
 def series_wishes(lines: str) -> list[SeriesWish]:
     """The series that stand on a line, separated by blanks."""
-    from graphveil.steward.series_syntax import series_data
-    from graphveil.steward.wishes import SeriesWish
+    from graphveil.steward.beforehand.series_syntax import series_data
+    from graphveil.steward.beforehand.wishes import SeriesWish
 
     return [SeriesWish(**series_data(line)) for line in lines.split()]
 
 
 def _require_rhythm(text: str) -> None:
-    from graphveil.steward.calendars import RHYTHMS
+    from graphveil.steward.beforehand.calendars import RHYTHMS
 
     if text not in RHYTHMS and not text.isdigit():
         raise ParameterError("every", f"must be {', '.join(RHYTHMS)} or a whole number")
 
 
 def _calendar_of(every: str, first: str, last: str | None) -> None:
-    from graphveil.steward.calendars import calendar
+    from graphveil.steward.beforehand.calendars import calendar
 
     calendar(every, first, last)
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from graphveil.cli.output import print_table, three_digits
 
 if TYPE_CHECKING:
-    from graphveil.report.releases import Measurement
-    from graphveil.steward.outlook import Outlook
-    from graphveil.steward.sharing import Sharing
+    from graphveil.report.tables.releases import Measurement
+    from graphveil.steward.beforehand.outlook import Outlook
+    from graphveil.steward.beforehand.sharing import Sharing
     from graphveil.steward.status import SeriesStatus
 
 UNSPENT = "Nothing is spent by looking: these numbers follow from the study file alone."

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from graphveil.engines.counts import ExactCounts
-from graphveil.graph.bound import Bound
+from graphveil.graph.promises.bound import Bound
 from graphveil.graph.sequence import GraphSequence
 from graphveil.statistics.statistic import Statistic
 

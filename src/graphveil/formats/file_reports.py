@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from graphveil.formats.format import Claimed
 from graphveil.formats.parse_report import FileReport, Note
-from graphveil.graph.records import Table
+from graphveil.graph.intake.records import Table
 
 if TYPE_CHECKING:
     import polars as pl

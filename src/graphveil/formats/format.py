@@ -15,7 +15,7 @@ from graphveil.formats.columns.filters import Filter
 from graphveil.formats.options import ReadingOptions
 from graphveil.formats.parse_report import FileReport
 from graphveil.formats.source_file import SourceFile
-from graphveil.graph.records import Table
+from graphveil.graph.intake.records import Table
 from graphveil.registry import Registry
 
 Role: TypeAlias = Literal["nodes", "edges", "network"]

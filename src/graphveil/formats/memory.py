@@ -18,7 +18,7 @@ from graphveil.formats.columns.names import (
     match_columns,
     refuse_repeated,
 )
-from graphveil.graph.records import Records, Table
+from graphveil.graph.intake.records import Records, Table
 
 if TYPE_CHECKING:
     import networkx as nx

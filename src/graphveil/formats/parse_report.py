@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
 
-from graphveil.graph.report import counted
+from graphveil.graph.intake.report import counted
 
 _SHOWN = 5  # row numbers that a note tells
 

@@ -21,7 +21,7 @@ from graphveil.formats.steward_words import (
     without_links_of_left_out,
 )
 from graphveil.formats.tables.joining import joined
-from graphveil.graph.records import Records, Table
+from graphveil.graph.intake.records import Records, Table
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,8 +15,8 @@ from graphveil.formats.columns.names import bare, listed, plain
 from graphveil.formats.format import Claimed, Format, ParsedFile
 from graphveil.formats.options import ReadingOptions
 from graphveil.formats.parse_report import Note
-from graphveil.graph.identity import spelled_alike
-from graphveil.graph.records import Table
+from graphveil.graph.intake.identity import spelled_alike
+from graphveil.graph.intake.records import Table
 
 if TYPE_CHECKING:
     import polars as pl

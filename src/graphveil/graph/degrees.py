@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.errors import BoundError, ParameterError
-from graphveil.graph.bound import Bound, DegreeBound, InOutBound
-from graphveil.graph.hub_bound import HubBound
+from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
+from graphveil.graph.promises.hub_bound import HubBound
 from graphveil.graph.sequence import GraphSequence
 
 Int32s = NDArray[np.int32]

@@ -19,8 +19,8 @@ from enum import Enum
 
 import numpy as np
 
-from graphveil.graph.bound import Bound
 from graphveil.graph.degrees import require_fit
+from graphveil.graph.promises.bound import Bound
 from graphveil.graph.sequence import BOTH, GraphSequence, LateEdges
 
 

@@ -18,15 +18,15 @@ from numpy.typing import NDArray
 
 from graphveil.errors import ParameterError
 from graphveil.graph.columns import Column
-from graphveil.graph.identity import IdIndex
-from graphveil.graph.rules import Late, RecordRules, Undated
+from graphveil.graph.intake.identity import IdIndex
+from graphveil.graph.intake.rules import Late, RecordRules, Undated
 
 if TYPE_CHECKING:
     import polars as pl
 
     from graphveil.calendar.calendar import Calendar
-    from graphveil.graph.intake import Intake
-    from graphveil.graph.records import Records
+    from graphveil.graph.intake.appending import Intake
+    from graphveil.graph.intake.records import Records
 
 # An entry packs an older neighbour and how the pair is linked: older << 2 | direction.
 FORWARD = 1  # older → newer
@@ -166,8 +166,8 @@ class GraphSequence:
             late: refuse records of closed steps, or let them "join" the first open step.
             upto: the last step to close; None closes up to the last one with a record.
         """
-        from graphveil.graph.intake import append
-        from graphveil.graph.resolving import resolve
+        from graphveil.graph.intake.appending import append
+        from graphveil.graph.intake.resolving import resolve
 
         rules = RecordRules(undated=undated)
         return append(self, resolve(records, self.calendar, rules), late=late, upto=upto)
@@ -190,8 +190,8 @@ class GraphSequence:
 
     def closed(self, through: int) -> GraphSequence:
         """The sequence up to the step `through`; steps that no record names are empty."""
-        from graphveil.graph.intake import append
-        from graphveil.graph.resolving import nothing
+        from graphveil.graph.intake.appending import append
+        from graphveil.graph.intake.resolving import nothing
 
         if through < self.steps:
             return self.until(through + 1) if through + 1 < self.steps else self
@@ -245,7 +245,7 @@ def edges_in(entries: NDArray[np.int32], *, directed: bool) -> int:
 
 def _undirected_late(sequence: GraphSequence) -> LateEdges:
     """Late edges whose pair has no earlier edge, in either direction."""
-    from graphveil.graph.intake_kernels import prompt_directions
+    from graphveil.graph.intake.intake_kernels import prompt_directions
 
     late = sequence.late
     older = late.entries >> 2

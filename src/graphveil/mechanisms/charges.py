@@ -17,7 +17,7 @@ from graphveil.mechanisms.mechanism import Measured, Mechanism
 from graphveil.mechanisms.moves import Returning
 from graphveil.mechanisms.request import Epoch, Request
 from graphveil.noise.joint_laws import MovesNoise
-from graphveil.statistics.shape import Columns
+from graphveil.statistics.changes.shape import Columns
 
 
 @dataclass(frozen=True, eq=False)

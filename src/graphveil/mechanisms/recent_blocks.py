@@ -11,7 +11,7 @@ from graphveil.factorisations.totals import Totals
 from graphveil.mechanisms.mechanism import Measured, Mechanism, joint_refusal, register
 from graphveil.mechanisms.request import Epoch, Request
 from graphveil.noise.joint_laws import BoxNoise, JointLaw, RangeNoise
-from graphveil.statistics.shape import Recent
+from graphveil.statistics.changes.shape import Recent
 
 
 @register

@@ -16,8 +16,8 @@ from graphveil.factorisations.factorisation import Factorisation
 from graphveil.factorisations.objectives import PLAIN, Objective, objective
 from graphveil.noise.joint_laws import JOINT_LAWS, JointLaw, joint_law_from_dict
 from graphveil.noise.laws import Law, NoiseLaw, law_from_dict
-from graphveil.statistics.sensitivity import Sensitivity
-from graphveil.statistics.shape import Columns, Recent, Shape, shape_from_dict
+from graphveil.statistics.changes.sensitivity import Sensitivity
+from graphveil.statistics.changes.shape import Columns, Recent, Shape, shape_from_dict
 
 
 @dataclass(frozen=True)

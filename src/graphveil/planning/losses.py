@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from graphveil.graph.bound import Bound
-from graphveil.graph.hub_bound import HubBound
+from graphveil.graph.promises.bound import Bound
+from graphveil.graph.promises.hub_bound import HubBound
 from graphveil.mechanisms import charges
 from graphveil.planning.plan import Plan
-from graphveil.statistics.hubs import sensitivity_under, shape_under
+from graphveil.statistics.changes.hubs import sensitivity_under, shape_under
 from graphveil.statistics.statistic import Statistic
 
 FURTHER = (1, 2, 5, 10)  # hubs beyond the promise, of which the public is told the price

@@ -8,8 +8,8 @@ from functools import lru_cache
 
 from graphveil.errors import ParameterError
 from graphveil.factorisations.objectives import DEFAULT, Objective, objective
-from graphveil.graph.bound import Bound, BoundLike, as_bound
-from graphveil.graph.no_bound import NoBound
+from graphveil.graph.promises.bound import Bound, BoundLike, as_bound
+from graphveil.graph.promises.no_bound import NoBound
 from graphveil.mechanisms import mechanism as known_mechanisms
 from graphveil.mechanisms.mechanism import Mechanism, registered
 from graphveil.mechanisms.request import Request
@@ -17,8 +17,8 @@ from graphveil.noise.exact_numbers import Exact, exact_delta, exact_epsilon
 from graphveil.planning.going_on import continued
 from graphveil.planning.plan import REFERENCE_STEPS, TIE, Plan
 from graphveil.planning.spans import achieved
-from graphveil.statistics.hubs import projectable, sensitivity_under, shape_under
-from graphveil.statistics.shape import Shape
+from graphveil.statistics.changes.hubs import projectable, sensitivity_under, shape_under
+from graphveil.statistics.changes.shape import Shape
 from graphveil.statistics.statistic import Statistic, as_statistic
 
 __all__ = ["Plan", "Prospect", "best", "compare", "continued", "plan"]

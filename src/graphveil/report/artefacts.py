@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from graphveil.errors import StorageError
 from graphveil.report.file_names import file_name
-from graphveil.study.folder import make_public_folder
+from graphveil.study.storage.folder import make_public_folder
 from graphveil.whole_files import write_bytes
 
 if TYPE_CHECKING:
@@ -38,7 +38,9 @@ def artefacts(part: PublicPart) -> tuple[Artefact, ...]:
 
 
 def _found(part: PublicPart) -> Iterator[Artefact]:
-    from graphveil.report import card, charts, page, tables
+    from graphveil.report import card, page
+    from graphveil.report.charts import chart as charts
+    from graphveil.report.tables import public_tables as tables
 
     published = {each.series: each for each in part.series if each.releases}
 
@@ -60,7 +62,7 @@ def _found(part: PublicPart) -> Iterator[Artefact]:
 
 
 def _picture(drawing: Callable[[str], bytes], name: str) -> bytes:
-    from graphveil.report.charts import picture
+    from graphveil.report.charts.chart import picture
 
     return picture(drawing(name))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphveil.noise.exact_numbers import as_text
 from graphveil.report import statement
-from graphveil.report.releases import counted
+from graphveil.report.tables.releases import counted
 from graphveil.report.wording import counted_things
 
 if TYPE_CHECKING:

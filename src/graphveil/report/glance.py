@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from graphveil.report import changes, wording
+from graphveil.report import wording
 from graphveil.report.headline import Headline
 from graphveil.report.news import TOO_NOISY, is_drowned, opening, verdict
+from graphveil.report.tables import changes
 
 if TYPE_CHECKING:
     from graphveil.study.public.public_part import PublicPart

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from graphveil.report import changes, wording
+from graphveil.report import wording
 from graphveil.report.news import during
+from graphveil.report.tables import changes
 from graphveil.statistics.parameters import WINDOW
 
 if TYPE_CHECKING:
     from graphveil.calendar.calendar import Calendar
-    from graphveil.report.changes import PublishedChange
+    from graphveil.report.tables.changes import PublishedChange
     from graphveil.study.public.facts import ReleaseMade
     from graphveil.study.public.history import PublishedSeries
     from graphveil.study.public.public_part import PublicPart

@@ -6,13 +6,13 @@ import re
 from typing import TYPE_CHECKING
 
 from graphveil.calendar import phrases
-from graphveil.report import changes
+from graphveil.report.tables import changes
 from graphveil.report.wording import count_range, cut, figure, percent
 from graphveil.statistics.parameters import WINDOW
 
 if TYPE_CHECKING:
     from graphveil.calendar.calendar import Calendar
-    from graphveil.report.changes import PublishedChange
+    from graphveil.report.tables.changes import PublishedChange
     from graphveil.study.public.facts import ReleaseMade
     from graphveil.study.public.history import PublishedSeries
 

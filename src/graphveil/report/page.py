@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 from graphveil.calendar import phrases
 from graphveil.planning.usefulness import percent
-from graphveil.report import page_tables, statement, wording
+from graphveil.report import statement, wording
 from graphveil.report.card import NO_PROMISE, NO_REASON
 from graphveil.report.drawings.frame import NARROW, WIDE
 from graphveil.report.file_names import file_name
 from graphveil.report.glance import glance
 from graphveil.report.headline import headline
 from graphveil.report.news import news, reading
-from graphveil.report.releases import counted
 from graphveil.report.summary import summary
-from graphveil.report.tables import tables_of
+from graphveil.report.tables import page_tables
+from graphveil.report.tables.public_tables import tables_of
+from graphveil.report.tables.releases import counted
 
 if TYPE_CHECKING:
     from graphveil.calendar.calendar import Calendar
@@ -118,7 +119,7 @@ def _drawings(series: PublishedSeries, calendar: Calendar) -> dict[str, Any]:
     """The chart for wide and for narrow paper; the heading above it is its title."""
     from markupsafe import Markup
 
-    from graphveil.report import charts
+    from graphveil.report.charts import chart as charts
 
     # Drawn from our own data, with every text escaped: safe as it stands.
     return {

@@ -11,13 +11,13 @@ from math import ceil, exp
 from typing import TYPE_CHECKING
 
 from graphveil.factorisations.objectives import DEFAULT, objective
-from graphveil.graph.hub_bound import HubBound
-from graphveil.graph.no_bound import NoBound
+from graphveil.graph.promises.hub_bound import HubBound
+from graphveil.graph.promises.no_bound import NoBound
 from graphveil.noise.exact_numbers import as_text
 from graphveil.report.wording import budget, counted_things
 
 if TYPE_CHECKING:
-    from graphveil.graph.bound import Bound
+    from graphveil.graph.promises.bound import Bound
     from graphveil.study.public.facts import StudyAdopted, StudyExtended
     from graphveil.study.public.history import PublishedSeries
     from graphveil.study.public.public_part import PublicPart

@@ -10,15 +10,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from graphveil.calendar import phrases
-from graphveil.graph.hub_bound import HubBound
-from graphveil.graph.no_bound import NoBound
+from graphveil.graph.promises.hub_bound import HubBound
+from graphveil.graph.promises.no_bound import NoBound
 from graphveil.noise.exact_numbers import as_text
-from graphveil.report import changes, statement, wording
+from graphveil.report import statement, wording
 from graphveil.report.headline import headline
 from graphveil.report.news import TOO_NOISY, is_drowned, opening, verdict
+from graphveil.report.tables import changes
 
 if TYPE_CHECKING:
-    from graphveil.report.changes import PublishedChange
+    from graphveil.report.tables.changes import PublishedChange
     from graphveil.study.public.history import PublishedSeries
     from graphveil.study.public.public_part import PublicPart
 

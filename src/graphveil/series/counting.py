@@ -13,7 +13,7 @@ from graphveil.series.terms import SeriesTerms
 
 if TYPE_CHECKING:
     from graphveil.engines import Engine, ExactCounts
-    from graphveil.graph.bound import Bound
+    from graphveil.graph.promises.bound import Bound
     from graphveil.graph.sequence import GraphSequence
 
 Differences: TypeAlias = NDArray[np.int64]  # (steps, numbers of a release)

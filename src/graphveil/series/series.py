@@ -28,7 +28,7 @@ from graphveil.statistics.statistic import Statistic
 
 if TYPE_CHECKING:
     from graphveil.engines import Engine
-    from graphveil.graph.bound import Bound
+    from graphveil.graph.promises.bound import Bound
     from graphveil.graph.sequence import GraphSequence
 
 

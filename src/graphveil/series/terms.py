@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from graphveil.errors import ParameterError
-from graphveil.graph.hub_bound import HubBound
+from graphveil.graph.promises.hub_bound import HubBound
 from graphveil.mechanisms.mechanism import Measured
 from graphveil.mechanisms.request import Request
 from graphveil.planning.plan import Plan
-from graphveil.statistics.hubs import sensitivity_under, shape_under
-from graphveil.statistics.sensitivity import Sensitivity
-from graphveil.statistics.shape import Mass, Moves, Shape
+from graphveil.statistics.changes.hubs import sensitivity_under, shape_under
+from graphveil.statistics.changes.sensitivity import Sensitivity
+from graphveil.statistics.changes.shape import Mass, Moves, Shape
 from graphveil.statistics.statistic import Statistic
 
 if TYPE_CHECKING:
-    from graphveil.graph.bound import Bound
+    from graphveil.graph.promises.bound import Bound
 
 
 @dataclass(frozen=True)

@@ -8,19 +8,19 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from graphveil.errors import ParameterError
-from graphveil.graph.bound import Bound, DegreeBound
-from graphveil.graph.hub_bound import HubBound
-from graphveil.statistics.components import EVERYBODY, count_components, joined_and_merged
-from graphveil.statistics.high_degree import HighDegree
-from graphveil.statistics.parameters import require_at_least, told, whole_number
-from graphveil.statistics.sensitivity import (
+from graphveil.graph.promises.bound import Bound, DegreeBound
+from graphveil.graph.promises.hub_bound import HubBound
+from graphveil.statistics.changes.sensitivity import (
     EVERY_MEASURE,
     EVERY_STATIC,
     PROOFS,
     Sensitivity,
     StaticChange,
 )
-from graphveil.statistics.shape import Moves, Shape
+from graphveil.statistics.changes.shape import Moves, Shape
+from graphveil.statistics.components import EVERYBODY, count_components, joined_and_merged
+from graphveil.statistics.high_degree import HighDegree
+from graphveil.statistics.parameters import require_at_least, told, whole_number
 from graphveil.statistics.statistic import Domain, Statistic, register
 from graphveil.statistics.tallies import ClusterTally, Counts
 

@@ -9,15 +9,15 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.graph.bound import Bound, DegreeBound
-from graphveil.statistics.sensitivity import (
+from graphveil.graph.promises.bound import Bound, DegreeBound
+from graphveil.statistics.changes.sensitivity import (
     EVERY_MEASURE,
     EVERY_STATIC,
     PROOFS,
     Sensitivity,
     StaticChange,
 )
-from graphveil.statistics.shape import Moves, Shape
+from graphveil.statistics.changes.shape import Moves, Shape
 from graphveil.statistics.statistic import Domain, Statistic, register
 from graphveil.statistics.tallies import ComponentTally, Counts
 

@@ -11,8 +11,15 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.graph.bound import Bound
-from graphveil.graph.hub_bound import HubBound
+from graphveil.graph.promises.bound import Bound
+from graphveil.graph.promises.hub_bound import HubBound
+from graphveil.statistics.changes.sensitivity import (
+    EVERY_MEASURE,
+    PROOFS,
+    Sensitivity,
+    StaticChange,
+)
+from graphveil.statistics.changes.shape import Bins, Moves, Shape
 from graphveil.statistics.degrees import (
     USE_DIRECTED,
     USE_UNDIRECTED,
@@ -20,13 +27,6 @@ from graphveil.statistics.degrees import (
     Reach,
     highest_column,
 )
-from graphveil.statistics.sensitivity import (
-    EVERY_MEASURE,
-    PROOFS,
-    Sensitivity,
-    StaticChange,
-)
-from graphveil.statistics.shape import Bins, Moves, Shape
 from graphveil.statistics.statistic import Domain, Statistic, register
 from graphveil.statistics.tallies import Counts, DegreeReach
 

@@ -11,17 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.errors import ParameterError
-from graphveil.graph.bound import Bound
-from graphveil.graph.hub_bound import HubBound
-from graphveil.statistics.degrees import USE_DIRECTED, USE_UNDIRECTED, DegreeStatistic
-from graphveil.statistics.parameters import require_at_least, told, whole_number
-from graphveil.statistics.sensitivity import (
+from graphveil.graph.promises.bound import Bound
+from graphveil.graph.promises.hub_bound import HubBound
+from graphveil.statistics.changes.sensitivity import (
     EVERY_MEASURE,
     PROOFS,
     Sensitivity,
     StaticChange,
 )
-from graphveil.statistics.shape import Moves, Shape
+from graphveil.statistics.changes.shape import Moves, Shape
+from graphveil.statistics.degrees import USE_DIRECTED, USE_UNDIRECTED, DegreeStatistic
+from graphveil.statistics.parameters import require_at_least, told, whole_number
 from graphveil.statistics.statistic import Domain, Statistic, register
 from graphveil.statistics.tallies import Counts, DegreeReach
 

@@ -10,11 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.errors import ParameterError
-from graphveil.graph.bound import Bound
-from graphveil.statistics.edges import Edges
-from graphveil.statistics.embedding_bound import copies_through_edge, copies_through_node
-from graphveil.statistics.parameters import told
-from graphveil.statistics.pattern_shape import (
+from graphveil.graph.promises.bound import Bound
+from graphveil.statistics.changes.embedding_bound import copies_through_edge, copies_through_node
+from graphveil.statistics.changes.pattern_shape import (
     Pattern,
     clique,
     cycle,
@@ -26,7 +24,9 @@ from graphveil.statistics.pattern_shape import (
     transitive_triangle,
     triangle,
 )
-from graphveil.statistics.sensitivity import Sensitivity, sensitivity_of_copies
+from graphveil.statistics.changes.sensitivity import Sensitivity, sensitivity_of_copies
+from graphveil.statistics.edges import Edges
+from graphveil.statistics.parameters import told
 from graphveil.statistics.stars import InStars, OutStars, Stars
 from graphveil.statistics.statistic import Domain, Statistic, register
 from graphveil.statistics.tallies import Counts, PatternTally

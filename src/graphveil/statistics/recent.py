@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from graphveil.errors import ParameterError
-from graphveil.graph.bound import Bound
-from graphveil.graph.hub_bound import HubBound
+from graphveil.graph.promises.bound import Bound
+from graphveil.graph.promises.hub_bound import HubBound
+from graphveil.statistics.changes.sensitivity import PROOFS, Measure, Sensitivity, StaticChange
+from graphveil.statistics.changes.shape import Moves
+from graphveil.statistics.changes.shape import Recent as RecentShape
 from graphveil.statistics.parameters import require_at_least, window_field
-from graphveil.statistics.sensitivity import PROOFS, Measure, Sensitivity, StaticChange
-from graphveil.statistics.shape import Moves
-from graphveil.statistics.shape import Recent as RecentShape
 from graphveil.statistics.statistic import Statistic, registered
 from graphveil.statistics.tallies import Counts, GrowthTally, PlainTally, RecentTally
 

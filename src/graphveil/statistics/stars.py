@@ -11,10 +11,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.graph.bound import Bound
+from graphveil.graph.promises.bound import Bound
+from graphveil.statistics.changes.sensitivity import Sensitivity, sensitivity_of_copies
 from graphveil.statistics.degrees import USE_DIRECTED, USE_UNDIRECTED, DegreeStatistic
 from graphveil.statistics.parameters import require_at_least, told, whole_number
-from graphveil.statistics.sensitivity import Sensitivity, sensitivity_of_copies
 from graphveil.statistics.statistic import Domain, Statistic, register
 from graphveil.statistics.tallies import LARGEST, Counts, DegreeReach, checked
 

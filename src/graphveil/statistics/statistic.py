@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.errors import ParameterError
-from graphveil.graph.bound import Bound, DegreeBound, InOutBound
-from graphveil.graph.hub_bound import HubBound
+from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
+from graphveil.graph.promises.hub_bound import HubBound
 from graphveil.registry import Registry
+from graphveil.statistics.changes.sensitivity import EVERY_STATIC, Sensitivity, StaticChange
+from graphveil.statistics.changes.shape import Mass, Moves, Shape, TotalsShape
 from graphveil.statistics.parameters import WINDOW, Parameter, parameter_of, whole_number
-from graphveil.statistics.sensitivity import EVERY_STATIC, Sensitivity, StaticChange
-from graphveil.statistics.shape import Mass, Moves, Shape, TotalsShape
 from graphveil.statistics.tallies import Counts, Tally
 
 __all__ = [

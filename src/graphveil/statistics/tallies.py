@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.errors import CountOverflowError
-from graphveil.graph.bound import Direction
-from graphveil.statistics.pattern_shape import Pattern
+from graphveil.graph.promises.bound import Direction
+from graphveil.statistics.changes.pattern_shape import Pattern
 
 Counts: TypeAlias = NDArray[np.int64]
 LARGEST = 2**63 - 1

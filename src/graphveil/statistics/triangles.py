@@ -11,8 +11,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.graph.bound import Bound, InOutBound
-from graphveil.statistics.sensitivity import Sensitivity, sensitivity_of_copies
+from graphveil.graph.promises.bound import Bound, InOutBound
+from graphveil.statistics.changes.sensitivity import Sensitivity, sensitivity_of_copies
 from graphveil.statistics.statistic import Domain, Statistic, register
 from graphveil.statistics.tallies import Counts, TriangleTally
 

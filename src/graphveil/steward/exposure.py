@@ -34,7 +34,7 @@ class Exposure:
 
 def exposure(folder: Path) -> Exposure | None:
     """What others can read of the study in a folder; None if nothing, or if there is no study."""
-    from graphveil.study.folder import Folder
+    from graphveil.study.storage.folder import Folder
 
     found = Folder(folder.resolve())
     if not found.private.is_dir() or found.private.is_symlink():

@@ -12,7 +12,7 @@ from graphveil.steward.prices import NO_PRICES, exact_prices
 from graphveil.steward.status import BudgetStatus
 
 if TYPE_CHECKING:
-    from graphveil.study.extension import Extension, Longer
+    from graphveil.study.course.extension import Extension, Longer
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def extend(
     """
     from graphveil.steward.reporting import write_report
     from graphveil.study import Study
-    from graphveil.study.extension import Further
+    from graphveil.study.course.extension import Further
 
     study, further, exact = Study.at(folder), Further(last, steps), exact_prices(prices)
     if dry_run:

@@ -13,7 +13,7 @@ from graphveil.steward.prices import NO_PRICES, exact_prices
 from graphveil.steward.status import BudgetStatus
 
 if TYPE_CHECKING:
-    from graphveil.study.adoption import Renewal
+    from graphveil.study.course.adoption import Renewal
 
 
 @dataclass(frozen=True)
@@ -113,6 +113,6 @@ def hand_over(folder: Path, code: str) -> None:
 
 def machine_code() -> str:
     """The code of this machine, to which studies can be handed over."""
-    from graphveil.study.machine import Machine
+    from graphveil.study.place.machine import Machine
 
     return Machine.here().code()

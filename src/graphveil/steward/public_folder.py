@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from graphveil.errors import StudyError
 
 if TYPE_CHECKING:
-    from graphveil.study.folder import Folder
     from graphveil.study.ledger import Ledger
+    from graphveil.study.storage.folder import Folder
 
 
 def find(given: Path) -> Path:
     """The public part in a folder that is a study, or is a public part itself."""
-    from graphveil.study.folder import Folder, require_no_links_in_public
+    from graphveil.study.storage.folder import Folder, require_no_links_in_public
 
     root = given.resolve()
     for folder in (root / "public", root):
@@ -34,7 +34,7 @@ def has_private_part(public: Path) -> bool:
 
 def writing(public: Path) -> AbstractContextManager[object]:
     """Keep other processes from writing into the same public part."""
-    from graphveil.study.folder import Folder
+    from graphveil.study.storage.folder import Folder
 
     return Folder(public.parent).lock() if has_private_part(public) else nullcontext()
 

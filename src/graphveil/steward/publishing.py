@@ -17,7 +17,7 @@ from graphveil.steward.steps import last_ended, step_called
 from graphveil.study.committed import Announced
 
 if TYPE_CHECKING:
-    from graphveil.report.releases import Measurement
+    from graphveil.report.tables.releases import Measurement
     from graphveil.study import Promise, Study
     from graphveil.study.committed import Committed
     from graphveil.study.public.public_part import PublicPart

@@ -11,7 +11,7 @@ from graphveil.errors import ParameterError
 from graphveil.steward import public_folder
 
 if TYPE_CHECKING:
-    from graphveil.report.releases import Measurement
+    from graphveil.report.tables.releases import Measurement
     from graphveil.study.public.public_part import PublicPart
 
 
@@ -32,6 +32,6 @@ def published(folder: Path, series: str | None = None) -> PublicPart:
 
 def of_steps(part: PublicPart, steps: Iterable[int]) -> tuple[Measurement, ...]:
     """Every number that was published at some steps."""
-    from graphveil.report.releases import measurements
+    from graphveil.report.tables.releases import measurements
 
     return measurements(part, set(steps))

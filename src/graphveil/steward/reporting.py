@@ -53,7 +53,7 @@ def report(folder: Path) -> Report:
 def write_trends(folder: Path, file: Path) -> None:
     """Write the smooth trend of every series into a file of the caller's choice."""
     from graphveil.report.statement import has_revisions
-    from graphveil.report.trends import as_table
+    from graphveil.report.tables.trends import as_table
     from graphveil.study.public.public_part import PublicPart
     from graphveil.whole_files import write_whole
 

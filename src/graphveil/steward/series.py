@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphveil.errors import StudyError
-from graphveil.steward.drafting import refused_as, settled_series, with_objective
-from graphveil.steward.drowning import require_useful
-from graphveil.steward.outlook import Outlook
+from graphveil.steward.beforehand.drafting import refused_as, settled_series, with_objective
+from graphveil.steward.beforehand.drowning import require_useful
+from graphveil.steward.beforehand.outlook import Outlook
+from graphveil.steward.beforehand.sharing import require_purpose
 from graphveil.steward.reporting import write_report
-from graphveil.steward.sharing import require_purpose
 from graphveil.steward.status import BudgetStatus, SeriesList
 
 if TYPE_CHECKING:
-    from graphveil.steward.wishes import SeriesWish
+    from graphveil.steward.beforehand.wishes import SeriesWish
     from graphveil.study.ledger import Ledger
 
 
@@ -76,7 +76,7 @@ def open_series(
 
 def _outlook(ledger: Ledger, wish: SeriesWish) -> Outlook:
     """The series as it would be opened now."""
-    from graphveil.study.one_more_series import with_series
+    from graphveil.study.course.one_more_series import with_series
 
     if not ledger.is_open:
         raise StudyError(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from graphveil.study import Promise, Study
     from graphveil.study.committed import Committed
     from graphveil.study.ledger import Ledger
-    from graphveil.study.witness import Standing
+    from graphveil.study.place.witness import Standing
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from graphveil.study.folder import Folder
 from graphveil.study.ledger import Ledger
 from graphveil.study.public.announcing import Told, require_agreeing_file, require_newest, told
 from graphveil.study.public.facts import Event
 from graphveil.study.public.public_part import Head, PublicPart
-from graphveil.study.store import Reading, Store, StoredSeries
+from graphveil.study.storage.folder import Folder
+from graphveil.study.storage.store import Reading, Store, StoredSeries
 
 
 @dataclass(frozen=True)

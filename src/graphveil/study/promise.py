@@ -30,15 +30,15 @@ from pydantic import (
 from graphveil.calendar.calendar import Calendar
 from graphveil.errors import ParameterError, StudyError
 from graphveil.factorisations.objectives import objective
-from graphveil.graph.bound import Bound, DegreeBound, InOutBound
-from graphveil.graph.hub_bound import HubBound
-from graphveil.graph.no_bound import NoBound
-from graphveil.graph.rules import RecordRules
+from graphveil.graph.intake.rules import RecordRules
+from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
+from graphveil.graph.promises.hub_bound import HubBound
+from graphveil.graph.promises.no_bound import NoBound
 from graphveil.mechanisms.mechanism import mechanism
 from graphveil.noise.exact_numbers import as_text, exact_delta, exact_epsilon
 from graphveil.planning.planner import AUTO
 from graphveil.planning.usefulness import LARGEST
-from graphveil.statistics.hubs import sensitivity_under
+from graphveil.statistics.changes.hubs import sensitivity_under
 from graphveil.statistics.statistic import Statistic, statistic
 
 FORMAT: Final = 1

@@ -20,21 +20,21 @@ from graphveil.series.postprocessing import Processing
 from graphveil.series.release import MadeRelease, Release, has_same_past, make_release
 from graphveil.series.state import SeriesState
 from graphveil.series.terms import SeriesTerms
-from graphveil.study.keeping import plan_of, state_of
 from graphveil.study.ledger import Ledger, LedgerRow
 from graphveil.study.public.chain import canonical, digest
 from graphveil.study.public.facts import DIGITS, ChangeFact, ReleaseMade, Software, StepSealed
 from graphveil.study.records import segments
 from graphveil.study.records.growing import grown
 from graphveil.study.records.private_tables import write_table
-from graphveil.study.store import StoredSeries, Transaction
+from graphveil.study.storage.keeping import plan_of, state_of
+from graphveil.study.storage.store import StoredSeries, Transaction
 
 if TYPE_CHECKING:
     from graphveil.calendar.calendar import Calendar
     from graphveil.engines import Engine
     from graphveil.graph.sequence import GraphSequence
-    from graphveil.study.folder import Folder
     from graphveil.study.promise import Promise
+    from graphveil.study.storage.folder import Folder
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,28 +16,30 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from graphveil.engines import LocalEngine
 from graphveil.errors import BoundError, ParameterError, StudyError
-from graphveil.study import adoption, committed, extension, opening, publishing, witness
-from graphveil.study.adoption import Renewal
+from graphveil.study import committed, publishing
 from graphveil.study.clock import label_of, steps_ended
 from graphveil.study.committed import Announced, Committed
-from graphveil.study.extension import Extension, Further
-from graphveil.study.folder import Folder, make_folder, write_notes
+from graphveil.study.course import adoption, extension, opening
+from graphveil.study.course.adoption import Renewal
+from graphveil.study.course.extension import Extension, Further
+from graphveil.study.course.one_more_series import with_series
+from graphveil.study.course.opening import NO_PRICES, Prices
 from graphveil.study.ledger import NOTHING_SAID, Ledger, LedgerRow, ReadAs
-from graphveil.study.machine import Machine, require_code
-from graphveil.study.one_more_series import with_series
-from graphveil.study.opening import NO_PRICES, Prices
+from graphveil.study.place import witness
+from graphveil.study.place.machine import Machine, require_code
 from graphveil.study.promise import Promise, SeriesPromise
 from graphveil.study.public.announcing import announce, told
 from graphveil.study.public.facts import Event
 from graphveil.study.public.public_part import text_of
 from graphveil.study.publishing import Prepared
 from graphveil.study.records import adding
-from graphveil.study.store import Store, Transaction, now
+from graphveil.study.storage.folder import Folder, make_folder, write_notes
+from graphveil.study.storage.store import Store, Transaction, now
 from graphveil.whole_files import write_bytes
 
 if TYPE_CHECKING:
     from graphveil.engines import Engine
-    from graphveil.graph.records import Records
+    from graphveil.graph.intake.records import Records
 
 
 TOGETHER = 64  # steps that are sealed in one transaction; a kill loses no more work than that

@@ -14,12 +14,12 @@ from typing import TypeAlias
 import numpy as np
 
 from graphveil.errors import IntegrityError
-from graphveil.graph.report import counted
+from graphveil.graph.intake.report import counted
 from graphveil.noise.exact_numbers import as_text
 from graphveil.series.counting import count_series, difference_at
 from graphveil.study import publishing
-from graphveil.study.keeping import state_of
 from graphveil.study.ledger import Ledger, LedgerRow
+from graphveil.study.place.witness import Standing
 from graphveil.study.promise import Promise
 from graphveil.study.public import chain
 from graphveil.study.public.announcing import Told, require_agreeing_file, require_newest, told
@@ -27,10 +27,10 @@ from graphveil.study.public.chain import canonical, digest, require_form
 from graphveil.study.public.facts import Event, ReleaseMade
 from graphveil.study.records import segments
 from graphveil.study.records.private_tables import checked
-from graphveil.study.soundness import Releases, require_sound, require_tables_agree
-from graphveil.study.store import StoredSeries
+from graphveil.study.storage.keeping import state_of
+from graphveil.study.storage.soundness import Releases, require_sound, require_tables_agree
+from graphveil.study.storage.store import StoredSeries
 from graphveil.study.study import Study
-from graphveil.study.witness import Standing
 
 _Stated: TypeAlias = tuple[LedgerRow, str]
 

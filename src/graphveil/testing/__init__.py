@@ -1,6 +1,6 @@
 """Attacks on sensitivities: neighbours, worst cases and sweeps, usable by anyone.
 
-    from graphveil.graph.bound import DegreeBound
+    from graphveil.graph.promises.bound import DegreeBound
     from graphveil.testing import attack
 
     outcome = attack(my_statistic, DegreeBound(3))

@@ -15,8 +15,8 @@ from typing import Literal, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.graph.bound import Bound
-from graphveil.statistics.sensitivity import Measure, Sensitivity
+from graphveil.graph.promises.bound import Bound
+from graphveil.statistics.changes.sensitivity import Measure, Sensitivity
 
 NEVER = 127
 Relation: TypeAlias = Literal["node", "edge"]

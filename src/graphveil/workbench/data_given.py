@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphveil.errors import ParameterError
-from graphveil.graph.records import Records
+from graphveil.graph.intake.records import Records
 
 if TYPE_CHECKING:
     from graphveil.formats import ReadingOptions

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from graphveil.errors import ParameterError
-from graphveil.report import releases
-from graphveil.report.changes import PublishedChange, all_changes
-from graphveil.report.columns import as_frame
-from graphveil.report.revised import revisions
-from graphveil.report.trends import TrendPoint, trends
+from graphveil.report.tables import releases
+from graphveil.report.tables.changes import PublishedChange, all_changes
+from graphveil.report.tables.columns import as_frame
+from graphveil.report.tables.revised import revisions
+from graphveil.report.tables.trends import TrendPoint, trends
 
 if TYPE_CHECKING:
     import pandas as pd

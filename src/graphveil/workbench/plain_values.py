@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from graphveil.errors import ParameterError
 from graphveil.noise.exact_numbers import Exact, as_text, exact
 from graphveil.planning.planner import AUTO
-from graphveil.steward.series_syntax import EXAMPLES, series_data
-from graphveil.steward.wishes import SeriesWish
+from graphveil.steward.beforehand.series_syntax import EXAMPLES, series_data
+from graphveil.steward.beforehand.wishes import SeriesWish
 from graphveil.study.promise import SeriesPromise
 
 if TYPE_CHECKING:
     from graphveil.calendar.calendar import Calendar
-    from graphveil.graph.bound import BoundLike
+    from graphveil.graph.promises.bound import BoundLike
 
 SeriesGiven: TypeAlias = (
     "Mapping[str, Mapping[str, Any] | SeriesPromise | Exact | None] | Sequence[str | SeriesPromise]"
@@ -33,7 +33,7 @@ def calendar_of(
     given: Calendar | None, every: str | int, first: object, last: object, steps: int | None
 ) -> Calendar:
     """The public steps, as a calendar or as what one is made of."""
-    from graphveil.steward.calendars import calendar
+    from graphveil.steward.beforehand.calendars import calendar
 
     if given is not None:
         if (first, last, steps) != (None, None, None):
@@ -59,9 +59,9 @@ def promised(
     directed: bool,
 ) -> dict[str, Any]:
     """What a study promises about links, in the words of a wish."""
-    from graphveil.graph.bound import DegreeBound, InOutBound, as_bound
-    from graphveil.graph.hub_bound import HubBound
-    from graphveil.graph.no_bound import NoBound
+    from graphveil.graph.promises.bound import DegreeBound, InOutBound, as_bound
+    from graphveil.graph.promises.hub_bound import HubBound
+    from graphveil.graph.promises.no_bound import NoBound
 
     if bound is None or isinstance(bound, NoBound):
         if hubs is not None or reason is not None:

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
     from graphveil.calendar.calendar import Calendar
     from graphveil.formats import ReadingOptions
-    from graphveil.graph.bound import BoundLike
+    from graphveil.graph.promises.bound import BoundLike
     from graphveil.noise.exact_numbers import Exact
     from graphveil.planning.plan import Plan
-    from graphveil.steward.adding import Addition
     from graphveil.steward.publishing import Publication
+    from graphveil.steward.records.adding import Addition
     from graphveil.steward.reporting import Report
     from graphveil.steward.series import Opening
     from graphveil.steward.status import Status
@@ -157,8 +157,8 @@ class Study:
             >>> clinic.promise.calendar.labels(3)
             ['2024-01', '2024-04', '2024-07']
         """
-        from graphveil.steward import drafting
-        from graphveil.steward.wishes import StudyWish
+        from graphveil.steward.beforehand import drafting
+        from graphveil.steward.beforehand.wishes import StudyWish
 
         wish = StudyWish(
             title=title,
@@ -211,7 +211,7 @@ class Study:
             >>> {name: len(plan.predicted) for name, plan in study.plans().items()}
             {'edges': 4, 'hubs': 4}
         """
-        from graphveil.steward.outlook import study_outlook
+        from graphveil.steward.beforehand.outlook import study_outlook
 
         return {each.series.name: each.plan for each in study_outlook(self.folder).series}
 
@@ -260,7 +260,7 @@ class Study:
             >>> study.add(graph, time="seen")
             <Records stored as batch 2. What was found is private: print it to see it.>
         """
-        from graphveil.steward import adding
+        from graphveil.steward.records import adding
 
         names = data_given.Names(id, source, target, time, edge_time)
         how: dict[str, bool] = {
@@ -291,7 +291,7 @@ class Study:
             >>> study.withdraw()
             2
         """
-        from graphveil.steward import adding
+        from graphveil.steward.records import adding
 
         return adding.withdraw(self.folder)
 
@@ -409,7 +409,7 @@ class Study:
         Examples:
             >>> chart = study.plot("edges").properties(title="Links")
         """
-        from graphveil.report.charts import chart
+        from graphveil.report.charts.chart import chart
         from graphveil.steward.releases import published
 
         shown = published(self.folder, series).series

@@ -14,7 +14,7 @@ from graphveil.cli.terminal import one_line
 from graphveil.errors import ParameterError
 
 if TYPE_CHECKING:
-    from graphveil.steward.adding import Addition
+    from graphveil.steward.records.adding import Addition
 
 
 @taking_reading_options
@@ -69,7 +69,7 @@ def add(
     Example: graphveil add my-study nodes.csv edges.csv --dry-run
     """
     from graphveil.kernels.startup import load_kernels_without_blas
-    from graphveil.steward import adding
+    from graphveil.steward.records import adding
 
     if withdraw:
         _withdraw(folder, files, as_json=as_json)
@@ -96,7 +96,7 @@ def add(
 
 
 def _withdraw(folder: Path, files: list[str] | None, *, as_json: bool) -> None:
-    from graphveil.steward import adding
+    from graphveil.steward.records import adding
 
     if files:
         raise ParameterError("withdraw", "takes no files", hint="Leave them out.")

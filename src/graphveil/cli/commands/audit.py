@@ -21,7 +21,7 @@ from graphveil.cli.options import (
 from graphveil.cli.statistic_options import given_parameters
 
 if TYPE_CHECKING:
-    from graphveil.graph.bound import Bound
+    from graphveil.graph.promises.bound import Bound
     from graphveil.planning.plan import Plan
     from graphveil.statistics.statistic import Statistic
     from graphveil.testing.audit import Audit

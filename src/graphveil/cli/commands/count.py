@@ -16,7 +16,7 @@ from graphveil.errors import ParameterError
 if TYPE_CHECKING:
     from graphveil.engines import ExactCounts
     from graphveil.formats import ReadFiles
-    from graphveil.graph.intake import Intake
+    from graphveil.graph.intake.appending import Intake
     from graphveil.statistics.statistic import Statistic
 
 PRIVATE = "PRIVATE: exact counts, no noise added. For the data holder only, never for publication."
@@ -66,7 +66,7 @@ def count(
     from graphveil.cli.output import working
     from graphveil.kernels.startup import load_kernels_without_blas
     from graphveil.statistics.statistic import statistic as named_statistic
-    from graphveil.steward.networks import taken
+    from graphveil.steward.beforehand.networks import taken
 
     more, parameters = _files_and_parameters(edges or [], given_parameters(context))
     statistic = named_statistic(name, **parameters)

@@ -33,7 +33,7 @@ def formats(
     if not files:
         _list(as_json=as_json)
         return
-    from graphveil.steward.explaining import PRIVATE, explained
+    from graphveil.steward.records.explaining import PRIVATE, explained
 
     found = explained(files, format=reading.format, options=reading.options)
     if as_json:
@@ -47,7 +47,7 @@ def formats(
 def _list(*, as_json: bool) -> None:
     from dataclasses import asdict
 
-    from graphveil.steward.explaining import known_formats
+    from graphveil.steward.records.explaining import known_formats
 
     known = known_formats()
     if as_json:

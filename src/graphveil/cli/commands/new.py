@@ -42,8 +42,8 @@ from graphveil.errors import ParameterError
 if TYPE_CHECKING:
     from graphveil.calendar.calendar import Calendar
     from graphveil.cli.questions import Answers
-    from graphveil.steward.drafting import Draft
-    from graphveil.steward.wishes import SeriesWish, StudyWish
+    from graphveil.steward.beforehand.drafting import Draft
+    from graphveil.steward.beforehand.wishes import SeriesWish, StudyWish
 
 
 def new(
@@ -157,8 +157,8 @@ def new(
     Example, without a promise: graphveil new my-study --no-bound --series edges:projection=10
     """
     from graphveil.cli.questions import completed
-    from graphveil.steward import drafting
-    from graphveil.study.folder import Folder
+    from graphveil.steward.beforehand import drafting
+    from graphveil.study.storage.folder import Folder
 
     Folder(folder.resolve()).require_free()
     if no_bound:
@@ -194,7 +194,7 @@ def new(
 
 def _wish(answers: Answers, more: dict[str, Any]) -> StudyWish:
     """The study that answers and options describe together."""
-    from graphveil.steward.wishes import StudyWish
+    from graphveil.steward.beforehand.wishes import StudyWish
 
     return StudyWish(
         title=answers["title"],
@@ -219,7 +219,7 @@ def _bound(answers: Answers, oriented: bool) -> dict[str, Any]:
 
 
 def _calendar(answers: Answers) -> Calendar:
-    from graphveil.steward.calendars import calendar, calendar_of_cuts
+    from graphveil.steward.beforehand.calendars import calendar, calendar_of_cuts
 
     even = {"every", "first", "last"} & {key for key, text in answers.items() if text}
     if "cuts" in answers and even:

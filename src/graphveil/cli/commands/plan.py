@@ -34,12 +34,12 @@ from graphveil.cli.tables import UNSPENT, print_outlooks
 from graphveil.errors import ParameterError
 
 if TYPE_CHECKING:
-    from graphveil.graph.bound import Bound
+    from graphveil.graph.promises.bound import Bound
     from graphveil.planning.plan import Plan
     from graphveil.planning.planner import Prospect
     from graphveil.statistics.statistic import Statistic
-    from graphveil.steward.comparison import Comparison
-    from graphveil.steward.outlook import StudyOutlook
+    from graphveil.steward.beforehand.comparison import Comparison
+    from graphveil.steward.beforehand.outlook import StudyOutlook
 
 UNKNOWN = "unknown"
 
@@ -115,7 +115,7 @@ def plan(
     """
     from graphveil.cli.plots import require_drawable, write_chart
     from graphveil.statistics.statistic import statistic as named_statistic
-    from graphveil.steward.comparison import compared
+    from graphveil.steward.beforehand.comparison import compared
 
     given = given_parameters(context)
     if plot is not None:
@@ -211,8 +211,8 @@ def _require_one_kind(names: list[str], epsilon: str | None, budget: str | None)
 
 def _without_bound(statistic: Statistic, threshold: Bound | None) -> Bound:
     """That nothing is promised, if the statistic can do without."""
-    from graphveil.graph.no_bound import NoBound
-    from graphveil.statistics.hubs import require_no_bound
+    from graphveil.graph.promises.no_bound import NoBound
+    from graphveil.statistics.changes.hubs import require_no_bound
 
     if threshold is None:
         require_no_bound(statistic)
@@ -267,7 +267,7 @@ def _plan_study(
     as_json: bool,
 ) -> None:
     """Print the predicted error of each series, with warnings for sizes that are expected."""
-    from graphveil.steward.outlook import study_outlook
+    from graphveil.steward.beforehand.outlook import study_outlook
 
     if budget is not None:
         show(plan_study_budgets(folder, budget, expected), plot=plot, as_json=as_json)

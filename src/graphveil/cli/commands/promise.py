@@ -16,8 +16,13 @@ from graphveil.errors import ParameterError
 if TYPE_CHECKING:
     from graphveil.formats import ReadFiles
     from graphveil.formats.options import Undated
-    from graphveil.graph.intake import Intake
-    from graphveil.steward.promising import SeriesError, TriedPromise, TriedPromises, Wanted
+    from graphveil.graph.intake.appending import Intake
+    from graphveil.steward.beforehand.promising import (
+        SeriesError,
+        TriedPromise,
+        TriedPromises,
+        Wanted,
+    )
 
 
 @taking_reading_options
@@ -75,7 +80,7 @@ def promise(
     from graphveil.cli.plots import require_drawable
     from graphveil.formats import read_records
     from graphveil.kernels.startup import load_kernels_without_blas
-    from graphveil.steward.promising import WARNING, tried_promises
+    from graphveil.steward.beforehand.promising import WARNING, tried_promises
 
     if horizon is not None and horizon < 1:
         raise ParameterError("horizon", f"must be at least 1, not {horizon}")
@@ -103,10 +108,10 @@ def _wanted(lines: list[str], epsilon: str) -> list[Wanted]:
     """The series, each with its share, as `graphveil new` would share the budget."""
     from graphveil.noise.exact_numbers import exact_epsilon
     from graphveil.statistics.statistic import statistic
-    from graphveil.steward.drafting import with_shares
-    from graphveil.steward.promising import Wanted
-    from graphveil.steward.series_syntax import OF_THE_SERIES, series_data
-    from graphveil.steward.wishes import SeriesWish
+    from graphveil.steward.beforehand.drafting import with_shares
+    from graphveil.steward.beforehand.promising import Wanted
+    from graphveil.steward.beforehand.series_syntax import OF_THE_SERIES, series_data
+    from graphveil.steward.beforehand.wishes import SeriesWish
 
     entries = [series_data(line) for line in lines]
     for key in OF_THE_SERIES:
@@ -123,7 +128,7 @@ def _wanted(lines: list[str], epsilon: str) -> list[Wanted]:
 def _taken(
     reading: ReadFiles, every: str | None, directed: bool, oriented: bool, undated: Undated
 ) -> Intake:
-    from graphveil.steward.networks import taken
+    from graphveil.steward.beforehand.networks import taken
 
     return taken(
         reading.records,

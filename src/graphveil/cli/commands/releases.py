@@ -32,7 +32,7 @@ def releases(
 
     Example: graphveil releases my-study --series edges --csv
     """
-    from graphveil.report import releases as tidy
+    from graphveil.report.tables import releases as tidy
     from graphveil.steward.releases import published
     from graphveil.whole_files import write_whole
 
@@ -51,7 +51,7 @@ def releases(
 
 
 def _print(part: PublicPart) -> None:
-    from graphveil.report.releases import measurements
+    from graphveil.report.tables.releases import measurements
 
     rows = measurements(part)
     if not rows:

@@ -13,11 +13,11 @@ from graphveil.cli.output import print_json, working
 from graphveil.cli.statistic_options import given_parameters
 from graphveil.cli.tables import UNSPENT, print_outlooks, print_series
 from graphveil.errors import ParameterError
-from graphveil.steward.series_syntax import entry_value, projection_of, series_data
+from graphveil.steward.beforehand.series_syntax import entry_value, projection_of, series_data
 
 if TYPE_CHECKING:
+    from graphveil.steward.beforehand.wishes import SeriesWish
     from graphveil.steward.series import Opening
-    from graphveil.steward.wishes import SeriesWish
 
 
 def series(
@@ -107,7 +107,7 @@ def _list(folder: Path, *, as_json: bool) -> None:
 
 def _wished(text: str, flags: dict[str, Any], parameters: dict[str, Any]) -> SeriesWish:
     """The series that the line and the options describe together; refuses what is said twice."""
-    from graphveil.steward.wishes import SeriesWish
+    from graphveil.steward.beforehand.wishes import SeriesWish
 
     line = series_data(text)
     for key in (line.keys() & flags.keys()) | (line["parameters"].keys() & parameters.keys()):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from graphveil.engines.counts import ExactCounts, extent, require_earlier
 from graphveil.errors import ParameterError
-from graphveil.graph.bound import Bound
+from graphveil.graph.promises.bound import Bound
 from graphveil.graph.sequence import GraphSequence
 from graphveil.statistics.statistic import Statistic
 

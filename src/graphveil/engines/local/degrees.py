@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.errors import ParameterError
-from graphveil.graph.bound import Direction
+from graphveil.graph.promises.bound import Direction
 from graphveil.graph.sequence import BACKWARD, BOTH, FORWARD, GraphSequence
 from graphveil.kernels.compiled import kernel
 from graphveil.kernels.prefetch import prefetch

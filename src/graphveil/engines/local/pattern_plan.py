@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.engines.local.adjacency import IN, OUT
-from graphveil.statistics.pattern_shape import Pattern
+from graphveil.statistics.changes.pattern_shape import Pattern
 
 
 class PlacingPlan(NamedTuple):

@@ -15,7 +15,7 @@ from graphveil.engines.local.pattern_plan import PlacingPlan, plans
 from graphveil.engines.local.work import Work
 from graphveil.kernels.compiled import kernel
 from graphveil.kernels.threads import in_threads
-from graphveil.statistics.pattern_shape import Pattern
+from graphveil.statistics.changes.pattern_shape import Pattern
 from graphveil.statistics.tallies import Counts
 
 # Work per node varies much more than its list, so parts are many for threads to even out.

@@ -18,7 +18,11 @@ from graphveil.graph.sequence import GraphSequence
 from graphveil.kernels.compiled import kernel
 from graphveil.kernels.prefetch import prefetch
 from graphveil.kernels.threads import in_threads
-from graphveil.statistics.pattern_shape import cyclic_triangle, transitive_triangle, triangle
+from graphveil.statistics.changes.pattern_shape import (
+    cyclic_triangle,
+    transitive_triangle,
+    triangle,
+)
 from graphveil.statistics.tallies import Counts, TriangleTally
 
 # Small enough that two threads finish together, large enough that handing out is free.

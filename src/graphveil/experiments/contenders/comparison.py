@@ -16,7 +16,7 @@ from graphveil.experiments.contenders import papers, projected, promised
 from graphveil.experiments.contenders.own import OwnContender
 from graphveil.experiments.contenders.trial import Attempt, Trial
 from graphveil.experiments.protocol.protocol import mean_and_standard_error
-from graphveil.graph.bound import Bound
+from graphveil.graph.promises.bound import Bound
 
 SENSDIFF, COMPOSE, PROJECTION = "sensdiff", "compose-d-bounded", "compose-projection"
 TIGHT, LAW, AUTO = "sensdiff-tight", "shape-law", "auto"

@@ -8,7 +8,7 @@ from graphveil.experiments.contenders.trial import Attempt, Trial
 from graphveil.experiments.contenders.tuning import Option, tuned
 from graphveil.mechanisms.moves import Returning
 from graphveil.planning.plan import Plan
-from graphveil.statistics.hubs import sensitivity_under
+from graphveil.statistics.changes.hubs import sensitivity_under
 
 
 def tight(trial: Trial) -> Attempt | None:

@@ -17,12 +17,12 @@ from graphveil.errors import ParameterError
 from graphveil.experiments.protocol.protocol import Floats, Integers, relative_errors
 from graphveil.experiments.protocol.subjects import Subject, Truth
 from graphveil.factorisations.objectives import DEFAULT, Objective
-from graphveil.graph.bound import Bound
+from graphveil.graph.promises.bound import Bound
 from graphveil.mechanisms.mechanism import Measured
 from graphveil.planning import planner
 from graphveil.planning.plan import Plan
 from graphveil.series.postprocessing import processed
-from graphveil.statistics.sensitivity import Sensitivity
+from graphveil.statistics.changes.sensitivity import Sensitivity
 from graphveil.testing.simulation import simulate
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from graphveil.experiments.contenders.trial import Attempt, Trial
 from graphveil.experiments.protocol.protocol import Integers
-from graphveil.graph.bound import Bound
+from graphveil.graph.promises.bound import Bound
 from graphveil.planning.plan import Plan
 
 LOOKED_AT = 10  # options that are simulated in full

@@ -20,7 +20,7 @@ from graphveil.errors import InputError
 from graphveil.experiments.datasets.supplied import SuppliedFile
 from graphveil.formats.columns.names import Wanted
 from graphveil.formats.tables.table_file import read_table
-from graphveil.graph.records import Records, Table
+from graphveil.graph.intake.records import Records, Table
 
 if TYPE_CHECKING:
     import polars as pl

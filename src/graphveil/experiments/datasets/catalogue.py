@@ -18,7 +18,7 @@ from graphveil.experiments.datasets.stand_ins import STAND_INS
 from graphveil.experiments.datasets.supplied import require_folder
 from graphveil.experiments.models.synthetic_one import SyntheticOne
 from graphveil.experiments.models.synthetic_two import SyntheticTwo
-from graphveil.graph.records import Records
+from graphveil.graph.intake.records import Records
 from graphveil.graph.sequence import GraphSequence
 
 Model = SyntheticOne | SyntheticTwo

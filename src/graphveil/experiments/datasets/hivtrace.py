@@ -13,7 +13,7 @@ from typing import TypeAlias
 from graphveil.errors import InputError, Place
 from graphveil.experiments.datasets.supplied import SuppliedFile
 from graphveil.formats import ReadingOptions, from_rows, read_records
-from graphveil.graph.records import Records
+from graphveil.graph.intake.records import Records
 
 RESULTS = SuppliedFile(
     "results.json",

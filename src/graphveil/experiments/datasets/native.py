@@ -15,7 +15,7 @@ from graphveil.experiments.datasets.supplied import ENDINGS, SuppliedFile
 from graphveil.formats import ReadingOptions, read_records
 from graphveil.formats.containers.databases import is_address
 from graphveil.formats.options import DEFAULTS
-from graphveil.graph.records import Records
+from graphveil.graph.intake.records import Records
 
 if TYPE_CHECKING:
     import polars as pl

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from graphveil.errors import InputError, Place
 from graphveil.experiments.datasets.supplied import SuppliedFile
 from graphveil.formats.columns.names import Wanted, match_columns
-from graphveil.graph.records import Records, Table
+from graphveil.graph.intake.records import Records, Table
 
 if TYPE_CHECKING:
     import polars as pl

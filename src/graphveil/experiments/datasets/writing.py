@@ -7,7 +7,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from graphveil.errors import InputError, Place
-from graphveil.graph.records import Records
+from graphveil.graph.intake.records import Records
 
 
 def require_new(folder: Path) -> None:

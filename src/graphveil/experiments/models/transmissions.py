@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from graphveil.errors import ParameterError
 from graphveil.formats.memory import from_arrays
-from graphveil.graph.records import Records
+from graphveil.graph.intake.records import Records
 
 Int64s = NDArray[np.int64]
 

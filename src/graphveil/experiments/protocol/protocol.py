@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.errors import ParameterError
-from graphveil.graph.bound import Bound, DegreeBound, InOutBound
 from graphveil.graph.degrees import FinalDegrees
+from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]

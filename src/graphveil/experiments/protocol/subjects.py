@@ -18,13 +18,13 @@ from graphveil.experiments.protocol.protocol import (
     observed_tau,
     thresholds,
 )
-from graphveil.graph.bound import Bound, DegreeBound, InOutBound
 from graphveil.graph.degrees import FinalDegrees, degrees, fewest_hubs
-from graphveil.graph.hub_bound import HubBound
+from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
+from graphveil.graph.promises.hub_bound import HubBound
 from graphveil.graph.sequence import GraphSequence
 from graphveil.mechanisms.request import Request
+from graphveil.statistics.changes.hubs import sensitivity_under
 from graphveil.statistics.degrees import DegreeStatistic
-from graphveil.statistics.hubs import sensitivity_under
 from graphveil.statistics.recent import RecentStatistic
 from graphveil.statistics.statistic import Parameter, Statistic, registered
 

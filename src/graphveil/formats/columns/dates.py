@@ -17,8 +17,8 @@ import numpy as np
 from graphveil.calendar.time_columns import texts_of
 from graphveil.formats.columns.written_dates import ISO, Unclear, as_iso, from_excel
 from graphveil.formats.parse_report import Note
-from graphveil.graph.faults import Fault
-from graphveil.graph.records import Table
+from graphveil.graph.intake.faults import Fault
+from graphveil.graph.intake.records import Table
 
 if TYPE_CHECKING:
     import polars as pl

@@ -11,7 +11,7 @@ from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from graphveil.errors import ParameterError
-from graphveil.graph.faults import Fault
+from graphveil.graph.intake.faults import Fault
 
 if TYPE_CHECKING:
     import polars as pl

@@ -22,8 +22,8 @@ from graphveil.formats.options import ReadingOptions
 from graphveil.formats.parse_report import Note
 from graphveil.formats.source_file import SourceFile
 from graphveil.formats.tables.selection import Selection
-from graphveil.graph.faults import Fault
-from graphveil.graph.records import Table
+from graphveil.graph.intake.faults import Fault
+from graphveil.graph.intake.records import Table
 
 _DIRECTIONS = {"directed": True, "undirected": False}
 _SAID = {"true": True, "false": False, "1": True, "0": False}

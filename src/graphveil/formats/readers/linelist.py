@@ -23,7 +23,7 @@ from graphveil.formats.tables.delimited import DelimitedTable
 from graphveil.formats.tables.quoted_rows import unquoted
 from graphveil.formats.tables.selection import Selection
 from graphveil.formats.tables.table_file import TableFile, table_file
-from graphveil.graph.records import Table
+from graphveil.graph.intake.records import Table
 
 if TYPE_CHECKING:
     import polars as pl

@@ -29,7 +29,7 @@ from graphveil.formats.readers.hivtrace.document import IS_SESSION, read_json
 from graphveil.formats.readers.hivtrace.sections import Section, faults_of, is_text, section
 from graphveil.formats.source_file import SourceFile
 from graphveil.formats.tables.selection import Selected, Selection
-from graphveil.graph.records import Table
+from graphveil.graph.intake.records import Table
 
 _DISTANCE = "distance"
 

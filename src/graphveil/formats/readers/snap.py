@@ -22,7 +22,7 @@ from graphveil.formats.tables.headerless import (
 )
 from graphveil.formats.tables.selection import conditions_on
 from graphveil.formats.tables.spaced import Spaced, glance, read_spaced
-from graphveil.graph.records import Table
+from graphveil.graph.intake.records import Table
 
 if TYPE_CHECKING:
     import polars as pl

@@ -26,7 +26,7 @@ from graphveil.formats.columns.dates import PLAIN_NUMBER, look_like_dates, numer
 from graphveil.formats.columns.names import refuse_repeated
 from graphveil.formats.source_file import HEAD, SourceFile
 from graphveil.formats.tables.headers import header_line, separator_of
-from graphveil.graph.records import Table
+from graphveil.graph.intake.records import Table
 
 if TYPE_CHECKING:
     import numpy as np

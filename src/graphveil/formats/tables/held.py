@@ -8,7 +8,7 @@ from graphveil.errors import Place
 from graphveil.formats.columns.dates import look_like_dates
 from graphveil.formats.columns.names import refuse_repeated
 from graphveil.formats.source_file import Held, SourceFile
-from graphveil.graph.records import Table
+from graphveil.graph.intake.records import Table
 
 _LOOKED_AT = 50
 

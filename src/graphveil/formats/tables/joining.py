@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from graphveil.calendar.time_columns import texts_of
 from graphveil.errors import RecordError
-from graphveil.graph.faults import Fault
-from graphveil.graph.identity import integers_or_text
-from graphveil.graph.records import Table
+from graphveil.graph.intake.faults import Fault
+from graphveil.graph.intake.identity import integers_or_text
+from graphveil.graph.intake.records import Table
 
 
 def joined(tables: Sequence[Table], columns: tuple[str, ...]) -> Table:

@@ -9,8 +9,8 @@ from graphveil.errors import InputError, Place
 from graphveil.formats.columns.names import refuse_repeated
 from graphveil.formats.source_file import SourceFile, too_large
 from graphveil.formats.tables.parquet_sizes import bytes_needed
-from graphveil.graph.identity import require_id_type
-from graphveil.graph.records import Table
+from graphveil.graph.intake.identity import require_id_type
+from graphveil.graph.intake.records import Table
 
 if TYPE_CHECKING:
     import polars as pl

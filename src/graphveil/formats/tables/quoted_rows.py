@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from graphveil.formats.parse_report import Note
 from graphveil.formats.tables.delimited import DelimitedTable
-from graphveil.graph.records import Table
+from graphveil.graph.intake.records import Table
 
 if TYPE_CHECKING:
     import polars as pl

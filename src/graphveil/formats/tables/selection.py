@@ -17,8 +17,8 @@ from graphveil.formats.columns.filters import Filter, Kind
 from graphveil.formats.columns.names import names_by_text, no_such, plain
 from graphveil.formats.options import ReadingOptions
 from graphveil.formats.parse_report import Note
-from graphveil.graph.faults import Fault
-from graphveil.graph.records import Table
+from graphveil.graph.intake.faults import Fault
+from graphveil.graph.intake.records import Table
 
 if TYPE_CHECKING:
     import polars as pl

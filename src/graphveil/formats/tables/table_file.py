@@ -13,7 +13,7 @@ from graphveil.formats.source_file import SourceFile
 from graphveil.formats.tables.delimited import DelimitedTable
 from graphveil.formats.tables.held import HeldTable
 from graphveil.formats.tables.parquet import ParquetTable, is_parquet
-from graphveil.graph.records import Records, Table
+from graphveil.graph.intake.records import Records, Table
 
 
 class TableFile(Protocol):

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from graphveil.errors import IntegrityError
-from graphveil.study.folder import Folder
 from graphveil.study.ledger import Ledger
 from graphveil.study.promise import Promise
 from graphveil.study.public.chain import PublicRow, read_rows
 from graphveil.study.public.public_part import require_agreement, text_of
 from graphveil.study.public.shown import Shown
+from graphveil.study.storage.folder import Folder
 from graphveil.whole_files import write_bytes
 
 

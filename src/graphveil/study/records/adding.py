@@ -9,30 +9,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.errors import InputError, ParameterError, Place
-from graphveil.graph.after_end import until_end
-from graphveil.graph.arrivals import known_nodes, steps_of_labels
-from graphveil.graph.identity import look_alikes
-from graphveil.graph.intake import Intake, append
-from graphveil.graph.report import IntakeReport, counted
-from graphveil.graph.resolving import Resolved, resolve, stated_steps
-from graphveil.graph.rules import RecordRules, Undated
+from graphveil.graph.intake.after_end import until_end
+from graphveil.graph.intake.appending import Intake, append
+from graphveil.graph.intake.arrivals import known_nodes, steps_of_labels
+from graphveil.graph.intake.identity import look_alikes
+from graphveil.graph.intake.report import IntakeReport, counted
+from graphveil.graph.intake.resolving import Resolved, resolve, stated_steps
+from graphveil.graph.intake.rules import RecordRules, Undated
+from graphveil.graph.intake.sifting import LeftOut, Sifted, listed, sifted
+from graphveil.graph.intake.undated import dated_only
 from graphveil.graph.sequence import UNSTATED, GraphSequence
-from graphveil.graph.sifting import LeftOut, Sifted, listed, sifted
-from graphveil.graph.undated import dated_only
 from graphveil.study.ledger import NOTHING_SAID, Ledger, ReadAs
 from graphveil.study.public.facts import Event
 from graphveil.study.records.batches import Pending
 from graphveil.study.records.growing import sealed_and_waiting
 from graphveil.study.records.private_tables import write_list, write_table
-from graphveil.study.store import Transaction
+from graphveil.study.storage.store import Transaction
 
 if TYPE_CHECKING:
     import polars as pl
 
     from graphveil.engines import Engine
-    from graphveil.graph.records import Records
-    from graphveil.study.folder import Folder
+    from graphveil.graph.intake.records import Records
     from graphveil.study.promise import Promise
+    from graphveil.study.storage.folder import Folder
 
 
 PRIVATE = "PRIVATE: true counts and rows of your records. For the data holder only."

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from graphveil.graph.identity import IdIndex
-from graphveil.graph.links import already_linked
-from graphveil.graph.records import Table
-from graphveil.graph.resolving import Resolved, nothing
+from graphveil.graph.intake.identity import IdIndex
+from graphveil.graph.intake.links import already_linked
+from graphveil.graph.intake.records import Table
+from graphveil.graph.intake.resolving import Resolved, nothing
 from graphveil.study.ledger import BatchEntry, StoredFile
 from graphveil.study.records.private_tables import read_table
 

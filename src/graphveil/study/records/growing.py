@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from graphveil.graph.intake import append
-from graphveil.study.folder import Folder
+from graphveil.graph.intake.appending import append
 from graphveil.study.ledger import Ledger
 from graphveil.study.records import batches, segments
 from graphveil.study.records.batches import Pending
+from graphveil.study.storage.folder import Folder
 
 if TYPE_CHECKING:
     from graphveil.graph.sequence import GraphSequence

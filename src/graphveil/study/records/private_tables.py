@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from graphveil.errors import IntegrityError
-from graphveil.study.folder import write_private
 from graphveil.study.ledger import StoredFile
+from graphveil.study.storage.folder import write_private
 from graphveil.whole_files import clear_leftovers
 
 if TYPE_CHECKING:

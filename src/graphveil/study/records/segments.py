@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.graph.columns import Column
-from graphveil.graph.identity import IdIndex, same_form
+from graphveil.graph.intake.identity import IdIndex, same_form
 from graphveil.graph.sequence import BOTH, GraphSequence, Growth, LateEdges
 from graphveil.study.ledger import SealedTables
 from graphveil.study.records.private_tables import read_table, read_tables

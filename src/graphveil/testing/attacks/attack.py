@@ -8,8 +8,8 @@ from zlib import crc32
 
 import numpy as np
 
-from graphveil.graph.bound import Bound
-from graphveil.statistics.sensitivity import Measure
+from graphveil.graph.promises.bound import Bound
+from graphveil.statistics.changes.sensitivity import Measure
 from graphveil.testing.attacks.annealing import Climb, Found, search
 from graphveil.testing.attacks.constructions import constructions
 from graphveil.testing.attacks.enumeration import Size, exhaustive

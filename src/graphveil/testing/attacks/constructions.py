@@ -15,7 +15,7 @@ from itertools import pairwise, product
 
 import numpy as np
 
-from graphveil.graph.bound import Bound
+from graphveil.graph.promises.bound import Bound
 from graphveil.testing.pairs import NEVER, Relation, Schedule
 
 BRANCHES = (1, 2)  # how many nodes their chains have before they grow, or for how long these do

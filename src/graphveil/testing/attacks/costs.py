@@ -20,9 +20,9 @@ from graphveil.factorisations.bordered import identity
 from graphveil.factorisations.columns import Dense
 from graphveil.factorisations.dyadic import Dyadic
 from graphveil.factorisations.two_level import bridged
-from graphveil.graph.bound import Bound
+from graphveil.graph.promises.bound import Bound
 from graphveil.kernels.compiled import kernel
-from graphveil.statistics.shape import Shape
+from graphveil.statistics.changes.shape import Shape
 from graphveil.testing.attacks.annealing import SearchRules, move, rules_for
 from graphveil.testing.attacks.attack import padded, random_start
 from graphveil.testing.attacks.constructions import constructions

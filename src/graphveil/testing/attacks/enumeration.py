@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphveil.graph.bound import Bound
+from graphveil.graph.promises.bound import Bound
 from graphveil.kernels.compiled import kernel
 from graphveil.testing.attacks.distances import (
     MEASURED,

@@ -15,9 +15,9 @@ from zlib import crc32
 
 import numpy as np
 
-from graphveil.graph.hub_bound import HubBound
+from graphveil.graph.promises.hub_bound import HubBound
 from graphveil.kernels.compiled import kernel
-from graphveil.statistics.sensitivity import Sensitivity
+from graphveil.statistics.changes.sensitivity import Sensitivity
 from graphveil.testing.attacks.annealing import Climb, SearchRules, move
 from graphveil.testing.attacks.constructions import constructions
 from graphveil.testing.attacks.distances import (

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from rich.table import Table
 
 from graphveil.errors import ParameterError
-from graphveil.graph.bound import Bound, DegreeBound, InOutBound
-from graphveil.graph.hub_bound import HubBound
-from graphveil.statistics.hubs import sensitivity_under
+from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
+from graphveil.graph.promises.hub_bound import HubBound
+from graphveil.statistics.changes.hubs import sensitivity_under
 from graphveil.statistics.statistic import Statistic
 from graphveil.testing.attacks.costs import CostFinding, attack_costs
 from graphveil.testing.attacks.enumeration import Size

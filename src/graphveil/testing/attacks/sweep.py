@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeAlias
 
 from graphveil.errors import ParameterError
-from graphveil.graph.bound import Bound, DegreeBound, InOutBound
+from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
 from graphveil.statistics.statistic import Statistic, registered
 from graphveil.testing.attacks.attack import QUICK, Attack, Effort, attack_all
 from graphveil.testing.pairs import Relation

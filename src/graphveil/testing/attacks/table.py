@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 
 from rich.table import Table
 
-from graphveil.statistics.sensitivity import Measure
+from graphveil.statistics.changes.sensitivity import Measure
 from graphveil.testing.attacks.attack import Attack, Finding
 
 COLUMNS: dict[Measure, str] = {

@@ -20,7 +20,7 @@ from typing import TypeAlias
 import numpy as np
 
 from graphveil.errors import ParameterError
-from graphveil.graph.bound import Bound
+from graphveil.graph.promises.bound import Bound
 from graphveil.planning.plan import Plan
 from graphveil.testing.audit.cases import Case, Integers, worst_cases
 from graphveil.testing.audit.evidence import (

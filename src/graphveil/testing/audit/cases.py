@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.errors import ParameterError
-from graphveil.graph.bound import Bound
-from graphveil.graph.hub_bound import HubBound
-from graphveil.statistics.hubs import sensitivity_under
+from graphveil.graph.promises.bound import Bound
+from graphveil.graph.promises.hub_bound import HubBound
+from graphveil.statistics.changes.hubs import sensitivity_under
 from graphveil.testing.attacks.attack import Effort, attack
 from graphveil.testing.attacks.constructions import constructions
 from graphveil.testing.attacks.enumeration import Size

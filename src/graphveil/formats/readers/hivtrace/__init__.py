@@ -32,7 +32,7 @@ from graphveil.formats.readers.hivtrace.links import read_links
 from graphveil.formats.readers.hivtrace.sections import Section, faults_of, is_text, section
 from graphveil.formats.source_file import SourceFile
 from graphveil.formats.tables.selection import Selected, Selection
-from graphveil.graph.records import Table
+from graphveil.graph.intake.records import Table
 
 _BEGINS = re.compile(rb"(\xef\xbb\xbf)?\s*\{")
 

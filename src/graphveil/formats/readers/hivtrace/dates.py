@@ -15,7 +15,7 @@ from graphveil.formats.columns.dates import is_missing, look_like_dates
 from graphveil.formats.columns.names import no_such, plain, unnamed_date
 from graphveil.formats.readers.hivtrace.sections import Section, faults_of, is_text
 from graphveil.formats.source_file import SourceFile
-from graphveil.graph.faults import Fault
+from graphveil.graph.intake.faults import Fault
 
 _PATIENT = "patient_attributes"
 _SCHEMA = "patient_attribute_schema"

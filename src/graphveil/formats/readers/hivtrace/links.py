@@ -24,8 +24,8 @@ from graphveil.formats.readers.hivtrace.dates import (
 )
 from graphveil.formats.readers.hivtrace.sections import Section, faults_of
 from graphveil.formats.tables.selection import Selection
-from graphveil.graph.faults import Fault
-from graphveil.graph.records import Table
+from graphveil.graph.intake.faults import Fault
+from graphveil.graph.intake.records import Table
 
 _DISTANCE = "length"  # as the program calls it
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from graphveil.errors import InputError, Place
-from graphveil.graph.faults import Fault
+from graphveil.graph.intake.faults import Fault
 
 _MEND = "Entries are counted from 0. Export the results again, or remove the entry."
 

@@ -1,0 +1,1 @@
+"""The one intake: records are read as people and steps, checked row by row, and appended."""

@@ -1,0 +1,250 @@
+"""Arrivals: the nodes that a batch adds, each with its step, in label order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphveil.errors import PastStepError
+from graphveil.graph.intake.faults import Fault
+from graphveil.graph.intake.identity import IdIndex, identity_order, is_narrow, same_form
+from graphveil.graph.intake.records import Table
+from graphveil.graph.intake.report import IntakeReport
+from graphveil.graph.intake.resolving import stated_steps
+from graphveil.graph.intake.rules import Late
+from graphveil.graph.sequence import UNSTATED
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from graphveil.graph.sequence import GraphSequence
+
+Steps = NDArray[np.int32]
+Mask = NDArray[np.bool_]
+Rows = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Arrivals:
+    """Nodes that arrive, in label order: by step, then by identity.
+
+    Attributes:
+        ids: who they are.
+        steps: when they arrive.
+        stated: which step their records stated, or UNSTATED.
+        report: what became of the rows.
+    """
+
+    ids: pl.Series
+    steps: Steps
+    stated: Steps
+    report: IntakeReport
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What is known already about the nodes of a batch, row by row.
+
+    Attributes:
+        rows: whether the node is in the sequence, or waits.
+        stated: the step that it stated first; UNSTATED also where it is new.
+        steps: when it arrived or will, as far as that is known.
+    """
+
+    rows: Mask
+    stated: Steps
+    steps: Steps
+
+    def redated(self, now: Steps, *, only_earlier: bool) -> Mask:
+        """The rows that state another step than their node did before."""
+        differs = now < self.stated if only_earlier else now != self.stated
+        found: Mask = self.rows & differs & (now != UNSTATED)
+        return found
+
+
+def arrivals(
+    sequence: GraphSequence, given: Table, waiting: Table, late: Late, *, only_earlier: bool
+) -> Arrivals:
+    """Everybody who waits, and the new nodes of a batch, once each.
+
+    Args:
+        sequence: who is there.
+        given: the resolved rows of the batch.
+        waiting: nodes that are resolved but not there yet, once each.
+        late: what to do with rows of closed steps.
+        only_earlier: whether a known node may state a later step and is not re-dated by it.
+    """
+    ids, stated = given.frame["node"], stated_steps(given)
+    known = known_nodes(sequence, waiting, ids)
+    redated = known.redated(stated, only_earlier=only_earlier)
+    if late == "refuse":
+        _refuse_other_step(given, redated & (stated != known.steps))
+    fresh = _Coming.new(ids, stated, ~known.rows)
+    past = (fresh.stated != UNSTATED) & (fresh.stated < sequence.steps)
+    if past.any():
+        _require_welcome(sequence, given, fresh, past, late)
+    ordered, steps, first_stated = _in_order(fresh.behind(waiting), given, sequence.steps)
+    added, met = len(ordered) - len(waiting.frame), _distinct(ids, known.rows)
+    report = IntakeReport(
+        nodes_added=added,
+        known_nodes=met,
+        repeated_nodes=len(ids) - added - met,
+        redated_nodes=_distinct(ids, redated),
+        undated_nodes=_distinct(fresh.ids, fresh.stated == UNSTATED),
+        late_nodes=_distinct(fresh.ids, past),
+    )
+    return Arrivals(ordered, steps, first_stated, report)
+
+
+def known_nodes(sequence: GraphSequence, waiting: Table, ids: pl.Series) -> Known:
+    """What the sequence, or those who wait, say about the nodes with these ids."""
+    labels = sequence.index.labels(ids)
+    known, stated = labels >= 0, np.full(len(ids), UNSTATED, np.int32)
+    steps = stated.copy()
+    stated[known] = sequence.stated[labels[known]]
+    steps[known] = steps_of_labels(sequence.node_offsets, labels[known])
+    if len(waiting.frame):
+        places = IdIndex.of(waiting.frame["node"]).labels(ids)
+        waits = places >= 0
+        stated[waits] = stated_steps(waiting)[places[waits]]
+        steps[waits] = np.maximum(stated[waits], sequence.steps)
+        known |= waits
+    return Known(known, stated, steps)
+
+
+def steps_of_labels(node_offsets: NDArray[np.int64], labels: NDArray[np.int32]) -> Steps:
+    """The step at which each label arrived."""
+    found = np.searchsorted(node_offsets, labels, side="right") - 1
+    return found.astype(np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class _Coming:
+    """Rows of nodes that are not there yet.
+
+    Attributes:
+        ids: who; more than once where rows repeat a node.
+        stated: the step that each row states, or UNSTATED.
+        rows: where each stands in the batch; meaningless for those who wait.
+    """
+
+    ids: pl.Series
+    stated: Steps
+    rows: Rows
+
+    @classmethod
+    def new(cls, ids: pl.Series, stated: Steps, chosen: Mask) -> _Coming:
+        """The chosen rows of a batch."""
+        rows = np.flatnonzero(chosen)
+        if len(rows) == len(ids):
+            return cls(ids, stated, rows)
+        return cls(ids.gather(rows), stated[rows], rows)
+
+    def behind(self, waiting: Table) -> _Coming:
+        """Those who wait, and then these."""
+        import polars as pl
+
+        count = len(waiting.frame)
+        if not count:
+            return self
+        return _Coming(
+            pl.concat(same_form(waiting.frame["node"], self.ids)),
+            np.concatenate([stated_steps(waiting), self.stated]),
+            np.concatenate([np.full(count, -1), self.rows]),
+        )
+
+
+def _refuse_other_step(given: Table, other: Mask) -> None:
+    if other.any():
+        rule = "a node that is already in the sequence appears with a different step"
+        hint = "What has arrived stays as it was: remove the row or restore its time."
+        raise given.refusal(Fault(np.flatnonzero(other), "time", rule, hint))
+
+
+def _require_welcome(
+    sequence: GraphSequence, given: Table, fresh: _Coming, past: Mask, late: Late
+) -> None:
+    """Refuse rows of closed steps, or (if they join the open one) those that disagree."""
+    if late == "refuse":
+        raise PastStepError(
+            f"the node belongs to a closed step; the first open one is "
+            f"{sequence.calendar.label(sequence.steps)}",
+            place=given.place(int(fresh.rows[past.argmax()]), "time"),
+            hint="Correct the time, or choose the rule that late records join the open step.",
+        )
+    _first_of_each(fresh, given)  # in the open step, nobody would see that they stated two
+
+
+def _distinct(ids: pl.Series, rows: Mask) -> int:
+    """How many different nodes stand in these rows."""
+    import polars as pl
+
+    return ids.filter(pl.Series(rows)).n_unique() if rows.any() else 0
+
+
+def _in_order(coming: _Coming, given: Table, open_step: int) -> tuple[pl.Series, Steps, Steps]:
+    """Everybody once, in label order: who, the step, and the step that was stated.
+
+    Who is late or undated joins the open step.
+    """
+    steps = np.maximum(coming.stated, np.int32(open_step))
+    ids, ordered = _numbers_in_order(coming.ids, steps) or _texts_in_order(coming, given, steps)
+    if np.array_equal(steps, coming.stated):
+        return ids, ordered, ordered
+    stated = np.empty(len(ids), np.int32)
+    stated[IdIndex.of(ids).labels(coming.ids)] = coming.stated
+    return ids, ordered, stated
+
+
+def _numbers_in_order(ids: pl.Series, steps: Steps) -> tuple[pl.Series, Steps] | None:
+    """Without sorting, where ids are whole numbers in a narrow range that do not conflict."""
+    import polars as pl
+
+    if ids.dtype != pl.Int64 or not len(ids):
+        return None
+    low, high = int(ids.min()), int(ids.max())  # type: ignore[arg-type]
+    if not is_narrow(low, high, len(ids)):
+        return None
+    from graphveil.graph.intake.intake_kernels import arrange_numbers
+
+    first, last = int(steps.min()), int(steps.max())
+    step_of = np.full(high - low + 1, -1, np.int32)
+    arranged, counts = np.empty(len(ids), np.int64), np.zeros(last - first + 1, np.int64)
+    since = steps - np.int32(first)
+    if arrange_numbers(ids.to_numpy(), since, low, step_of, arranged, counts) >= 0:
+        return None
+    in_order = np.repeat(np.arange(first, last + 1, dtype=np.int32), counts)
+    return pl.Series(arranged[: len(in_order)]), in_order
+
+
+def _texts_in_order(coming: _Coming, given: Table, steps: Steps) -> tuple[pl.Series, Steps]:
+    """By sorting, whatever the ids are; refuses a node whose rows name different steps."""
+    ids, keep = coming.ids, np.arange(len(coming.ids))
+    if ids.n_unique() < len(ids):
+        keep = _first_of_each(coming, given)
+    order = keep[identity_order(ids.gather(keep), steps[keep])]
+    return ids.gather(order), steps[order]
+
+
+def _first_of_each(coming: _Coming, given: Table) -> Rows:
+    """The first row of every node; refuses all rows of nodes that state different steps.
+
+    All: nobody can say which of them is right, and the order of rows must not decide.
+    """
+    import polars as pl
+
+    frame = pl.DataFrame({"id": coming.ids, "step": coming.stated}).with_row_index("row")
+    first = frame.unique("id", keep="first", maintain_order=True)
+    differing = frame.join(first, on="id", maintain_order="left").filter(
+        pl.col("step") != pl.col("step_right")
+    )
+    if len(differing):
+        theirs = frame.join(differing, on="id", how="semi", maintain_order="left")["row"]
+        rule = "a node from an earlier row appears again with a different time"
+        named = int(coming.rows[differing["row"][0]])
+        rows = coming.rows[theirs.to_numpy()]
+        raise given.refusal(Fault(rows, "time", rule, "Give each node one arrival time.", named))
+    return first["row"].to_numpy().astype(np.int64)

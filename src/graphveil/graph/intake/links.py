@@ -1,0 +1,371 @@
+"""Links: the new edges of a batch, sorted into prompt lists and late edges."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphveil.errors import PastStepError, RecordError
+from graphveil.graph.intake.arrivals import steps_of_labels
+from graphveil.graph.intake.faults import Fault
+from graphveil.graph.intake.identity import UNKNOWN, IdIndex
+from graphveil.graph.intake.records import Table
+from graphveil.graph.intake.report import IntakeReport
+from graphveil.graph.intake.resolving import stated_steps
+from graphveil.graph.intake.rules import Late
+from graphveil.graph.sequence import BACKWARD, BOTH, FORWARD, UNSTATED, edges_in
+from graphveil.kernels.threads import available_threads, in_threads
+
+if TYPE_CHECKING:
+    from graphveil.graph.sequence import GraphSequence
+
+Int32s = NDArray[np.int32]
+Int64s = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+_ALL = np.empty(0, dtype=np.bool_)  # every edge is prompt
+_NONE = np.empty(0, dtype=np.bool_)  # no edge is raised
+UNKNOWN_END = "the edge names a node that is not in the nodes"
+_RECIPROCAL = "the edge is the reverse of an existing one, in a sequence declared oriented"
+_RECIPROCAL_HINT = "Remove one of the two, or declare the sequence directed but not oriented."
+
+
+class Endpoints(NamedTuple):
+    """The labels at both ends of every edge row."""
+
+    source: Int32s
+    target: Int32s
+
+    def part(self, rows: slice) -> Endpoints:
+        """Those of some rows."""
+        return Endpoints(self.source[rows], self.target[rows])
+
+    def self_links(self) -> int:
+        """How many rows join a node to itself."""
+        return int((self.source == self.target).sum())
+
+    def distinct(self, *, directed: bool) -> int:
+        """How many different edges the rows are; a self-link is none."""
+        import polars as pl
+
+        rows = self.source != self.target
+        first, second = self.source[rows].astype(np.int64), self.target[rows]
+        if not directed:
+            first, second = np.minimum(first, second), np.maximum(first, second)
+        return pl.Series(first << 32 | second).n_unique()
+
+
+@dataclass(frozen=True, eq=False)
+class Lists:
+    """The prompt edges of new nodes: one ascending list of older neighbours per node."""
+
+    offsets: Int64s
+    entries: Int32s
+
+
+@dataclass(frozen=True, eq=False)
+class LateRows:
+    """Edges with a later step of their own, and the rows they stand in."""
+
+    rows: Int64s
+    steps: Int32s
+    newer: Int32s
+    entries: Int32s
+
+    def keys(self) -> Int64s:
+        """One number per pair and direction."""
+        return self.newer.astype(np.int64) << 32 | self.entries
+
+    def take(self, chosen: NDArray[np.int64] | Mask) -> LateRows:
+        """The chosen edges, in the chosen order."""
+        return LateRows(
+            self.rows[chosen], self.steps[chosen], self.newer[chosen], self.entries[chosen]
+        )
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+_NO_LISTS = Lists(np.zeros(1, np.int64), np.empty(0, np.int32))
+
+
+@dataclass(frozen=True, eq=False)
+class Links:
+    """The new edges of a batch, and what became of its rows."""
+
+    lists: Lists
+    late: LateRows
+    report: IntakeReport
+
+
+@dataclass(frozen=True, eq=False)
+class EdgeRows:
+    """Resolved rows of edges: first those that wait, then those of the batch.
+
+    Attributes:
+        table: all of them, each with its place.
+        waiting: how many wait; only what the others add is reported.
+    """
+
+    table: Table
+    waiting: int
+
+    @classmethod
+    def of(cls, waiting: Table, given: Table) -> EdgeRows:
+        """Both as one."""
+        count = len(waiting.frame)
+        return cls(Table.joined([waiting, given]) if count else given, count)
+
+    def refusal(self, fault: Fault) -> RecordError:
+        """The error that refuses rows of the batch, by their number in it."""
+        place = self.table.place(fault.named, fault.column)
+        rows = fault.rows[fault.rows >= self.waiting] - self.waiting
+        return replace(fault, rows=rows).error(place, "edges")
+
+
+def links(
+    sequence: GraphSequence, edges: EdgeRows, index: IdIndex, arrived: Int64s, late: Late
+) -> Links:
+    """The edges that a sequence does not have, laid out in its way.
+
+    Args:
+        sequence: what is there.
+        edges: none of those that wait is there.
+        index: the labels of all nodes, those that arrive included.
+        arrived: (steps + 1,) where the labels of each step begin, likewise.
+        late: what to do with edges of closed steps.
+    """
+    ends = _endpoints(edges, index)
+    steps, prompt, raised = _edge_steps(sequence, edges.table, ends, arrived)
+    lists = _prompt_lists(sequence, edges, ends, prompt, len(index.ids))
+    rows = _late_rows(ends, steps, prompt, directed=sequence.directed)
+    fresh, joining = _new_late_edges(sequence, edges, ends, rows, lists, late)
+    report = replace(
+        _first_and_repeated(sequence, ends, edges.waiting, lists, fresh),
+        raised_edges=int(raised[edges.waiting :].sum()),
+        late_edges=joining,
+    )
+    return Links(lists, fresh, report)
+
+
+def _first_and_repeated(
+    sequence: GraphSequence, ends: Endpoints, waiting: int, lists: Lists, late: LateRows
+) -> IntakeReport:
+    """What each row of the batch is: something new, something known, or a repetition."""
+    directed, old = sequence.directed, len(sequence.entries) + len(sequence.late) + waiting
+    given = ends.part(slice(waiting, None))
+    self_links = given.self_links()
+    waited = ends.part(slice(waiting)).distinct(directed=directed) if waiting else 0
+    added = edges_in(lists.entries, directed=directed) + len(late) - waited
+    again = len(given.source) - self_links - added
+    # To find the different ones takes a while, and mostly there is nothing to find.
+    known = given.distinct(directed=directed) - added if again and old else 0
+    return IntakeReport(
+        edges_added=added,
+        known_edges=known,
+        repeated_edges=again - known,
+        self_links=self_links,
+    )
+
+
+def _endpoints(edges: EdgeRows, index: IdIndex) -> Endpoints:
+    """The label of each end of each edge; refuses ends that are not nodes."""
+    labels = []
+    for column in ("source", "target"):
+        found = index.labels(edges.table.frame[column])
+        if len(found) and int(found.min()) < 0:
+            hint = "Add the node with its time, or remove the edge."
+            raise edges.refusal(Fault(np.flatnonzero(found < 0), column, UNKNOWN_END, hint))
+        labels.append(found)
+    return Endpoints(*labels)
+
+
+def _edge_steps(
+    sequence: GraphSequence, table: Table, ends: Endpoints, node_offsets: Int64s
+) -> tuple[Int32s | None, Mask, Mask]:
+    """Each edge's step (None: its newer endpoint's), which are prompt, which were raised."""
+    timeless = table.frame["step"].null_count() == len(table.frame)
+    newer = np.maximum(ends.source, ends.target)
+    if timeless and (not len(newer) or int(newer.min()) >= sequence.nodes):
+        return None, _ALL, _NONE
+    arrival = steps_of_labels(node_offsets, newer)
+    own, raised = arrival, _NONE
+    if not timeless:
+        stated = stated_steps(table)
+        raised = (stated != UNSTATED) & (stated < arrival)
+        own = np.maximum(stated, arrival)
+    prompt = (newer >= sequence.nodes) & (own == arrival)
+    return own, _ALL if prompt.all() else prompt, raised
+
+
+def _prompt_lists(
+    sequence: GraphSequence, edges: EdgeRows, ends: Endpoints, prompt: Mask, nodes: int
+) -> Lists:
+    """Lay out the prompt edges; refuses reciprocal ones if the sequence is oriented."""
+    from graphveil.graph.intake import intake_kernels as kernels
+
+    first = sequence.nodes
+    rows = ends.source, ends.target, prompt, first
+    offsets = np.zeros(nodes - first + 1, np.int64)
+    kernels.count_list_lengths(*rows, offsets)
+    entries, place = np.empty(int(offsets[-1]), dtype=np.int32), offsets[:-1].copy()
+    directions = np.array([FORWARD, BACKWARD] if sequence.directed else [BOTH, BOTH], np.int32)
+    in_threads(
+        kernels.fill_lists,
+        [(*rows, directions, place, a, b, entries) for a, b in _shares(offsets, first, 1)],
+    )
+    again = in_threads(
+        kernels.sort_lists,
+        [(offsets, entries, a - first, b - first) for a, b in _shares(offsets, first, 4)],
+    )
+    if sum(again):
+        kernels.merge_pairs(offsets, entries)
+    entries = entries[: offsets[-1]]
+    if sequence.oriented and ((entries & BOTH) == BOTH).any():
+        raise _reverses(sequence, edges, ends, _first_reverse(ends))
+    return Lists(offsets, entries)
+
+
+def _shares(offsets: Int64s, first: int, per_thread: int) -> list[tuple[int, int]]:
+    """Ranges of labels with about as many entries each, some for every thread."""
+    aims = np.linspace(0, offsets[-1], per_thread * available_threads() + 1)[1:-1]
+    cuts = np.searchsorted(offsets, aims) + first
+    return list(itertools.pairwise([first, *cuts.tolist(), first + len(offsets) - 1]))
+
+
+def _first_reverse(ends: Endpoints) -> int:
+    """The first row whose reverse stands in an earlier row; there is one."""
+    seen: set[tuple[int, int]] = set()
+    pairs = enumerate(zip(ends.source.tolist(), ends.target.tolist(), strict=True))
+    for row, pair in pairs:
+        if pair[::-1] in seen and pair[0] != pair[1]:
+            return row
+        seen.add(pair)
+    raise AssertionError("no row is the reverse of another")
+
+
+def _reverses(sequence: GraphSequence, edges: EdgeRows, ends: Endpoints, named: int) -> RecordError:
+    """The error that refuses every row of the batch whose reverse is known or in it as well.
+
+    What is known stays, and may be listed again. Of two that are new both are refused: nobody
+    can say which is right, and the order of rows must not decide.
+    """
+    pairs = ends.source.astype(np.int64) << 32 | ends.target
+    reverse = ends.target.astype(np.int64) << 32 | ends.source
+    old = Endpoints(*(np.where(end < sequence.nodes, end, UNKNOWN) for end in ends))
+    known = already_linked(sequence, *old) | np.isin(pairs, pairs[: edges.waiting])
+    against = already_linked(sequence, *old[::-1]) | np.isin(reverse, pairs)
+    rows = np.flatnonzero(against & ~known & (pairs != reverse))
+    return edges.refusal(Fault(rows, "target", _RECIPROCAL, _RECIPROCAL_HINT, named))
+
+
+def _late_rows(ends: Endpoints, steps: Int32s | None, prompt: Mask, *, directed: bool) -> LateRows:
+    """The rows that are neither prompt nor self-links."""
+    if steps is None or prompt is _ALL:
+        return LateRows(*(np.empty(0, dtype=kind) for kind in (np.int64, *[np.int32] * 3)))
+    rows = np.flatnonzero(~prompt & (ends.source != ends.target))
+    source, target = ends.source[rows], ends.target[rows]
+    older, newer = np.minimum(source, target), np.maximum(source, target)
+    direction = np.where(source < target, FORWARD, BACKWARD) if directed else BOTH
+    entries = (older << 2 | direction).astype(np.int32)
+    return LateRows(rows, steps[rows], newer, entries)
+
+
+def _new_late_edges(
+    sequence: GraphSequence,
+    edges: EdgeRows,
+    ends: Endpoints,
+    rows: LateRows,
+    lists: Lists,
+    late: Late,
+) -> tuple[LateRows, int]:
+    """Late edges that the sequence does not have, in order of step, newer and older.
+
+    Also how many the batch adds to those that join the open step from a closed one.
+    """
+    first = np.int32(sequence.steps)
+    fresh = _without_known(sequence, edges, ends, _earliest(rows), lists)
+    past = fresh.take(fresh.steps < first)
+    if len(past) and late == "refuse":
+        _refuse_past(sequence, edges.table, past)
+    waiting = rows.take((rows.rows < edges.waiting) & (rows.steps < first))
+    joining = int((~np.isin(past.keys(), waiting.keys())).sum())
+    opened = replace(fresh, steps=np.maximum(fresh.steps, first))
+    return opened.take(np.lexsort((opened.entries, opened.newer, opened.steps))), joining
+
+
+def _earliest(late: LateRows) -> LateRows:
+    """One row per edge: the one with the earliest step, then the first row."""
+    ordered = late.take(np.lexsort((late.rows, late.steps, late.keys())))
+    keys = ordered.keys()
+    return ordered.take(np.append(True, keys[1:] != keys[:-1])[: len(keys)])
+
+
+def _without_known(
+    sequence: GraphSequence, edges: EdgeRows, ends: Endpoints, late: LateRows, lists: Lists
+) -> LateRows:
+    if not len(late):
+        return late
+    linked = _linked_before(sequence, late, lists)
+    direction = late.entries & BOTH
+    fresh = late.take((linked & direction) == 0)
+    if sequence.oriented:
+        named = _first_late_reverse(fresh, linked[(linked & direction) == 0])
+        if named is not None:
+            raise _reverses(sequence, edges, ends, named)
+    return fresh
+
+
+def _linked_before(sequence: GraphSequence, late: LateRows, lists: Lists) -> Int32s:
+    """How each pair is linked already: in any list, old or new, or by an old late edge."""
+    from graphveil.graph.intake.intake_kernels import prompt_directions
+
+    linked = np.zeros(len(late), dtype=np.int32)
+    older = late.entries >> 2
+    old = late.newer < sequence.nodes
+    linked[old] = prompt_directions(sequence.offsets, sequence.entries, late.newer[old], older[old])
+    linked[~old] = prompt_directions(
+        lists.offsets, lists.entries, late.newer[~old] - np.int32(sequence.nodes), older[~old]
+    )
+    earlier = sequence.late
+    pairs = earlier.newer.astype(np.int64) << 32 | earlier.entries
+    stem = late.newer.astype(np.int64) << 32 | (older.astype(np.int64) << 2)
+    for direction in (FORWARD, BACKWARD, BOTH):
+        linked[np.isin(stem | direction, pairs)] |= direction
+    return linked
+
+
+def already_linked(sequence: GraphSequence, source: Int32s, target: Int32s) -> Mask:
+    """Which pairs of labels have this edge already; a label below 0 is not a node yet."""
+    found = np.zeros(len(source), dtype=np.bool_)
+    rows = np.flatnonzero((source >= 0) & (target >= 0) & (source != target))
+    ends = Endpoints(source[rows], target[rows])
+    steps, nobody = np.zeros(len(rows), np.int32), np.zeros(len(rows), np.bool_)
+    asked = _late_rows(ends, steps, nobody, directed=sequence.directed)
+    linked = _linked_before(sequence, asked, _NO_LISTS)
+    found[rows] = (linked & asked.entries & BOTH) != 0
+    return found
+
+
+def _first_late_reverse(fresh: LateRows, linked: Int32s) -> int | None:
+    """The first row whose reverse is known, or stands in an earlier row."""
+    if not len(fresh):
+        return None
+    keys = fresh.keys()  # ascending
+    reverse = np.searchsorted(keys, keys ^ BOTH).clip(max=len(keys) - 1)
+    against = (linked != 0) | ((keys[reverse] == keys ^ BOTH) & (fresh.rows[reverse] < fresh.rows))
+    return int(fresh.rows[against].min()) if against.any() else None
+
+
+def _refuse_past(sequence: GraphSequence, table: Table, past: LateRows) -> None:
+    raise PastStepError(
+        f"the edge belongs to a closed step; the first open one is "
+        f"{sequence.calendar.label(sequence.steps)}",
+        place=table.place(int(past.rows.min()), "source"),
+        hint="Give the edge its own, later time, or choose the rule that late records join "
+        "the open step.",
+    )

@@ -1,0 +1,172 @@
+"""Resolving: what a source says becomes people and steps, row by row.
+
+The one place where ids are cleaned and times are dated. Every row stays where it was, so that
+whoever refuses one later can still say where it stands. The rules are described in
+`docs/records.md`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphveil.graph.intake.faults import Fault
+from graphveil.graph.intake.identity import clean_ids, refuse_missing, shortest_form, spelled_alike
+from graphveil.graph.intake.records import Records, Table
+from graphveil.graph.intake.rules import RecordRules
+from graphveil.graph.sequence import UNSTATED
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from graphveil.calendar.calendar import Calendar
+
+
+NO_TIME = "the time is missing"  # the rule that refuses nodes that nobody dates
+
+
+@dataclass(frozen=True, eq=False)
+class Resolved:
+    """Records with people for ids and steps for times; a secret.
+
+    Attributes:
+        nodes: columns `node` and `step`, which is null where nobody states a time.
+        edges: columns `source`, `target` and `step`, likewise.
+        trimmed_ids: how many ids had blanks around them.
+        respelled_ids: how many ids had invisible characters, or letters in parts.
+        folded_nodes: how many nodes come from before the first step, and so count into it.
+        nodes_after_end: how many rows of nodes were ignored, because they come after the last.
+        edges_after_end: how many rows of edges were.
+        nodes_undated: how many rows of nodes without a time were left out.
+        edges_undated: how many rows of edges of such nodes were.
+    """
+
+    nodes: Table = field(repr=False)
+    edges: Table = field(repr=False)
+    trimmed_ids: int = field(default=0, repr=False)
+    respelled_ids: int = field(default=0, repr=False)
+    folded_nodes: int = field(default=0, repr=False)
+    nodes_after_end: int = field(default=0, repr=False)
+    edges_after_end: int = field(default=0, repr=False)
+    nodes_undated: int = field(default=0, repr=False)
+    edges_undated: int = field(default=0, repr=False)
+
+
+def resolve(
+    records: Records, calendar: Calendar, rules: RecordRules, *, beyond: bool = False
+) -> Resolved:
+    """The same rows, each in its place, with people and steps.
+
+    Refuses rows without an id, with a time that the calendar cannot place, or (unless a rule
+    says otherwise) of nodes that nobody dates; before them, those that the reader found faulty.
+
+    Args:
+        records: as a reader found them.
+        calendar: where steps begin.
+        rules: for ids and for nodes without a time.
+        beyond: whether a time after the end is placed after the last step; else it is refused.
+    """
+    records.nodes.require_sound()
+    records.edges.require_sound()
+    people = _persons(records.nodes, ("node",), rules)
+    step, folded = _steps(records.nodes, calendar, beyond)
+    nodes = _of_one_time_each(_table(records.nodes, *people.columns, step), rules)
+    ends = _persons(records.edges, ("source", "target"), rules)
+    own, _ = _steps(records.edges, calendar, beyond)
+    return Resolved(
+        nodes,
+        _table(records.edges, *ends.columns, own),
+        trimmed_ids=people.trimmed + ends.trimmed,
+        respelled_ids=people.respelled + ends.respelled,
+        folded_nodes=folded,
+    )
+
+
+def nothing() -> Resolved:
+    """No records."""
+    import polars as pl
+
+    ids, step = pl.Int64(), pl.Int32()
+    nodes = pl.DataFrame(schema={"node": ids, "step": step})
+    edges = pl.DataFrame(schema={"source": ids, "target": ids, "step": step})
+    return Resolved(Table(nodes, "no nodes"), Table(edges, "no edges"))
+
+
+def stated_steps(table: Table) -> NDArray[np.int32]:
+    """The step that each row states, or UNSTATED."""
+    return table.frame["step"].fill_null(UNSTATED).to_numpy()
+
+
+def _table(source: Table, *columns: pl.Series) -> Table:
+    import polars as pl
+
+    return replace(source, frame=pl.DataFrame(list(columns)))
+
+
+class _Persons(NamedTuple):
+    """The person that each id means, and how many ids were trimmed or spelled anew."""
+
+    columns: list[pl.Series]
+    trimmed: int
+    respelled: int
+
+
+def _persons(table: Table, columns: tuple[str, ...], rules: RecordRules) -> _Persons:
+    cleaned = [clean_ids(table, column) for column in columns]
+    persons = [ids.column.alias(column) for ids, column in zip(cleaned, columns, strict=True)]
+    if rules.merges_ids:
+        persons = [_merged(table, ids, rules) for ids in persons]
+    trimmed, respelled = (sum(counts) for counts in list(zip(*cleaned, strict=True))[1:])
+    return _Persons(persons, trimmed, respelled)
+
+
+def _merged(table: Table, ids: pl.Series, rules: RecordRules) -> pl.Series:
+    """What stands before the separator, in one case."""
+    import polars as pl
+
+    text = ids.cast(pl.String)
+    if rules.person_separator:
+        text = text.str.splitn(rules.person_separator, 2).struct.field("field_0").str.strip_chars()
+        refuse_missing(table, ids.name, text == "")
+    person = spelled_alike(text.str.to_lowercase()) if rules.case == "fold" else text
+    return shortest_form(person).alias(ids.name)
+
+
+def _steps(table: Table, calendar: Calendar, beyond: bool) -> tuple[pl.Series, int]:
+    """The step of each row, null where it has no time; and how many were folded."""
+    import polars as pl
+
+    if "time" not in table.frame.columns:
+        return pl.repeat(None, len(table.frame), dtype=pl.Int32, eager=True).alias("step"), 0
+    dated = calendar.steps_of(table.frame["time"], beyond=beyond)
+    trouble = dated.trouble
+    if trouble is not None:
+        shown = str(table.frame["time"][int(trouble.rows[0])])
+        raise table.refusal(Fault(trouble.rows, "time", trouble.what, trouble.hint, shown=shown))
+    steps = pl.Series("step", dated.steps, dtype=pl.Int32)
+    if dated.missing_count:
+        steps = steps.set(pl.Series(dated.missing), None)
+    return steps, dated.folded
+
+
+def _of_one_time_each(nodes: Table, rules: RecordRules) -> Table:
+    """What the rows of one node say together about its time.
+
+    A row without a time says nothing where another row has one. Several sequences of one
+    person are one node, which arrives with the first of them.
+    """
+    import polars as pl
+
+    earliest = pl.col("step").min().over("node")
+    if rules.merges_ids:
+        nodes = replace(nodes, frame=nodes.frame.with_columns(earliest))
+    elif nodes.frame["step"].has_nulls():
+        nodes = replace(nodes, frame=nodes.frame.with_columns(pl.col("step").fill_null(earliest)))
+    missing = nodes.frame["step"].is_null()
+    if rules.undated == "refuse" and missing.any():
+        hint = "Fill it in, or choose the rule that undated nodes join the first open step."
+        raise nodes.refusal(Fault.where(missing, "time", NO_TIME, hint))
+    return nodes

@@ -1,0 +1,111 @@
+"""Sifting: what can be taken is taken, and every row that breaks a rule is left out.
+
+Each rule finds its rows from themselves and from what else is said about the persons that they
+name, and the rules are asked in a fixed order. So whether a row is left out depends on records
+of the persons in it alone: deleting one person's records leaves out, and keeps, everybody
+else's as before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+import numpy as np
+
+from graphveil.errors import RecordError
+from graphveil.graph.intake.records import Records, Table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Taken = TypeVar("Taken")
+_CELLS = ("node", "source", "target", "time")
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """Rows that break one rule, as they were read; a secret.
+
+    Attributes:
+        rule: what is wrong with them.
+        kind: "nodes" or "edges".
+        column: the user's name of the column where it is seen.
+        table: the rows alone, each with its place.
+    """
+
+    rule: str
+    kind: str
+    column: str
+    table: Table = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.table.frame)
+
+    def frame(self) -> pl.DataFrame:
+        """One row each: where it stands, what is wrong, and what it says, all as text."""
+        import polars as pl
+
+        rows = range(len(self))
+        places = [self.table.place(row, self.column) for row in rows]
+        said = {
+            "file": [place.source for place in places],
+            "row": [str(place.row) for place in places],
+            "column": [self.column] * len(self),
+            "reason": [self.rule] * len(self),
+            **{cell: _texts(self.table, cell) for cell in _CELLS},
+        }
+        return pl.DataFrame(said, schema=dict.fromkeys(said, pl.String))
+
+
+@dataclass(frozen=True, eq=False)
+class Sifted(Generic[Taken]):
+    """What became of records.
+
+    Attributes:
+        taken: what was made of those that break no rule.
+        left_out: the others, rule by rule.
+    """
+
+    taken: Taken
+    left_out: tuple[LeftOut, ...] = ()
+
+
+def sifted(records: Records, take: Callable[[Records], Taken]) -> Sifted[Taken]:
+    """What `take` makes of the records, without those for which it raises a RecordError."""
+    left_out: list[LeftOut] = []
+    while True:
+        try:
+            return Sifted(take(records), tuple(left_out))
+        except RecordError as refused:
+            if not len(refused.rows):  # nothing of these records is to blame
+                raise
+            records, without = _divided(records, refused)
+            left_out.append(without)
+
+
+def listed(left_out: Sequence[LeftOut]) -> pl.DataFrame:
+    """All rows that were left out, in the order of rules and then of rows."""
+    import polars as pl
+
+    return pl.concat([each.frame() for each in left_out])
+
+
+def _divided(records: Records, refused: RecordError) -> tuple[Records, LeftOut]:
+    table: Table = getattr(records, refused.kind)
+    bad = np.zeros(len(table.frame), np.bool_)
+    bad[refused.rows] = True
+    column = refused.place.column if refused.place is not None else None
+    without = LeftOut(refused.rule, refused.kind, column or "", table.kept(bad))
+    left = table.kept(~bad)
+    if refused.kind == "nodes":
+        return replace(records, nodes=left), without
+    return replace(records, edges=left), without
+
+
+def _texts(table: Table, column: str) -> list[str | None]:
+    """What rows say in a column, as text; nothing where the table has no such column."""
+    if column not in table.frame.columns:
+        return [None] * len(table.frame)
+    return [None if value is None else str(value) for value in table.frame[column].to_list()]

@@ -1,0 +1,1 @@
+"""The tables of a report, for programs and on the page."""

@@ -1,0 +1,146 @@
+"""Revised histories: every number so far, estimated again from all that was published since.
+
+First values stay what they were; a revision stands beside them, with the release after which it was
+made, as statistical offices do. Series of studies whose plan was never told have none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from math import ceil, floor
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from graphveil.errors import IntegrityError
+from graphveil.mechanisms.mechanism import registered
+from graphveil.planning.plan import FORMATS, Plan
+from graphveil.report.tables.columns import described
+from graphveil.series.revising import revised
+from graphveil.study.public.facts import DIGITS
+from graphveil.study.storage.keeping import UNREADABLE
+
+if TYPE_CHECKING:
+    from graphveil.planning.covariance import Floats
+    from graphveil.statistics.statistic import Statistic
+    from graphveil.study.public.facts import ReleaseMade
+    from graphveil.study.public.history import PublishedSeries
+    from graphveil.study.public.public_part import PublicPart
+
+LONGER = 16  # than all releases so far is no epoch by this factor, as every next one is begun late
+
+
+@dataclass(frozen=True)
+class Revision:
+    """One number as it was first published, and as it is estimated now."""
+
+    series: str = described("the name of the series")
+    step: int = described("the number of the step, from 0 on")
+    label: str = described("the public name of the step, such as 2020 or 2020-03")
+    degree: int | None = described(
+        "which degree (number of links) the number is about",
+        empty="if a release of the series is a single number",
+    )
+    raw: int = described("the count plus noise, as first published; it never changes")
+    processed: float = described("the same, adjusted by public facts when it was published")
+    revised: float = described(
+        "what all numbers published so far say of it: not negative, never falling where the count "
+        "cannot; a better guess, but not unbiased"
+    )
+    noise_std: float = described("the standard deviation of the noise in raw")
+    level: str = described("the probability with which low and high enclose the truth")
+    low: int = described("the lower end of an interval of the true count; not below 0")
+    high: int = described("the upper end of that interval")
+    revised_at: str = described("the last step whose numbers were used; it names the edition")
+
+
+def revisions(part: PublicPart) -> tuple[Revision, ...]:
+    """Every number of the series that have a revised history: by series, step, and degree."""
+    return tuple(row for series in part.series for row in of_series(series))
+
+
+def of_series(series: PublishedSeries) -> tuple[Revision, ...]:
+    """The same of one series; nothing if its plan was never told, or nothing is published."""
+    found = estimated(series, revised)
+    return tuple(
+        row
+        for made, values in zip(series.releases[: len(found)], found.tolist(), strict=True)
+        for row in _rows(series, made, values, series.releases[-1].label)
+    )
+
+
+def estimated(
+    series: PublishedSeries, estimate: Callable[[Statistic, Floats, Plan], Floats]
+) -> Floats:
+    """What an estimate says of each release, (releases, numbers); none without a plan."""
+    plan = told_plan(series)
+    if plan is None or not series.releases:
+        return np.zeros((0, series.width))
+    raw = np.array([made.raw for made in series.releases], dtype=np.float64)
+    history = raw if series.vector else raw[:, 0]
+    return np.round(estimate(series.promise.counted(), history, plan).reshape(raw.shape), DIGITS)
+
+
+def _rows(
+    series: PublishedSeries, made: ReleaseMade, values: list[float], last: str
+) -> Iterator[Revision]:
+    for degree, value in enumerate(values):
+        low, high = around(made.low[degree], made.high[degree], value)
+        yield Revision(
+            series=series.series,
+            step=made.step,
+            label=made.label,
+            degree=degree if series.vector else None,
+            raw=made.raw[degree],
+            processed=made.processed[degree],
+            revised=value,
+            noise_std=made.noise_std,
+            level=made.level,
+            low=low,
+            high=high,
+            revised_at=last,
+        )
+
+
+def around(low: int, high: int, value: float) -> tuple[int, int]:
+    """The interval of a revision: the first one without what no count can be, and the revision.
+
+    Guarantees: it has all of the first interval that can be true, so it holds the truth whenever
+        that does. No shorter one does so for every history (`docs/revisions.md#intervals`).
+    """
+    return max(0, min(low, floor(value))), max(high, ceil(value))
+
+
+def told_plan(series: PublishedSeries) -> Plan | None:
+    """How a series is published, if the public was told; refuses what is no plan of it.
+
+    What a newer version planned is left to that version.
+    """
+    if series.plan is None or not _is_known(series.plan):
+        return None
+    try:
+        return _fitting(series, series.plan)
+    except UNREADABLE as error:
+        raise IntegrityError(
+            f"ledger.jsonl: the plan of series '{series.series}' cannot be read. Put the file back "
+            "that the publisher wrote."
+        ) from error
+
+
+def _is_known(told: dict[str, Any]) -> bool:
+    return told.get("format") in FORMATS and told.get("mechanism") in registered()
+
+
+def _fitting(series: PublishedSeries, told: dict[str, Any]) -> Plan:
+    """A plan of as many numbers and releases as the series has; others were made up."""
+    longest = LONGER * (max(series.horizon or 0, len(series.releases)) + LONGER)
+    if sum(int(entry["times"]) for entry in told["epochs"]) > longest:
+        raise ValueError("epochs are repeated more often than there are releases")
+    plan = Plan.from_dict(told)
+    if plan.request.width != series.width or plan.request.horizon != series.horizon:
+        raise ValueError("is the plan of another series")
+    if any(epoch.factorisation.steps > longest for epoch in plan.epochs):
+        raise ValueError("an epoch is longer than the series will ever be")
+    plan.place_of(len(series.releases))  # refuses more releases than are planned
+    return plan

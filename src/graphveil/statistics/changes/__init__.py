@@ -1,0 +1,1 @@
+"""What one person can change: numbers, shapes, and the bounds behind them."""

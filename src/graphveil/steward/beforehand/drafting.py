@@ -1,0 +1,203 @@
+"""Drafting: from a wish to a study file with every share and mechanism settled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from graphveil.errors import BudgetError, ParameterError, StudyError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from graphveil.steward.beforehand.outlook import Outlook
+    from graphveil.steward.beforehand.sharing import Sharing
+    from graphveil.steward.beforehand.wishes import SeriesWish, StudyWish
+    from graphveil.study import Promise, SeriesPromise
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A study of which nothing is promised or spent yet.
+
+    Attributes:
+        promise: what it says.
+        outlooks: the predicted error of each series.
+        sharing: how series that named no share came to theirs; None if there are not two of them.
+        study_file: where the steward reads it, and edits it until it is right; None as long as it
+            is not written.
+    """
+
+    promise: Promise
+    outlooks: tuple[Outlook, ...]
+    sharing: Sharing | None = None
+    study_file: Path | None = None
+
+    def as_data(self) -> dict[str, Any]:
+        """For programs."""
+        from graphveil.steward.status import BudgetStatus
+
+        return {
+            "study_file": str(self.study_file),
+            "title": self.promise.title,
+            "calendar": self.promise.calendar.describe(),
+            "promised": self.promise.bound_sentence,
+            "spent": False,
+            "budget": asdict(BudgetStatus.of(self.promise)),
+            "series": [each.as_data() for each in self.outlooks],
+            "shares": self.sharing.as_data() if self.sharing else None,
+        }
+
+    def write(self, folder: Path, *, database: str | None = None) -> Draft:
+        """Create the study in a folder of its own; with a URL, its ledger is kept in PostgreSQL."""
+        from graphveil.study import Study
+
+        study = Study.create(folder, self.promise, database=database)
+        return replace(self, study_file=study.folder.study_file)
+
+
+def create(
+    folder: Path, wish: StudyWish, *, database: str | None = None, drowned_too: bool = False
+) -> Draft:
+    """Create a study; refuses series that noise would drown, unless they are wanted so."""
+    from graphveil.steward.beforehand.drowning import require_useful
+
+    found = draft(wish)
+    if not drowned_too:
+        require_useful(found.outlooks)
+    return found.write(folder, database=database)
+
+
+def draft(wish: StudyWish) -> Draft:
+    """The study that a wish comes to; writes nothing, so that it can be tried out."""
+    from graphveil.steward.beforehand.outlook import outlooks
+    from graphveil.steward.beforehand.sharing import sharing
+
+    promise = drafted(wish)
+    found = outlooks(promise)
+    return Draft(promise, found, sharing(found, wish.series))
+
+
+def drafted(wish: StudyWish) -> Promise:
+    """The study file that a wish comes to."""
+    from graphveil.steward.beforehand.sharing import shared
+    from graphveil.study import Promise
+    from graphveil.study.limits import require_limits
+
+    entries = _entries(wish)
+    with refused_as("the new study"):
+        promise = Promise.from_data(entries, "the new study")
+        require_limits(promise, "the new study")
+    return settled(shared(promise, wish.series))
+
+
+def _entries(wish: StudyWish) -> dict[str, Any]:
+    """The wish in the words of a study file."""
+    series = with_risks(with_shares(wish.series, wish.epsilon), wish.delta)
+    series = tuple(with_objective(each, wish.minimise) for each in series)
+    calendar = wish.calendar.to_dict()
+    return {
+        "title": wish.title,
+        "population": wish.population,
+        "publisher": wish.publisher,
+        "directed": wish.directed,
+        "confidence": wish.confidence,
+        "bound": "none" if wish.no_bound else _bound_entry(wish),
+        "calendar": {key: value for key, value in calendar.items() if value is not None},
+        "budget": {
+            "epsilon": wish.epsilon,
+            "justification": wish.epsilon_reason,
+            **({"delta": wish.delta} if wish.delta is not None else {}),
+        },
+        "records": {
+            "person_separator": wish.person_separator,
+            "case": "fold" if wish.fold_case else "keep",
+            "undated": wish.undated,
+        },
+        "series": [each.as_entry() for each in series],
+    }
+
+
+def _bound_entry(wish: StudyWish) -> dict[str, Any]:
+    return {
+        "degree": wish.degree,
+        "inward": wish.inward,
+        "outward": wish.outward,
+        "oriented": wish.oriented,
+        "hubs": None if wish.hubs is None else list(wish.hubs),
+        "if_broken": wish.if_broken,
+        "justification": wish.bound_reason,
+    }
+
+
+def with_shares(series: Sequence[SeriesWish], epsilon: str) -> tuple[SeriesWish, ...]:
+    """Series that name no ε split what the others leave, for the time being equally."""
+    from graphveil.noise.exact_numbers import as_text, exact_epsilon
+    from graphveil.planning.shares import equal_shares
+
+    open_ones = [each.called for each in series if each.epsilon is None]
+    if not open_ones:
+        return tuple(series)
+    given = (exact_epsilon(each.epsilon) for each in series if each.epsilon is not None)
+    left = exact_epsilon(epsilon) - sum(given, Fraction())
+    if left <= 0:
+        raise BudgetError(
+            f"the shares that were given leave nothing of ε = {epsilon} for {', '.join(open_ones)}."
+            " Give smaller shares, or one for each series."
+        )
+    share = as_text(equal_shares(left, len(open_ones))[0])
+    return tuple(replace(each, epsilon=each.epsilon or share) for each in series)
+
+
+def with_risks(series: Sequence[SeriesWish], delta: str | None) -> tuple[SeriesWish, ...]:
+    """Series that name no δ may use an equal part of it, if their mechanism needs one."""
+    from graphveil.noise.exact_numbers import as_text, exact_delta
+
+    if delta is None or not series:
+        return tuple(series)
+    share = as_text(exact_delta(delta) / len(series))
+    return tuple(replace(each, delta=each.delta or share) for each in series)
+
+
+def with_objective(series: SeriesWish, minimise: str | None = None) -> SeriesWish:
+    """A series that does not say what is to be small follows the study, or the default."""
+    from graphveil.factorisations.objectives import DEFAULT
+
+    return replace(series, minimise=series.minimise or minimise or str(DEFAULT))
+
+
+def settled(promise: Promise) -> Promise:
+    """The same study with "auto" replaced by the mechanism that it chooses now.
+
+    A series whose mechanism is pure takes nothing of δ.
+    """
+    return promise.model_copy(
+        update={"series": tuple(settled_series(promise, each, 0) for each in promise.series)}
+    )
+
+
+def settled_series(promise: Promise, series: SeriesPromise, first_step: int) -> SeriesPromise:
+    """One series with its mechanism named, as of the step at which it begins."""
+    from graphveil.noise.exact_numbers import as_text
+    from graphveil.study.course.opening import series_plan
+
+    chosen = series_plan(promise, series, first_step)
+    risk = chosen.request.delta
+    delta = None if risk is None else as_text(risk)
+    return series.model_copy(update={"mechanism": chosen.mechanism.name, "delta": delta})
+
+
+@contextmanager
+def refused_as(source: str) -> Iterator[None]:
+    """An error in a study that is not written yet names a parameter, not a file."""
+    try:
+        yield
+    except StudyError as error:
+        if not str(error).startswith(source):
+            raise
+        flaw = str(error).removeprefix(f"{source}, ").removeprefix("the file as a whole: ")
+        problem, _, hint = flaw.partition(". ")
+        raise ParameterError(source, problem.removesuffix("."), hint=hint) from error

@@ -1,0 +1,166 @@
+"""Outlook: the error that the series of a study will have, before anything is spent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from graphveil.planning.plan import Plan
+    from graphveil.planning.planner import Prospect
+    from graphveil.planning.usefulness import Judgement
+    from graphveil.study import Promise, SeriesPromise
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """A series, when it begins, and how it is published, or would be.
+
+    Attributes:
+        promise: of the study.
+        series: what the study says about it.
+        first_step: the step at which it begins.
+        kept: the plan of a series that is open; None of one that is not.
+    """
+
+    promise: Promise
+    series: SeriesPromise
+    first_step: int
+    kept: Plan | None = None
+
+    @cached_property
+    def plan(self) -> Plan:
+        """With the mechanism that the study names; of an open series, as it goes on."""
+        from graphveil.study.course.opening import series_plan
+
+        return self.kept or series_plan(self.promise, self.series, self.first_step)
+
+    @cached_property
+    def others(self) -> list[Prospect]:
+        """Every other mechanism that could publish the same numbers, the best first."""
+        from graphveil.planning.planner import compare
+
+        found = compare(
+            self.series.counted(),
+            self.promise.degree_bound,
+            epsilon=self.series.epsilon,
+            delta=self.series.delta,
+            horizon=self.plan.request.horizon,
+            projection=self.series.threshold(),
+            minimise=self.plan.request.minimise,
+        )
+        chosen = self.plan.mechanism
+        return [
+            each
+            for each in found
+            if each.plan
+            and each.name != chosen.name
+            and each.plan.mechanism.projects == chosen.projects
+        ]
+
+    @property
+    def judgement(self) -> Judgement | None:
+        """The error beside the size that the steward expects, if they have said one."""
+        size = self.series.expected
+        return None if size is None else self.plan.judged(size)
+
+    def expecting(self, size: int) -> Outlook:
+        """The same for another size."""
+        self.plan.judged(size)  # refuses what is none
+        return replace(self, series=self.series.model_copy(update={"expected": size}))
+
+    @property
+    def first_label(self) -> str:
+        """The public name of the step at which it begins."""
+        return self.promise.calendar.label(self.first_step)
+
+    def as_data(self) -> dict[str, Any]:
+        """For programs."""
+        plan, found = self.plan, self.judgement
+        return {
+            "series": self.series.name,
+            "statistic": str(self.series.counted()),
+            "epsilon": self.series.epsilon,
+            "delta": self.series.delta,
+            "mechanism": plan.mechanism.name,
+            "from": self.first_label,
+            "horizon": plan.request.horizon,
+            "minimise": str(plan.request.minimise),
+            "numbers_per_release": plan.request.width,
+            "first_std": plan.predicted[0],
+            "mean_std": plan.mean_std,
+            "last_std": plan.last_std,
+            "std": list(plan.predicted),
+            "expected": self.series.expected,
+            "relative_error": found.share if found else None,
+            "usefulness": str(found.word) if found else None,
+            "others": [
+                {"name": each.name, "mean_std": each.plan.mean_std}
+                for each in self.others
+                if each.plan
+            ],
+        }
+
+
+@dataclass(frozen=True)
+class StudyOutlook:
+    """A study with the outlooks of its series.
+
+    Attributes:
+        folder: where it is, as it was asked for.
+        promise: what the study says.
+        series: each from the step at which it begins.
+    """
+
+    folder: Path
+    promise: Promise
+    series: tuple[Outlook, ...]
+
+    def expecting(self, sizes: Mapping[str, int]) -> StudyOutlook:
+        """The same for series of which somebody guesses another size than the study states."""
+        series = (
+            each.expecting(sizes[each.series.name]) if each.series.name in sizes else each
+            for each in self.series
+        )
+        return replace(self, series=tuple(series))
+
+    @property
+    def warnings(self) -> dict[str, str]:
+        """By series, where the noise is too large for the size that is expected."""
+        found = {
+            each.series.name: each.plan.warning(each.series.expected)
+            for each in self.series
+            if each.series.expected is not None
+        }
+        return {name: warning for name, warning in found.items() if warning is not None}
+
+    def as_data(self) -> dict[str, Any]:
+        """For programs."""
+        warnings = self.warnings
+        series = [
+            each.as_data() | {"warning": warnings.get(each.series.name)} for each in self.series
+        ]
+        return {"study": str(self.folder), "spent": False, "series": series}
+
+
+def study_outlook(folder: Path) -> StudyOutlook:
+    """What the study in a folder will publish, and how noisy; reads no records."""
+    from graphveil.study import Study
+    from graphveil.study.storage.keeping import plan_of
+
+    study = Study.at(folder)
+    found = study.committed()
+    promise = study.promise(found.ledger)
+    begins = {each.series: each.first_step for each in found.ledger.series}
+    kept = {name: plan_of(name, stored) for name, stored in found.kept.items()}
+    series = (replace(each, kept=kept.get(each.series.name)) for each in outlooks(promise, begins))
+    return StudyOutlook(folder, promise, tuple(series))
+
+
+def outlooks(promise: Promise, begins: Mapping[str, int] | None = None) -> tuple[Outlook, ...]:
+    """Every series of a promise; those that are not in `begins` start with the first step."""
+    steps = begins or {}
+    return tuple(Outlook(promise, each, steps.get(each.name, 0)) for each in promise.series)

@@ -1,0 +1,1 @@
+"""What a steward does with files of records."""

@@ -1,0 +1,231 @@
+"""Adding: files are read and checked, and their records kept until their step; or withdrawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from graphveil.errors import InputError, ParameterError, RecordError
+from graphveil.formats.parse_report import ParseReport
+from graphveil.graph.intake.links import UNKNOWN_END
+from graphveil.graph.intake.resolving import NO_TIME
+from graphveil.study.records.adding import PRIVATE
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from graphveil.formats import ReadFiles, ReadingOptions
+    from graphveil.graph.intake.records import Records
+    from graphveil.study import Added
+
+_LATE = "To leave such records out, use --ignore-after-end (in Python: ignore_after_end=True)."
+_SKIP = "To add the other records, use --skip-bad (in Python: skip_bad=True)."
+
+
+@dataclass(frozen=True, eq=False)
+class Addition:
+    """What became of files of records; private, all of it, so `repr` shows nothing.
+
+    Attributes:
+        reading: what the files were taken for; None where there were none.
+        added: the batch that was kept, if any, and what there is to say about it.
+    """
+
+    reading: ReadFiles | None = field(repr=False)
+    added: Added = field(repr=False)
+
+    @property
+    def batch(self) -> int | None:
+        """The number of the batch; None where it was only tried."""
+        return self.added.batch
+
+    def lines(self) -> list[str]:
+        """What the steward sees: first about the files, then about the records."""
+        about_files = [] if self.reading is None else self.reading.report.lines()
+        return [*about_files, *self.added.findings.lines()]
+
+    def __repr__(self) -> str:
+        stored = "tried, and not kept" if self.batch is None else f"stored as batch {self.batch}"
+        return f"<Records {stored}. What was found is private: print it to see it.>"
+
+    def __str__(self) -> str:
+        return "\n  ".join([PRIVATE, *self.lines()])
+
+    def write_details(self, path: Path) -> None:
+        """Write which records were re-dated or vanished, for their owner's eyes only."""
+        from graphveil.whole_files import write_whole
+
+        content = self.added.findings.details.write_csv().encode()
+        write_whole(path, lambda file: file.write(content), parameter="list", mode=0o600)
+
+    def as_data(self) -> dict[str, Any]:
+        """For programs."""
+        findings = self.added.findings
+        report = ParseReport((), ()) if self.reading is None else self.reading.report
+        return {
+            "private": PRIVATE,
+            "batch": self.batch,
+            "files": [asdict(each) for each in report.files],
+            "notes": [str(each) for each in report.notes],
+            **asdict(findings.intake),
+            "vanished_nodes": findings.vanished_nodes,
+            "vanished_edges": findings.vanished_edges,
+            "alike_ids": findings.alike_ids,
+            "keeps_bound": findings.keeps_bound,
+            "people_beyond": findings.people_beyond,
+            "skipped": [
+                {"kind": each.kind, "column": each.column, "reason": each.rule, "rows": len(each)}
+                for each in findings.skipped
+            ],
+        }
+
+
+def add(
+    folder: Path,
+    files: Sequence[str | Path],
+    *,
+    format: str | None = None,  # noqa: A002
+    options: ReadingOptions | None = None,
+    complete: bool = False,
+    skip_bad: bool = False,
+    ignore_after_end: bool = False,
+    change_reading: bool = False,
+    dry_run: bool = False,
+) -> Addition:
+    """Read files and keep their records; the first ones open the study.
+
+    Args:
+        folder: the study.
+        files: one or many.
+        format: of all files; None recognises each by its content.
+        options: what the files do not say themselves.
+        complete: whether they hold everything, so that what has vanished is reported.
+        skip_bad: leave out the rows that break a rule, and list them beside the batch.
+        ignore_after_end: leave out records of after the last step, and count them.
+        change_reading: take the options as they are, whatever they were for files before.
+        dry_run: only read and check; change nothing.
+    """
+    from graphveil.formats import ReadingOptions, read_records
+    from graphveil.steward.records import reading_alike
+    from graphveil.study import Study
+
+    study = Study.at(folder)
+    if not files:
+        raise ParameterError("files", "name at least one file of records")
+    told = replace(options or ReadingOptions(), mark_bad=skip_bad)
+    before = {} if change_reading else study.read_as()
+    used = reading_alike.as_before(told, before)
+    with _advising(skip_bad):
+        reading = read_records(files, format=format, options=told, by_format=used)
+    reading_alike.refuse_otherwise(used, before, reading)
+    with _advising(skip_bad, reading.records):
+        _require_direction(reading.directed, directed=study.promise().directed)
+        added = study.add(
+            reading.records,
+            complete=complete,
+            skip_bad=skip_bad,
+            ignore_after_end=ignore_after_end,
+            undated=reading_alike.undated(told, used, reading),
+            dry_run=dry_run,
+            read_as=reading_alike.choices(told, used, before, reading),
+        )
+    return Addition(reading, added)
+
+
+def add_records(
+    folder: Path,
+    records: Records,
+    *,
+    directed: bool | None = None,
+    complete: bool = False,
+    skip_bad: bool = False,
+    ignore_after_end: bool = False,
+    undated: Literal["refuse", "first", "drop"] | None = None,
+    dry_run: bool = False,
+) -> Addition:
+    """Keep records that are here already; the first ones open the study.
+
+    Args:
+        folder: the study.
+        records: nodes and edges.
+        directed: whether their source says that edges have a direction; None if it does not.
+        complete: whether they are everything, so that what has vanished is reported.
+        skip_bad: leave out the rows that break a rule, and list them beside the batch.
+        ignore_after_end: leave out records of after the last step, and count them.
+        undated: what becomes of people without a date; None leaves it to the study's rule.
+        dry_run: only check; change nothing.
+    """
+    from graphveil.study import Study
+
+    study = Study.at(folder)
+    with _advising(skip_bad, records):
+        _require_direction(directed, directed=study.promise().directed)
+        added = study.add(
+            records,
+            complete=complete,
+            skip_bad=skip_bad,
+            ignore_after_end=ignore_after_end,
+            undated=undated,
+            dry_run=dry_run,
+        )
+    return Addition(None, added)
+
+
+@contextmanager
+def _advising(skip_bad: bool, records: Records | None = None) -> Iterator[None]:
+    """Whoever is refused because of a row is told how to go on without it."""
+    try:
+        yield
+    except RecordError as refused:
+        raise refused if skip_bad else refused.advising(_advice(refused, records)) from refused
+
+
+def _advice(refused: RecordError, records: Records | None) -> str:
+    if refused.rule == UNKNOWN_END and records is not None and _only_zeros(refused, records):
+        return "Ids differ in zeros only, as 001 and 1, or 1.0 and 1: write them alike everywhere."
+    if refused.rule == NO_TIME:
+        return f"{len(refused.rows):,} rows have none: --undated drop leaves out such people."
+    if "plain number" in refused.rule or "outside the years" in refused.rule:
+        return "If Excel counts the days so, say --excel-dates."
+    return _LATE if "after the end of the calendar" in refused.rule else _SKIP
+
+
+def _only_zeros(refused: RecordError, records: Records) -> bool:
+    """Whether links that name nobody name somebody whose id has other zeros."""
+    import polars as pl
+
+    def bare(ids: pl.Series) -> pl.Series:
+        return ids.str.replace(r"\.0+$", "").str.replace(r"^0+([0-9])", "$1")
+
+    nodes, edges = _texts(records.nodes.frame["node"]), records.edges.frame
+    ends = [_texts(edges[end].gather(refused.rows)) for end in ("source", "target")]
+    strangers = pl.concat([end.filter(~end.is_in(nodes.implode())).alias("end") for end in ends])
+    return bool(bare(strangers).is_in(bare(nodes).implode()).any())
+
+
+def _texts(ids: pl.Series) -> pl.Series:
+    import polars as pl
+
+    return ids.cast(pl.String).str.strip_chars()
+
+
+def withdraw(folder: Path) -> int:
+    """Withdraw the latest batch if it is not sealed; its number."""
+    from graphveil.study import Study
+
+    return Study.at(folder).withdraw()
+
+
+def _require_direction(found: bool | None, *, directed: bool) -> None:
+    """Refuse records that say that their links are of another kind than the study's."""
+    if found in (None, directed):
+        return
+    words = {True: "directed", False: "undirected"}
+    raise InputError(
+        f"the records say that links are {words[not directed]}, but the study says that they are "
+        f"{words[directed]}",
+        hint="Convert them, or open a study of the other kind.",
+    )

@@ -1,0 +1,1 @@
+"""Where a study goes on: what this machine saw of it last, kept outside its folder."""

@@ -1,0 +1,1 @@
+"""Where a study is kept: its folder, its database, one writer at a time."""

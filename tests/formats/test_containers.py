@@ -21,7 +21,7 @@ import xlsxwriter
 from commands import ROOT
 from graphveil.errors import InputError, ParameterError
 from graphveil.formats import ReadFiles, ReadingOptions, read_records
-from graphveil.formats.containers import held_tables, r_data
+from graphveil.formats.containers import held_tables, r_data, sheet_sizes
 from study_databases import execute, new_database
 
 PEOPLE = "case_id,onset,age\nÄnne,2014-03-14,5\nb2,2014-04-01,\n"
@@ -147,6 +147,91 @@ def test_a_workbook_that_unpacks_too_far_is_refused(tmp_path: Path) -> None:
     path = workbook(tmp_path / "b.xlsx", Cases=CASES)
     with pytest.raises(InputError, match="more than 4,000 bytes"):
         read(path, most_bytes=4000)
+
+
+def document(path: Path, *rows: tuple[int, list[tuple[int, str]]]) -> Path:
+    """An OpenDocument sheet: how often each row is repeated, and each of its cells."""
+    inside = "".join(
+        f'<table:table-row table:number-rows-repeated="{times}">'
+        + "".join(
+            f'<table:table-cell table:number-columns-repeated="{often}"'
+            + (
+                f' office:value-type="string"><text:p>{text}</text:p></table:table-cell>'
+                if text
+                else "/>"
+            )
+            for often, text in cells
+        )
+        + "</table:table-row>"
+        for times, cells in rows
+    )
+    names = "".join(
+        f' xmlns:{each}="urn:oasis:names:tc:opendocument:xmlns:{each}:1.0"'
+        for each in ("office", "table", "text")
+    )
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+        archive.writestr("META-INF/manifest.xml", "<manifest:manifest/>")
+        archive.writestr(
+            "content.xml",
+            f'<?xml version="1.0"?><office:document-content{names}><office:body>'
+            f'<office:spreadsheet><table:table table:name="Cases">{inside}</table:table>'
+            "</office:spreadsheet></office:body></office:document-content>",
+        )
+    return path
+
+
+HEADER = (1, [(1, "case_id"), (1, "onset")])
+
+
+def test_a_cell_in_the_far_corner_of_a_sheet_is_refused_and_ends_nothing(tmp_path: Path) -> None:
+    """Else calamine asks for half a terabyte, and the process is gone without a word."""
+    with xlsxwriter.Workbook(tmp_path / "b.xlsx") as book:
+        sheet = book.add_worksheet("Cases")
+        sheet.write_row(0, 0, ["case_id", "onset"])
+        sheet.write(1048575, 16383, "x")
+    many = document(tmp_path / "b.ods", HEADER, (1_000_000, [(2, "a"), (10_000, "b")]))
+    for path in (tmp_path / "b.xlsx", many):
+        with pytest.raises(InputError, match="reaches so far") as refused:
+            read(path)
+        assert len(str(refused.value)) < 300
+
+
+def test_empty_cells_to_the_edge_of_a_sheet_do_no_harm(tmp_path: Path) -> None:
+    """As LibreOffice writes them; and a long table is read whole, piece by piece."""
+    path = document(
+        tmp_path / "b.ods",
+        HEADER,
+        (1, [(1, "a"), (1, "2014-03"), (16_382, "")]),
+        (1_048_574, [(16_384, "")]),
+    )
+    assert read(path).records.nodes.frame.rows() == [("a", "2014-03")]
+
+
+@pytest.mark.parametrize("place", [30, 40, 60, 100])
+def test_a_sheet_that_does_not_unpack_is_refused(tmp_path: Path, place: int) -> None:
+    path = document(tmp_path / "b.ods", HEADER, (2000, [(1, "a")]))
+    with zipfile.ZipFile(path) as archive:
+        begins = archive.getinfo("content.xml").header_offset
+    content = bytearray(path.read_bytes())
+    for at in range(begins + place, min(begins + place + 60, len(content) - 200)):
+        content[at] ^= 0xA5
+    path.write_bytes(content)
+    with pytest.raises(InputError):
+        read(path)
+
+
+def test_how_far_cells_reach_is_seen_across_pieces(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = [["case_id", "onset"], *([f"P{n}", "2014"] for n in range(300))]
+    book = workbook(tmp_path / "b.xlsx", Cases=lines, Other=[["x"] * 70])
+    sheet = document(tmp_path / "b.ods", HEADER, (40, [(3, ""), (4, "x")]), (2, [(1, "y")]))
+    for piece in (2**20, 999, 64):
+        monkeypatch.setattr(sheet_sizes, "_PIECE", piece)
+        for path, cells in ((book, 301 * 2), (sheet, 43 * 7)):
+            with zipfile.ZipFile(path) as archive:
+                assert sheet_sizes.cells_held(archive) == cells
 
 
 def test_missing_libraries_are_named_with_their_extra(

@@ -17,6 +17,7 @@ from graphveil.formats import ReadingOptions, from_frames, read_records
 from graphveil.graph.intake.records import Records
 from graphveil.graph.intake.resolving import resolve
 from graphveil.graph.intake.rules import RecordRules
+from graphveil.graph.intake.sifting import listed, sifted
 
 DAY, NOON = dt.date(2001, 2, 3), dt.datetime(2001, 2, 3, 12)
 IDS = pl.Series(["7", "8"])
@@ -106,6 +107,32 @@ def test_a_decimal_that_is_not_whole_is_refused(tmp_path: Path) -> None:
     nodes = {"node": pl.Series([Decimal("7.5"), Decimal("8.0")]), "time": TIMES}
     with pytest.raises(InputError, match=r"row 1, column 'node': .*not whole"):
         resolved(read(tmp_path, nodes, {"source": ["8"], "target": ["8"]}))
+
+
+BEYOND = {  # days, or moments, of which Python has no date
+    "days": pl.Series([2**30, None], dtype=pl.Int32).cast(pl.Date),
+    "days before": pl.Series([-(2**31), 0], dtype=pl.Int32).cast(pl.Date),
+    "moments": pl.Series([0, -(2**62)]).cast(pl.Datetime("us")),
+    "moments in a zone": pl.Series([253402300799999999, -(2**62)]).cast(
+        pl.Datetime("us", "Asia/Tokyo")
+    ),
+    "milliseconds": pl.Series([2**62, 0]).cast(pl.Datetime("ms")),
+}
+
+
+@pytest.mark.parametrize("name", BEYOND)
+def test_dates_that_only_a_file_can_have_are_refused_in_words(tmp_path: Path, name: str) -> None:
+    """polars panics when it is asked for them."""
+    nodes = {"node": IDS, "time": BEYOND[name]}
+    records = read(tmp_path, nodes, {"source": ["7"], "target": ["8"]})
+    with pytest.raises(RecordError, match="column 'time'"):
+        resolved(records)
+    assert len(listed(sifted(records, resolved).left_out))
+    other = tmp_path / "other.csv"  # so that times become text
+    other.write_text("node,time\n9,1960-01-01\n")
+    files = [other, tmp_path / "nodes.parquet", tmp_path / "edges.parquet"]
+    with pytest.raises(RecordError, match="column 'time'"):
+        resolved(read_records(files).records)
 
 
 def test_few_bytes_with_very_many_rows_are_refused_before_they_are_read(tmp_path: Path) -> None:

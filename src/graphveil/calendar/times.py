@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.calendar.time_columns import texts_of
+from graphveil.calendar.time_columns import BEYOND_TEXT, texts_of
 from graphveil.calendar.time_text import DAY, SECOND, Integers, days_of, parse_dates
 
 if TYPE_CHECKING:
@@ -95,6 +95,26 @@ def read(times: pl.Series, unit: Unit) -> TimeReading:
     if isinstance(kind, pl.Date | pl.Datetime):
         return _read_dates(times, unit)
     return _marked(_flawed(len(times), Flaw.UNREADABLE), times)
+
+
+def values_of(column: pl.Series) -> list[object]:
+    """The values of a column as Python has them; dates that it cannot have are said to be beyond.
+
+    Parquet and Arrow have dates up to the year 5,879,610, at which polars and Python give up.
+    """
+    import polars as pl
+
+    kind = column.dtype
+    if isinstance(kind, pl.Datetime):
+        days, zone = column.to_physical() // TICKS_A_DAY[kind.time_unit], kind.time_zone
+    elif isinstance(kind, pl.Date):
+        days, zone = column.to_physical(), None
+    else:
+        return column.to_list()
+    near = 0 if zone is None else 1  # a zone may lead over midnight
+    known = days.is_between(FIRST_DAY + near, LAST_DAY - near).fill_null(True)
+    values = pl.select(pl.when(known).then(column)).to_series().to_list()
+    return [value if sure else BEYOND_TEXT for value, sure in zip(values, known, strict=True)]
 
 
 def read_one(value: object, unit: Unit) -> tuple[int, Flaw]:

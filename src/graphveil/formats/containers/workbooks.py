@@ -7,6 +7,7 @@ with a plain number is a number, also where others have dates.
 from __future__ import annotations
 
 import zipfile
+import zlib
 from pathlib import Path
 
 from graphveil.errors import InputError, Place
@@ -18,6 +19,7 @@ from graphveil.formats.containers.held_tables import (
     no_such_part,
     refuse_too_many,
 )
+from graphveil.formats.containers.sheet_sizes import cells_held
 from graphveil.formats.options import ReadingOptions
 from graphveil.formats.source_file import ZIP, SourceFile, too_large
 from graphveil.formats.tables.headers import header_row
@@ -25,6 +27,8 @@ from graphveil.formats.tables.headers import header_row
 _OLE = bytes.fromhex("d0cf11e0a1b11ae1")  # of .xls
 _MEMBERS = ("xl/workbook.xml", "xl/workbook.bin", "content.xml")  # .xlsx, .xlsb, .ods
 _LOOKED_AT = 20
+_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError)  # the last: with a password
+_BYTES_HELD = 128  # of a cell, empty or not, while a sheet is read
 
 
 def is_workbook(path: Path) -> bool:
@@ -43,14 +47,14 @@ def is_workbook(path: Path) -> bool:
 def sheets_of(path: Path, part: str, name: str, options: ReadingOptions) -> list[SourceFile]:
     """The sheet of a name, or every sheet that is not empty."""
     fastexcel = library("fastexcel", "excel", Place(name))
-    _refuse_large(path, name, options)
     try:
+        _refuse_large(path, name, options)
         book = fastexcel.read_excel(path)
         known = [sheet for sheet in book.sheet_names if not part or plain(sheet) == plain(part)]
         if not known:
             raise no_such_part("sheet", part, book.sheet_names, name)
         found = [_sheet(path, book, sheet, name, options) for sheet in known]
-    except fastexcel.FastExcelError as error:
+    except (fastexcel.FastExcelError, *_DAMAGED) as error:
         raise InputError(
             "the file cannot be read as a workbook; it is damaged or locked",
             place=Place(name),
@@ -63,11 +67,22 @@ def sheets_of(path: Path, part: str, name: str, options: ReadingOptions) -> list
 
 
 def _refuse_large(path: Path, name: str, options: ReadingOptions) -> None:
-    """Refuse a workbook that would unpack to more than the limit."""
-    size = path.stat().st_size
-    if zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as archive:
-            size = sum(member.file_size for member in archive.infolist())
+    """Refuse a workbook that would unpack, or reach, to more than the limit."""
+    if not zipfile.is_zipfile(path):
+        return _refuse_bytes(path.stat().st_size, name, options)
+    with zipfile.ZipFile(path) as archive:
+        _refuse_bytes(sum(member.file_size for member in archive.infolist()), name, options)
+        if _BYTES_HELD * cells_held(archive) > options.table_bytes:
+            raise InputError(
+                "a sheet reaches so far down and to the right that it cannot be held",
+                place=Place(name),
+                hint="Remove what stands far from the table, save its sheet as CSV, or raise "
+                "--limit (in Python: most_bytes=).",
+            )
+    return None
+
+
+def _refuse_bytes(size: int, name: str, options: ReadingOptions) -> None:
     if size > options.table_bytes:
         raise too_large(name, options.table_bytes)
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from graphveil.calendar.time_columns import texts_of
+from graphveil.calendar.times import values_of
 from graphveil.errors import RecordError
 from graphveil.graph.intake.faults import Fault
 from graphveil.graph.intake.identity import integers_or_text
@@ -49,7 +50,7 @@ def _with_text(table: Table, column: str) -> Table:
     if values.dtype == pl.Int64:
         text = values.cast(pl.String)
     elif column == "time":
-        text = texts_of(values.to_list())
+        text = texts_of(values_of(values))
     else:
         return _with_text_of_ids(table, column)
     return replace(table, frame=table.frame.with_columns(text.alias(column)))

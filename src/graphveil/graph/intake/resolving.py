@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from graphveil.calendar.times import values_of
 from graphveil.graph.intake.faults import Fault
 from graphveil.graph.intake.identity import clean_ids, refuse_missing, shortest_form, spelled_alike
 from graphveil.graph.intake.records import Records, Table
@@ -144,7 +145,7 @@ def _steps(table: Table, calendar: Calendar, beyond: bool) -> tuple[pl.Series, i
     dated = calendar.steps_of(table.frame["time"], beyond=beyond)
     trouble = dated.trouble
     if trouble is not None:
-        shown = str(table.frame["time"][int(trouble.rows[0])])
+        shown = str(values_of(table.frame["time"][[int(trouble.rows[0])]])[0])
         raise table.refusal(Fault(trouble.rows, "time", trouble.what, trouble.hint, shown=shown))
     steps = pl.Series("step", dated.steps, dtype=pl.Int32)
     if dated.missing_count:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
 
+from graphveil.calendar.times import values_of
 from graphveil.errors import RecordError
 from graphveil.graph.intake.records import Records, Table
 
@@ -108,4 +109,4 @@ def _texts(table: Table, column: str) -> list[str | None]:
     """What rows say in a column, as text; nothing where the table has no such column."""
     if column not in table.frame.columns:
         return [None] * len(table.frame)
-    return [None if value is None else str(value) for value in table.frame[column].to_list()]
+    return [None if value is None else str(value) for value in values_of(table.frame[column])]

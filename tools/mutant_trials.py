@@ -29,7 +29,9 @@ from _pytest.runner import runtestprotocol
 from forking import Tell, allow, told_by_child
 from mutations import Identity, Mutant, mutants_of
 from planting import Loaded, assigned, functions_and_caches, names_used, plant
+from seen_tests import Called, Memory, Seen
 
+STARTING = 0.01  # seconds that every test takes, however short
 SLOWEST = 3.0  # seconds of computing; a longer test is left to the gate, unless asked for
 COUNTING = ("definition", "definition_arguments", "tally", "differences")  # compared elsewhere
 SWEPT = "examples"  # which members the check suites look at: that says nothing of any of them
@@ -44,7 +46,6 @@ THREADED = (  # they start threads when collected: a fork would hang
 DEAD = ("killed", "timeout")
 
 Results: TypeAlias = dict[Identity, str]
-Called: TypeAlias = tuple[str, str]  # a file, and the dotted name of a function in it
 
 
 @dataclass
@@ -54,21 +55,28 @@ class Survey:
     Attributes:
         seconds: how long each takes, by its number.
         callers: which of them call a function.
-        kills: how many mutants each has noticed.
+        runs: how often each was run on a mutant of a function, and
+        kills: how often it noticed.
     """
 
     seconds: dict[int, float] = field(default_factory=dict)
     callers: dict[Called, set[int]] = field(default_factory=lambda: defaultdict(set))
-    kills: Counter[int] = field(default_factory=Counter)
+    runs: Counter[tuple[str, int]] = field(default_factory=Counter)
+    kills: Counter[tuple[str, int]] = field(default_factory=Counter)
 
-    def order(self, tests: Iterable[int], patience: float) -> list[int]:
-        """The tests that the patience is enough for: good killers first, then short ones."""
+    def order(self, tests: Iterable[int], patience: float, function: str) -> list[int]:
+        """The tests that the patience is enough for: first those that notice most in a second."""
         chosen = []
         for test in sorted(tests, key=self.seconds.__getitem__):
             patience -= self.seconds[test]
             if patience >= 0:
                 chosen.append(test)
-        return sorted(chosen, key=lambda test: (-self.kills[test], self.seconds[test]))
+        return sorted(chosen, key=lambda test: self._cost(test, function))
+
+    def _cost(self, test: int, function: str) -> float:
+        """The seconds that a test takes for each mutant that it will notice, as far as is known."""
+        runs, kills = self.runs[function, test], self.kills[function, test]
+        return (self.seconds[test] + STARTING) * (runs + 4) / (kills + 1)
 
 
 class Trials:
@@ -81,6 +89,7 @@ class Trials:
         patience: how many seconds of tests one mutant is given.
         done: is told what became of the mutants of a module.
         slowest: how many seconds a test may compute; a longer one is not asked.
+        memory: what was seen of the tests in earlier runs.
     """
 
     def __init__(
@@ -91,9 +100,11 @@ class Trials:
         patience: float,
         done: Callable[[str, Results], None],
         slowest: float = SLOWEST,
+        memory: Memory | None = None,
     ) -> None:
         self.package, self.modules, self.known = package, modules, known
         self.patience, self.done, self.slowest = patience, done, slowest
+        self.memory = memory or Memory()
         self.survey = Survey()
         self.items: list[pytest.Item] = []
 
@@ -129,15 +140,25 @@ class Trials:
     def _ask_tests(self) -> None:
         """Learn how long each test takes and what it calls; what fails as it is, is left out."""
         for number, item in enumerate(self.items):
-            told = list(told_by_child(partial(self._watch, item)))
-            if not told or not told[-1].startswith("{"):
-                print(f"  left out: {item.nodeid} ({' '.join(told)})", flush=True)
+            seen = self.memory.recall(item.nodeid) or self._seen(item)
+            if seen is None or seen.seconds > self.slowest:
+                print(f"  left out: {item.nodeid}", flush=True)
                 continue
-            seen = json.loads(told[-1])
-            self.survey.seconds[number] = seen["seconds"]
-            for path, name in seen["called"]:
-                self.survey.callers[path, name].add(number)
+            self.survey.seconds[number] = seen.seconds
+            for each in seen.called:
+                self.survey.callers[each].add(number)
+        self.memory.keep()
         print(f"{len(self.survey.seconds)} of {len(self.items)} tests are asked.", flush=True)
+
+    def _seen(self, item: pytest.Item) -> Seen | None:
+        """What a test does, as one sees by running it; nothing if it does not pass in time."""
+        told = list(told_by_child(partial(self._watch, item)))
+        if not told or not told[-1].startswith("{"):
+            return None
+        found = json.loads(told[-1])
+        seen = Seen(found["seconds"], tuple((path, name) for path, name in found["called"]))
+        self.memory.note(item.nodeid, item.path, seen)
+        return seen
 
     def _watch(self, item: pytest.Item, tell: Tell) -> None:
         """Run a test and tell which functions of the package were called."""
@@ -172,14 +193,17 @@ class Trials:
 
     def _try(self, mutant: Mutant, tree: ast.Module, loaded: Loaded) -> str:
         """What becomes of a mutant."""
-        tests = self.survey.order(self._tests_of(mutant, loaded.path), self.patience)
+        survey, callers = self.survey, self._tests_of(mutant, loaded.path)
+        tests = survey.order(callers, self.patience, mutant.where)
         if not tests:
             return "never run"
         last, test = "", -1
         for last in told_by_child(partial(self._live, mutant, tree, loaded, tests)):
-            test = int(last) if last.isdigit() else test
+            if last.isdigit():
+                test = int(last)
+                survey.runs[mutant.where, test] += 1
         if last not in ("survivor", "timeout") and not last.startswith("cannot"):
-            self.survey.kills[test] += 1
+            survey.kills[mutant.where, test] += 1
             return "killed"  # by a test, or it took its process with it
         return last
 

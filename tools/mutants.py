@@ -21,10 +21,12 @@ from pathlib import Path
 from typing import Any
 
 from mutant_trials import DEAD, SLOWEST, Results, Trials, run
+from seen_tests import Memory
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "graphveil"
 LAST = ROOT / "build" / "mutants.json"
+TESTS_SEEN = ROOT / "build" / "tests_seen.json"
 EQUIVALENTS = ROOT / "tools" / "equivalent_mutants.toml"
 SCOPE = {  # what is mutated, and the tests that should notice
     "noise": "noise mechanisms planning",
@@ -141,7 +143,8 @@ def main() -> None:
             groups[wanted.tests or tests].append(module)
     for tests, modules in groups.items():
         paths = [ROOT / "tests" / test for test in tests.split()]
-        run(Trials(PACKAGE, modules, known, wanted.patience, keep, wanted.slowest), paths)
+        limits = (wanted.patience, keep, wanted.slowest)
+        run(Trials(PACKAGE, modules, known, *limits, Memory(TESTS_SEEN)), paths)
     return None
 
 

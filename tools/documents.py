@@ -26,8 +26,8 @@ DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 REFERENCE = ROOT / "docs" / "command-line.md"
 COMMANDS = (
     "demo", "new", "plan", "promise", "add", "publish", "status", "releases", "series", "report",
-    "verify", "extend", "hand-over", "adopt", "formats", "statistics", "sensitivity", "count",
-    "audit", "datasets", "generate", "reproduce",
+    "verify", "extend", "hand-over", "adopt", "serve", "formats", "statistics", "sensitivity",
+    "count", "audit", "datasets", "generate", "reproduce",
 )  # fmt: skip
 HOME = "/home/steward"  # what documents call the folder of a session
 

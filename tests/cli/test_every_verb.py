@@ -45,6 +45,7 @@ def steps_of_a_life(place: Path) -> list[tuple[str, ...]]:
         ("extend", study, "--steps", "1", "--yes"),
         ("adopt", study, "--reason", "a test", "--yes"),
         ("hand-over",),
+        ("serve", study, "--no-open"),
         ("statistics",),
         ("sensitivity", *EDGES),
         ("count", "edges", *CLINIC),
@@ -58,9 +59,10 @@ def steps_of_a_life(place: Path) -> list[tuple[str, ...]]:
 
 @pytest.fixture
 def small_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A demo without its scenes, which have a test of their own, and small models."""
+    """A demo without its scenes, which have a test of their own, small models, a short server."""
     monkeypatch.setattr(demo, "_scenes", lambda folder, exports: [])
     monkeypatch.setattr(datasets, "DRAWN", ("synthetic-1:years=3,yearly=5",))
+    monkeypatch.setattr("uvicorn.Server.run", lambda *_, **__: None)
 
 
 @pytest.mark.usefixtures("small_ones")

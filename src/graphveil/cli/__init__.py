@@ -28,6 +28,7 @@ from graphveil.cli.commands import (
     reproduce,
     sensitivity,
     series,
+    serve,
     statistics,
     status,
     verify,
@@ -83,6 +84,7 @@ app.command(cls=Verb)(verify.verify)
 app.command(cls=Verb)(extend.extend)
 app.command("hand-over", cls=Verb)(hand_over.hand_over)
 app.command(cls=Verb)(adopt.adopt)
+app.command(cls=Verb)(serve.serve)
 app.command(cls=Verb)(formats.formats)
 app.command(cls=Verb)(statistics.statistics)
 app.command(cls=taking_parameters(before="degree"))(sensitivity.sensitivity)

@@ -23,6 +23,7 @@ from graphveil.errors import (
     StorageError,
     StudyError,
 )
+from graphveil.steward.unexpected import DEBUG, unexpected
 
 EXIT_CODES: dict[type[GraphveilError], int] = {
     ParameterError: 2,
@@ -38,7 +39,6 @@ DECLINED = 1  # the option parser's own, where a question is answered with no
 UNFINISHED = 11
 INTERNAL_ERROR = 70
 INTERRUPTED, TERMINATED = 128 + signal.SIGINT, 128 + signal.SIGTERM
-DEBUG = "GRAPHVEIL_DEBUG"
 _STANDS = (
     "interrupted. What was committed stands, and nothing is half done: run the command again to "
     "go on. `graphveil status` shows where a study is."
@@ -91,18 +91,7 @@ def _message(error: BaseException) -> str:
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         return f"{where}{error.strerror or error}."
-    return str(error) if isinstance(error, GraphveilError) else _unexpected(error)
-
-
-def _unexpected(error: BaseException) -> str:
-    """What is safe to say of an error that nobody foresaw: its text may hold ids and counts."""
-    where = traceback.extract_tb(error.__traceback__)[-1]
-    place = f"{os.path.basename(where.filename)}, line {where.lineno}"  # noqa: PTH119
-    return (
-        f"internal error ({type(error).__name__} in {place}). What was committed is safe. Please "
-        f"report it; {DEBUG}=1 shows the traceback, which may hold private values: look through "
-        "it before you share it."
-    )
+    return str(error) if isinstance(error, GraphveilError) else unexpected(error)
 
 
 def _interruption_behind(leaving: BaseException) -> KeyboardInterrupt | None:

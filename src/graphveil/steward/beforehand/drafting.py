@@ -53,9 +53,11 @@ class Draft:
 
     def write(self, folder: Path, *, database: str | None = None) -> Draft:
         """Create the study in a folder of its own; with a URL, its ledger is kept in PostgreSQL."""
+        from graphveil.steward.known_studies import keep_in_mind
         from graphveil.study import Study
 
         study = Study.create(folder, self.promise, database=database)
+        keep_in_mind(folder)
         return replace(self, study_file=study.folder.study_file)
 
 

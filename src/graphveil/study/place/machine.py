@@ -1,7 +1,8 @@
 """This machine: what it remembers of studies, outside their folders, and the code that names it.
 
 The state folder is `$GRAPHVEIL_STATE`, or the place for state of the system's user. It holds
-random codes, hashes and numbers of rows: no count, no record and no path.
+random codes, hashes and numbers of rows: no count and no record. Beside them lies the list of
+folders in which studies were begun or opened (`known_folders`), which decides nothing.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ class Machine:
 
     def code(self) -> str:
         """Its name, random and made once, to which a study can be handed over."""
-        with _kept(self.folder):
+        with keeping(self.folder):
             if not self._code.exists():
                 write_private(self._code, (secrets.token_hex(CODE // 2) + "\n").encode())
         return self.known_code()
@@ -79,7 +80,7 @@ class Machine:
         Args:
             study: the hash of the row that opened it.
         """
-        return _kept(self._seen(study).parent)
+        return keeping(self._seen(study).parent)
 
     def marks(self, study: str) -> dict[str, Mark]:
         """What was seen of a study, by lineage; nothing of one that was never seen."""
@@ -125,7 +126,7 @@ def _seen_row(stored: Sequence[object]) -> SeenRow:
 
 
 @contextmanager
-def _kept(folder: Path) -> Iterator[None]:
+def keeping(folder: Path) -> Iterator[None]:
     """One process at a time writes into a folder; what a killed one left is removed."""
     with ExitStack() as held:
         with _in_words():

@@ -1,0 +1,78 @@
+"""Publish: which steps are due, a last look at the predicted errors, and then for good."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from graphveil.steward.due import Due, due
+from graphveil.steward.known_studies import KnownStudy
+from graphveil.steward.publishing import Asked, Progress, Publication, Stage, publish
+from graphveil.web.forms import Form, taking_form
+from graphveil.web.site import go_to, page, set_to_work, site_of, study_of, within
+from graphveil.web.wording import figure, in_page_words
+from graphveil.web.work import Piece
+
+KIND = "publish"
+HERE = "publish"
+
+
+def _show(request: Request) -> Response:
+    study = study_of(request)
+    piece = site_of(request).work.latest(study.key, KIND)
+    if piece is not None and piece.is_running:
+        return go_to(request, within(study, f"work/{KIND}"))
+    return page(
+        request,
+        "publish.html.jinja",
+        study=study,
+        at="publish",
+        due=due(study.folder),
+        figure=figure,
+        made=piece.result if piece else None,
+        refusal=in_page_words(piece.refusal) if piece else "",
+    )
+
+
+def _begin(request: Request, form: Form) -> Response:
+    """Publish up to the step that was chosen, once its name was typed."""
+    study = study_of(request)
+    if form["action"] == "finish":
+        return _set_to_work(request, study, Asked(), "Bringing the public part up to date")
+    wanted, typed = form["through"], form["typed"]
+    refusal = _refusal(due(study.folder), wanted, typed, early=form.checked("early"))
+    if refusal:
+        return go_to(request, within(study, HERE), bad=refusal)
+    asked = Asked(through=wanted, early=form.checked("early"))
+    return _set_to_work(request, study, asked, f"Publishing {wanted}")
+
+
+def _refusal(found: Due, wanted: str, typed: str, *, early: bool) -> str:
+    """Why nothing is published, if it is not."""
+    step = next((each for each in found.steps if each.label == wanted), None)
+    if not wanted:
+        return "Choose up to which step is published. Nothing was published."
+    if typed != wanted:
+        return f"Type the name of the step, {wanted}, to confirm. Nothing was published."
+    if step is not None and not step.ended and not early:
+        return f"{wanted} has not ended yet. To publish it all the same, mark --early."
+    return ""
+
+
+def _set_to_work(request: Request, study: KnownStudy, asked: Asked, title: str) -> Response:
+    def task(piece: Piece) -> Publication:
+        def tell(now: Progress) -> None:
+            piece.done, piece.steps = now.sealed, now.steps
+            sealing = now.stage is Stage.SEALING
+            piece.doing = "Counting, and drawing noise" if sealing else "Writing the page"
+
+        return publish(study.folder, asked, tell)
+
+    return set_to_work(request, study, KIND, title, task, after=HERE)
+
+
+ROUTES = [
+    Route("/study/{key}/publish", _show, methods=["GET"]),
+    Route("/study/{key}/publish", taking_form(_begin), methods=["POST"]),
+]

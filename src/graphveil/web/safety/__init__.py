@@ -1,0 +1,1 @@
+"""Who may talk to the local page: the one browser that was given its token, and no other site."""

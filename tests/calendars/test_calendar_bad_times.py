@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphveil.calendar.calendar import BAD_STEP, MOST_STEPS, NO_STEP, Calendar
-from graphveil.calendar.times import BLOCK, Flaw
+from graphveil.calendar.times import BLOCK
+from graphveil.calendar.units import Flaw
 from graphveil.errors import InputError, ParameterError
 
 YEARLY = Calendar.yearly(1996)

@@ -21,7 +21,8 @@ from graphveil.study.place.machine import Machine, Mark, SeenRow
 from graphveil.study.place.witness import Lineage
 from graphveil.study.public.chain import canonical, digest
 from graphveil.study.public.facts import DIGITS, StudyAdopted
-from graphveil.study.storage.store import StoredSeries, Transaction
+from graphveil.study.storage.reading import StoredSeries
+from graphveil.study.storage.transaction import Transaction
 from studies import opened
 
 

@@ -13,6 +13,7 @@ from graphveil.study import study as study_module
 from graphveil.study.ledger import LedgerRow
 from graphveil.study.public.public_part import PublicPart
 from graphveil.study.storage import store
+from graphveil.study.storage.transaction import Transaction
 from graphveil.study.verification import verify
 from studies import freeze_noise, opened, people, promise, released
 
@@ -132,16 +133,16 @@ def test_a_backfill_that_fails_anywhere_leaves_whole_steps(
     root: Path, monkeypatch: pytest.MonkeyPatch, fails_at: int
 ) -> None:
     """Two steps together, of two series: a transaction enters four releases."""
-    study, entered, plain = opened(root), count(), store.Transaction.enter_release
+    study, entered, plain = opened(root), count(), Transaction.enter_release
     monkeypatch.setattr(study_module, "TOGETHER", 2)
 
-    def failing(self: store.Transaction, name: str, step: int, row: LedgerRow) -> None:
+    def failing(self: Transaction, name: str, step: int, row: LedgerRow) -> None:
         if next(entered) == fails_at:
             raise KeyboardInterrupt
         plain(self, name, step, row)
 
     with monkeypatch.context() as broken:
-        broken.setattr(store.Transaction, "enter_release", failing)
+        broken.setattr(Transaction, "enter_release", failing)
         with pytest.raises(KeyboardInterrupt):
             study.publish(3)
     before = released(study)

@@ -36,7 +36,8 @@ from graphveil.study.public.facts import (
     SeriesOpened,
     StudyOpened,
 )
-from graphveil.study.storage.store import StoredSeries, Transaction
+from graphveil.study.storage.reading import StoredSeries
+from graphveil.study.storage.transaction import Transaction
 from studies import YEARS, promise
 
 EDGES = {"name": "edges", "statistic": "edges", "epsilon": "1/4"}

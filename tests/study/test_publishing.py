@@ -35,7 +35,7 @@ from graphveil.study.publishing import (
     seal,
     terms_of,
 )
-from graphveil.study.storage.store import Transaction
+from graphveil.study.storage.transaction import Transaction
 from plain_rules import DEGREES, EDGES
 from studies import opened
 

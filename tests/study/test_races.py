@@ -29,7 +29,7 @@ from graphveil.study.ledger import Ledger
 from graphveil.study.public.announcing import Told, told
 from graphveil.study.records import adding
 from graphveil.study.storage.folder import Folder
-from graphveil.study.storage.store import Reading
+from graphveil.study.storage.reading import Reading
 from studies import opened, people, released
 from study_databases import new_database
 

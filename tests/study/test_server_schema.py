@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from graphveil.errors import IntegrityError
 from graphveil.study import Study
 from graphveil.study.storage.soundness import require_sound
-from graphveil.study.storage.store import Reading
+from graphveil.study.storage.transaction import TABLES
 from graphveil.study.verification import verify
 from studies import opened
 from study_databases import new_database
@@ -63,10 +63,10 @@ def meddling(study: Study) -> Iterator[sa.Connection]:
 
 @pytest.mark.parametrize("statement", PLANTED, ids=range(len(PLANTED)))
 def test_what_is_planted_is_seen(meddling: sa.Connection, statement: str) -> None:
-    assert Reading(meddling).require_sound(require_sound)
+    assert require_sound(meddling, TABLES)
     meddling.exec_driver_sql(statement)
     with pytest.raises(IntegrityError, match=re.escape(PLANTED[statement])):
-        Reading(meddling).require_sound(require_sound)
+        require_sound(meddling, TABLES)
 
 
 def test_verify_looks_at_the_schema(root: Path, postgresql: str) -> None:

@@ -13,7 +13,8 @@ import sqlalchemy as sa
 from graphveil.errors import IntegrityError, ParameterError, StorageError, StudyError
 from graphveil.study import Study
 from graphveil.study.public.facts import Event
-from graphveil.study.storage.store import Store, StoredSeries
+from graphveil.study.storage.reading import StoredSeries
+from graphveil.study.storage.store import Store
 from studies import opened, promise
 from study_databases import new_database
 

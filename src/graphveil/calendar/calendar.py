@@ -7,33 +7,33 @@ study, never from the data.
 
 from __future__ import annotations
 
+import datetime as dt
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
+from numbers import Integral
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
+from graphveil.calendar.one_time import count_of, written
 from graphveil.calendar.periods import with_days
 from graphveil.calendar.time_columns import as_series
-from graphveil.calendar.time_text import DAY, Integers
+from graphveil.calendar.time_text import Integers
 from graphveil.calendar.times import (
     LAST_DAY,
-    LAST_YEAR,
-    Flaw,
     TimeReading,
-    Unit,
     read_as_written,
     read_blocks,
     read_one,
     refined,
-    written,
 )
+from graphveil.calendar.units import DAY, LAST_YEAR, Flaw, Unit
+from graphveil.deferred import np
 from graphveil.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
     import polars as pl
+    from numpy.typing import NDArray
 
     from graphveil.calendar.time_columns import TimeColumn
 
@@ -269,10 +269,19 @@ class Calendar:
             raise InputError(column.trouble.what, hint=column.trouble.hint)
         return int(column.steps[0])
 
+    def steps_before(self, moment: dt.datetime) -> int:
+        """How many steps have ended at a moment; of a calendar with dates."""
+        count = count_of(moment, self.unit)
+        if self.end is not None and count >= self.end:
+            return (self.last_step or 0) + 1
+        if self.width is None:
+            return max(bisect_right(self.starts, count) - 1, 0)
+        return max(count - self.starts[0], 0) // self.width
+
     def label(self, step: int) -> str:
         """The public name of a step: where it begins, such as "1996" or "1996-03"."""
         top = MOST_STEPS - 1 if self.last_step is None else self.last_step
-        if isinstance(step, bool) or not isinstance(step, int | np.integer) or not 0 <= step <= top:
+        if isinstance(step, bool) or not isinstance(step, Integral) or not 0 <= step <= top:
             raise ParameterError("step", f"must be a whole number from 0 to {top}, not {step!r}")
         begins = self.begin(int(step))
         if begins > _last_count(self.unit):
@@ -430,7 +439,7 @@ def _with_flaw(flaws: NDArray[np.uint8], where: NDArray[np.bool_], flaw: Flaw) -
 
 
 def _width(parameter: str, n: object, otherwise: str = "") -> int:
-    if isinstance(n, bool) or not isinstance(n, int | np.integer) or not 1 <= n <= LONGEST:
+    if isinstance(n, bool) or not isinstance(n, Integral) or not 1 <= int(n) <= LONGEST:
         wanted = f"{otherwise}a whole number from 1 to {LONGEST}"
         raise ParameterError(parameter, f"must be {wanted}, not {n!r}")
     return int(n)

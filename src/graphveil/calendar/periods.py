@@ -9,7 +9,7 @@ import datetime as dt
 import re
 from typing import TYPE_CHECKING
 
-import numpy as np
+from graphveil.deferred import np
 
 if TYPE_CHECKING:
     import polars as pl

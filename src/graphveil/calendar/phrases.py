@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from graphveil.calendar.calendar import Calendar
-from graphveil.calendar.time_text import DAY
-from graphveil.calendar.times import Unit, written
+from graphveil.calendar.one_time import written
+from graphveil.calendar.units import DAY, Unit
+from graphveil.deferred import np
 
 # Spelled out, because those of the standard library follow the machine's language.
 MONTHS = (

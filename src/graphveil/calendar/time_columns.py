@@ -12,13 +12,12 @@ import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
+from graphveil.deferred import np
 from graphveil.errors import ParameterError
 
 if TYPE_CHECKING:
     import polars as pl
+    from numpy.typing import NDArray
 
     TimeColumn: TypeAlias = pl.Series | NDArray[Any] | Iterable[object]
 

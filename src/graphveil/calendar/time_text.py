@@ -11,17 +11,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
+from graphveil.calendar.units import DAY, SECOND
+from graphveil.deferred import np
 
 if TYPE_CHECKING:
     import polars as pl
+    from numpy.typing import NDArray
 
-Integers: TypeAlias = NDArray[np.int64]
-Flags: TypeAlias = NDArray[np.bool_]
-
-SECOND = 1_000_000  # microseconds
-DAY = 86_400 * SECOND
+Integers: TypeAlias = "NDArray[np.int64]"
+Flags: TypeAlias = "NDArray[np.bool_]"
 
 OFFSET = r"(?<sign>[+-])(?<hour>[0-9]{2})(?::?(?<minute>[0-9]{2})(?::(?<second>[0-9]{2}))?)?$"
 CLOCK = r"[0-9]{2}(?::[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]+)?)?)?"

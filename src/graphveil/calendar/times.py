@@ -13,20 +13,20 @@ import datetime as dt
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import IntEnum
+from numbers import Integral
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
+from graphveil.calendar.one_time import first_day, plainly_read
 from graphveil.calendar.time_columns import BEYOND_TEXT, texts_of
-from graphveil.calendar.time_text import DAY, SECOND, Integers, days_of, parse_dates
+from graphveil.calendar.time_text import Integers, days_of, parse_dates
+from graphveil.calendar.units import DAY, LAST_YEAR, Flaw, Unit
+from graphveil.deferred import np
 
 if TYPE_CHECKING:
     import polars as pl
+    from numpy.typing import NDArray
 
 BLOCK = 2**18  # rows read at once: temporaries stay in the cache, memory stays flat
-LAST_YEAR = 9999
 FIRST_COMPACT, LAST_COMPACT = 1000_01_01, 9999_12_31  # years of four digits
 FIRST_DAY = (dt.date.min - dt.date(1970, 1, 1)).days
 LAST_DAY = (dt.date.max - dt.date(1970, 1, 1)).days
@@ -34,29 +34,6 @@ TICKS_A_DAY = {"ms": 86_400_000, "us": DAY, "ns": DAY * 1000}
 
 # A whole number, also as spreadsheets write it once a cell is missing: 1996.0
 NUMBER_TEXT = r"^([+-]?[0-9]+)(?:\.0*)?$"
-
-
-class Unit(IntEnum):
-    """What is counted; from YEAR to TIME also the precisions, coarse to fine."""
-
-    NUMBER = 0
-    YEAR = 1
-    MONTH = 2
-    DAY = 3
-    TIME = 4
-
-
-class Flaw(IntEnum):
-    """Why a row has no step; NONE if it has one."""
-
-    NONE = 0
-    MISSING = 1
-    UNREADABLE = 2
-    WRONG_KIND = 3
-    TOO_COARSE = 4
-    OUT_OF_RANGE = 5
-    AFTER_END = 6
-    TOO_FAR = 7
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +96,9 @@ def values_of(column: pl.Series) -> list[object]:
 
 def read_one(value: object, unit: Unit) -> tuple[int, Flaw]:
     """Read a single time as a count of `unit`."""
+    plain = plainly_read(value, unit)
+    if plain is not None:
+        return plain
     reading = read(texts_of([value]), unit)
     return int(reading.counts[0]), Flaw(int(reading.flaws[0]))
 
@@ -128,7 +108,7 @@ def read_as_written(value: object) -> tuple[Unit, int, Flaw]:
 
     A whole number is a plain number; text of digits is a year.
     """
-    if isinstance(value, int | np.integer):
+    if isinstance(value, Integral):
         return Unit.NUMBER, *read_one(value, Unit.NUMBER)
     for unit in (Unit.TIME, Unit.DAY, Unit.MONTH):
         count, flaw = read_one(value, unit)
@@ -144,21 +124,8 @@ def refined(count: int, unit: Unit, finer: Unit) -> int:
     if unit == Unit.YEAR:
         return refined(count * 12, Unit.MONTH, finer)
     if unit == Unit.MONTH:
-        month = np.datetime64(count - 1970 * 12, "M")
-        return refined(int(month.astype("M8[D]").astype(np.int64)), Unit.DAY, finer)
+        return refined(first_day(count), Unit.DAY, finer)
     return count * DAY
-
-
-def written(count: int, unit: Unit) -> str:
-    """A count as text that reads back as the same count."""
-    if unit == Unit.MONTH:
-        return f"{count // 12:04d}-{count % 12 + 1:02d}"
-    if unit == Unit.DAY:
-        return str(np.datetime64(count, "D"))
-    if unit == Unit.TIME:
-        whole = count % SECOND == 0
-        return f"{np.datetime64(count // SECOND, 's') if whole else np.datetime64(count, 'us')}Z"
-    return str(count)
 
 
 def _flawed(rows: int, flaw: Flaw) -> TimeReading:

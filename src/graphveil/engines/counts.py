@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from graphveil.errors import ParameterError
 from graphveil.graph.promises.bound import Bound
-from graphveil.graph.sequence import GraphSequence
 from graphveil.statistics.statistic import Statistic
 from graphveil.statistics.tallies import Counts, DegreeReach, Tally, totals
+
+if TYPE_CHECKING:
+    from graphveil.graph.sequence import GraphSequence
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from graphveil.engines.counts import ExactCounts
 from graphveil.graph.promises.bound import Bound
-from graphveil.graph.sequence import GraphSequence
 from graphveil.statistics.statistic import Statistic
+
+if TYPE_CHECKING:
+    from graphveil.graph.sequence import GraphSequence
 
 
 class Engine(Protocol):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from graphveil.calendar.calendar import Calendar
-from graphveil.calendar.times import Unit
+from graphveil.calendar.units import Unit
 from graphveil.engines import Engine, LocalEngine
 from graphveil.errors import ParameterError
 from graphveil.experiments.contenders.comparison import own_contenders

@@ -9,13 +9,14 @@ from functools import cache, cached_property
 from itertools import accumulate
 from math import lcm
 from operator import mul
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from graphveil.deferred import np
 from graphveil.factorisations.columns import farthest_pair
 from graphveil.factorisations.factorisation import Factorisation, register
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 FINE_GRID = 2**20 + 1  # the unit of rounded weights; odd
 

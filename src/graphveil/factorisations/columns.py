@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
+from graphveil.deferred import np
 
-Integers = NDArray[np.int64]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+Integers: TypeAlias = "NDArray[np.int64]"
 
 MOST_ENTRIES = 2**22  # of a block of differences that is held in memory at a time
 LARGEST = 2**62  # sums up to here are exact in 64 bits

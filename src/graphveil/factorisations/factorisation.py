@@ -13,13 +13,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from graphveil.deferred import np
 from graphveil.factorisations.columns import Dense
 from graphveil.registry import Registry
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 class Factorisation(ABC):

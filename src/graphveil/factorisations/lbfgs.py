@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
+from graphveil.deferred import np
 
-Vector: TypeAlias = NDArray[np.float64]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+Vector: TypeAlias = "NDArray[np.float64]"
 Objective: TypeAlias = Callable[[Vector], tuple[float, Vector]]
 
 MEMORY = 20

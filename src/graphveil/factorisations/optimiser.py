@@ -6,15 +6,17 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
 from math import sqrt
+from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
+from graphveil.deferred import np
 from graphveil.factorisations.aim import Aim, plain_mean
 from graphveil.factorisations.bordered import Bordered, border, identity, least_squares
 from graphveil.factorisations.lbfgs import minimised
 
-Matrix = NDArray[np.float64]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Matrix: TypeAlias = "NDArray[np.float64]"
 
 GRID = 1023  # columns of C add up to this at most; odd
 IDENTITY_UP_TO = 9  # no other C is better on so few steps

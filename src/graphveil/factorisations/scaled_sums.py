@@ -8,12 +8,13 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import accumulate, pairwise
 from math import isqrt, lcm
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from graphveil.deferred import np
 from graphveil.factorisations.factorisation import Factorisation, register
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 FINENESS = 1024  # the least factor of a row, nearly; rounding it costs a thousandth of the error
 

@@ -8,12 +8,13 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import accumulate
 from math import isqrt, lcm
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from graphveil.deferred import np
 from graphveil.factorisations.factorisation import Factorisation, register
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 GRID = 255  # the unit of the coefficients is 1/GRID; odd, and small, since powers of it occur
 SCALE_GRID = 257  # the unit of the scales

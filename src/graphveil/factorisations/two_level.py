@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import isqrt, lcm
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
+from graphveil.deferred import np
 from graphveil.factorisations.bordered import Bordered, identity
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 @lru_cache(maxsize=32)

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
+from graphveil.deferred import np
 from graphveil.errors import ParameterError
 from graphveil.factorisations import factorisation
 from graphveil.factorisations.aim import Aim

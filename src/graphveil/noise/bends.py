@@ -6,8 +6,7 @@ uniform within a random size is a mixture of such laws.
 
 from __future__ import annotations
 
-import numpy as np
-
+from graphveil.deferred import np
 from graphveil.noise.laws import Floats
 
 

@@ -14,16 +14,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property, lru_cache
 from math import ceil, exp, expm1, lgamma, sqrt
-from typing import ClassVar, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
+from graphveil.deferred import np
 from graphveil.noise.bends import bends_beyond, is_bend
 from graphveil.noise.laws import DiscreteLaplace, Floats, NoiseLaw
 from graphveil.noise.tails import MARGIN, NoiseTails
 
-Weights: TypeAlias = NDArray[np.int64]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Weights: TypeAlias = "NDArray[np.int64]"
 
 LONGEST = 1024  # steps; samplers work with numbers of that many digits
 NEGLIGIBLE = 1e-15  # of the largest probability: what is smaller may be left out of a sum

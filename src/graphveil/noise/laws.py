@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import exp, expm1, inf, pi, sqrt
-from typing import ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
+from graphveil.deferred import np
 
-Floats = NDArray[np.float64]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+Floats: TypeAlias = "NDArray[np.float64]"
 
 
 class NoiseLaw(ABC):

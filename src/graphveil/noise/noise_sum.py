@@ -22,15 +22,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, log, pi, sqrt
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-from numpy.polynomial import Polynomial
-from numpy.typing import NDArray
-
+from graphveil.deferred import np
 from graphveil.noise.laws import Law
 
-Floats: TypeAlias = NDArray[np.float64]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Floats: TypeAlias = "NDArray[np.float64]"
 
 MARGIN = 1e-9  # added to every probability of being outside
 VANISHING = 1e-300  # of a variance: an ε so large that no noise is ever seen
@@ -132,7 +132,7 @@ class Term:
         for coefficient in coefficients.tolist():
             powers *= squares
             sums.append(coefficient * float(powers.sum()))
-        return self.part(0, small), Polynomial([0.0, *sums])
+        return self.part(0, small), np.polynomial.Polynomial([0.0, *sums])
 
 
 @dataclass(frozen=True)

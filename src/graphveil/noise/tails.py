@@ -6,10 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
+from graphveil.deferred import np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 
 MARGIN = 1e-9  # added to every probability of being outside; above all errors of floats
 SPLITS = 41  # in how many ways the width of a sum is divided between its two parts

@@ -8,10 +8,9 @@ from fractions import Fraction
 from functools import lru_cache, reduce
 from itertools import count
 from operator import add
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
+from graphveil.deferred import np
 from graphveil.errors import ParameterError
 from graphveil.mechanisms.request import Epoch
 from graphveil.noise.exact_numbers import Exact, exact
@@ -20,6 +19,9 @@ from graphveil.noise.laws import Law
 from graphveil.noise.noise_sum import NoiseSum, Term
 from graphveil.noise.tails import Noise, NoiseTails
 from graphveil.planning.plan import Plan
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 HIGHEST_LEVEL = Fraction(999_999, 1_000_000)
 DEFAULT_LEVEL = Fraction(95, 100)

@@ -8,11 +8,9 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import count, groupby, islice
 from math import sqrt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from graphveil.deferred import np
 from graphveil.errors import ParameterError
 from graphveil.mechanisms.mechanism import Mechanism, mechanism
 from graphveil.mechanisms.request import Epoch, Request
@@ -21,6 +19,9 @@ from graphveil.noise.joint_laws import JointLaw
 from graphveil.noise.laws import Law, NoiseLaw
 from graphveil.noise.noise_sum import ROUNDING_VARIANCE, WIDE, NoiseSum
 from graphveil.planning.usefulness import Judgement
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 REFERENCE_STEPS = 100  # on which plans of unknown length are judged and shown
 TIE = 1.001  # predicted errors that differ by less than a thousandth are equal

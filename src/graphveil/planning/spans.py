@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
+from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
+from graphveil.deferred import np
 from graphveil.factorisations.aim import Aim
 from graphveil.factorisations.objectives import Objective
 from graphveil.mechanisms.request import Epoch
@@ -16,7 +15,10 @@ from graphveil.noise.joint_laws import JointLaw
 from graphveil.noise.noise_sum import ROUNDING_VARIANCE
 from graphveil.planning.plan import Plan
 
-Floats = NDArray[np.float64]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Floats: TypeAlias = "NDArray[np.float64]"
 
 
 def achieved(plan: Plan, objective: Objective | None = None) -> float:

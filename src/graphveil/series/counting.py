@@ -6,17 +6,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
+from graphveil.deferred import np
 from graphveil.series.terms import SeriesTerms
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from graphveil.engines import Engine, ExactCounts
     from graphveil.graph.promises.bound import Bound
     from graphveil.graph.sequence import GraphSequence
 
-Differences: TypeAlias = NDArray[np.int64]  # (steps, numbers of a release)
+Differences: TypeAlias = "NDArray[np.int64]"  # (steps, numbers of a release)
 _View: TypeAlias = "tuple[bool, Bound]"  # whether the graph is projected, and the bound
 
 

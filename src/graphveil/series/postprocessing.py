@@ -11,15 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
+from graphveil.deferred import np
 from graphveil.errors import ParameterError
 from graphveil.statistics.statistic import Statistic
 
-Values: TypeAlias = NDArray[np.float64]
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+Values: TypeAlias = "NDArray[np.float64]"
 # Stretches of equal fitted values, the last one first: its sum, its length, and those before it.
 Stretches: TypeAlias = "tuple[float, int, Stretches] | None"
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from graphveil.deferred import np
 from graphveil.graph.promises.bound import Bound, DegreeBound
 from graphveil.statistics.changes.sensitivity import (
     EVERY_MEASURE,
@@ -20,6 +18,9 @@ from graphveil.statistics.changes.sensitivity import (
 from graphveil.statistics.changes.shape import Moves, Shape
 from graphveil.statistics.statistic import Domain, Statistic, register
 from graphveil.statistics.tallies import ComponentTally, Counts
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 EVERYBODY = 255  # of however many steps' age
 

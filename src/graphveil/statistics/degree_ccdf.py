@@ -6,11 +6,9 @@ from abc import ABC
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import starmap
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from graphveil.deferred import np
 from graphveil.graph.promises.bound import Bound
 from graphveil.graph.promises.hub_bound import HubBound
 from graphveil.statistics.changes.sensitivity import (
@@ -29,6 +27,9 @@ from graphveil.statistics.degrees import (
 )
 from graphveil.statistics.statistic import Domain, Statistic, register
 from graphveil.statistics.tallies import Counts, DegreeReach
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,9 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from graphveil.deferred import np
 from graphveil.errors import ParameterError
 from graphveil.graph.promises.bound import Bound
 from graphveil.graph.promises.hub_bound import HubBound
@@ -24,6 +22,9 @@ from graphveil.statistics.degrees import USE_DIRECTED, USE_UNDIRECTED, DegreeSta
 from graphveil.statistics.parameters import require_at_least, told, whole_number
 from graphveil.statistics.statistic import Domain, Statistic, register
 from graphveil.statistics.tallies import Counts, DegreeReach
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)

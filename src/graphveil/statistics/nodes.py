@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from graphveil.deferred import np
 from graphveil.graph.promises.bound import Bound
 from graphveil.statistics.changes.sensitivity import EVERY_MEASURE, PROOFS, Sensitivity
 from graphveil.statistics.statistic import Domain, Statistic, register
 from graphveil.statistics.tallies import Counts, NodeTally
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 @register

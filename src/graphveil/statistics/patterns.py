@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from graphveil.deferred import np
 from graphveil.errors import ParameterError
 from graphveil.graph.promises.bound import Bound
 from graphveil.statistics.changes.embedding_bound import copies_through_edge, copies_through_node
@@ -31,6 +29,9 @@ from graphveil.statistics.stars import InStars, OutStars, Stars
 from graphveil.statistics.statistic import Domain, Statistic, register
 from graphveil.statistics.tallies import Counts, PatternTally
 from graphveil.statistics.triangles import CyclicTriangles, TransitiveTriangles, Triangles
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 @register

@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-import numpy as np
-
+from graphveil.deferred import np
 from graphveil.errors import ParameterError
 from graphveil.graph.promises.bound import Bound
 from graphveil.graph.promises.hub_bound import HubBound

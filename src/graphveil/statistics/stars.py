@@ -6,17 +6,18 @@ from abc import ABC
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import comb
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from graphveil.deferred import np
 from graphveil.graph.promises.bound import Bound
 from graphveil.statistics.changes.sensitivity import Sensitivity, sensitivity_of_copies
 from graphveil.statistics.degrees import USE_DIRECTED, USE_UNDIRECTED, DegreeStatistic
 from graphveil.statistics.parameters import require_at_least, told, whole_number
 from graphveil.statistics.statistic import Domain, Statistic, register
 from graphveil.statistics.tallies import LARGEST, Counts, DegreeReach, checked
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from enum import Enum
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from graphveil.deferred import np
 from graphveil.errors import ParameterError
 from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
 from graphveil.graph.promises.hub_bound import HubBound
@@ -19,6 +17,9 @@ from graphveil.statistics.changes.sensitivity import EVERY_STATIC, Sensitivity, 
 from graphveil.statistics.changes.shape import Mass, Moves, Shape, TotalsShape
 from graphveil.statistics.parameters import WINDOW, Parameter, parameter_of, whole_number
 from graphveil.statistics.tallies import Counts, Tally
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = [
     "Domain",

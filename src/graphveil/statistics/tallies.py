@@ -9,16 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
+from graphveil.deferred import np
 from graphveil.errors import CountOverflowError
 from graphveil.graph.promises.bound import Direction
 from graphveil.statistics.changes.pattern_shape import Pattern
 
-Counts: TypeAlias = NDArray[np.int64]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Counts: TypeAlias = "NDArray[np.int64]"
 LARGEST = 2**63 - 1
 
 

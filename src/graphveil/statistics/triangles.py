@@ -6,15 +6,16 @@ from abc import ABC
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import comb
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from graphveil.deferred import np
 from graphveil.graph.promises.bound import Bound, InOutBound
 from graphveil.statistics.changes.sensitivity import Sensitivity, sensitivity_of_copies
 from graphveil.statistics.statistic import Domain, Statistic, register
 from graphveil.statistics.tallies import Counts, TriangleTally
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ def steps_due(promise: Promise, sealed: int) -> int | None:
 
 def _is_endless(promise: Promise) -> bool:
     """Whether nothing says which step is the last that has ended."""
-    from graphveil.calendar.times import Unit
+    from graphveil.calendar.units import Unit
 
     calendar = promise.calendar
     return calendar.unit == Unit.NUMBER and calendar.last_step is None

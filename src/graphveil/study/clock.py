@@ -25,11 +25,10 @@ def label_of(promise: Promise, step: int) -> str:
 def steps_ended(promise: Promise) -> int:
     """How many steps have ended by the clock; of a calendar without dates, all."""
     from graphveil.calendar.calendar import MOST_STEPS
-    from graphveil.calendar.times import Unit
+    from graphveil.calendar.units import Unit
 
     calendar = promise.calendar
     top = MOST_STEPS if calendar.last_step is None else calendar.last_step + 1
     if calendar.unit == Unit.NUMBER:
         return top
-    now = calendar.steps_of([datetime.now(UTC)])
-    return top if now.trouble is not None else int(now.steps[0])
+    return min(calendar.steps_before(datetime.now(UTC)), top)

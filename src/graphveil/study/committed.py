@@ -10,7 +10,8 @@ from graphveil.study.public.announcing import Told, require_agreeing_file, requi
 from graphveil.study.public.facts import Event
 from graphveil.study.public.public_part import Head, PublicPart
 from graphveil.study.storage.folder import Folder
-from graphveil.study.storage.store import Reading, Store, StoredSeries
+from graphveil.study.storage.reading import Reading, StoredSeries
+from graphveil.study.storage.store import Store
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,8 @@ from graphveil.study.records import segments
 from graphveil.study.records.growing import grown
 from graphveil.study.records.private_tables import write_table
 from graphveil.study.storage.keeping import plan_of, state_of
-from graphveil.study.storage.store import StoredSeries, Transaction
+from graphveil.study.storage.reading import StoredSeries
+from graphveil.study.storage.transaction import Transaction
 
 if TYPE_CHECKING:
     from graphveil.calendar.calendar import Calendar

@@ -14,16 +14,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from graphveil.deferred import Deferred
 from graphveil.engines import LocalEngine
 from graphveil.errors import BoundError, ParameterError, StudyError
-from graphveil.study import committed, publishing
+from graphveil.study import committed
 from graphveil.study.clock import label_of, steps_ended
 from graphveil.study.committed import Announced, Committed
-from graphveil.study.course import adoption, extension, opening
-from graphveil.study.course.adoption import Renewal
-from graphveil.study.course.extension import Extension, Further
-from graphveil.study.course.one_more_series import with_series
-from graphveil.study.course.opening import NO_PRICES, Prices
+from graphveil.study.course.prices import NO_PRICES, Prices
 from graphveil.study.ledger import NOTHING_SAID, Ledger, LedgerRow, ReadAs
 from graphveil.study.place import witness
 from graphveil.study.place.machine import Machine, require_code
@@ -31,15 +28,27 @@ from graphveil.study.promise import Promise, SeriesPromise
 from graphveil.study.public.announcing import announce, told
 from graphveil.study.public.facts import Event
 from graphveil.study.public.public_part import text_of
-from graphveil.study.publishing import Prepared
-from graphveil.study.records import adding
 from graphveil.study.storage.folder import Folder, make_folder, write_notes
-from graphveil.study.storage.store import Store, Transaction, now
+from graphveil.study.storage.store import Store, now
 from graphveil.whole_files import write_bytes
 
 if TYPE_CHECKING:
     from graphveil.engines import Engine
     from graphveil.graph.intake.records import Records
+    from graphveil.study import publishing
+    from graphveil.study.course import adoption, extension, one_more_series, opening
+    from graphveil.study.course.adoption import Renewal
+    from graphveil.study.course.extension import Extension, Further
+    from graphveil.study.publishing import Prepared
+    from graphveil.study.records import adding
+    from graphveil.study.storage.transaction import Transaction
+else:  # who only looks at a study plans, counts and draws nothing
+    adoption = Deferred("graphveil.study.course.adoption")
+    extension = Deferred("graphveil.study.course.extension")
+    one_more_series = Deferred("graphveil.study.course.one_more_series")
+    opening = Deferred("graphveil.study.course.opening")
+    publishing = Deferred("graphveil.study.publishing")
+    adding = Deferred("graphveil.study.records.adding")
 
 
 TOGETHER = 64  # steps that are sealed in one transaction; a kill loses no more work than that
@@ -207,7 +216,7 @@ class Study:
         """Open a series from the next step on, for a share of what is left of the budget."""
         with self._writing() as (transaction, opened):
             ledger = opened.ledger
-            wider = with_series(ledger, series.model_dump())
+            wider = one_more_series.with_series(ledger, series.model_dump())
             if wider.series.projection is None:
                 publishing.require_kept_so_far(self.folder, ledger, self.engine)
             opening.open_series(

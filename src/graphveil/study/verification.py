@@ -28,8 +28,8 @@ from graphveil.study.public.facts import Event, ReleaseMade
 from graphveil.study.records import segments
 from graphveil.study.records.private_tables import checked
 from graphveil.study.storage.keeping import state_of
+from graphveil.study.storage.reading import StoredSeries
 from graphveil.study.storage.soundness import Releases, require_sound, require_tables_agree
-from graphveil.study.storage.store import StoredSeries
 from graphveil.study.study import Study
 
 _Stated: TypeAlias = tuple[LedgerRow, str]
@@ -68,7 +68,7 @@ def verify(study: Study) -> Iterator[Check]:
     public = told(study.folder)
     with study.store.reading() as committed:
         ledger = committed.ledger()  # which checks the private chain
-        sound = committed.require_sound(require_sound)  # a table may be gone
+        sound = study.store.require_sound(require_sound)  # a table may be gone
         subject = _Subject(study, public, ledger, committed.series(), committed.releases())
     yield Check("the ledger's chain", f"{len(ledger.rows)} rows, each chained to those before")
     yield Check("the ledger database", sound)

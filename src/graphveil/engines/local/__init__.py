@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from graphveil.engines.counts import ExactCounts, extent, require_earlier
 from graphveil.errors import ParameterError
 from graphveil.graph.promises.bound import Bound
-from graphveil.graph.sequence import GraphSequence
 from graphveil.statistics.statistic import Statistic
+
+if TYPE_CHECKING:
+    from graphveil.graph.sequence import GraphSequence
 
 
 @dataclass(frozen=True)

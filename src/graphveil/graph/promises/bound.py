@@ -9,15 +9,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
+from graphveil.deferred import np
 from graphveil.errors import ParameterError
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 Direction: TypeAlias = Literal["total", "out", "in"]
-NodeDegrees: TypeAlias = NDArray[np.integer]
+NodeDegrees: TypeAlias = "NDArray[np.integer]"
 
 
 BoundLike: TypeAlias = "Bound | int | tuple[int, int]"

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from graphveil.calendar.calendar import Calendar
 from graphveil.calendar.phrases import MONTHS
-from graphveil.calendar.time_text import DAY
-from graphveil.calendar.times import Unit
+from graphveil.calendar.units import DAY, Unit
 
 Integers = NDArray[np.int64]
 # Which steps have a tick, and what is written at one of them.

@@ -18,7 +18,8 @@ from graphveil.planning import going_on
 from graphveil.series import state as states
 from graphveil.study.clock import label_of
 from graphveil.study.committed import Committed
-from graphveil.study.course.opening import NO_PRICES, Prices, require_payable
+from graphveil.study.course.opening import require_payable
+from graphveil.study.course.prices import NO_PRICES, Prices
 from graphveil.study.course.replanned import Replanned
 from graphveil.study.ledger import Ledger
 from graphveil.study.place.machine import Machine
@@ -27,7 +28,8 @@ from graphveil.study.promise import Promise
 from graphveil.study.public.chain import canonical, digest
 from graphveil.study.public.facts import RenewedSeries, Software, StudyAdopted
 from graphveil.study.storage.keeping import plan_of, state_of
-from graphveil.study.storage.store import StoredSeries, Transaction
+from graphveil.study.storage.reading import StoredSeries
+from graphveil.study.storage.transaction import Transaction
 
 LONGEST_REASON = 1000  # characters
 

@@ -17,14 +17,16 @@ from graphveil.noise.release_noise import measurement
 from graphveil.planning import going_on
 from graphveil.study.clock import label_of
 from graphveil.study.committed import Committed
-from graphveil.study.course.opening import Prices, require_payable
+from graphveil.study.course.opening import require_payable
+from graphveil.study.course.prices import Prices
 from graphveil.study.course.replanned import Replanned
 from graphveil.study.ledger import Ledger
 from graphveil.study.promise import Promise
 from graphveil.study.public.chain import canonical, digest
 from graphveil.study.public.facts import ExtendedSeries, Software, StudyExtended
 from graphveil.study.storage.keeping import plan_of
-from graphveil.study.storage.store import StoredSeries, Transaction
+from graphveil.study.storage.reading import StoredSeries
+from graphveil.study.storage.transaction import Transaction
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from fractions import Fraction
 from itertools import groupby
 from operator import itemgetter
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING
 
 from graphveil.errors import BudgetError, ParameterError, StudyError, nearest_name
 from graphveil.factorisations.objectives import PLAIN
@@ -21,6 +20,7 @@ from graphveil.series import state as states
 from graphveil.statistics.changes.sensitivity import PROOFS
 from graphveil.statistics.parameters import STEPS
 from graphveil.statistics.statistic import registered
+from graphveil.study.course.prices import Prices
 from graphveil.study.ledger import Ledger
 from graphveil.study.limits import require_limits
 from graphveil.study.promise import Promise, SeriesPromise
@@ -36,13 +36,11 @@ from graphveil.study.public.facts import (
     Software,
     StudyOpened,
 )
-from graphveil.study.storage.store import StoredSeries, Transaction
+from graphveil.study.storage.reading import StoredSeries
 
 if TYPE_CHECKING:
     from graphveil.noise.laws import NoiseLaw
-
-Prices: TypeAlias = Mapping[str, Fraction]  # ε of some series, by name
-NO_PRICES: Final[Prices] = MappingProxyType({})
+    from graphveil.study.storage.transaction import Transaction
 
 
 def open_study(transaction: Transaction, promise: Promise) -> None:

@@ -12,13 +12,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from enum import Enum
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from graphveil.errors import IntegrityError
 from graphveil.study.ledger import LedgerRow
 from graphveil.study.place.machine import Machine, Mark, SeenRow
 from graphveil.study.public.facts import Event
-from graphveil.study.storage.store import Reading, Store, Transaction
+from graphveil.study.storage.reading import Reading
+from graphveil.study.storage.store import Store
+
+if TYPE_CHECKING:
+    from graphveil.study.storage.transaction import Transaction
 
 Admission: TypeAlias = "Callable[[Machine, Transaction, Lineage], object]"
 BEGINNINGS = (Event.STUDY_OPENED, Event.STUDY_ADOPTED, Event.STUDY_HANDED_OVER)

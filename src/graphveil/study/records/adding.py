@@ -24,7 +24,7 @@ from graphveil.study.public.facts import Event
 from graphveil.study.records.batches import Pending
 from graphveil.study.records.growing import sealed_and_waiting
 from graphveil.study.records.private_tables import write_list, write_table
-from graphveil.study.storage.store import Transaction
+from graphveil.study.storage.transaction import Transaction
 
 if TYPE_CHECKING:
     import polars as pl

@@ -1,31 +1,23 @@
-"""Databases: how one is reached, with its failures in words, and how one writer is let in.
+"""Databases: how one is looked into, with its failures in words.
 
-Writers wait for each other: by BEGIN IMMEDIATE in SQLite, by an advisory lock in PostgreSQL. Who
-holds up the others is told after a while.
+Writers, and readers of a server, come through `sql_engines`.
 """
 
 from __future__ import annotations
 
-import logging
 import os
-import socket
+import sqlite3
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from functools import partial
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-import sqlalchemy as sa
-from sqlalchemy import exc
-
-from graphveil.errors import ParameterError, StorageError
+from graphveil.errors import StorageError
 from graphveil.study.storage import waiting
 from graphveil.study.storage.folder import OWNER_ONLY_FILE
 
-LONGEST_NAME = 63  # that PostgreSQL keeps of a client
-_LOGGED_AS = "graphveil"
-# Where a pipeline logs everything, SQLAlchemy would write down the rows: true counts and noise.
-logging.getLogger(f"sqlalchemy.engine.Engine.{_LOGGED_AS}").setLevel(logging.WARNING)
+SQLITE = "sqlite:///"  # before the name of a file
 
 
 @contextmanager
@@ -33,9 +25,11 @@ def in_words() -> Iterator[None]:
     """What a driver says, without its statements and values, which are secrets."""
     try:
         yield
-    except exc.NoSuchModuleError as error:
-        raise StorageError("this kind of database is not supported; use PostgreSQL.") from error
-    except (exc.SQLAlchemyError, ModuleNotFoundError, UnicodeError) as error:
+    except Exception as error:
+        if not _is_of_a_driver(error):
+            raise
+        if type(error).__name__ == "NoSuchModuleError":
+            raise StorageError("this kind of database is not supported; use PostgreSQL.") from error
         cause = str(getattr(error, "orig", None) or error).splitlines()[0]
         raise StorageError(
             f"the ledger database failed: {cause}. What was committed is safe; fix the cause, "
@@ -43,126 +37,41 @@ def in_words() -> Iterator[None]:
         ) from error
 
 
+def _is_of_a_driver(error: Exception) -> bool:
+    """Whether it came from a database; SQLAlchemy has raised nothing before it was imported."""
+    if isinstance(error, sqlite3.Error | ModuleNotFoundError | UnicodeError):
+        return True
+    alchemy = sys.modules.get("sqlalchemy.exc")
+    return alchemy is not None and isinstance(error, alchemy.SQLAlchemyError)
+
+
 def made(url: str) -> str:
     """Make an SQLite file that only its owner may read, before anything is in it."""
-    if url.startswith("sqlite:///"):
+    if url.startswith(SQLITE):
         flags = os.O_CREAT | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0)
-        descriptor = os.open(url.removeprefix("sqlite:///"), flags, OWNER_ONLY_FILE)
+        descriptor = os.open(url.removeprefix(SQLITE), flags, OWNER_ONLY_FILE)
         os.fchmod(descriptor, OWNER_ONLY_FILE)  # its journal takes the same permissions
         os.close(descriptor)
     return url
 
 
-def engine_at(url: str) -> sa.Engine:
-    """How the database at a URL is reached; SQLite where it names a file."""
-    if not url.startswith("sqlite:///"):
-        return _postgresql(url)
-    # Not parsed as a URL: the name of a folder may have a ? or % in it.
-    place = sa.URL.create("sqlite", database=url.removeprefix("sqlite:///"))
-    engine = _discreet(place, connect_args={"timeout": waiting.PATIENCE})
-    sa.event.listen(engine, "connect", _sqlite_settings)
-    sa.event.listen(engine, "begin", _sqlite_begin)
-    return engine
+@contextmanager
+def look_into(url: str) -> Iterator[sqlite3.Connection]:
+    """One moment of an SQLite file; nothing is changed."""
+    with closing(sqlite3.connect(url.removeprefix(SQLITE), timeout=waiting.PATIENCE)) as connection:
+        sqlite_settings(connection)
+        connection.execute("BEGIN")
+        yield connection
+        connection.rollback()
 
 
-def _discreet(url: str | sa.URL, **options: Any) -> sa.Engine:
-    """An engine that shows no values, neither in errors nor in logs."""
-    return sa.create_engine(
-        url, poolclass=sa.NullPool, hide_parameters=True, logging_name=_LOGGED_AS, **options
-    )
-
-
-def _sqlite_settings(connection: Any, _: object) -> None:
+def sqlite_settings(connection: Any, _: object = None) -> None:
     """Durable before it is reported; a truncated journal is synced too, a deleted one is not."""
-    connection.isolation_level = None  # BEGIN is ours, see below
+    connection.isolation_level = None  # BEGIN is ours
     for pragma in ("synchronous = FULL", "journal_mode = TRUNCATE", "foreign_keys = ON"):
         connection.execute(f"PRAGMA {pragma}")
 
 
-def _sqlite_begin(connection: sa.Connection) -> None:
-    if connection.get_execution_options().get("reading", False):
-        connection.exec_driver_sql("BEGIN")
-        return
-    # SQLite itself would wait in silence, and hear no Ctrl-C meanwhile.
-    connection.exec_driver_sql("PRAGMA busy_timeout = 0")
-    note = note_beside(connection.engine)
-    waiting.wait_for(partial(_begun, connection), partial(waiting.noted_holder, note))
-    connection.exec_driver_sql(f"PRAGMA busy_timeout = {waiting.PATIENCE * 1000:.0f}")
-
-
-def _begun(connection: sa.Connection) -> bool:
-    """Begin to write, unless somebody else does."""
-    try:
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
-    except exc.OperationalError as error:
-        if "locked" not in str(error.orig):
-            raise
-        return False
-    return True
-
-
-def note_beside(engine: sa.Engine) -> Path:
+def note_beside(database: str) -> Path:
     """Where the one writer of an SQLite database says who it is."""
-    return Path(f"{engine.url.database}-writer")
-
-
-def _postgresql(url: str) -> sa.Engine:
-    parsed = _address(url)
-    if parsed.drivername in ("postgres", "postgresql"):
-        parsed = parsed.set(drivername="postgresql+psycopg")
-    name = f"{waiting.running_command()}, process {os.getpid()} on {socket.gethostname()}"
-    engine = _discreet(parsed, connect_args={"application_name": name[:LONGEST_NAME]})
-    sa.event.listen(engine, "begin", _postgresql_begin)
-    return engine
-
-
-def _address(url: str) -> sa.URL:
-    """A URL, parsed; what cannot be read is not repeated: a password may be in it."""
-    with suppress(ValueError, exc.ArgumentError):
-        parsed = sa.make_url(url)
-        if "@" not in (parsed.host or ""):  # else the end of a password is taken for a host
-            return parsed
-    raise ParameterError(
-        "database",
-        "is not the URL of a database",
-        hint="It looks like postgresql://user:password@host/name; write @ in a password as %40.",
-    )
-
-
-def _postgresql_begin(connection: sa.Connection) -> None:
-    """Readers see one moment; writers wait for each other, separately for each schema."""
-    if connection.get_execution_options().get("reading", False):
-        connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-        return
-    # Whatever the server's default is: behind the lock, the writer has to see the newest.
-    connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE")
-    connection.exec_driver_sql("SET LOCAL synchronous_commit = on")
-    waiting.wait_for(partial(_let_in, connection), partial(_holder, connection))
-
-
-def _let_in(connection: sa.Connection) -> bool:
-    """Take the one lock of the schema, unless somebody else has it."""
-    return bool(connection.exec_driver_sql(f"SELECT pg_try_advisory_xact_lock({_KEY})").scalar())
-
-
-def _holder(connection: sa.Connection) -> str:
-    """Who has it, as far as the server lets us see that."""
-    connection.exec_driver_sql("SAVEPOINT looking")
-    try:
-        found = connection.exec_driver_sql(_WHO_HOLDS).first()
-    except exc.DBAPIError:
-        found = None
-    connection.exec_driver_sql("ROLLBACK TO SAVEPOINT looking")
-    return waiting.SOMEBODY if found is None else " ".join(str(part) for part in found if part)
-
-
-_KEY = "hashtext(current_schema()), 4471"
-_WHO_HOLDS = """
-SELECT coalesce(nullif(activity.application_name, ''), 'backend ' || activity.pid),
-       'of ' || activity.usename,
-       'since ' || to_char(activity.xact_start AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
-FROM pg_locks AS held JOIN pg_stat_activity AS activity USING (pid)
-WHERE held.locktype = 'advisory' AND held.granted AND held.objid = 4471
-  AND held.classid = hashtext(current_schema())::oid
-  AND held.database = (SELECT oid FROM pg_database WHERE datname = current_database())
-"""
+    return Path(f"{database}-writer")

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from graphveil.errors import IntegrityError, ParameterError
 from graphveil.planning.plan import Plan
 from graphveil.series.state import SeriesState
-from graphveil.study.storage.store import StoredSeries
+from graphveil.study.storage.reading import StoredSeries
 
 Read = TypeVar("Read")
 # Whatever plain data of another form can lead to.

@@ -17,7 +17,7 @@ from graphveil.study.ledger import Ledger
 from graphveil.study.public.facts import Event
 from graphveil.study.storage import server_schema
 from graphveil.study.storage.keeping import plan_of, state_of
-from graphveil.study.storage.store import StoredSeries
+from graphveil.study.storage.reading import StoredSeries
 
 Releases = frozenset[tuple[str, int, int]]
 _RESTORE = "Restore the newest backup of the private folder."

@@ -1,0 +1,126 @@
+"""Reading: what was committed, at one moment, asked in plain SQL that every database understands.
+
+Most commands only look. SQLite answers them by the standard library; who writes, or keeps a study
+on a server, does so through SQLAlchemy, which takes longer to import than a look does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from graphveil.errors import IntegrityError
+from graphveil.study.ledger import Ledger, LedgerRow, require_chain
+from graphveil.study.public.facts import Event
+
+VERSION = 2  # of the tables; since 2, machines and databases bear witness
+_ROW = "SELECT number, at, event, public, private, salt, hash FROM ledger"
+_NEWEST = "ORDER BY number DESC LIMIT 1"
+
+
+@dataclass(frozen=True)
+class StoredSeries:
+    """A series as it is kept: its plan, and its state, which is a secret."""
+
+    plan: str
+    state: str = field(repr=False)
+
+    @classmethod
+    def found(cls, name: object, plan: object, state: object) -> StoredSeries:
+        """What a database has in its columns, where anything may stand."""
+        if isinstance(name, str) and isinstance(plan, str) and isinstance(state, str):
+            return cls(plan, state)
+        raise IntegrityError(
+            "the table of series in the ledger database holds something else than text. Restore "
+            "the newest backup of the private folder."
+        )
+
+
+class Source(Protocol):
+    """A connection that sees one moment."""
+
+    def ask(self, query: str, /, **values: Any) -> Sequence[Sequence[Any]]:
+        """The rows that answer a query, in which each value is named by a colon."""
+
+    def home(self) -> str | None:
+        """Which tables these are, by what a copy cannot share with them; None of SQLite."""
+
+
+class Reading:
+    """What was committed, at one moment."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+
+    def ledger(self) -> Ledger:
+        """All rows, once their chain is found whole."""
+        found = self._source.ask(f"{_ROW} ORDER BY number")
+        rows = tuple(LedgerRow.stored(*row) for row in found)
+        require_chain(rows)
+        return Ledger(rows)
+
+    def last_hash(self) -> str | None:
+        """The hash of the newest row."""
+        return self._text(f"SELECT hash FROM ledger {_NEWEST}")
+
+    def hash_of(self, number: int) -> str | None:
+        """The hash of a row; None if there is no such row."""
+        return self._text("SELECT hash FROM ledger WHERE number = :number", number=number)
+
+    def newest(self, *events: Event) -> LedgerRow | None:
+        """The newest row, or that of some kinds."""
+        kinds = {f"kind_{place}": event.value for place, event in enumerate(events)}
+        listed = ", ".join(f":{each}" for each in kinds)
+        return self._newest(f"WHERE event IN ({listed})" if kinds else "", **kinds)
+
+    def newest_told(self) -> LedgerRow | None:
+        """The newest row that the public is told."""
+        return self._newest("WHERE public IS NOT NULL")
+
+    def _newest(self, which: str, **values: Any) -> LedgerRow | None:
+        found = self._source.ask(f"{_ROW} {which} {_NEWEST}", **values)
+        return LedgerRow.stored(*found[0]) if found else None
+
+    def is_witnessed(self) -> bool:
+        """Whether it was written by a graphveil that lets machines and databases bear witness."""
+        return int(self.about("version") or 0) >= 2
+
+    def is_at_home(self) -> bool | None:
+        """Whether the tables are where they were opened; None of SQLite, which cannot tell."""
+        home = self._source.home()
+        return None if home is None else home == self.about("home")
+
+    def about(self, key: str) -> str | None:
+        """What the database says about itself."""
+        return self._text("SELECT value FROM about WHERE key = :key", key=key)
+
+    def series(self) -> dict[str, StoredSeries]:
+        """Every series by name."""
+        found = self._source.ask("SELECT name, plan, state FROM series")
+        return {name: StoredSeries.found(name, plan, state) for name, plan, state in found}
+
+    def releases(self) -> frozenset[tuple[str, int, int]]:
+        """Series, step and row of every release that was entered."""
+        found = self._source.ask('SELECT series, step, "row" FROM releases')
+        return frozenset((series, step, row) for series, step, row in found)
+
+    def _text(self, query: str, **values: Any) -> str | None:
+        found = self._source.ask(query, **values)
+        return found[0][0] if found else None
+
+
+@dataclass(frozen=True)
+class SqliteSource:
+    """An SQLite file, by the standard library's own driver."""
+
+    connection: Any  # of sqlite3, whose stubs let `execute` take anything
+
+    def ask(self, query: str, /, **values: Any) -> Sequence[Sequence[Any]]:
+        """The rows that answer a query."""
+        rows: list[Sequence[Any]] = self.connection.execute(query, values).fetchall()
+        return rows
+
+    def home(self) -> str | None:
+        """SQLite knows nothing of where it is."""
+        return None

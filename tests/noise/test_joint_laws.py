@@ -251,11 +251,51 @@ def test_variances_and_tails_of_every_combination(law: JointLaw) -> None:
 def exact(law: JointLaw, weights: tuple[int, ...]) -> bool:
     """A release, or the difference of two, in whatever unit; or a bend."""
     if isinstance(law, MovesNoise):  # of differences: steps that follow each other, added up
-        return len({each for each in weights if each}) == 1
+        return len({abs(each) for each in weights if each}) == 1
     used = [each for each in weights if each]
     if isinstance(law, RangeNoise) and sum(used) != 0:
         used.append(-sum(used))  # of w_0
     return len(used) == 1 or (len(used) == 2 and sum(used) == 0) or is_bend(used)
+
+
+@pytest.mark.parametrize("law", LAWS, ids=str)
+def test_what_an_entry_shares_with_another_is_their_covariance(law: JointLaw) -> None:
+    vectors = np.array(list(enumerated(law)))
+    chances = np.array(list(enumerated(law).values()))
+    single, shared = law.spread()
+    assert single == pytest.approx((chances * vectors[:, 0] ** 2).sum(), rel=1e-6)
+    if law.steps > 1:
+        together = (chances * vectors[:, 0] * vectors[:, -1]).sum()
+        assert shared == pytest.approx(together, rel=1e-6, abs=1e-9)
+    else:
+        assert shared == 0
+
+
+@pytest.mark.parametrize("law", LAWS, ids=str)
+def test_nothing_is_said_to_be_beyond_a_width_with_no_probability(law: JointLaw) -> None:
+    """Every probability of being outside is rounded up, however far that is."""
+    for weights in combinations(law.steps):
+        assert law.combination(np.array(weights)).outside(10**6) >= MARGIN
+
+
+@pytest.mark.parametrize(("fewer", "more"), [(1, 1), (2, 1), (1, 4), (3, 3)])
+@pytest.mark.parametrize("scale", [Fraction(1, 2), Fraction(3)])
+def test_some_moves_less_others_have_their_law(fewer: int, more: int, scale: Fraction) -> None:
+    """That of both sums, the difference x and the whole 0, from their common waves."""
+    law, size = MovesNoise(scale, 6), 512
+    turns = 2 * np.pi / size * np.arange(size)
+    ahead, whole = turns[:, None], turns[None, :]
+    each = DiscreteLaplace(scale).characteristic
+    waves = (
+        each(whole + ahead) ** more
+        * each(whole - ahead) ** fewer
+        * each(whole) ** (7 - fewer - more)
+    )
+    expected = np.fft.fft(waves.sum(axis=1)).real[: size // 2]
+    found = law.of_signed(fewer, more)
+    length = min(len(found), len(expected))
+    assert length > 40
+    assert found[:length] / found[0] == pytest.approx(expected[:length] / expected[0], abs=1e-9)
 
 
 @pytest.mark.parametrize("law", LAWS, ids=str)

@@ -127,6 +127,52 @@ def test_all_ways_to_write_a_sum_are_equally_likely(total: int, parts: int) -> N
     assert outcomes(partial(_composition, total, parts)) == shares(ways)
 
 
+@dataclass
+class Counting:
+    """Geometric numbers that are all 1, and uniform ones that are as large as they may be."""
+
+    rate: Fraction = Fraction(1, 2)
+
+    def geometric(self, count: int) -> list[int]:
+        return [1] * count
+
+    def below(self, number: int) -> int:
+        return number - 1
+
+
+def asked_for(
+    law: JointLaw, used: list[int], monkeypatch: pytest.MonkeyPatch
+) -> tuple[Vector, list[int]]:
+    """The weights of which a rest asks for an index, which is 1 then; and the rest."""
+    asked: list[Vector] = []
+
+    def first(weights: Vector, rate: Fraction, chance: object, *, odds: bool = False) -> int:
+        assert (rate, odds) == (Fraction(1, 2), True)
+        asked.append(weights)
+        return 1
+
+    monkeypatch.setattr(joint_samplers, "weighted_index", first)
+    rest = draw_rest(law, used, Counting())
+    return asked[0], rest
+
+
+@pytest.mark.parametrize("steps", [3, 5, 9])
+def test_the_core_of_a_rest_has_as_many_ways_as_there_are_rests(
+    steps: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Σ weights[j]·C(s, j) is the number of ways with a core that is s larger than it must be."""
+    left = steps - 2
+    weights, rest = asked_for(RangeNoise(Fraction(2), steps), [2, -1], monkeypatch)
+    for s in range(2 * steps):
+        ways = sum(each * comb(s, j) for j, each in enumerate(weights))
+        assert ways == (s + 1) * (s + 4) ** left
+    assert rest == [-1 - 3 + 6] * left  # 1 + two geometric numbers apart, all of it below
+    weights, rest = asked_for(BoxNoise(Fraction(2), steps), [3, -1], monkeypatch)
+    for s in range(2 * steps):
+        assert sum(each * comb(s, j) for j, each in enumerate(weights)) == (2 * s + 7) ** left
+    assert rest == [6] * left
+
+
 @pytest.mark.parametrize("seed", range(9))
 def test_a_large_sum_is_written_as_one_too(seed: int) -> None:
     random = Random(seed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil, log
 
@@ -24,6 +25,7 @@ from graphveil.noise.noise_sum import (
     Term,
     _characteristic,
     _last_angle,
+    _Waves,
 )
 
 Floats = NDArray[np.float64]
@@ -124,6 +126,22 @@ def test_a_characteristic_function_is_the_product_over_the_weights(law: Law) -> 
     assert both == pytest.approx(np.exp(slowly) * more, rel=1e-9, abs=1e-15)
 
 
+def test_how_many_values_are_computed_at_a_time_makes_no_difference(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    term, angles = Term.of(LAPLACE, np.array([0.5, 1.0, 3.0])), np.linspace(0, 3, 7)
+    at_once = term.log_characteristic(angles)
+    monkeypatch.setattr(noise_sum, "CELLS", 1)
+    assert term.log_characteristic(angles) == pytest.approx(at_once, abs=1e-15)
+    assert Term.of(LAPLACE, np.zeros(2)).log_characteristic(angles).tolist() == [0.0] * 7
+
+
+def test_a_frequency_that_a_law_does_not_have_is_nothing() -> None:
+    """And no warning, which would be an error here."""
+    wide = Term.of(DiscreteGaussian(Fraction(10**4)), np.ones(1))
+    assert wide.log_characteristic(np.array([0.0, np.pi])).tolist() == [0.0, -np.inf]
+
+
 @pytest.mark.parametrize("law", [LAPLACE, GAUSSIAN])
 def test_a_moment_is_the_product_over_the_weights(law: Law) -> None:
     term, weights = many(law)
@@ -212,6 +230,7 @@ def test_a_mesh_is_the_smallest_that_fits_all_weights(
         ([(LAPLACE, 1)], 1),
         ([(LAPLACE, 3), (GAUSSIAN, 2)], 4),
         ([(GAUSSIAN, 5), (GAUSSIAN, 1)], 3),
+        ([(GAUSSIAN, 25), (LAPLACE, 7)], 60),
         ([(LAPLACE, 7), (LAPLACE, 5)], 100),  # too fine for a lattice
         ([(GAUSSIAN, 43)], 101),
     ],
@@ -244,6 +263,82 @@ def test_a_half_width_is_the_first_width_that_holds(
     assert width == 0 or made.outside(width - 1) > allowed
 
 
+def test_a_width_that_holds_just_so_often_holds() -> None:
+    made = noise(DiscreteLaplace(Fraction(20)), 1.0)
+    for width in range(9):
+        allowed = made.outside(width)  # at least a half, so that 1 − allowed is exact
+        assert allowed > 0.5
+        assert made.half_width(Fraction(1 - allowed)) == width
+
+
+@pytest.mark.parametrize("weights", [(1.0,), (0.07, 0.05)])
+def test_the_margin_is_part_of_what_has_to_hold(weights: tuple[float, ...]) -> None:
+    made = noise(DiscreteLaplace(Fraction(30)), *weights)
+    for width in (1, 3, 6):
+        level = Fraction(1) - Fraction(made.outside(width) - MARGIN / 2)
+        found = made.half_width(level)
+        assert found > width
+        assert made.outside(found) <= 1 - float(level)
+    assert MARGIN == 1e-9 == pytest.approx(made.outside(10**6))
+
+
+OFF = [
+    ([(LAPLACE, 7), (LAPLACE, 5)], 100),
+    ([(GAUSSIAN, 43)], 101),
+    ([(DiscreteGaussian(Fraction(400)), 30), (LAPLACE, 1)], 7),
+]
+
+
+def waves(
+    rows: list[tuple[Law, int]], mesh: int, unit: int, least: Fraction, smoothing: float
+) -> _Waves:
+    made = NoiseSum.of([(law, np.array([weight / mesh])) for law, weight in rows])
+    return _Waves.of(made.terms, made._reach, unit, least, smoothing)
+
+
+@pytest.mark.parametrize(("rows", "mesh"), OFF)
+@pytest.mark.parametrize("unit", [1, 3])
+@pytest.mark.parametrize("least", [Fraction(1), HALF, -HALF])
+@pytest.mark.parametrize("smoothing", [1e-5, 0.01, 0.1])
+def test_waves_add_up_to_the_law_with_a_normal_error(
+    rows: list[tuple[Law, int]], mesh: int, unit: int, least: Fraction, smoothing: float
+) -> None:
+    """P(|S + error| ≥ x) at every x, by enumeration of S; and the error is as large as is paid."""
+    made = waves(rows, mesh, unit, least, smoothing)
+    spread = (float(least) / unit - made.start) / noise_sum.SHORTENING
+    needed = 8 * made.length / (2 * np.pi * noise_sum.ANGLES)
+    assert spread == pytest.approx(max(noise_sum.LEAST_SMOOTHING, smoothing, needed), rel=1e-9)
+    exact = spread_out(rows, 200)
+    places = (np.arange(len(exact)) - len(exact) // 2) / mesh / unit
+    seen = made.everywhere()
+    assert len(seen) == made.number
+    for place in {*range(min(8, made.number)), made.number // 2, made.number - 1}:
+        point = place + made.start
+        out = ndtr((-point - places) / spread) + ndtr((places - point) / spread)
+        truth = float((exact * out).sum()) if point > 0 else 1.0
+        assert seen[place] == pytest.approx(truth, abs=2e-10)
+        assert made.at(place) == pytest.approx(truth, abs=2e-10)
+    assert (seen[: max(0, ceil(-made.start))] == 1).all()
+
+
+def test_waves_go_on_until_the_normal_error_ends_them() -> None:
+    made = waves([(DiscreteLaplace(Fraction(1, 9)), 1)], 9, 1, Fraction(1), 0.01)
+    last = 2 * np.pi / made.length * len(made.sizes)
+    assert 8 / 0.01 <= last <= 8 / 0.01 + 2 * np.pi / made.length
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_the_first_width_below_a_chance_is_found_in_both_ways(many: bool) -> None:
+    made = waves(*OFF[2], 1, Fraction(1), 0.1)
+    silent = np.zeros(5 * made.length if many else 0)
+    made = replace(made, sizes=np.append(made.sizes[: 2 * made.length], silent))
+    assert (len(made.sizes) > 4 * made.length) == many
+    values = made.everywhere() if many else np.array([made.at(w) for w in range(made.number)])
+    for chance in (0.9, 0.5, 0.01, 1e-5, *values[:8].tolist()):
+        assert made.first_below(chance) == int(np.flatnonzero(values <= chance)[0])
+    assert made.first_below(-1.0) == made.number
+
+
 @pytest.mark.parametrize("scale", [2_000, 30_000])
 def test_far_noise_is_told_in_larger_units(scale: int) -> None:
     """Off the lattice; in one unit as at its beginning, and never too little."""
@@ -270,6 +365,10 @@ def test_a_lattice_that_is_too_large_is_not_made() -> None:
     assert not wide._on_lattice
     assert 2 * wide._reach > LARGEST_LATTICE
     assert wide.half_width(HALF) == pytest.approx(18_000 * log(2), rel=0.01)
+    assert wide.outside(18_000) == pytest.approx(np.exp(-1), rel=0.01)
+    fine = noise(DiscreteLaplace(Fraction(400)), 65 / 64)
+    assert fine._mesh == 64
+    assert not fine._on_lattice
 
 
 @pytest.mark.parametrize(
@@ -279,6 +378,8 @@ def test_a_lattice_that_is_too_large_is_not_made() -> None:
         (DiscreteGaussian(Fraction(25)), [0.3, 0.2]),
         (LAPLACE, [1.0] * 60),
         (LAPLACE, [1.0] * 60 + [0.01] * 50),
+        (LAPLACE, [0.3, *[0.01] * 9_000]),
+        (LAPLACE, np.linspace(0.001, 1.0, 900).tolist()),
     ],
 )
 def test_angles_end_where_the_rest_is_negligible(law: Law, weights: list[float]) -> None:

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -99,6 +99,8 @@ def test_a_sum_is_never_beyond_a_width_more_often_than_it_says(
 
 
 @given(halves, halves)
+@example([2 ** (50 - k) for k in range(50)], [1, 1])  # of which the end is negligible
+@example([2 ** (50 - k) for k in range(50)], [3 ** (20 - k) for k in range(20)])
 def test_the_sum_of_laws_that_are_known_is_known_but_for_one_side(
     first: list[int], second: list[int]
 ) -> None:
@@ -106,6 +108,7 @@ def test_the_sum_of_laws_that_are_known_is_known_but_for_one_side(
     both, one = tails(first) + tails(second), whole(first)
     chances = np.convolve(one, whole(second))
     for width in range(len(first) + len(second) + 2):
+        assert both.outside(width) >= min(1.0, beyond(chances, width))
         truth = beyond(chances, width) + beyond(one, width)
         assert both.outside(width) <= min(1.0, truth + 4 * MARGIN)
 

@@ -195,16 +195,16 @@ class MovesNoise(JointLaw):
         It is Σ over a: P(fewer Laplaces add up to a)·P(more to a + x)·P(the rest to −2a − x).
         """
         halves = self._sums(fewer, more, self.steps + 1 - fewer - more)
-        least, most, rest = (np.concatenate([half[:0:-1], half]) for half in halves)
         reach = len(halves[0]) - 1
+        least, most, rest = (
+            np.pad(np.concatenate([half[:0:-1], half]), margin)  # so that every slice is there
+            for half, margin in zip(halves, (0, reach, 2 * reach), strict=True)
+        )
         chances = np.zeros(reach + 1)
         for place in np.flatnonzero(least > NEGLIGIBLE * least.max()).tolist():
-            a = place - reach
-            first, last = max(0, -a - reach, -2 * a - reach), min(reach - max(a, 0), reach - 2 * a)
-            end = max(first, last + 1)
-            # Slices, as they are read in one go; the rest is as likely to be −2a − x as 2a + x.
-            here, there = (slice(at + first, at + end) for at in (reach + a, reach + 2 * a))
-            chances[first:end] += least[place] * most[here] * rest[there]
+            # a + x and 2a + x for all x, a = place − reach; −2a − x is as likely as 2a + x.
+            here, there = (slice(at, at + reach + 1) for at in (place + reach, 2 * place + reach))
+            chances += least[place] * most[here] * rest[there]
         return chances
 
     def _sums(self, *counts: int) -> tuple[Floats, ...]:

@@ -217,7 +217,7 @@ class NoiseSum:
 
     @cached_property
     def _unit(self) -> int:
-        return 1 if self._on_lattice else ceil(max(self._reach, 1) / MOST_WIDTHS)
+        return 1 if self._on_lattice else ceil(self._reach / MOST_WIDTHS)
 
     @cached_property
     def _mesh(self) -> int | None:
@@ -270,9 +270,8 @@ def _last_angle(terms: tuple[Term, ...], spacing: float, number: int) -> int:
     The characteristic function of a law falls up to π, and nothing else in the product exceeds 1.
     """
     falling = [term.part(term.above(pi / (spacing * number))) for term in terms]
-    falling = [term for term in falling if len(term.weights)]
     first = 8
-    while falling and first < number:
+    while first < number:
         tried = first * 16 ** np.linspace(0, 1, 13)
         log_value = np.zeros(len(tried))
         for term in falling:

@@ -293,6 +293,8 @@ def _is_left_alone(node: ast.AST) -> bool:
             return True
         case ast.Assign(value=ast.Call(func=ast.Name(id="TypeVar"))):
             return True
+        case ast.Assign(targets=[_, _, *_]):
+            return True  # a name and how it is written, read when the class is entered
         case ast.AnnAssign(value=ast.Call(func=ast.Name(id="field"))):
             return True  # read once, by `dataclass`, when the module is imported
         case ast.keyword(arg="strict"):

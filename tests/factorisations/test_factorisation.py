@@ -101,6 +101,12 @@ def test_every_member_is_exact_and_knows_its_norms(member: Factorisation) -> Non
     np.testing.assert_allclose(member.decoder_squares(), squares, rtol=1e-9)
 
 
+@pytest.mark.parametrize("member", MEMBERS, ids=str)
+def test_what_is_measured_is_whole(member: Factorisation) -> None:
+    assert member.strategy().dtype == np.int64
+    assert member.integral_steps().dtype == np.bool_
+
+
 @pytest.mark.parametrize("member", MEMBERS, ids=lambda member: f"{type(member).__name__}")
 def test_no_estimate_falls_between_two_whole_numbers(member: Factorisation) -> None:
     noise = [(7 * place) ** 2 % 31 - 15 for place in range(member.measurements)]

@@ -286,6 +286,7 @@ OFF = [
     ([(LAPLACE, 7), (LAPLACE, 5)], 100),
     ([(GAUSSIAN, 43)], 101),
     ([(DiscreteGaussian(Fraction(400)), 30), (LAPLACE, 1)], 7),
+    ([(DiscreteGaussian(Fraction(400)), 1)], 30),  # whose waves end before the error's
 ]
 
 
@@ -379,6 +380,7 @@ def test_a_lattice_that_is_too_large_is_not_made() -> None:
         (LAPLACE, [1.0] * 60),
         (LAPLACE, [1.0] * 60 + [0.01] * 50),
         (LAPLACE, [0.3, *[0.01] * 9_000]),
+        (LAPLACE, [0.3, *[0.001] * 900_000]),  # of which most is a series
         (LAPLACE, np.linspace(0.001, 1.0, 900).tolist()),
     ],
 )

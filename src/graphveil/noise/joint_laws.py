@@ -90,9 +90,8 @@ class JointLaw(NoiseLaw):
 
     def spread(self) -> tuple[float, float]:
         """The variance of an entry, and the covariance of two: entries are exchangeable."""
-        first, both = (np.array([1, other] + [0] * self.steps)[: self.steps] for other in (0, 1))
-        single = self.variance(first)
-        return single, (self.variance(both) / 2 - single) * (self.steps > 1)
+        single, both = self.variance(np.array([1])), self.variance(np.array([1, 1]))
+        return single, (both / 2 - single) * (self.steps > 1)
 
     def to_dict(self) -> dict[str, str]:
         """Plain data to store."""

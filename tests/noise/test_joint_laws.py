@@ -283,14 +283,11 @@ def test_nothing_is_said_to_be_beyond_a_width_with_no_probability(law: JointLaw)
 def test_some_moves_less_others_have_their_law(fewer: int, more: int, scale: Fraction) -> None:
     """That of both sums, the difference x and the whole 0, from their common waves."""
     law, size = MovesNoise(scale, 6), 512
-    turns = 2 * np.pi / size * np.arange(size)
-    ahead, whole = turns[:, None], turns[None, :]
+    turns = np.linspace(0, 2 * np.pi, size, endpoint=False)
     each = DiscreteLaplace(scale).characteristic
-    waves = (
-        each(whole + ahead) ** more
-        * each(whole - ahead) ** fewer
-        * each(whole) ** (7 - fewer - more)
-    )
+    both, apart = (np.add.outer(sign * turns, turns) for sign in (1, -1))
+    powers = [each(both) ** more, each(apart) ** fewer, each(turns) ** (7 - fewer - more)]
+    waves = np.asarray(powers[0] * powers[1] * powers[2])
     expected = np.fft.fft(waves.sum(axis=1)).real[: size // 2]
     found = law.of_signed(fewer, more)
     length = min(len(found), len(expected))

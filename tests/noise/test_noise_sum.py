@@ -282,7 +282,7 @@ def test_the_margin_is_part_of_what_has_to_hold(weights: tuple[float, ...]) -> N
     assert MARGIN == 1e-9 == pytest.approx(made.outside(10**6))
 
 
-OFF = [
+OFF: list[tuple[list[tuple[Law, int]], int]] = [
     ([(LAPLACE, 7), (LAPLACE, 5)], 100),
     ([(GAUSSIAN, 43)], 101),
     ([(DiscreteGaussian(Fraction(400)), 30), (LAPLACE, 1)], 7),

@@ -36,8 +36,8 @@ class Registry(Generic[Member]):
 
     def members(self) -> dict[str, Member]:
         """Every member by name, once each module of the package was imported."""
-        for module in iter_modules(import_module(self.package).__path__):
-            import_module(f"{self.package}.{module.name}")
+        for module in self._modules():
+            import_module(f"{self.package}.{module}")
         return dict(self._members)
 
     def named(self, name: str, besides: Iterable[str] = ()) -> Member:
@@ -47,8 +47,20 @@ class Registry(Generic[Member]):
             name: what was asked for.
             besides: what else may be asked for, where the name is read.
         """
-        known = self.members()
+        if name not in self._members:
+            self._look_where_it_is_called_so(name)
+        known = self._members if name in self._members else self.members()
         if name not in known:
             offer = nearest_name(name, [*known, *besides])
             raise ParameterError(self.kind, f"there is none called '{name}'", hint=offer)
         return known[name]
+
+    def _look_where_it_is_called_so(self, name: str) -> None:
+        """Import the module with the name of a member, or with its beginning, before all others."""
+        words = name.split("-")
+        likely = {"_".join(words[: many + 1]) for many in range(len(words))}
+        for module in sorted(likely & set(self._modules()), reverse=True):
+            import_module(f"{self.package}.{module}")
+
+    def _modules(self) -> list[str]:
+        return [module.name for module in iter_modules(import_module(self.package).__path__)]

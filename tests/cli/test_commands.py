@@ -176,8 +176,8 @@ def test_help_needs_no_heavy_library() -> None:
 @pytest.mark.parametrize("command", ["plan", "series", "new"])
 def test_help_of_a_command_needs_little_more(command: str) -> None:
     probe = (
-        "import sys; from graphveil.cli import app\n"
-        f"app([{command!r}, '--help'], standalone_mode=False)\n"
+        "import sys; from graphveil.cli import program\n"
+        f"program()([{command!r}, '--help'], standalone_mode=False)\n"
         "heavy = {'numba', 'polars', 'scipy', 'sqlalchemy', 'altair', 'opendp'}\n"
         "sys.exit(sorted(heavy & sys.modules.keys()) and 1 or 0)"
     )

@@ -119,8 +119,8 @@ def test_generate_refuses_before_anything_is_written(
 def test_help_needs_no_heavy_library() -> None:
     heavy = "numba polars networkx pandas scipy"
     program = (
-        "import sys; from graphveil.cli import app\n"
-        "try: app(['generate', '--help'])\n"
+        "import sys; from graphveil.cli import program\n"
+        "try: program()(['generate', '--help'])\n"
         "except SystemExit: pass\n"
         f"print([name for name in '{heavy}'.split() if name in sys.modules])"
     )

@@ -8,11 +8,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
+from graphveil.cli.plain_table import plain_table
 from graphveil.cli.terminal import one_line, shown_in_json, terminal
 from graphveil.cli.verb import is_quiet
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+
+# A pipe has no width of its own; folding cells there would only hide them from grep.
+WIDTH_OF_A_PIPE = 200
 
 
 def print_json(data: Any) -> None:
@@ -39,6 +44,19 @@ def print_table(
     title: str, header: Sequence[str], rows: Iterable[Sequence[object]], *, text_columns: int = 1
 ) -> None:
     """Print a table for people; all but the first columns are numbers, set flush right."""
+    names = [one_line(name) for name in header]
+    cells = [[one_line(_cell(value)) for value in row] for row in rows]
+    plain = None
+    if not sys.stdout.isatty():
+        plain = plain_table(names, cells, text_columns, WIDTH_OF_A_PIPE)
+    if plain is None:
+        _draw_table(one_line(title), names, cells, text_columns)
+    else:
+        print(one_line(title), *plain, sep="\n")
+
+
+def _draw_table(title: str, header: list[str], rows: list[list[str]], text_columns: int) -> None:
+    """Print a table that has to be drawn: for a terminal, folded, or with wide characters."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -46,12 +64,11 @@ def print_table(
     table = Table(box=box.SIMPLE_HEAD)
     for place, name in enumerate(header):
         justify: Literal["left", "right"] = "left" if place < text_columns else "right"
-        table.add_column(Text(one_line(name)), justify=justify, no_wrap=place == 0)
+        table.add_column(Text(name), justify=justify, no_wrap=place == 0)
     for row in rows:
-        table.add_row(*(Text(one_line(_cell(value))) for value in row))
-    # A pipe has no width of its own; folding cells there would only hide them from grep.
-    wide = console(width=None if sys.stdout.isatty() else 200)
-    wide.print(one_line(title), style="bold")
+        table.add_row(*map(Text, row))
+    wide = console(width=None if sys.stdout.isatty() else WIDTH_OF_A_PIPE)
+    wide.print(title, style="bold")
     wide.print(table)
 
 
@@ -71,11 +88,11 @@ def three_digits(number: float) -> str:
 @contextmanager
 def working(message: str) -> Iterator[None]:
     """Show that something is going on; silent unless standard error is a terminal."""
+    if not sys.stderr.isatty() or is_quiet():
+        yield
+        return
     from rich.text import Text
 
     shown = console(stderr=True)
-    if not shown.is_terminal:
-        yield
-        return
     with shown.status(Text(one_line(message))):
         yield

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property, lru_cache
-from math import ceil, exp, expm1, lgamma, sqrt
+from math import ceil, exp, expm1, sqrt
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from graphveil.deferred import np
@@ -34,13 +34,6 @@ LARGEST_CORE = 2**22  # cores above this are not tabulated, so noise that needs 
 def _floats(number: int) -> Floats:
     """0, 1, …, number − 1."""
     return np.arange(number, dtype=np.float64)
-
-
-def _log_gamma(numbers: Floats) -> Floats:
-    """The logarithm of Γ at each."""
-    from scipy.special import gammaln  # a third of a second, and few commands need it
-
-    return np.asarray(gammaln(numbers))
 
 
 @dataclass(frozen=True)
@@ -162,8 +155,9 @@ class MovesNoise(JointLaw):
         return 2 * self.steps + 1
 
     def _log_count(self, sizes: Floats) -> Floats:
-        """C(core + steps, steps)², without what does not depend on the core."""
-        return 2 * (_log_gamma(sizes + self.steps + 1) - _log_gamma(sizes + 1))
+        """C(core + steps, steps)², which is 1 at 0 and grows by (1 + steps / core)² from there."""
+        growth = np.log1p(self.steps / sizes[1:])
+        return 2 * np.concatenate(([0.0], growth.cumsum()))
 
     def variance(self, weights: Weights) -> float:
         """Entries are exchangeable, and add up to 0 with the hidden one."""
@@ -237,7 +231,7 @@ class MovesNoise(JointLaw):
         """
         rate, parts = float(1 / self.scale), self.steps + 1
         sizes = _floats(self._farthest)
-        logs = self._log_count(sizes) - 2 * lgamma(parts) - 2 * rate * sizes
+        logs = self._log_count(sizes) - 2 * rate * sizes
         total = logs.max() + np.log(np.exp(logs - logs.max()).sum())
         every = np.log(-expm1(-2 * rate)) - np.log((1 + exp(-rate)) / -expm1(-rate))
         return float(np.exp(total + parts * every))

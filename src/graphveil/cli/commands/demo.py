@@ -184,11 +184,11 @@ def _show(scene: _Scene) -> None:
 
 def _said(scene: _Scene) -> list[str]:
     """What a command prints that is run as a user would."""
-    from graphveil.cli import app
+    from graphveil.cli import program
 
     said = io.StringIO()
     with redirect_stdout(said), redirect_stderr(said):
-        app(list(scene.command), prog_name="graphveil", standalone_mode=False)
+        program(scene.command[0])(list(scene.command), prog_name="graphveil", standalone_mode=False)
     return [line.rstrip() for line in said.getvalue().splitlines() if line.strip()]
 
 

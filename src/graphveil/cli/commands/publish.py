@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Annotated
@@ -60,6 +61,9 @@ def publish(
 @contextmanager
 def _progress() -> Iterator[Callable[[Progress], None]]:
     """On a terminal, a bar while several steps are sealed, and a note while the report is made."""
+    if not sys.stderr.isatty():
+        yield lambda now: None
+        return
     from rich.progress import BarColumn, MofNCompleteColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 

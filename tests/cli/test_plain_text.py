@@ -110,6 +110,21 @@ def test_tables_and_json_are_clean_on_a_terminal_of_their_own(
     assert stream.getvalue().count("[bold]") == 6
 
 
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "latin-1", "koi8-r"])
+def test_a_table_is_drawn_on_a_terminal_that_knows_few_letters(
+    encoding: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, encoding=encoding, write_through=True)
+    monkeypatch.setattr(sys, "stdout", stream)
+    with text_only():
+        print_table("loss ε", ("ε", "σ"), [("näive 東", 1)])
+    said = raw.getvalue().decode(encoding)
+    assert "\\u03b5" in said
+    assert "\\u6771" in said
+    assert ("ä" in said) == (encoding in ("cp1252", "latin-1"))
+
+
 def test_what_an_encoding_lacks_is_written_out() -> None:
     raw = io.BytesIO()
     stream = PlainText(io.TextIOWrapper(raw, encoding="ascii", write_through=True))

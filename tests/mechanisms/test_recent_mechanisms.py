@@ -83,6 +83,14 @@ def test_predicted_noise_is_what_comes_out(name: str) -> None:
         assert (noise[:, later] - noise[:, earlier]).var() == pytest.approx(spread, rel=0.03)
 
 
+@pytest.mark.parametrize("length", [1, 2, 3, 7, 30])
+def test_blocks_are_chosen_by_the_variance_of_wide_noise(length: int) -> None:
+    wide, one = 2000, np.eye(length, dtype=np.int64)[0]
+    for law, spread in ((RangeNoise, _of_range), (BoxNoise, _of_box)):
+        variance = law(Fraction(wide), length).variance(one)
+        assert 6 * variance / wide**2 == pytest.approx(spread(length), rel=3e-3)
+
+
 @pytest.mark.parametrize("window", range(1, 30))
 def test_a_window_touches_so_many_blocks(window: int) -> None:
     for length in range(1, window + 3):

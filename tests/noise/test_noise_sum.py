@@ -286,7 +286,7 @@ OFF: list[tuple[list[tuple[Law, int]], int]] = [
     ([(LAPLACE, 7), (LAPLACE, 5)], 100),
     ([(GAUSSIAN, 43)], 101),
     ([(DiscreteGaussian(Fraction(400)), 30), (LAPLACE, 1)], 7),
-    ([(DiscreteGaussian(Fraction(400)), 1)], 30),  # whose waves end before the error's
+    ([(DiscreteGaussian(Fraction(40_000)), 1)], 100),  # whose waves end before the error's
 ]
 
 
@@ -309,7 +309,7 @@ def test_waves_add_up_to_the_law_with_a_normal_error(
     spread = (float(least) / unit - made.start) / noise_sum.SHORTENING
     needed = 8 * made.length / (2 * np.pi * noise_sum.ANGLES)
     assert spread == pytest.approx(max(noise_sum.LEAST_SMOOTHING, smoothing, needed), rel=1e-9)
-    exact = spread_out(rows, 200)
+    exact = spread_out(rows, max(200, *(10 * ceil(law.variance() ** 0.5) for law, _ in rows)))
     places = (np.arange(len(exact)) - len(exact) // 2) / mesh / unit
     seen = made.everywhere()
     assert len(seen) == made.number
@@ -320,6 +320,15 @@ def test_waves_add_up_to_the_law_with_a_normal_error(
         assert seen[place] == pytest.approx(truth, abs=2e-10)
         assert made.at(place) == pytest.approx(truth, abs=2e-10)
     assert (seen[: max(0, ceil(-made.start))] == 1).all()
+
+
+@pytest.mark.parametrize("unit", [1, 3])
+def test_waves_end_where_those_of_the_noise_are_negligible(unit: int) -> None:
+    made = waves(*OFF[3], unit, Fraction(1), 0.1)
+    last = 2 * np.pi / made.length / unit * len(made.sizes)
+    deviation = 2.0
+    assert np.exp(-((last * deviation) ** 2) / 2) <= 1e-18
+    assert np.exp(-((last / 1.4 * deviation) ** 2) / 2) > 1e-18
 
 
 def test_waves_go_on_until_the_normal_error_ends_them() -> None:

@@ -39,17 +39,16 @@ def _written_out(each: re.Match[str]) -> str:
     return each[0].encode("unicode_escape").decode()
 
 
-class PlainText:
-    """A stream that shows control characters, and what its encoding lacks."""
+class Encoded:
+    """A stream that writes out what its encoding lacks: not every terminal knows an ε."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
 
     def write(self, text: str) -> int:
-        """Write a text, made harmless."""
+        """Write a text as far as it can be written."""
         encoding = getattr(self.stream, "encoding", None) or "utf-8"
-        plain = shown(text).encode(encoding, "backslashreplace").decode(encoding)
-        self.stream.write(plain)
+        self.stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
         return len(text)
 
     def writelines(self, lines: list[str]) -> None:
@@ -61,6 +60,15 @@ class PlainText:
         if name == "buffer":  # whoever writes bytes would go round
             raise AttributeError(name)
         return getattr(self.stream, name)
+
+
+class PlainText(Encoded):
+    """One that shows control characters as well."""
+
+    def write(self, text: str) -> int:
+        """Write a text, made harmless."""
+        super().write(shown(text))
+        return len(text)
 
 
 @contextmanager
@@ -76,4 +84,4 @@ def text_only() -> Iterator[None]:
 
 def terminal(stream: TextIO) -> TextIO:
     """The stream behind, for those who clean what they print."""
-    return stream.stream if isinstance(stream, PlainText) else stream
+    return cast(TextIO, Encoded(stream.stream)) if isinstance(stream, PlainText) else stream

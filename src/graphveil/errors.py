@@ -9,6 +9,7 @@
     ├── ParameterError        an argument outside its allowed range
     ├── BoundError            a sequence that breaks its promised degree bound (private!)
     ├── CountOverflowError    an exact count beyond 64 bits
+    ├── EngineError           an engine that cannot do what was asked, or whose cluster failed
     ├── StudyError            a study that cannot do what was asked in its present state
     ├── BudgetError           a series that would overspend its study's budget
     ├── IntegrityError        a ledger, checksum or artefact that differs from what was committed
@@ -141,6 +142,10 @@ class BoundError(GraphveilError):
 
 class CountOverflowError(GraphveilError):
     """An exact count that does not fit into 64 bits; nothing was rounded or wrapped."""
+
+
+class EngineError(GraphveilError):
+    """An engine that cannot do what was asked, or whose cluster failed; nothing was changed."""
 
 
 class StudyError(GraphveilError):

@@ -42,7 +42,7 @@ def count_clusters(
         share = slice(int(late.offsets[step]), int(late.offsets[step + 1]))
         _join_arrivals(first, lists, sequence.entries, least, forest, change)
         if share.start < share.stop:
-            _join_late(late.newer[share], late.entries[share], least, forest, change)
+            join_late(late.newer[share], late.entries[share], least, forest, change)
     return changes, forest
 
 
@@ -93,7 +93,7 @@ def _join_arrivals(
 
 
 @kernel
-def _join_late(
+def join_late(
     newer: NDArray[np.int32],
     entries: NDArray[np.int32],
     least: int,

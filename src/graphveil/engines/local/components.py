@@ -79,3 +79,16 @@ def _merge_late(newer: NDArray[np.int32], entries: NDArray[np.int32], parent: Pa
             merges += 1
             parent[max(mine, other)] = min(mine, other)
     return merges
+
+
+@kernel
+def join_in_order(
+    newer: NDArray[np.int32], older: NDArray[np.int32], parent: Parents, joins: NDArray[np.bool_]
+) -> None:
+    """Note of each edge, one after the other, whether it makes one component of two."""
+    for i in range(len(newer)):
+        mine = oldest(newer[i], parent)
+        other = oldest(older[i], parent)
+        joins[i] = other != mine
+        if other != mine:
+            parent[max(mine, other)] = min(mine, other)

@@ -74,18 +74,24 @@ def count_degrees(
     sequence: GraphSequence, direction: Direction, from_step: int, before: Degrees | None
 ) -> tuple[DegreeReach, Degrees]:
     """R[t, d] for the steps from `from_step` on, and the degrees after the last step."""
-    before = before or no_degrees(sequence)
     late = sequence.late
     edges = EdgeColumns(
         sequence.node_offsets, sequence.offsets, sequence.entries,
         late.offsets, late.newer, late.entries,
     )  # fmt: skip
-    lifts = _lifts(direction, directed=sequence.directed)
-    standing = _resume(sequence, before)
-    low = np.zeros((sequence.steps - from_step, before.width), dtype=np.int64)
+    lifts = lifts_of(direction, directed=sequence.directed)
+    return reached(edges, lifts, from_step, before or no_degrees(sequence))
+
+
+def reached(
+    edges: EdgeColumns, lifts: Lifts, from_step: int, before: Degrees
+) -> tuple[DegreeReach, Degrees]:
+    """The same for any columns of edges, and for whichever of their ends are lifted."""
+    steps, standing = len(edges.node_offsets) - 1, _resume(edges, before)
+    low = np.zeros((steps - from_step, before.width), dtype=np.int64)
     room = np.empty((len(standing.hubs) + SPARE_RUNS, 3), dtype=np.int32)
     runs, known, step = [np.empty((0, 3), dtype=np.int64)], len(before.hubs), from_step
-    while step < sequence.steps:
+    while step < steps:
         rest = low[step - from_step :]
         step, known, rows = _lift_steps(step, known, edges, lifts, standing, rest, room)
         runs.append(room[:rows].astype(np.int64))
@@ -95,12 +101,17 @@ def count_degrees(
 
 def no_degrees(sequence: GraphSequence) -> Degrees:
     """Where a pass begins."""
-    width = min(WIDEST, max(NARROWEST, LARGEST_TABLE // max(1, sequence.steps)))
     none = np.empty(0, dtype=np.int32)
-    return Degrees(none, none, width)
+    return Degrees(none, none, dense_width(sequence.steps))
 
 
-def _lifts(direction: Direction, *, directed: bool) -> Lifts:
+def dense_width(steps: int) -> int:
+    """How many degrees the dense table of so many steps has."""
+    return min(WIDEST, max(NARROWEST, LARGEST_TABLE // max(1, steps)))
+
+
+def lifts_of(direction: Direction, *, directed: bool) -> Lifts:
+    """Which links lift a node's degree in a direction."""
     if directed == (direction == "total"):
         raise ParameterError(
             "direction", "out- and in-links are distinguished on directed graphs only"
@@ -112,11 +123,11 @@ def _lifts(direction: Direction, *, directed: bool) -> Lifts:
     }[direction]
 
 
-def _resume(sequence: GraphSequence, before: Degrees) -> Standing:
-    """A copy of the degrees before, with room for every node and hub of the sequence."""
-    degree = np.zeros(sequence.nodes, np.int32)
+def _resume(edges: EdgeColumns, before: Degrees) -> Standing:
+    """A copy of the degrees before, with room for every node and hub."""
+    degree = np.zeros(int(edges.node_offsets[-1]), np.int32)
     degree[: len(before.degree)] = before.degree
-    most_lifts = 2 * (len(sequence.entries) + len(sequence.late))
+    most_lifts = 2 * (len(edges.entries) + len(edges.late_newer)) + int(degree.sum(dtype=np.int64))
     hubs, settled = np.zeros((2, most_lifts // before.width + 1), dtype=np.int32)
     hubs[: len(before.hubs)] = before.hubs
     settled[: len(before.hubs)] = degree[before.hubs]

@@ -60,7 +60,7 @@ def append(
     """
     before = waiting or nothing()
     arriving = arrivals(sequence, resolved.nodes, before.nodes, late, only_earlier=only_earlier)
-    _refuse_too_many(sequence.nodes + len(arriving.ids))
+    refuse_too_many(sequence.nodes + len(arriving.ids))
     index = sequence.index.extended(arriving.ids)
     arrived = _node_offsets(sequence, arriving, _steps_needed(sequence, arriving.steps, None))
     edges = EdgeRows.of(before.edges, resolved.edges)
@@ -79,7 +79,8 @@ def append(
     return Intake(_grown(sequence, arriving, linked, index, count), report)
 
 
-def _refuse_too_many(nodes: int) -> None:
+def refuse_too_many(nodes: int) -> None:
+    """Refuse more nodes than labels have room for."""
     if nodes > MOST_NODES:
         raise InputError(f"a sequence holds at most {MOST_NODES:,} nodes")
 

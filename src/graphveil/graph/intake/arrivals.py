@@ -22,6 +22,13 @@ if TYPE_CHECKING:
 
     from graphveil.graph.sequence import GraphSequence
 
+OTHER_STEP = "a node that is already in the sequence appears with a different step"
+OTHER_STEP_HINT = "What has arrived stays as it was: remove the row or restore its time."
+CLOSED = "the node belongs to a closed step; the first open one is {}"
+CLOSED_HINT = "Correct the time, or choose the rule that late records join the open step."
+TWO_TIMES = "a node from an earlier row appears again with a different time"
+TWO_TIMES_HINT = "Give each node one arrival time."
+
 Steps = NDArray[np.int32]
 Mask = NDArray[np.bool_]
 Rows = NDArray[np.int64]
@@ -159,9 +166,8 @@ class _Coming:
 
 def _refuse_other_step(given: Table, other: Mask) -> None:
     if other.any():
-        rule = "a node that is already in the sequence appears with a different step"
-        hint = "What has arrived stays as it was: remove the row or restore its time."
-        raise given.refusal(Fault(np.flatnonzero(other), "time", rule, hint))
+        rows = np.flatnonzero(other)
+        raise given.refusal(Fault(rows, "time", OTHER_STEP, OTHER_STEP_HINT))
 
 
 def _require_welcome(
@@ -170,10 +176,9 @@ def _require_welcome(
     """Refuse rows of closed steps, or (if they join the open one) those that disagree."""
     if late == "refuse":
         raise PastStepError(
-            f"the node belongs to a closed step; the first open one is "
-            f"{sequence.calendar.label(sequence.steps)}",
+            CLOSED.format(sequence.calendar.label(sequence.steps)),
             place=given.place(int(fresh.rows[past.argmax()]), "time"),
-            hint="Correct the time, or choose the rule that late records join the open step.",
+            hint=CLOSED_HINT,
         )
     _first_of_each(fresh, given)  # in the open step, nobody would see that they stated two
 
@@ -243,8 +248,7 @@ def _first_of_each(coming: _Coming, given: Table) -> Rows:
     )
     if len(differing):
         theirs = frame.join(differing, on="id", how="semi", maintain_order="left")["row"]
-        rule = "a node from an earlier row appears again with a different time"
         named = int(coming.rows[differing["row"][0]])
         rows = coming.rows[theirs.to_numpy()]
-        raise given.refusal(Fault(rows, "time", rule, "Give each node one arrival time.", named))
+        raise given.refusal(Fault(rows, "time", TWO_TIMES, TWO_TIMES_HINT, named))
     return first["row"].to_numpy().astype(np.int64)

@@ -30,8 +30,13 @@ Mask = NDArray[np.bool_]
 _ALL = np.empty(0, dtype=np.bool_)  # every edge is prompt
 _NONE = np.empty(0, dtype=np.bool_)  # no edge is raised
 UNKNOWN_END = "the edge names a node that is not in the nodes"
-_RECIPROCAL = "the edge is the reverse of an existing one, in a sequence declared oriented"
-_RECIPROCAL_HINT = "Remove one of the two, or declare the sequence directed but not oriented."
+UNKNOWN_END_HINT = "Add the node with its time, or remove the edge."
+CLOSED = "the edge belongs to a closed step; the first open one is {}"
+CLOSED_HINT = (
+    "Give the edge its own, later time, or choose the rule that late records join the open step."
+)
+RECIPROCAL = "the edge is the reverse of an existing one, in a sequence declared oriented"
+RECIPROCAL_HINT = "Remove one of the two, or declare the sequence directed but not oriented."
 
 
 class Endpoints(NamedTuple):
@@ -178,8 +183,8 @@ def _endpoints(edges: EdgeRows, index: IdIndex) -> Endpoints:
     for column in ("source", "target"):
         found = index.labels(edges.table.frame[column])
         if len(found) and int(found.min()) < 0:
-            hint = "Add the node with its time, or remove the edge."
-            raise edges.refusal(Fault(np.flatnonzero(found < 0), column, UNKNOWN_END, hint))
+            rows = np.flatnonzero(found < 0)
+            raise edges.refusal(Fault(rows, column, UNKNOWN_END, UNKNOWN_END_HINT))
         labels.append(found)
     return Endpoints(*labels)
 
@@ -260,7 +265,7 @@ def _reverses(sequence: GraphSequence, edges: EdgeRows, ends: Endpoints, named: 
     known = already_linked(sequence, *old) | np.isin(pairs, pairs[: edges.waiting])
     against = already_linked(sequence, *old[::-1]) | np.isin(reverse, pairs)
     rows = np.flatnonzero(against & ~known & (pairs != reverse))
-    return edges.refusal(Fault(rows, "target", _RECIPROCAL, _RECIPROCAL_HINT, named))
+    return edges.refusal(Fault(rows, "target", RECIPROCAL, RECIPROCAL_HINT, named))
 
 
 def _late_rows(ends: Endpoints, steps: Int32s | None, prompt: Mask, *, directed: bool) -> LateRows:
@@ -363,9 +368,7 @@ def _first_late_reverse(fresh: LateRows, linked: Int32s) -> int | None:
 
 def _refuse_past(sequence: GraphSequence, table: Table, past: LateRows) -> None:
     raise PastStepError(
-        f"the edge belongs to a closed step; the first open one is "
-        f"{sequence.calendar.label(sequence.steps)}",
+        CLOSED.format(sequence.calendar.label(sequence.steps)),
         place=table.place(int(past.rows.min()), "source"),
-        hint="Give the edge its own, later time, or choose the rule that late records join "
-        "the open step.",
+        hint=CLOSED_HINT,
     )

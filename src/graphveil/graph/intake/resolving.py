@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 
 NO_TIME = "the time is missing"  # the rule that refuses nodes that nobody dates
+NO_TIME_HINT = "Fill it in, or choose the rule that undated nodes join the first open step."
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,11 +73,11 @@ def resolve(
     """
     records.nodes.require_sound()
     records.edges.require_sound()
-    people = _persons(records.nodes, ("node",), rules)
-    step, folded = _steps(records.nodes, calendar, beyond)
+    people = persons(records.nodes, ("node",), rules)
+    step, folded = dated(records.nodes, calendar, beyond)
     nodes = _of_one_time_each(_table(records.nodes, *people.columns, step), rules)
-    ends = _persons(records.edges, ("source", "target"), rules)
-    own, _ = _steps(records.edges, calendar, beyond)
+    ends = persons(records.edges, ("source", "target"), rules)
+    own, _ = dated(records.edges, calendar, beyond)
     return Resolved(
         nodes,
         _table(records.edges, *ends.columns, own),
@@ -107,7 +108,7 @@ def _table(source: Table, *columns: pl.Series) -> Table:
     return replace(source, frame=pl.DataFrame(list(columns)))
 
 
-class _Persons(NamedTuple):
+class Persons(NamedTuple):
     """The person that each id means, and how many ids were trimmed or spelled anew."""
 
     columns: list[pl.Series]
@@ -115,13 +116,14 @@ class _Persons(NamedTuple):
     respelled: int
 
 
-def _persons(table: Table, columns: tuple[str, ...], rules: RecordRules) -> _Persons:
+def persons(table: Table, columns: tuple[str, ...], rules: RecordRules) -> Persons:
+    """The persons that the ids of some columns mean; refuses rows without a proper id."""
     cleaned = [clean_ids(table, column) for column in columns]
-    persons = [ids.column.alias(column) for ids, column in zip(cleaned, columns, strict=True)]
+    found = [ids.column.alias(column) for ids, column in zip(cleaned, columns, strict=True)]
     if rules.merges_ids:
-        persons = [_merged(table, ids, rules) for ids in persons]
+        found = [_merged(table, ids, rules) for ids in found]
     trimmed, respelled = (sum(counts) for counts in list(zip(*cleaned, strict=True))[1:])
-    return _Persons(persons, trimmed, respelled)
+    return Persons(found, trimmed, respelled)
 
 
 def _merged(table: Table, ids: pl.Series, rules: RecordRules) -> pl.Series:
@@ -136,21 +138,21 @@ def _merged(table: Table, ids: pl.Series, rules: RecordRules) -> pl.Series:
     return shortest_form(person).alias(ids.name)
 
 
-def _steps(table: Table, calendar: Calendar, beyond: bool) -> tuple[pl.Series, int]:
+def dated(table: Table, calendar: Calendar, beyond: bool) -> tuple[pl.Series, int]:
     """The step of each row, null where it has no time; and how many were folded."""
     import polars as pl
 
     if "time" not in table.frame.columns:
         return pl.repeat(None, len(table.frame), dtype=pl.Int32, eager=True).alias("step"), 0
-    dated = calendar.steps_of(table.frame["time"], beyond=beyond)
-    trouble = dated.trouble
+    placed = calendar.steps_of(table.frame["time"], beyond=beyond)
+    trouble = placed.trouble
     if trouble is not None:
         shown = str(values_of(table.frame["time"][[int(trouble.rows[0])]])[0])
         raise table.refusal(Fault(trouble.rows, "time", trouble.what, trouble.hint, shown=shown))
-    steps = pl.Series("step", dated.steps, dtype=pl.Int32)
-    if dated.missing_count:
-        steps = steps.set(pl.Series(dated.missing), None)
-    return steps, dated.folded
+    steps = pl.Series("step", placed.steps, dtype=pl.Int32)
+    if placed.missing_count:
+        steps = steps.set(pl.Series(placed.missing), None)
+    return steps, placed.folded
 
 
 def _of_one_time_each(nodes: Table, rules: RecordRules) -> Table:
@@ -168,6 +170,5 @@ def _of_one_time_each(nodes: Table, rules: RecordRules) -> Table:
         nodes = replace(nodes, frame=nodes.frame.with_columns(pl.col("step").fill_null(earliest)))
     missing = nodes.frame["step"].is_null()
     if rules.undated == "refuse" and missing.any():
-        hint = "Fill it in, or choose the rule that undated nodes join the first open step."
-        raise nodes.refusal(Fault.where(missing, "time", NO_TIME, hint))
+        raise nodes.refusal(Fault.where(missing, "time", NO_TIME, NO_TIME_HINT))
     return nodes

@@ -1,0 +1,323 @@
+"""Links in relational terms: both ends are labelled, and each class of edges is laid out by a task."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphveil.engines.spark.graph import Part, SparkGraph
+from graphveil.engines.spark.intake.arrivals import DROPPED, labels
+from graphveil.engines.spark.intake.resolving import Reading, resolved
+from graphveil.engines.spark.intake.tables import SparkTable
+from graphveil.engines.spark.jobs import failing_as_ours, mapped
+from graphveil.errors import PastStepError
+from graphveil.graph import links as words
+from graphveil.graph.report import IntakeReport
+from graphveil.graph.rules import Late
+from graphveil.graph.sequence import BACKWARD, BOTH, FORWARD, UNSTATED
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+Int64s = NDArray[np.int64]
+_FOUND = "found binary"
+_UNKNOWN = -1
+_NO_SOURCE, _NO_TARGET, _PAST, _REVERSE = 1001, 1002, 1003, 1004  # behind all faults of rows
+_WORDS = {
+    _NO_SOURCE: ("source", words.UNKNOWN_END, words.UNKNOWN_END_HINT),
+    _NO_TARGET: ("target", words.UNKNOWN_END, words.UNKNOWN_END_HINT),
+    _REVERSE: ("target", words.RECIPROCAL, words.RECIPROCAL_HINT),
+}
+
+
+class Found(NamedTuple):
+    """What one task made of its rows.
+
+    Attributes:
+        parts: the files that it wrote.
+        per_step: (3, steps) prompt pairs, late edges, and all edges.
+        counts: what became of rows, by name.
+        trouble: the first row that breaks each rule, by rank, and what is said of it.
+    """
+
+    parts: tuple[Part, ...]
+    per_step: Int64s
+    counts: dict[str, int]
+    trouble: dict[int, tuple[int, str]]
+
+
+@dataclass(frozen=True, eq=False)
+class Linked:
+    """The edges that a batch adds: files, integers per step, and the report."""
+
+    parts: tuple[Part, ...] = field(repr=False)
+    per_step: Int64s = field(repr=False)
+    report: IntakeReport = field(repr=False)
+
+
+class Laying(NamedTuple):
+    """What a task needs to know: the graph with the new nodes, how many were old, and rules."""
+
+    graph: SparkGraph
+    old_nodes: int
+    open_step: int
+    late: Late
+
+
+def link(
+    session: SparkSession,
+    laying: Laying,
+    table: SparkTable,
+    reading: Reading,
+    dropped: DataFrame | None,
+) -> Linked:
+    """The new edges of a table, laid out by class."""
+    frame = _classed(session, laying.graph, table, reading, dropped)
+    with failing_as_ours():
+        rows = mapped(frame, partial(_lay_out, laying), _FOUND).collect()
+    found: list[Found] = [pickle.loads(row.found) for row in rows]
+    _refuse(found, table, laying)
+    return _together(found)
+
+
+def _classed(
+    session: SparkSession,
+    graph: SparkGraph,
+    table: SparkTable,
+    reading: Reading,
+    dropped: DataFrame | None,
+) -> DataFrame:
+    """Rows with both labels, each in the task of its class."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    rows, p = resolved(table, reading), graph.colours
+    if graph.people:
+        known = labels(session, graph).select("node", "label")
+    else:
+        known = session.createDataFrame([], f"node {'string' if reading.text else 'long'}, label int")
+    if dropped is not None:
+        known = known.unionByName(dropped.withColumn("label", F.lit(DROPPED)))
+    for end in ("source", "target"):
+        at = known.withColumnsRenamed({"node": end, "label": f"{end}_label"}).hint("shuffle_hash")
+        rows = rows.join(at, end, "left").drop(end)
+    a, b = (F.coalesce(f"{end}_label", F.lit(_UNKNOWN)).alias(end) for end in ("source", "target"))
+    spoken = "fault", "said", "trimmed", "respelled"
+    named = rows.select(a, b, "step", "place", *spoken)
+    newer, older = F.greatest("source", "target"), F.least("source", "target")
+    whole = (F.col("source") >= 0) & (F.col("target") >= 0)
+    home = F.when(whole, F.pmod(newer, F.lit(p)) * p + F.pmod(older, F.lit(p))).otherwise(0)
+    return named.repartitionById(p * p, home.cast("int"))
+
+
+def _lay_out(laying: Laying, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    import pyarrow as pa
+
+    given = list(batches)
+    if not given:
+        return
+    table = pa.Table.from_batches(given)
+    blob = pickle.dumps(laid_out(laying, table))
+    yield pa.RecordBatch.from_arrays([pa.array([blob], pa.binary())], names=["found"])
+
+
+def laid_out(laying: Laying, table: pa.Table) -> Found:
+    """One task's rows: what is wrong with them, or the files of their edges."""
+    source, target = (table[end].to_numpy() for end in ("source", "target"))
+    place = table["place"].to_numpy()
+    counts = {name: _sum(table, name) for name in ("trimmed", "respelled")}
+    trouble = _marked(table, place)
+    fine = table["fault"].is_null().to_numpy()
+    gone = fine & ((source == DROPPED) | (target == DROPPED))
+    for end, rank in ((source, _NO_SOURCE), (target, _NO_TARGET)):
+        _note(trouble, rank, place[fine & ~gone & (end == _UNKNOWN)])
+    kept = fine & ~gone & (source >= 0) & (target >= 0)
+    counts["undated"] = int(gone.sum())
+    stated = table["step"].fill_null(UNSTATED).to_numpy()
+    rows = _Rows(*(each[kept] for each in (source, target, stated, place)))
+    loops = rows.source == rows.target
+    counts["raised"] = int(((rows.stated != UNSTATED) & (rows.stated < rows.arrival(laying))).sum())
+    counts["self_links"] = int(loops.sum())
+    rows = rows.take(~loops)
+    parts, per_step = _edges(laying, rows, counts, trouble)
+    return Found(parts, per_step, counts, trouble)
+
+
+class _Rows(NamedTuple):
+    """Rows of edges between labels."""
+
+    source: NDArray[np.int32]
+    target: NDArray[np.int32]
+    stated: NDArray[np.int32]
+    place: Int64s
+
+    def arrival(self, laying: Laying) -> NDArray[np.int32]:
+        """When the newer end of each arrives."""
+        newer = np.maximum(self.source, self.target)
+        return np.searchsorted(laying.graph.node_offsets, newer, side="right").astype(np.int32) - 1
+
+    def take(self, chosen: NDArray[np.generic]) -> _Rows:
+        """Some of them, in some order."""
+        return _Rows(*(column[chosen] for column in self))
+
+
+def _sum(table: pa.Table, name: str) -> int:
+    import pyarrow.compute as pc
+
+    return int(pc.sum(table[name]).as_py() or 0)
+
+
+def _marked(table: pa.Table, place: Int64s) -> dict[int, tuple[int, str]]:
+    """The first of the rows that were marked for each rule."""
+    trouble: dict[int, tuple[int, str]] = {}
+    if table["fault"].null_count == len(table):
+        return trouble
+    for rank, at, said in zip(table["fault"].to_pylist(), place, table["said"].to_pylist(), strict=True):
+        if rank is not None and (rank not in trouble or at < trouble[rank][0]):
+            trouble[rank] = int(at), said
+    return trouble
+
+
+def _note(trouble: dict[int, tuple[int, str]], rank: int, places: Int64s) -> None:
+    if len(places):
+        trouble[rank] = int(places.min()), ""
+
+
+def _edges(
+    laying: Laying, rows: _Rows, counts: dict[str, int], trouble: dict[int, tuple[int, str]]
+) -> tuple[tuple[Part, ...], Int64s]:
+    """The files of edges that the graph does not have, each edge at its earliest step."""
+    graph, open_step = laying.graph, laying.open_step
+    newer, older = np.maximum(rows.source, rows.target), np.minimum(rows.source, rows.target)
+    arrival = rows.arrival(laying)
+    own = np.maximum(rows.stated, arrival)
+    bits = np.where(rows.source < rows.target, FORWARD, BACKWARD) if graph.directed else BOTH
+    pairs = newer.astype(np.int64) << 31 | older.astype(np.int64) << 2
+    keys = pairs | bits
+    order = np.lexsort((rows.place, own, keys))
+    first = order[np.append(True, keys[order][1:] != keys[order][:-1])[: len(order)]]
+    fresh = first[~_is_known(laying, keys[first])]
+    if graph.oriented:
+        _note(trouble, _REVERSE, _reverses(laying, keys, rows.place, fresh))
+    past = own[fresh] < open_step
+    if laying.late == "refuse":
+        _note(trouble, _PAST, rows.place[fresh][past])
+    counts |= {"late": int(past.sum()), "added": len(fresh), "distinct": len(first)}
+    counts["rows"] = len(keys)
+    prompt = (newer[fresh] >= laying.old_nodes) & (own[fresh] == arrival[fresh])
+    steps = np.maximum(own[fresh], np.int32(open_step))
+    return _written(laying, keys[fresh], steps, prompt)
+
+
+def _is_known(laying: Laying, keys: Int64s) -> NDArray[np.bool_]:
+    """Which edges the graph has already: only those between old nodes can be."""
+    from graphveil.engines.spark.reading import read_all
+
+    known = np.zeros(len(keys), np.bool_)
+    asked = np.flatnonzero(keys >> 31 < laying.old_nodes)
+    if not len(asked):
+        return known
+    graph = laying.graph
+    for edges in read_all(graph, {_home(graph, int(key)) for key in np.unique(_classes(graph, keys[asked]))}):
+        there = edges.newer.astype(np.int64) << 31 | edges.entries
+        for bits in (FORWARD, BACKWARD, BOTH):
+            same = there[(there & BOTH) == bits] & ~np.int64(BOTH)
+            known[asked] |= np.isin(keys[asked] & ~np.int64(BOTH), same) & (
+                (keys[asked] & bits) != 0
+            )
+    return known
+
+
+def _classes(graph: SparkGraph, keys: Int64s) -> Int64s:
+    newer, older = keys >> 31, (keys & (2**31 - 1)) >> 2
+    found: Int64s = newer % graph.colours * graph.colours + older % graph.colours
+    return found
+
+
+def _home(graph: SparkGraph, home: int) -> tuple[int, int]:
+    return divmod(home, graph.colours)
+
+
+def _reverses(laying: Laying, keys: Int64s, place: Int64s, fresh: Int64s) -> Int64s:
+    """Rows whose reverse is known already, or stands in an earlier row."""
+    reverse = keys[fresh] ^ BOTH
+    against = fresh[_is_known(laying, reverse)]
+    order = np.lexsort((place, keys))
+    at = np.searchsorted(keys[order], reverse).clip(max=max(len(keys) - 1, 0))
+    mine = order[np.searchsorted(keys[order], keys[fresh])]
+    both = keys[order][at] == reverse
+    later = np.maximum(place[mine], place[order[at]])[both]
+    return np.concatenate([place[against], later])
+
+
+def _written(
+    laying: Laying, keys: Int64s, steps: NDArray[np.int32], prompt: NDArray[np.bool_]
+) -> tuple[tuple[Part, ...], Int64s]:
+    from graphveil.engines.spark.handing_over import class_files
+
+    graph = laying.graph
+    count = max(graph.steps, int(steps.max(initial=-1)) + 1)
+    per_step = np.zeros((3, count), np.int64)
+    per_step[2] = np.bincount(steps, minlength=count)
+    parts = []
+    for late in (False, True):
+        chosen = prompt != late
+        own, of = keys[chosen], steps[chosen]
+        order = np.lexsort((own, of)) if late else np.argsort(own, kind="stable")
+        own, of = own[order], of[order]
+        if not late and len(own):  # both directions of a pair are one entry
+            begins = np.flatnonzero(np.append(True, own[1:] >> 2 != own[:-1] >> 2))
+            own, of = np.bitwise_or.reduceat(own, begins), of[begins]
+        per_step[int(late)] = np.bincount(of, minlength=count)
+        newer = (own >> 31).astype(np.int32)
+        entries = (own & (2**31 - 1)).astype(np.int32)
+        parts += class_files(graph.workspace, graph.colours, newer, entries, of, late)
+    return tuple(parts), per_step
+
+
+def _refuse(found: Sequence[Found], table: SparkTable, laying: Laying) -> None:
+    """Refuse the first row of the first rule that is broken."""
+    broken = [(rank, *told) for each in found for rank, told in each.trouble.items()]
+    if not broken:
+        return
+    rank, place, said = min(broken)
+    if rank == _PAST:
+        raise PastStepError(
+            words.CLOSED.format(laying.graph.calendar.label(laying.open_step)),
+            place=table.place(place, "source"),
+            hint=words.CLOSED_HINT,
+        )
+    if rank in _WORDS:
+        raise table.refusal(place, *_WORDS[rank])
+    told = json.loads(said)
+    raise table.refusal(place, told["column"], told["what"], told["hint"])
+
+
+def _together(found: Sequence[Found]) -> Linked:
+    names = ("rows", "added", "distinct", "self_links", "raised", "late")
+    names += ("trimmed", "respelled", "undated")
+    totals = {name: sum(each.counts.get(name, 0) for each in found) for name in names}
+    known = totals["distinct"] - totals["added"]
+    steps = max((each.per_step.shape[1] for each in found), default=0)
+    per_step = np.zeros((3, steps), np.int64)
+    for each in found:
+        per_step[:, : each.per_step.shape[1]] += each.per_step
+    report = IntakeReport(
+        edges_added=totals["added"],
+        known_edges=known,
+        repeated_edges=totals["rows"] - totals["distinct"],
+        self_links=totals["self_links"],
+        raised_edges=totals["raised"],
+        late_edges=totals["late"],
+        trimmed_ids=totals["trimmed"],
+        respelled_ids=totals["respelled"],
+        edges_undated=totals["undated"],
+    )
+    return Linked(tuple(part for each in found for part in each.parts), per_step, report)

@@ -1,0 +1,136 @@
+"""Taking in: tables of nodes and edges become a graph on the workers, all of them or none."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from graphveil.engines.spark.graph import SparkGraph
+from graphveil.engines.spark.intake.arrivals import arrive
+from graphveil.engines.spark.intake.links import Laying, link
+from graphveil.engines.spark.intake.resolving import Reading
+from graphveil.engines.spark.intake.tables import SparkTable
+from graphveil.engines.spark.jobs import failing_as_ours
+from graphveil.engines.spark.session import WORKSPACE, is_local, task_bytes
+from graphveil.engines.spark.sizes import colours_for
+from graphveil.engines.spark.workspace import Workspace
+from graphveil.errors import EngineError, ParameterError
+from graphveil.graph.report import IntakeReport
+from graphveil.graph.rules import Late, RecordRules, Undated
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from graphveil.calendar.calendar import Calendar
+
+
+class Taken(NamedTuple):
+    """A graph with its newest batch, and what happened to the records (private)."""
+
+    graph: SparkGraph
+    report: IntakeReport
+
+
+def workspace_of(session: SparkSession) -> Workspace:
+    """A new workspace where the settings say; a cluster needs one that all workers reach."""
+    parent = session.conf.get(WORKSPACE, None)
+    if parent is None and not is_local(str(session.conf.get("spark.master"))):
+        raise EngineError(
+            f"a cluster needs a folder that the driver and all workers reach. Name it with "
+            f"{WORKSPACE}, as a path or an address such as s3://bucket/folder."
+        )
+    return Workspace.within(parent)
+
+
+def begin(
+    session: SparkSession,
+    calendar: Calendar,
+    *,
+    directed: bool = False,
+    oriented: bool = False,
+    expected_edges: int = 0,
+    text_ids: bool = True,
+) -> SparkGraph:
+    """A graph without steps, to be extended by tables.
+
+    Args:
+        session: whose workers hold it.
+        calendar: how times become steps.
+        directed: whether u→v differs from v→u.
+        oriented: whether reciprocal edges are refused.
+        expected_edges: how many there will be, roughly: it decides on the size of files.
+        text_ids: whether ids are text; else whole numbers.
+    """
+    if oriented and not directed:
+        raise ParameterError("oriented", "is a property of directed sequences only")
+    nothing = np.zeros(0, np.int64)
+    return SparkGraph(
+        workspace=workspace_of(session),
+        calendar=calendar,
+        directed=directed,
+        oriented=oriented,
+        colours=colours_for(expected_edges, task_bytes(session)),
+        text_ids=text_ids,
+        node_offsets=np.zeros(1, np.int64),
+        prompt=nothing,
+        late=nothing,
+        edges=nothing,
+        parts=(),
+        people=(),
+    )
+
+
+def extend(
+    session: SparkSession,
+    graph: SparkGraph,
+    nodes: SparkTable,
+    edges: SparkTable | None,
+    *,
+    undated: Undated | str = "refuse",
+    late: Late = "refuse",
+    day_first: bool | None = None,
+) -> Taken:
+    """The graph with a batch appended; the given one stays as it was, and its files, too.
+
+    Args:
+        session: whose workers do it.
+        graph: what has arrived so far.
+        nodes: of open steps, in any order of rows.
+        edges: likewise; None if there are none.
+        undated: refuse nodes without a time, put them into the "first" open step, or "drop" them.
+        late: refuse records of closed steps, or let them "join" the first open one.
+        day_first: whether 7/8/2021 is the 7th of August, if anybody said so.
+    """
+    reading = Reading("nodes", graph.calendar, RecordRules(), graph.text_ids, day_first=day_first)
+    arrived = arrive(session, graph, nodes, reading, late, undated)
+    steps = len(arrived.per_step)
+    added = np.pad(arrived.per_step, (0, max(0, graph.steps - steps)))[graph.steps :]
+    offsets = np.concatenate([graph.node_offsets, graph.nodes + np.cumsum(added)])
+    grown = replace(graph, node_offsets=offsets, people=(*graph.people, *arrived.people))
+    if edges is None:
+        return Taken(_with_steps(grown, np.zeros((3, 0), np.int64)), arrived.report)
+    laying = Laying(grown, graph.nodes, graph.steps, late)
+    linked = link(session, laying, edges, replace(reading, kind="edges"), arrived.dropped)
+    grown = replace(grown, parts=(*graph.parts, *linked.parts))
+    return Taken(_with_steps(grown, linked.per_step), arrived.report + linked.report)
+
+
+def _with_steps(graph: SparkGraph, per_step: np.ndarray) -> SparkGraph:
+    """The graph with integers for every step that a node or an edge names."""
+    steps = max(graph.steps, per_step.shape[1])
+    offsets = np.pad(graph.node_offsets, (0, steps - graph.steps), mode="edge")
+    totals = []
+    for before, new in zip((graph.prompt, graph.late, graph.edges), per_step, strict=True):
+        total = np.zeros(steps, np.int64)
+        total[: len(before)] = before
+        total[: len(new)] += new
+        totals.append(total)
+    return replace(graph, node_offsets=offsets, prompt=totals[0], late=totals[1], edges=totals[2])
+
+
+def rows_in(table: SparkTable) -> int:
+    """How many rows a table has; Parquet files say so in their footers."""
+    with failing_as_ours():
+        return int(table.frame.count())

@@ -1,0 +1,138 @@
+"""Jobs: a function of ours runs on the workers, once for each of some small descriptions.
+
+What fails for good becomes our error with Spark's reason. Messages of tasks may hold anything, so
+only what kind of failure it was is repeated, never their text.
+"""
+
+from __future__ import annotations
+
+import pickle
+import re
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from graphveil.engines.spark.session import task_bytes
+from graphveil.errors import EngineError, GraphveilError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+Given = TypeVar("Given")
+Found = TypeVar("Found")
+_RESULTS = "task int, found binary"
+_KIND = re.compile(r"\b([A-Z]\w*(?:Exception|Error|Failure))\b")
+_LOST = re.compile(r"(ExecutorLostFailure|Lost executor|heartbeat|Container killed|exit(?:ed)? code)")
+_ATTEMPTS = re.compile(r"failed (\d+) times?")
+
+
+class Cluster(Protocol):
+    """Where tasks run."""
+
+    @property
+    def cores(self) -> int:
+        """How many run side by side."""
+
+    @property
+    def task_bytes(self) -> int:
+        """What each may hold."""
+
+    def run(self, function: Callable[[Given], Found], tasks: Sequence[Given]) -> list[Found]:
+        """What a function makes of each description, in order.
+
+        The function has to be at the top of a module: workers import it.
+        """
+
+
+@dataclass(frozen=True)
+class SparkCluster:
+    """The workers of a Spark session."""
+
+    session: SparkSession
+
+    @property
+    def cores(self) -> int:
+        """As Spark counts them."""
+        return int(self.session.sparkContext.defaultParallelism)
+
+    @property
+    def task_bytes(self) -> int:
+        """As our setting says."""
+        return task_bytes(self.session)
+
+    def run(self, function: Callable[[Given], Found], tasks: Sequence[Given]) -> list[Found]:
+        """One task of Spark for each description."""
+        if not tasks:
+            return []
+        frame = self.session.range(0, len(tasks), 1, len(tasks))
+        with failing_as_ours():
+            rows = mapped(frame, partial(_perform, function, tasks), _RESULTS).collect()
+        found = {row.task: pickle.loads(row.found) for row in rows}
+        return [found[place] for place in range(len(tasks))]
+
+
+def mapped(frame: DataFrame, function: Any, schema: str) -> DataFrame:
+    """Arrow batches through a function; PySpark's word about pandas concerns none of it."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*pandas", category=FutureWarning)
+        warnings.filterwarnings("ignore", message=".*pandas", category=UserWarning)
+        return frame.mapInArrow(function, schema)
+
+
+def _perform(
+    function: Callable[[Given], Found], tasks: Sequence[Given], batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    import pyarrow as pa
+
+    for batch in batches:
+        for task in batch.column(0).to_pylist():
+            found = pickle.dumps(_discreet(function, tasks[task]))
+            numbers, blobs = pa.array([task], pa.int32()), pa.array([found], pa.binary())
+            yield pa.RecordBatch.from_arrays([numbers, blobs], names=["task", "found"])
+
+
+def _discreet(function: Callable[[Given], Found], task: Given) -> Found:
+    """Messages of libraries may quote records, and workers' logs are read by many."""
+    try:
+        return function(task)
+    except Exception as error:
+        raise RuntimeError(f"{type(error).__name__} in {_where(error)}") from None
+
+
+def _where(error: BaseException) -> str:
+    import traceback
+
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{last.name}, line {last.lineno}"
+
+
+@contextmanager
+def failing_as_ours() -> Iterator[None]:
+    """Whatever Spark raises is ours, with the kind of failure and no word of a record."""
+    try:
+        yield
+    except GraphveilError:
+        raise
+    except Exception as error:  # Py4J and PySpark have no common ancestor
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        raise EngineError(
+            f"Spark gave up: {_reason(str(error))}. Nothing was changed or published; look into "
+            "the logs of its workers."
+        ) from None  # the chain would carry text of tasks into shared logs
+
+
+def _reason(text: str) -> str:
+    """The kind of failure, from a message that may hold anything."""
+    kinds = list(dict.fromkeys(_KIND.findall(text)))
+    attempts = _ATTEMPTS.search(text)
+    told = f"a task failed {attempts[1]} times" if attempts else "a job failed"
+    if _LOST.search(text):
+        return f"{told}, and its worker was lost; it may need more memory"
+    if "ModuleNotFoundError" in kinds:
+        return f"{told}: graphveil, or a library that it needs, is not on the workers"
+    return f"{told} ({', '.join(kinds[-2:])})" if kinds else told

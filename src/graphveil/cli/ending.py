@@ -15,6 +15,7 @@ from graphveil.errors import (
     BoundError,
     BudgetError,
     CountOverflowError,
+    EngineError,
     GraphveilError,
     InputError,
     IntegrityError,
@@ -34,6 +35,7 @@ EXIT_CODES: dict[type[GraphveilError], int] = {
     BudgetError: 8,
     IntegrityError: 9,
     StorageError: 10,
+    EngineError: 12,  # 11 is something unfinished that `verify` found
 }
 DECLINED = 1  # the option parser's own, where a question is answered with no
 UNFINISHED = 11

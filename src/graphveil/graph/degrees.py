@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +33,19 @@ def degrees(sequence: GraphSequence) -> FinalDegrees:
     return FinalDegrees(outward, inward)
 
 
-def require_fit(sequence: GraphSequence, bound: Bound) -> None:
+class Linking(Protocol):
+    """What links can mean in a graph, wherever it is kept."""
+
+    @property
+    def directed(self) -> bool:
+        """Whether u→v differs from v→u."""
+
+    @property
+    def oriented(self) -> bool:
+        """Whether reciprocal edges are refused."""
+
+
+def require_fit(sequence: Linking, bound: Bound) -> None:
     """Refuse a bound of the wrong kind for the sequence."""
     if sequence.directed != bound.directed:
         kind = "an in- and an out-degree bound" if sequence.directed else "one degree bound"

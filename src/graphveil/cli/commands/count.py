@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from graphveil.cli.engine_options import Conf, Engine, EngineName, Master, settings_of
 from graphveil.cli.options import Json, Name
 from graphveil.cli.reading_options import Reading, taking_reading_options
 from graphveil.cli.statistic_options import given_parameters
@@ -15,8 +17,6 @@ from graphveil.errors import ParameterError
 
 if TYPE_CHECKING:
     from graphveil.engines import ExactCounts
-    from graphveil.formats import ReadFiles
-    from graphveil.graph.intake.appending import Intake
     from graphveil.statistics.statistic import Statistic
 
 PRIVATE = "PRIVATE: exact counts, no noise added. For the data holder only, never for publication."
@@ -52,6 +52,9 @@ def count(
             help="Length of a step (N: units, or days).",
         ),
     ] = None,
+    engine: Engine = EngineName.LOCAL,
+    master: Master = None,
+    conf: Conf = None,
     as_json: Json = False,
 ) -> None:
     """Count a statistic exactly at every step. The result is private.
@@ -62,30 +65,39 @@ def count(
     Example: graphveil count triangles nodes.csv edges.csv --every year
 
     Example: graphveil count clusters --k 3 --window 2 cases.xlsx --time onset
+
+    Example: graphveil count triangles nodes.parquet edges/ --engine spark --master local[4]
     """
     from graphveil.cli.output import working
-    from graphveil.kernels.startup import load_kernels_without_blas
     from graphveil.statistics.statistic import statistic as named_statistic
-    from graphveil.steward.beforehand.networks import taken
 
     more, parameters = _files_and_parameters(edges or [], given_parameters(context))
     statistic = named_statistic(name, **parameters)
     statistic.require_domain(directed=directed or oriented)
+    sources = [*(files or []), *([nodes] if nodes else []), *more]
+    settings = settings_of(engine, master, conf)
+    if not sources:
+        raise ParameterError("files", "name at least one file", hint="Such as nodes.csv edges.csv.")
+    kind = {"directed": directed or oriented, "oriented": oriented}
     with working("Reading and counting …"):
-        load_kernels_without_blas()
-        found = _read([*(files or []), *([nodes] if nodes else []), *more], reading)
-        intake = taken(
-            found.records,
-            every,
-            directed=directed or oriented,
-            oriented=oriented,
-            undated=reading.options.undated or "refuse",
-        )
-        counts = _count(intake, statistic)
+        if engine is EngineName.SPARK:
+            counted = _count_there(sources, statistic, every, reading, kind, master, settings)
+        else:
+            counted = _count_here(sources, statistic, every, reading, kind)
     if as_json:
-        _print_json(found, intake, statistic, counts)
+        _print_json(statistic, counted)
     else:
-        _print_table(found, intake, statistic, counts)
+        _print_table(statistic, counted)
+
+
+@dataclass(frozen=True, eq=False)
+class _Counted:
+    """What there is to print."""
+
+    labels: list[str]
+    counts: ExactCounts
+    files: list[str]
+    intake: list[str]
 
 
 def _files_and_parameters(
@@ -101,33 +113,56 @@ def _files_and_parameters(
     return files, {**given, **({"pattern": patterns[0]} if patterns else {})}
 
 
-def _read(files: list[str], reading: Reading) -> ReadFiles:
-    from graphveil.formats import read_records
-
-    if not files:
-        raise ParameterError("files", "name at least one file", hint="Such as nodes.csv edges.csv.")
-    return read_records(files, format=reading.format, options=reading.options)
-
-
-def _count(intake: Intake, statistic: Statistic) -> ExactCounts:
+def _count_here(
+    files: list[str],
+    statistic: Statistic,
+    every: str | None,
+    reading: Reading,
+    kind: dict[str, bool],
+) -> _Counted:
     from graphveil.engines import LocalEngine
+    from graphveil.formats import read_records
+    from graphveil.kernels.startup import load_kernels_without_blas
+    from graphveil.steward.beforehand.networks import taken
 
-    return LocalEngine().count(intake.sequence, [statistic])
+    load_kernels_without_blas()
+    found = read_records(files, format=reading.format, options=reading.options)
+    undated = reading.options.undated or "refuse"
+    sequence, report = taken(found.records, every, undated=undated, **kind)
+    counts = LocalEngine().count(sequence, [statistic])
+    return _Counted(sequence.labels, counts, found.report.lines(), report.lines())
 
 
-def _print_json(
-    found: ReadFiles, intake: Intake, statistic: Statistic, counts: ExactCounts
-) -> None:
+def _count_there(
+    tables: list[str],
+    statistic: Statistic,
+    every: str | None,
+    reading: Reading,
+    kind: dict[str, bool],
+    master: str | None,
+    settings: dict[str, str],
+) -> _Counted:
+    from graphveil.steward.beforehand.distributed import count_tables
+
+    if reading.format is not None:
+        raise ParameterError("format", "is for files that the local engine reads")
+    found = count_tables(
+        tables, statistic, every, options=reading.options, master=master, settings=settings, **kind
+    )
+    return _Counted(found.labels, found.counts, [], found.report.lines())
+
+
+def _print_json(statistic: Statistic, counted: _Counted) -> None:
     from graphveil.cli.output import print_json
 
     print_json(
         {
             "private": PRIVATE,
             "statistic": str(statistic),
-            "steps": intake.sequence.labels,
-            **_numbers(statistic, counts),
-            "files": found.report.lines(),
-            "intake": intake.report.lines(),
+            "steps": counted.labels,
+            **_numbers(statistic, counted.counts),
+            "files": counted.files,
+            "intake": counted.intake,
         }
     )
 
@@ -140,21 +175,19 @@ def _numbers(statistic: Statistic, counts: ExactCounts) -> dict[str, list[Any]]:
     return {"totals": totals, "differences": counts.differences(statistic).tolist()}
 
 
-def _print_table(
-    found: ReadFiles, intake: Intake, statistic: Statistic, counts: ExactCounts
-) -> None:
+def _print_table(statistic: Statistic, counted: _Counted) -> None:
     from graphveil.cli.output import print_note, print_table
 
-    totals, labels = counts.totals(statistic), intake.sequence.labels
+    totals = counted.counts.totals(statistic)
     print_note(PRIVATE)
-    for line in [*found.report.lines(), *intake.report.lines()]:
+    for line in [*counted.files, *counted.intake]:
         print_note(f"  {one_line(line)}")
     if statistic.vector:
         degrees = [f"degree {degree}" for degree in range(totals.shape[1])]
-        rows = [(label, *row) for label, row in zip(labels, totals.tolist(), strict=True)]
+        rows = [(label, *row) for label, row in zip(counted.labels, totals.tolist(), strict=True)]
         print_table(f"{statistic}: {statistic.summary}", ("step", *degrees), rows)
         return
-    numbers = _numbers(statistic, counts)
+    numbers = _numbers(statistic, counted.counts)
     header = ("step", *(name.removesuffix("s") for name in numbers))
-    rows = list(zip(labels, *numbers.values(), strict=True))
+    rows = list(zip(counted.labels, *numbers.values(), strict=True))
     print_table(f"{statistic}: {statistic.summary}", header, rows)

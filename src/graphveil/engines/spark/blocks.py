@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from graphveil.engines.spark.graph import SparkGraph
 from graphveil.engines.spark.reading import Edges, read_all
-from graphveil.graph.intake_kernels import sort_lists
+from graphveil.graph.intake.intake_kernels import sort_lists
 from graphveil.graph.sequence import GraphSequence, LateEdges
 from graphveil.kernels.compiled import kernel
 

@@ -153,4 +153,4 @@ def _behind(before: Counts | DegreeReach, new: Counts | DegreeReach) -> Counts |
         return DegreeReach(
             np.concatenate([before.low, new.low]), np.concatenate([before.runs, new.runs])
         )
-    return np.concatenate([before, new])  # type: ignore[arg-type]
+    return np.concatenate([before, new])

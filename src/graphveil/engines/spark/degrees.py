@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphveil.engines.spark.graph import SparkGraph
-from graphveil.graph.bound import Direction
+from graphveil.engines.spark.graph import SparkGraph, offsets_of
+from graphveil.graph.promises.bound import Direction
 from graphveil.statistics.tallies import DegreeReach
 
 
@@ -57,7 +57,7 @@ def count(task: Task) -> Found:
     import pyarrow as pa
 
     from graphveil.engines.local.degrees import Degrees, EdgeColumns, Lifts, lifts_of, reached
-    from graphveil.engines.spark.halves import halves, offsets_of
+    from graphveil.engines.spark.halves import halves
     from graphveil.engines.spark.reading import in_time_order
 
     graph = task.graph

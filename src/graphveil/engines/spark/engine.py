@@ -15,9 +15,9 @@ from graphveil.engines.spark.graph import SparkGraph
 from graphveil.engines.spark.jobs import Cluster
 from graphveil.engines.spark.reading import around
 from graphveil.errors import EngineError, ParameterError
-from graphveil.graph.bound import Bound, DegreeBound, InOutBound
 from graphveil.graph.degrees import require_fit
-from graphveil.graph.hub_bound import HubBound
+from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
+from graphveil.graph.promises.hub_bound import HubBound
 from graphveil.statistics.statistic import Statistic
 
 
@@ -74,9 +74,7 @@ class SparkEngine:
         tasks = [projection.CutTask(graph.only(around(graph, c)), c, limits) for c in colours]
         cuts = self.cluster.run(projection.cut, tasks)
         classes = [(a, b) for a in colours for b in colours]
-        keeping = [
-            projection.KeepTask(graph.only([(a, b)]), cuts[a], cuts[b]) for a, b in classes
-        ]
+        keeping = [projection.KeepTask(graph.only([(a, b)]), cuts[a], cuts[b]) for a, b in classes]
         kept = self.cluster.run(projection.keep, keeping)
         nothing = np.zeros(graph.steps, np.int64)
         return replace(

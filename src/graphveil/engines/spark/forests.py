@@ -88,7 +88,9 @@ def grow(task: Task) -> Grown:
 def _in_order(task: Task) -> tuple[tuple[Int32s, Int32s], Int64s]:
     from graphveil.engines.spark.reading import in_time_order
 
-    pieces = [*_edges(task), *(_forest(task, name) for name in task.forests)]
+    nobody = np.empty(0, np.int32)
+    pieces: list[Columns] = [((nobody, nobody), np.zeros(task.graph.steps + 1, np.int64))]
+    pieces += [*_edges(task), *(_forest(task, name) for name in task.forests)]
     (newer, older), cuts = in_time_order(pieces, task.graph.steps)
     return (newer.astype(np.int32, copy=False), older.astype(np.int32, copy=False)), cuts
 
@@ -119,8 +121,9 @@ def clusters(task: Sizes) -> list[Counts]:
     from graphveil.engines.local.clusters import Forest, join_late
 
     graph = task.graph
-    (newer, older), cuts = _forest(Task(graph, (), (), 0), task.forest)
-    entries = older.astype(np.int32) << np.int32(2)
+    columns, cuts = _forest(Task(graph, (), (), 0), task.forest)
+    newer, older = (column.astype(np.int32, copy=False) for column in columns)
+    entries = older << np.int32(2)
     found = []
     for least in task.least:
         nodes = np.arange(graph.nodes, dtype=np.int32)

@@ -137,3 +137,13 @@ class SparkGraph:
         nodes = int(self.node_offsets[steps])
         prompt, late = int(self.prompt[:steps].sum()), int(self.late[:steps].sum())
         return Extent(self.directed, steps, nodes, prompt, late)
+
+
+def nodes_of(graph: SparkGraph, colour: int) -> int:
+    """How many nodes have a colour."""
+    return max(0, -(-(graph.nodes - colour) // graph.colours))
+
+
+def offsets_of(graph: SparkGraph, colour: int) -> Int64s:
+    """Where the nodes of a colour begin at each step, among those of their colour."""
+    return np.maximum(0, -((colour - graph.node_offsets) // graph.colours))

@@ -40,16 +40,6 @@ class Half(NamedTuple):
         return found
 
 
-def nodes_of(graph: SparkGraph, colour: int) -> int:
-    """How many nodes have a colour."""
-    return max(0, -(-(graph.nodes - colour) // graph.colours))
-
-
-def offsets_of(graph: SparkGraph, colour: int) -> Int64s:
-    """Where the nodes of a colour begin at each step, among those of their colour."""
-    return np.maximum(0, -((colour - graph.node_offsets) // graph.colours))
-
-
 def halves(graph: SparkGraph, colour: int, lifts: Lifts, since: int = 0) -> Iterator[Half]:
     """All half-edges of the nodes of a colour from a step on, file by file."""
     p = np.int32(graph.colours)

@@ -36,9 +36,7 @@ def handed_over(sequence: GraphSequence, workspace: Workspace, colours: int) -> 
         prompt=prompt_counts,
         late=late_counts,
         edges=sum(_edges(kind, sequence) for kind in kinds),  # type: ignore[arg-type]
-        parts=tuple(
-            part for kind in kinds for part in class_files(workspace, colours, *kind)
-        ),
+        parts=tuple(part for kind in kinds for part in class_files(workspace, colours, *kind)),
         people=(),
     )
 
@@ -62,6 +60,7 @@ def class_files(
         columns = {"newer": newer[rows], "entry": entries[rows]}
         columns |= {"step": steps[rows]} if late else {}
         name = workspace.write("edges", pa.table(columns))
-        ends = int(steps[rows].min()), int(steps[rows].max())
-        parts.append(Part(*divmod(each, colours), name, *ends, late, int(rows.sum())))
+        of, count = steps[rows], int(rows.sum())
+        mine, theirs = divmod(each, colours)
+        parts.append(Part(mine, theirs, name, int(of.min()), int(of.max()), late, count))
     return parts

@@ -26,7 +26,9 @@ Given = TypeVar("Given")
 Found = TypeVar("Found")
 _RESULTS = "task int, found binary"
 _KIND = re.compile(r"\b([A-Z]\w*(?:Exception|Error|Failure))\b")
-_LOST = re.compile(r"(ExecutorLostFailure|Lost executor|heartbeat|Container killed|exit(?:ed)? code)")
+_LOST = re.compile(
+    r"(ExecutorLostFailure|Lost executor|heartbeat|Container killed|exit(?:ed)? code)"
+)
 _ATTEMPTS = re.compile(r"failed (\d+) times?")
 
 

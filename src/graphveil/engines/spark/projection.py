@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.engines.spark.graph import Part, SparkGraph
+from graphveil.engines.spark.graph import Part, SparkGraph, nodes_of
 from graphveil.engines.spark.reading import Edges
-from graphveil.graph.bound import Bound
+from graphveil.graph.promises.bound import Bound
 from graphveil.graph.sequence import BACKWARD, BOTH, FORWARD
 from graphveil.statistics.tallies import Counts
 
@@ -72,7 +72,7 @@ def _cut(task: CutTask, direction: str, most: int) -> str:
     import pyarrow as pa
 
     from graphveil.engines.local.degrees import lifts_of
-    from graphveil.engines.spark.halves import halves, nodes_of
+    from graphveil.engines.spark.halves import halves
 
     lifts = lifts_of(direction, directed=task.graph.directed)  # type: ignore[arg-type]
     found = list(halves(task.graph, task.colour, lifts))
@@ -157,9 +157,7 @@ def _kept_bits(task: KeepTask, edges: Edges) -> NDArray[np.int32]:
     return (edges.entries & kept.astype(np.int32)).astype(np.int32)
 
 
-def _first(
-    task: KeepTask, file: str, node: NDArray[np.int32], place: Place
-) -> NDArray[np.bool_]:
+def _first(task: KeepTask, file: str, node: NDArray[np.int32], place: Place) -> NDArray[np.bool_]:
     """Which edges are not behind the last one that counts at an end of theirs."""
     cuts = task.graph.workspace.read(file)
     size = int(node.max(initial=-1)) + 1
@@ -172,4 +170,3 @@ def _first(
         (place.time == time[node]) & (place.ends <= ends[node])
     )
     return found
-

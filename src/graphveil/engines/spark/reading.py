@@ -73,9 +73,10 @@ def in_time_order(
     """Columns of several pieces, each ordered by step, as columns ordered by step.
 
     Args:
-        pieces: columns of equal length, and where each step begins in them.
+        pieces: one or more: columns of equal length, and where each step begins in them.
         steps: how many there are.
     """
+    pieces = [piece for piece in pieces if piece[1][-1]] or pieces[:1]
     cuts = sum((cuts for _, cuts in pieces), np.zeros(steps + 1, np.int64))
     if len(pieces) == 1:
         return list(pieces[0][0]), cuts

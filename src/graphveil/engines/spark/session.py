@@ -9,6 +9,7 @@ import os
 import shutil
 import sys
 import tempfile
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -105,7 +106,9 @@ def _started(builder: SparkSession.Builder, master: str) -> SparkSession:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # which no setting does
     try:
-        return builder.getOrCreate()
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message=".*pandas")  # which none of it goes through
+            return builder.getOrCreate()
     except Exception as error:  # whatever the gateway to Java raises
         raise EngineError(
             f"Spark did not start at the master {master[:80]}. See its messages above; "

@@ -20,7 +20,7 @@ def bytes_of(text: str, setting: str) -> int:
     found = _SIZE.fullmatch(text.strip())
     if found is None:
         raise ParameterError(setting, "must be a size such as 512m or 2g")
-    return int(found[1]) * 1024 ** " kmgt".index(found[2].lower() or " ")
+    return int(int(found[1]) * 1024 ** " kmgt".index(found[2].lower() or " "))
 
 
 def colours_for(edges: int, task_bytes: int) -> int:

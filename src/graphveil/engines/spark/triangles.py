@@ -7,7 +7,7 @@ stand in p − 1 pairs, so that the sum over triples and pairs holds them p − 
 
 from __future__ import annotations
 
-from itertools import combinations, permutations, product
+from itertools import combinations, permutations
 from typing import NamedTuple
 
 import numpy as np
@@ -28,7 +28,7 @@ class Task(NamedTuple):
         """What it reads: between three colours, or all among two or one."""
         if len(self.colours) == 3:
             return list(permutations(self.colours, 2))
-        return list(product(self.colours, repeat=2))
+        return [(a, b) for a in self.colours for b in self.colours]
 
 
 def tasks(graph: SparkGraph, since: int) -> list[tuple[int, Task]]:
@@ -59,4 +59,5 @@ def count(task: Task) -> Counts:
 
 def summed(weights: list[int], found: list[Counts]) -> Counts:
     """What all tasks come to."""
-    return np.sum([weight * each for weight, each in zip(weights, found, strict=True)], axis=0)
+    counted = [weight * each for weight, each in zip(weights, found, strict=True)]
+    return np.asarray(np.sum(counted, axis=0), np.int64)

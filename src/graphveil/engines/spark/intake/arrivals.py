@@ -16,11 +16,11 @@ from graphveil.engines.spark.intake.tables import SparkTable
 from graphveil.engines.spark.jobs import failing_as_ours, mapped
 from graphveil.engines.spark.workspace import Workspace
 from graphveil.errors import PastStepError
-from graphveil.graph import arrivals as words
-from graphveil.graph.intake import refuse_too_many
-from graphveil.graph.report import IntakeReport
-from graphveil.graph.resolving import NO_TIME, NO_TIME_HINT
-from graphveil.graph.rules import Late
+from graphveil.graph.intake import arrivals as words
+from graphveil.graph.intake.appending import refuse_too_many
+from graphveil.graph.intake.report import IntakeReport
+from graphveil.graph.intake.resolving import NO_TIME, NO_TIME_HINT
+from graphveil.graph.intake.rules import Late
 from graphveil.graph.sequence import UNSTATED
 
 if TYPE_CHECKING:
@@ -181,7 +181,8 @@ def _refuse(
 def _first(rows: DataFrame, chosen: DataFrame) -> int:
     """The first row of some nodes."""
     with failing_as_ours():
-        return int(rows.join(chosen.select("node"), "node", "semi").agg({"place": "min"}).first()[0])  # type: ignore[index]
+        found = rows.join(chosen.select("node"), "node", "semi").agg({"place": "min"}).collect()
+    return int(found[0][0])
 
 
 def _first_differing(rows: DataFrame, chosen: DataFrame) -> int:
@@ -191,8 +192,9 @@ def _first_differing(rows: DataFrame, chosen: DataFrame) -> int:
     theirs = rows.filter("step is not null").join(chosen.select("node"), "node", "semi")
     first = theirs.groupBy("node").agg(F.min_by("step", "place").alias("at_first"))
     with failing_as_ours():
-        other = theirs.join(first, "node").filter("step <> at_first").agg({"place": "min"}).first()
-    return int(other[0])  # type: ignore[index]
+        other = theirs.join(first, "node").filter("step <> at_first").agg({"place": "min"})
+        found = other.collect()
+    return int(found[0][0])
 
 
 class _Written(NamedTuple):
@@ -248,9 +250,10 @@ def _write(workspace: Workspace, batches: Iterator[pa.RecordBatch]) -> Iterator[
     import pyarrow as pa
     from pyspark import TaskContext
 
-    found = pa.Table.from_batches(list(batches)) if (batches := list(batches)) else None  # type: ignore[assignment]
-    if found is None or not len(found):
+    given = [batch for batch in batches if batch.num_rows]
+    if not given:
         return
+    found = pa.Table.from_batches(given)
     name = workspace.write("nodes", found.select(["node", "stated"]))
     steps, counts = np.unique(found["step"].to_numpy(), return_counts=True)
     context = TaskContext.get()
@@ -272,9 +275,7 @@ def labels(session: SparkSession, graph: SparkGraph) -> DataFrame:
 
     folder = graph.workspace.for_spark
     files = session.read.parquet(*(f"{folder}/{part.name}" for part in graph.people))
-    bases = F.create_map(
-        *(F.lit(x) for part in graph.people for x in (part.name, part.first))
-    )
+    bases = F.create_map(*(F.lit(x) for part in graph.people for x in (part.name, part.first)))
     first = F.element_at(bases, F.col("_metadata.file_name")).cast("long")
     label = (first + F.col("_metadata.row_index")).cast("int").alias("label")
     return files.select("node", label, "stated")

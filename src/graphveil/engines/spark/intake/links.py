@@ -1,4 +1,4 @@
-"""Links in relational terms: both ends are labelled, and each class of edges is laid out by a task."""
+"""Links in relational terms: both ends get labels, and a task lays out each class of edges."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from graphveil.engines.spark.intake.resolving import Reading, resolved
 from graphveil.engines.spark.intake.tables import SparkTable
 from graphveil.engines.spark.jobs import failing_as_ours, mapped
 from graphveil.errors import PastStepError
-from graphveil.graph import links as words
-from graphveil.graph.report import IntakeReport
-from graphveil.graph.rules import Late
+from graphveil.graph.intake import links as words
+from graphveil.graph.intake.report import IntakeReport
+from graphveil.graph.intake.rules import Late
 from graphveil.graph.sequence import BACKWARD, BOTH, FORWARD, UNSTATED
 
 if TYPE_CHECKING:
@@ -102,7 +102,9 @@ def _classed(
     if graph.people:
         known = labels(session, graph).select("node", "label")
     else:
-        known = session.createDataFrame([], f"node {'string' if reading.text else 'long'}, label int")
+        known = session.createDataFrame(
+            [], f"node {'string' if reading.text else 'long'}, label int"
+        )
     if dropped is not None:
         known = known.unionByName(dropped.withColumn("label", F.lit(DROPPED)))
     for end in ("source", "target"):
@@ -179,7 +181,9 @@ def _marked(table: pa.Table, place: Int64s) -> dict[int, tuple[int, str]]:
     trouble: dict[int, tuple[int, str]] = {}
     if table["fault"].null_count == len(table):
         return trouble
-    for rank, at, said in zip(table["fault"].to_pylist(), place, table["said"].to_pylist(), strict=True):
+    for rank, at, said in zip(
+        table["fault"].to_pylist(), place, table["said"].to_pylist(), strict=True
+    ):
         if rank is not None and (rank not in trouble or at < trouble[rank][0]):
             trouble[rank] = int(at), said
     return trouble
@@ -225,7 +229,9 @@ def _is_known(laying: Laying, keys: Int64s) -> NDArray[np.bool_]:
     if not len(asked):
         return known
     graph = laying.graph
-    for edges in read_all(graph, {_home(graph, int(key)) for key in np.unique(_classes(graph, keys[asked]))}):
+    for edges in read_all(
+        graph, {_home(graph, int(key)) for key in np.unique(_classes(graph, keys[asked]))}
+    ):
         there = edges.newer.astype(np.int64) << 31 | edges.entries
         for bits in (FORWARD, BACKWARD, BOTH):
             same = there[(there & BOTH) == bits] & ~np.int64(BOTH)
@@ -301,8 +307,8 @@ def _refuse(found: Sequence[Found], table: SparkTable, laying: Laying) -> None:
 
 
 def _together(found: Sequence[Found]) -> Linked:
-    names = ("rows", "added", "distinct", "self_links", "raised", "late")
-    names += ("trimmed", "respelled", "undated")
+    names = ["rows", "added", "distinct", "self_links", "raised", "late"]
+    names += ["trimmed", "respelled", "undated"]
     totals = {name: sum(each.counts.get(name, 0) for each in found) for name in names}
     known = totals["distinct"] - totals["added"]
     steps = max((each.per_step.shape[1] for each in found), default=0)

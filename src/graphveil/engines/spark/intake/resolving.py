@@ -16,7 +16,7 @@ import numpy as np
 
 from graphveil.engines.spark.intake.tables import SparkTable
 from graphveil.engines.spark.jobs import mapped
-from graphveil.graph.rules import RecordRules
+from graphveil.graph.intake.rules import RecordRules
 
 if TYPE_CHECKING:
     import polars as pl
@@ -116,8 +116,8 @@ def _good(frame: pl.DataFrame, reading: Reading, stage: list[int]) -> list[pa.Re
 
     from graphveil.formats.columns.dates import tidied
     from graphveil.formats.options import ReadingOptions
-    from graphveil.graph.records import Table
-    from graphveil.graph.resolving import dated, persons
+    from graphveil.graph.intake.records import Table
+    from graphveil.graph.intake.resolving import dated, persons
 
     ids = _IDS[reading.kind]
     table = Table(frame, "", 0)
@@ -172,7 +172,9 @@ def _oldest() -> Any:
 def _marked(places: np.ndarray, rank: int, told: str, reading: Reading) -> pa.RecordBatch:
     import polars as pl
 
-    ids = [pl.lit(None, pl.String if reading.text else pl.Int64).alias(n) for n in _IDS[reading.kind]]
+    ids = [
+        pl.lit(None, pl.String if reading.text else pl.Int64).alias(n) for n in _IDS[reading.kind]
+    ]
     nothing = [pl.lit(0, pl.Int32).alias(name) for name in ("trimmed", "respelled", "folded")]
     frame = pl.DataFrame({"place": places}).select(
         *ids,

@@ -13,7 +13,7 @@ from graphveil.errors import InputError, Place, RecordError
 from graphveil.formats.columns.names import EDGES, NODES, match_columns
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.types import DataType
 
 _ROW_BITS = 40  # of a place: the row; the file stands above them
@@ -80,7 +80,9 @@ def table_at(
     numbered = is_path(where)
     files = tuple(sorted(frame.inputFiles())) if numbered else ()
     placed = frame.withColumns({"place": _place(files) if numbered else _anywhere()})
-    chosen = placed.select(*(placed[theirs].alias(ours) for ours, theirs in columns.items()), "place")
+    chosen = placed.select(
+        *(placed[theirs].alias(ours) for ours, theirs in columns.items()), "place"
+    )
     _require_types(chosen, columns, where)
     sources = tuple(_called(file) for file in files) or (_called(where),)
     return SparkTable(chosen, kind, sources, columns, numbered)
@@ -117,7 +119,7 @@ def _called(where: str) -> str:
     return unquote(PurePosixPath(where.rstrip("/")).name) or where
 
 
-def _place(files: tuple[str, ...]) -> object:
+def _place(files: tuple[str, ...]) -> Column:
     from pyspark.sql import functions as F  # noqa: N812
 
     row = F.col("_metadata.row_index").cast("long")
@@ -128,7 +130,7 @@ def _place(files: tuple[str, ...]) -> object:
     return F.shiftleft(file, _ROW_BITS) + row
 
 
-def _anywhere() -> object:
+def _anywhere() -> Column:
     from pyspark.sql import functions as F  # noqa: N812
 
     return F.lit(0).cast("long")

@@ -17,8 +17,8 @@ from graphveil.engines.spark.session import WORKSPACE, is_local, task_bytes
 from graphveil.engines.spark.sizes import colours_for
 from graphveil.engines.spark.workspace import Workspace
 from graphveil.errors import EngineError, ParameterError
-from graphveil.graph.report import IntakeReport
-from graphveil.graph.rules import Late, RecordRules, Undated
+from graphveil.graph.intake.report import IntakeReport
+from graphveil.graph.intake.rules import Late, RecordRules, Undated
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -180,7 +180,7 @@ def test_what_is_closed_is_refused_alike(tmp_path: Path) -> None:
         outcomes = []
         for take in (lambda: sequence.extend(records), lambda: taken(graph, tmp_path, "two")):  # noqa: B023
             try:
-                outcomes.append(str(take()[1]))  # type: ignore[no-untyped-call]
+                outcomes.append(str(take()[1]))
             except InputError as refused:
                 outcomes.append(str(refused))
         assert outcomes[0] == outcomes[1]

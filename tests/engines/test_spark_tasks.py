@@ -163,15 +163,14 @@ def test_what_it_does_not_count_is_refused_with_the_engine_that_does(workspace: 
         SPARK.project(graph, DegreeBound(3))
 
 
-def test_components_that_do_not_fit_are_refused_before_anything_runs(workspace: Workspace) -> None:
+def test_components_that_do_not_fit_are_refused_before_anything_runs(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
     graph = graph_of(random_growth(10, 2, 0.3, directed=False, late=False, seed=1), workspace)
 
-    class Small(Here):
-        def run(self, function: object, tasks: object) -> list[object]:  # type: ignore[override]
-            raise AssertionError("it has started")
-
+    monkeypatch.setattr(Here, "run", lambda *_: pytest.fail("it has started"))
     with pytest.raises(EngineError, match=r"taskMemory is 0\.1 GiB"):
-        SparkEngine(Small(task_bytes=100 << 20)).count(graph, [statistic("components")])
+        SparkEngine(Here(task_bytes=100 << 20)).count(graph, [statistic("components")])
 
 
 def test_counts_of_another_graph_are_refused(workspace: Workspace) -> None:

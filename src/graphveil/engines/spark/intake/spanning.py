@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from graphveil.calendar.calendar import Calendar
-from graphveil.calendar.times import Unit
+from graphveil.calendar.units import Unit
 from graphveil.engines.spark.intake.tables import SparkTable
 from graphveil.engines.spark.jobs import failing_as_ours, mapped
 

@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from graphveil.calendar.calendar import Calendar
-from graphveil.cli import app
+from graphveil.cli import program
 from graphveil.engines import LocalEngine
 from graphveil.engines.spark import SparkCluster, SparkEngine, SparkGraph
 from graphveil.engines.spark.handing_over import handed_over
@@ -206,12 +206,12 @@ def test_the_command_prints_what_the_local_engine_prints(tmp_path: Path) -> None
     tables(tmp_path, "x", nodes, edges.drop("time"))
     files = [str(tmp_path / f"x-{kind}.parquet") for kind in ("nodes", "edges")]
     ask = ["count", "triangles", *files, "--every", "2", "--json"]
-    here = CliRunner().invoke(app, ask)
+    here = CliRunner().invoke(program("count"), ask)
     conf = [part for key, value in SETTINGS.items() for part in ("--conf", f"{key}={value}")]
-    there = CliRunner().invoke(app, [*ask, "--engine", "spark", "--master", "local[2]", *conf])
+    there = CliRunner().invoke(program("count"), [*ask, "--engine", "spark", "--master", "local[2]", *conf])
     assert here.exit_code == there.exit_code == 0, there.output
     ours, theirs = json.loads(here.stdout), json.loads(there.stdout)
     assert ours.pop("files") != theirs.pop("files") == []
     assert ours == theirs
-    refused = CliRunner().invoke(app, [*ask, "--master", "local[2]"])
+    refused = CliRunner().invoke(program("count"), [*ask, "--master", "local[2]"])
     assert refused.exit_code != 0

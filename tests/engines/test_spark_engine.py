@@ -208,7 +208,8 @@ def test_the_command_prints_what_the_local_engine_prints(tmp_path: Path) -> None
     ask = ["count", "triangles", *files, "--every", "2", "--json"]
     here = CliRunner().invoke(program("count"), ask)
     conf = [part for key, value in SETTINGS.items() for part in ("--conf", f"{key}={value}")]
-    there = CliRunner().invoke(program("count"), [*ask, "--engine", "spark", "--master", "local[2]", *conf])
+    on_spark = ["--engine", "spark", "--master", "local[2]", *conf]
+    there = CliRunner().invoke(program("count"), [*ask, *on_spark])
     assert here.exit_code == there.exit_code == 0, there.output
     ours, theirs = json.loads(here.stdout), json.loads(there.stdout)
     assert ours.pop("files") != theirs.pop("files") == []

@@ -70,7 +70,7 @@ class Bordered(Factorisation):
 
     def column_l1(self) -> int:
         """The largest column sum of |C|."""
-        return max(sum(map(abs, column)) for column in self._columns())
+        return self._l1
 
     def column_l2_squared(self) -> int:
         """The largest column sum of squares of C."""
@@ -78,9 +78,12 @@ class Bordered(Factorisation):
 
     def pair_l1(self, rises: int, falls: int) -> int:
         """The largest of ‖rises·c_s − falls·c_t‖₁, s ≠ t, ‖rises·c_s‖₁ and ‖falls·c_t‖₁."""
-        rows = np.array(self.rows, dtype=np.int64).reshape(len(self.rows), self.steps)
-        diagonal = np.array(self.diagonal, dtype=np.int64)
-        return farthest_pair(diagonal, rows, rises, falls, self.column_l1())
+        if (rises, falls) not in self._pairs:
+            rows = np.array(self.rows, dtype=np.int64).reshape(len(self.rows), self.steps)
+            diagonal = np.array(self.diagonal, dtype=np.int64)
+            found = farthest_pair(diagonal, rows, rises, falls, self.column_l1())
+            self._pairs[rises, falls] = found
+        return self._pairs[rises, falls]
 
     def decoder(self) -> NDArray[np.float64]:
         """B as floats."""
@@ -90,10 +93,7 @@ class Bordered(Factorisation):
 
     def decoder_squares(self) -> NDArray[np.float64]:
         """The squared length of each row of B, without forming B."""
-        diagonal, rows, weights = self._floats
-        leaves, reach, schur = border(diagonal, rows)
-        mixed = (weights * (weights @ schur - 2 * reach.T)).sum(axis=1)
-        return np.asarray(leaves + mixed)
+        return self._squares.copy()
 
     def combined_row(self, coefficients: NDArray[np.float64]) -> NDArray[np.float64]:
         """Σ coefficient·row of B, without forming B."""
@@ -150,6 +150,23 @@ class Bordered(Factorisation):
     def _columns(self) -> zip[tuple[int, ...]]:
         """The entries of each column of C that are on the diagonal or in the rows."""
         return zip(self.diagonal, *self.rows, strict=True)
+
+    # One matrix serves every ε, and each plan asks anew: what is asked is computed once.
+
+    @cached_property
+    def _l1(self) -> int:
+        return max(sum(map(abs, column)) for column in self._columns())
+
+    @cached_property
+    def _pairs(self) -> dict[tuple[int, int], int]:
+        return {}
+
+    @cached_property
+    def _squares(self) -> NDArray[np.float64]:
+        diagonal, rows, weights = self._floats
+        leaves, reach, schur = border(diagonal, rows)
+        mixed = (weights * (weights @ schur - 2 * reach.T)).sum(axis=1)
+        return np.asarray(leaves + mixed)
 
     @cached_property
     def _floats(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:

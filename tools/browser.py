@@ -10,8 +10,8 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,16 @@ LAUNCH = (
     "import os, sys; os.dup2(int(sys.argv[1]), 3); os.dup2(int(sys.argv[2]), 4); "
     "os.execvp(sys.argv[3], sys.argv[3:])"
 )
+
+_MIDDLE = (
+    "(e => {{ e.scrollIntoView({{block: 'center', behavior: 'instant'}}); "
+    "const b = e.getBoundingClientRect(); "
+    "return [b.x + b.width / 2, b.y + b.height / 2]; }})(document.querySelector({}))"
+)
+
+
+def _found(selector: str) -> str:
+    return f"document.querySelector({json.dumps(selector)})"
 
 
 def browser_path() -> str | None:
@@ -76,6 +86,66 @@ class Page:
         )
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
+
+    def go(self, url: str) -> None:
+        """Go to another page, and wait until it has loaded."""
+        self.loading(lambda: self.ask("Page.navigate", url=url))
+
+    def loading(self, act: Callable[[], object]) -> None:
+        """Do something that leads to another page, and wait until that has loaded."""
+        self.evaluate("window.isLeft = true")
+        act()
+        self.wait_until("!window.isLeft && document.readyState === 'complete'")
+
+    def click(self, selector: str) -> None:
+        """Press the mouse where a person would."""
+        x, y = self.evaluate(_MIDDLE.format(json.dumps(selector)))
+        for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
+            self.ask("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
+    def follow(self, selector: str) -> None:
+        """Click what leads to another page."""
+        self.loading(lambda: self.click(selector))
+
+    def fill(self, selector: str, text: str) -> None:
+        """Type into a field, in the place of what it holds."""
+        self.evaluate(f"(e => {{ e.focus(); e.select(); }})({_found(selector)})")
+        self.ask("Input.insertText", text=text)
+
+    def choose(self, selector: str, value: str) -> None:
+        """Choose one of several, as its value says."""
+        self.evaluate(
+            f"(e => {{ e.value = {json.dumps(value)}; e.dispatchEvent(new Event('input', "
+            f"{{bubbles: true}})); return e.value }})({_found(selector)})"
+        )
+
+    def press(self, key: str, code: int) -> None:
+        """Press a key."""
+        for kind in ("keyDown", "keyUp"):
+            self.ask(
+                "Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code,
+                **({"text": "\r"} if key == "Enter" and kind == "keyDown" else {}),
+            )  # fmt: skip
+
+    def bring(self, selector: str, *files: Path) -> None:
+        """Put files into a field, as if they were dropped there."""
+        root = self.ask("DOM.getDocument")["root"]["nodeId"]
+        node = self.ask("DOM.querySelector", nodeId=root, selector=selector)["nodeId"]
+        self.ask("DOM.setFileInputFiles", nodeId=node, files=[str(each) for each in files])
+
+    def text(self) -> str:
+        """What the page says, each run of blanks as one."""
+        return " ".join(str(self.evaluate("document.body.innerText")).split())
+
+    def wait_until(self, expression: str) -> None:
+        """Ask until an expression is true, whatever pages come and go meanwhile."""
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            with suppress(AssertionError):  # of a page that is just being left
+                if self.evaluate(expression):
+                    return
+            assert time.monotonic() < deadline, f"{expression} does not become true: {self.text()}"
+            time.sleep(0.05)
 
     def screenshot(self, path: Path) -> None:
         """The whole page as PNG."""

@@ -12,8 +12,8 @@ import pytest
 
 from commands import graphveil
 from graphveil import DegreeBound, plan, statistic
-from graphveil.cli.budget_plot import _lines, chart
 from graphveil.steward.beforehand.budgets import series_budgets, totals
+from graphveil.steward.beforehand.plots.budget_plot import _lines, chart
 from graphveil.steward.beforehand.wishes import SeriesWish
 from steward import contents, drafted, run
 

@@ -13,10 +13,17 @@ from xml.etree import ElementTree
 import pytest
 
 from commands import graphveil
-from graphveil.cli.plots import HEIGHT, _lines, _releases, apart, chart, round_ticks
 from graphveil.graph.promises.bound import DegreeBound
 from graphveil.planning.planner import best, compare
 from graphveil.statistics.statistic import statistic
+from graphveil.steward.beforehand.plots.plan_plot import (
+    HEIGHT,
+    _lines,
+    _releases,
+    apart,
+    chart,
+    round_ticks,
+)
 
 EDGES = ("plan", "edges", "--bound", "15", "--epsilon", "1", "--horizon", "20")
 

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import unescape
@@ -22,7 +22,7 @@ from graphveil.steward.known_studies import KnownStudy, opened
 from graphveil.steward.records import adding
 from graphveil.web.safety.access import Password
 from graphveil.web.server import Server, Wish
-from graphveil.web.site import Site
+from graphveil.web.site import MOST_BYTES, Site
 from steward import people
 from wished import WISH
 
@@ -42,12 +42,37 @@ class Visitor:
         self, path: str, *, at: str | None = None, **fields: str | list[str]
     ) -> httpx.Response:
         """A form of a page, sent with what is filled in besides its token."""
-        page = self.client.get(at or path).text
-        token = re.search(r'name="csrf" value="([^"]+)"', page)
-        assert token, page
+        return self.send(path, fields, at=at)
+
+    def send(
+        self, path: str, fields: Mapping[str, str | list[str]], *, at: str | None = None
+    ) -> httpx.Response:
+        """The same, of many fields."""
+        sent = {"csrf": self.token(at or path), **fields}
+        return self.client.post(path, data=sent, headers={"origin": self.origin})
+
+    def bring(self, study: KnownStudy, files: Mapping[str, bytes | str]) -> httpx.Response:
+        """Files, dropped onto the page of records."""
+        path = f"/study/{study.key}/records"
+        sent = [("files", (name, content)) for name, content in files.items()]
         return self.client.post(
-            path, data={"csrf": token[1], **fields}, headers={"origin": self.origin}
+            f"{path}/upload",
+            data={"csrf": self.token(path)},
+            files=sent,
+            headers={"origin": self.origin},
         )
+
+    def token(self, path: str) -> str:
+        """What a form of a page carries."""
+        found = re.search(r'name="csrf" value="([^"]+)"', self.client.get(path).text)
+        assert found
+        return found[1]
+
+    def done(self, answer: httpx.Response) -> str:
+        """What a page says once its work is done."""
+        while "/work/" in str(answer.url):
+            answer = self.get(str(answer.url))
+        return text_of(answer.text)
 
 
 def stranger(site: Site, **headers: str) -> httpx.Client:
@@ -69,9 +94,11 @@ def entered(site: Site) -> Visitor:
 
 
 @contextmanager
-def running(home: Path, password: str | None = None) -> Iterator[Site]:
+def running(
+    home: Path, password: str | None = None, most_bytes: int = MOST_BYTES
+) -> Iterator[Site]:
     """A site that a thread of this process serves."""
-    server = Server(Wish(home), lambda _: None)
+    server = Server(Wish(home, most_bytes=most_bytes), lambda _: None)
     if password is not None:
         server.site.access._password = Password.of(password)
     thread = threading.Thread(target=server.run)

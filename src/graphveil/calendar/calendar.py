@@ -213,7 +213,13 @@ class Calendar:
             raise ParameterError("calendar", "lists its steps one by one, and cannot be lengthened")
         if self.last_step is None:
             return self
-        if not self.last_step <= last_step < MOST_STEPS:
+        if self.last_step > last_step:
+            raise ParameterError("last", f"must lie in one of the first {MOST_STEPS} steps")
+        return self.ending_with(last_step)
+
+    def ending_with(self, last_step: int) -> Calendar:
+        """The same even steps, of which this one is the last."""
+        if self.width is None or not 0 <= last_step < MOST_STEPS:
             raise ParameterError("last", f"must lie in one of the first {MOST_STEPS} steps")
         return replace(self, end=self.starts[0] + (last_step + 1) * self.width)
 

@@ -93,7 +93,7 @@ def plan_study_budgets(folder: Path, budget: str, expected: Sequence[str] | None
 
 def show(found: Budgets, *, plot: Path | None, as_json: bool) -> None:
     """Draw the curves if a file is given, and print them."""
-    from graphveil.cli.budget_plot import write_budgets
+    from graphveil.steward.beforehand.plots.budget_plot import write_budgets
 
     if plot is not None:
         with working("Drawing …"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TypeAlias
 from urllib.parse import parse_qsl
 
@@ -38,6 +38,18 @@ class Form:
     def every(self, name: str) -> list[str]:
         """All values of a field that may come several times."""
         return [value.strip() for key, value in self._pairs if key == name]
+
+    def also(self, more: Mapping[str, str]) -> Form:
+        """The same with further fields."""
+        return Form([*self._pairs, *more.items()])
+
+    def saying(self, other: Mapping[str, str]) -> Form:
+        """The same, but for what some fields say."""
+        return Form([*((k, v) for k, v in self._pairs if k not in other), *other.items()])
+
+    def without(self, name: str, value: str) -> Form:
+        """The same without one value of a field that may come several times."""
+        return Form([pair for pair in self._pairs if pair != (name, value)])
 
 
 Endpoint: TypeAlias = Callable[[Request, Form], Response]

@@ -14,7 +14,7 @@ from graphveil.errors import ParameterError, StorageError
 from graphveil.web.application import application
 from graphveil.web.safety.access import Access, Password
 from graphveil.web.safety.guard import DOOR, Address
-from graphveil.web.site import Site
+from graphveil.web.site import MOST_BYTES, Site
 
 LOCAL = "127.0.0.1"
 ANYWHERE = ("0.0.0.0", "::", "*", "")
@@ -31,6 +31,7 @@ class Wish:
         port: 0 takes a free one.
         host: where it is reached; another than this machine needs a password.
         password: see there.
+        most_bytes: of all files that are brought at once.
     """
 
     home: Path
@@ -38,6 +39,7 @@ class Wish:
     port: int = 0
     host: str = LOCAL
     password: str | None = None
+    most_bytes: int = MOST_BYTES
 
 
 class Server:
@@ -54,7 +56,7 @@ class Server:
         address = Address(wish.host, self._socket.getsockname()[1])
         password = None if wish.password is None else Password.of(wish.password)
         access = Access(password, lambda: tell(self.address))
-        self.site = Site(wish.home, address, access, first=wish.first)
+        self.site = Site(wish.home, address, access, first=wish.first, most_bytes=wish.most_bytes)
         self._tell = tell
 
     @property

@@ -20,6 +20,7 @@ from graphveil.web.wording import in_page_words
 from graphveil.web.work import Piece, Work
 
 SEE_OTHER = 303
+MOST_BYTES = 2 << 30
 Tone = Literal["good", "bad"]
 
 
@@ -33,6 +34,7 @@ class Site:
         access: who may.
         work: what runs.
         first: the path that is shown first.
+        most_bytes: of all files that are brought at once.
         notices: what to say on the next page, by session.
     """
 
@@ -41,6 +43,7 @@ class Site:
     access: Access
     work: Work = field(default_factory=Work)
     first: str = "/"
+    most_bytes: int = MOST_BYTES
     notices: dict[str, list[tuple[Tone, str]]] = field(default_factory=dict, repr=False)
 
 

@@ -37,6 +37,7 @@ LABELS = {
     "through": "“Up to which step”",
     "time": "“Date of a person”",
     "undated": "“People without a date”",
+    "withdraw": "“Withdraw the latest batch”",
     "where": "“Only records with”",
     "yes": "“Begin it although noise drowns a series”",
 }

@@ -113,9 +113,9 @@ def plan(
 
     Example: graphveil plan edges high-degree:tau=3 --bound 15 --horizon 20 --budget 0.1:10
     """
-    from graphveil.cli.plots import require_drawable, write_chart
     from graphveil.statistics.statistic import statistic as named_statistic
     from graphveil.steward.beforehand.comparison import compared
+    from graphveil.steward.beforehand.plots.plan_plot import require_drawable, write_chart
 
     given = given_parameters(context)
     if plot is not None:

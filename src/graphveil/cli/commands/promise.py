@@ -77,9 +77,9 @@ def promise(
 
     Example: graphveil promise nodes.csv edges.csv --epsilon 1 --series high-degree:tau=3
     """
-    from graphveil.cli.plots import require_drawable
     from graphveil.formats import read_records
     from graphveil.kernels.startup import load_kernels_without_blas
+    from graphveil.steward.beforehand.plots.plan_plot import require_drawable
     from graphveil.steward.beforehand.promising import WARNING, tried_promises
 
     if horizon is not None and horizon < 1:
@@ -95,7 +95,7 @@ def promise(
         intake = _taken(network, every, directed or oriented, oriented, undated)
         found = tried_promises(intake.sequence, wanted, horizon=horizon)
     if plot is not None:
-        from graphveil.cli.promise_plot import write_promises
+        from graphveil.steward.beforehand.plots.promise_plot import write_promises
 
         write_promises(plot, found)
     if as_json:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from graphveil.cli.options import Json
+from graphveil.cli.options import Json, Limit, most_bytes
 from graphveil.cli.output import print_note
 from graphveil.errors import ParameterError, StudyError
 
@@ -40,6 +41,7 @@ def serve(
         Path | None,
         typer.Option("--password-file", metavar="FILE", help="Its first line is the password."),
     ] = None,
+    limit: Limit = None,
     as_json: Json = False,
 ) -> None:
     """Serve a page on this machine: begin a study, add records, publish, verify.
@@ -58,8 +60,10 @@ def serve(
         raise StudyError(MISSING) from error
     home, first = _places(folder)
     wish = Wish(home, first, port, address, _password(password_file))
+    if limit is not None:
+        wish = replace(wish, most_bytes=most_bytes(limit) or wish.most_bytes)
     server = Server(wish, _tell_json if as_json else _tell)
-    with nullcontext() if no_open else opening(server.address):
+    with nullcontext() if no_open else opening(server.address), suppress(KeyboardInterrupt):
         server.run()
     if server.site.work.is_busy:
         print_note("Finishing what was begun; Ctrl-C again leaves at once.")

@@ -85,6 +85,11 @@ class IntakeReport:
         place = sum(name in (*_TOTALS, *_KNOWN) for name in met)
         return [*said[:place], *about_known, *said[place:]]
 
+    def said(self, name: str) -> str:
+        """How many records met a rule, in words; nothing if none did."""
+        number = getattr(self, name)
+        return counted(number, _RULES[name]) if number else ""
+
     def __add__(self, other: IntakeReport) -> IntakeReport:
         """Both reports as one, for several batches."""
         return IntakeReport(

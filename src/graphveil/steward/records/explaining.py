@@ -120,7 +120,7 @@ def explained(
     from graphveil.formats import read_records
     from graphveil.formats.containers.finding import found_files
 
-    each = tuple(_explained(file, format, options) for file in found_files(files, options))
+    each = tuple(explained_file(file, format, options) for file in found_files(files, options))
     command = _command(files, each, options)
     try:
         found = read_records(files, format=format, options=replace(options, mark_bad=False))
@@ -129,7 +129,10 @@ def explained(
     return Explained(each, tuple(found.report.lines()), "", command)
 
 
-def _explained(file: SourceFile, format_name: str | None, options: ReadingOptions) -> ExplainedFile:
+def explained_file(
+    file: SourceFile, format_name: str | None, options: ReadingOptions
+) -> ExplainedFile:
+    """What one file would be taken for."""
     from graphveil.formats.detection import detected
 
     try:

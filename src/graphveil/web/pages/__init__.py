@@ -5,9 +5,13 @@ from __future__ import annotations
 from starlette.routing import Route
 
 from graphveil.web.pages import (
+    compare,
     door,
+    promise,
     public_page,
     publish,
+    records,
+    safekeeping,
     start,
     study,
     study_file,
@@ -15,5 +19,18 @@ from graphveil.web.pages import (
     working,
 )
 
-_ALL = (door, start, study, study_file, publish, public_page, verify, working)
+_ALL = (
+    door,
+    start,
+    promise,
+    study,
+    study_file,
+    records,
+    publish,
+    public_page,
+    verify,
+    compare,
+    safekeeping,
+    working,
+)
 ROUTES: list[Route] = [route for each in _ALL for route in each.ROUTES]

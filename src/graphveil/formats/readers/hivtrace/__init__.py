@@ -73,6 +73,12 @@ def _read_one(claimed: Claimed, options: ReadingOptions) -> ParsedFile:
     )
 
 
+def people_in(file: SourceFile, options: ReadingOptions) -> tuple[list[Section], dict[str, Any]]:
+    """The sections that list people, and the network, for whoever chooses a field of dates."""
+    network = read_network(file, options)
+    return _people(network, file, all_listed=options.all_listed)[0], network
+
+
 def _dated_by(nodes: list[Table], named: str | None, refusal: InputError | None) -> list[Note]:
     if refusal is not None:
         return []

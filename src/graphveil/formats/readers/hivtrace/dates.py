@@ -34,14 +34,14 @@ def no_date_field(
     """
     if named is None:
         place = Place(file.name, column="Nodes")
-        return unnamed_date("field", "person", place, _date_like(sections, network))
+        return unnamed_date("field", "person", place, date_like(sections, network))
     declared = _declared(network)
     known = [plain(name) for name in (*declared, *_OWN_DATES)]
     missing = [name for name in named_fields(named) if _bare(name) not in known]
     if not declared or not missing:
         return None
     place = Place(file.name, column=missing[0])
-    return no_such("field", place, list(declared), _date_like(sections, network))
+    return no_such("field", place, list(declared), date_like(sections, network))
 
 
 def named_fields(named: str | None) -> list[str]:
@@ -104,7 +104,7 @@ def _declared(network: dict[str, Any]) -> dict[str, Any]:
     return schema if isinstance(schema, dict) else {}
 
 
-def _date_like(sections: list[Section], network: dict[str, Any]) -> list[str]:
+def date_like(sections: list[Section], network: dict[str, Any]) -> list[str]:
     """Fields that the schema calls dates, or whose first values look like dates."""
     declared = [
         name

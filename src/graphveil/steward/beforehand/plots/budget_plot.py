@@ -5,9 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphveil.cli.plots import COLOURS, HEIGHT, WIDTH, apart, round_ticks, with_air
 from graphveil.planning.usefulness import DROWNING, SMALL
 from graphveil.rendering import RENDERERS
+from graphveil.steward.beforehand.plots.plan_plot import (
+    COLOURS,
+    HEIGHT,
+    WIDTH,
+    apart,
+    round_ticks,
+    with_air,
+)
 from graphveil.whole_files import write_whole
 
 if TYPE_CHECKING:

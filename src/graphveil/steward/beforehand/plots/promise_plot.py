@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphveil.cli.plots import COLOURS, HEIGHT, WIDTH
 from graphveil.rendering import RENDERERS
+from graphveil.steward.beforehand.plots.plan_plot import COLOURS, HEIGHT, WIDTH
 from graphveil.whole_files import write_whole
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""Plots of what is known before anything is published: errors of plans, budgets and promises."""

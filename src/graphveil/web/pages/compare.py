@@ -1,0 +1,72 @@
+"""Compare: the error of every series against ε, as a picture to download and as a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from graphveil.errors import GraphveilError
+from graphveil.noise.exact_numbers import as_text
+from graphveil.rendering import RENDERERS
+from graphveil.steward.beforehand.budgets import Budgets, read_range, study_budgets
+from graphveil.steward.beforehand.plots.budget_plot import chart
+from graphveil.web.site import page, study_of
+from graphveil.web.wording import figure, in_page_words
+
+KINDS = {".svg": "image/svg+xml", ".png": "image/png"}
+USUAL = ("0.1", "10")
+
+
+def _show(request: Request) -> Response:
+    study = study_of(request)
+    low, high = _range(request)
+    found, trouble = None, ""
+    try:
+        found = _budgets(study.folder, low, high)
+    except GraphveilError as refused:
+        trouble = in_page_words(str(refused))
+    return page(
+        request,
+        "compare.html.jinja",
+        study=study,
+        at="compare",
+        found=found,
+        trouble=trouble,
+        low=low,
+        high=high,
+        figure=figure,
+        as_text=as_text,
+    )
+
+
+def _picture(request: Request) -> Response:
+    """The picture; whoever asks to keep it is handed a file."""
+    study, name = study_of(request), request.path_params["picture"]
+    ending = Path(name).suffix
+    if name.removesuffix(ending) != "errors" or ending not in KINDS:
+        raise HTTPException(404, "There is no such picture.")
+    drawn = RENDERERS[ending](chart(_budgets(study.folder, *_range(request))).to_dict())
+    headers = {}
+    if "keep" in request.query_params:
+        headers["content-disposition"] = f'attachment; filename="errors{ending}"'
+    return Response(drawn, media_type=KINDS[ending], headers=headers)
+
+
+def _range(request: Request) -> tuple[str, str]:
+    """The budgets to compare; they are public."""
+    low, high = (request.query_params.get(name, "").strip() for name in ("low", "high"))
+    return low or USUAL[0], high or USUAL[1]
+
+
+def _budgets(folder: Path, low: str, high: str) -> Budgets:
+    return study_budgets(folder, *read_range(f"{low}:{high}"))
+
+
+ROUTES = [
+    Route("/study/{key}/compare", _show, methods=["GET"]),
+    Route("/study/{key}/compare/{picture}", _picture, methods=["GET"]),
+]

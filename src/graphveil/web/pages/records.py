@@ -1,0 +1,174 @@
+"""Records: files are brought, looked at, and kept or discarded; what is shown is private."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from graphveil.errors import GraphveilError
+from graphveil.steward.known_studies import KnownStudy
+from graphveil.steward.records.adding import Addition, add, withdraw
+from graphveil.steward.records.explaining import known_formats
+from graphveil.steward.records.previewing import Preview, Sample, previews, sample
+from graphveil.steward.records.rules_met import rules_met
+from graphveil.steward.records.tray import Reading, Tray
+from graphveil.steward.status import status
+from graphveil.web.forms import Form, taking_form
+from graphveil.web.reading_form import MAPPED, choices, days_said, marked, reading_of
+from graphveil.web.safety.uploads import receive
+from graphveil.web.site import go_to, page, set_to_work, site_of, study_of, within
+from graphveil.web.wording import in_page_words
+from graphveil.web.work import Piece
+
+LOOK, KEEP, HERE = "look", "keep", "records"
+
+
+class Looked:
+    """What a look at a tray has found; private, so it says nothing of itself."""
+
+    def __init__(self, fingerprint: str, seen: Sample, addition: Addition) -> None:
+        self.fingerprint, self.seen, self.addition = fingerprint, seen, addition
+        self.rules = rules_met(addition)
+        self.files = addition.reading.report.lines() if addition.reading else []
+
+
+def _show(request: Request) -> Response:
+    study = study_of(request)
+    tray, work = Tray.of(study.folder), site_of(request).work
+    for kind in (LOOK, KEEP):
+        piece = work.latest(study.key, kind)
+        if piece is not None and piece.is_running:
+            return go_to(request, within(study, f"work/{kind}"))
+    looked, kept = work.latest(study.key, LOOK), work.latest(study.key, KEEP)
+    reading = tray.reading()
+    found, trouble = _previewed(tray, reading)
+    return page(
+        request,
+        "records.html.jinja",
+        study=study,
+        at="records",
+        status=status(study.folder),
+        files=tray.files(),
+        previews=found,
+        trouble=trouble,
+        reading=reading,
+        mapped=MAPPED,
+        choices=choices(found, reading),
+        days=days_said(reading),
+        marked=marked(reading),
+        formats=known_formats(),
+        fingerprint=tray.fingerprint(),
+        looked=_still(looked, tray),
+        refusal=_refusal(looked) or _refusal(kept),
+        kept=kept.result if kept and not tray.files() else None,
+    )
+
+
+def _previewed(tray: Tray, reading: Reading) -> tuple[tuple[Preview, ...], str]:
+    """The files of a tray, or why they cannot be opened."""
+    try:
+        return previews(tray.files(), reading.format, reading.reading_options()), ""
+    except GraphveilError as refused:
+        return (), in_page_words(str(refused))
+
+
+def _still(piece: Piece | None, tray: Tray) -> Looked | None:
+    """What a look has found, if the tray is as it was."""
+    found = piece.result if piece else None
+    return found if isinstance(found, Looked) and found.fingerprint == tray.fingerprint() else None
+
+
+def _refusal(piece: Piece | None) -> str:
+    return in_page_words(piece.refusal) if piece else ""
+
+
+async def _upload(request: Request) -> Response:
+    study, site = study_of(request), site_of(request)
+    tray = Tray.of(study.folder)
+    tray.clear_leftovers()
+    names = await receive(request, tray, site.most_bytes)
+    _forget(request, study)
+    if not names:
+        return go_to(request, within(study, HERE), bad="Choose at least one file.")
+    return go_to(request, within(study, HERE))
+
+
+def _forget(request: Request, study: KnownStudy) -> None:
+    for kind in (LOOK, KEEP):
+        site_of(request).work.forget(study.key, kind)
+
+
+def _look(request: Request, form: Form) -> Response:
+    """Read and check everything, and change nothing."""
+    study = study_of(request)
+    tray, reading = Tray.of(study.folder), reading_of(form)
+    try:
+        reading.reading_options()
+    except GraphveilError as refused:
+        return go_to(request, within(study, HERE), bad=str(refused))
+    tray.say(reading)
+    _forget(request, study)
+    task = partial(_looked, study, tray)
+    return set_to_work(request, study, LOOK, "Reading and checking the files", task, after=HERE)
+
+
+def _looked(study: KnownStudy, tray: Tray, _: Piece) -> Looked:
+    fingerprint, reading = tray.fingerprint(), tray.reading()
+    found = add(study.folder, tray.files(), **_how(reading), dry_run=True)
+    seen = sample(tray.files(), reading.format, reading.reading_options())
+    return Looked(fingerprint, seen, found)
+
+
+def _how(reading: Reading) -> dict[str, Any]:
+    return {
+        "format": reading.format,
+        "options": reading.reading_options(),
+        "complete": reading.complete,
+        "skip_bad": reading.skip_bad,
+        "ignore_after_end": reading.ignore_after_end,
+        "change_reading": reading.change_reading,
+    }
+
+
+def _keep(request: Request, form: Form) -> Response:
+    """Keep the records, of exactly the files that were looked at."""
+    study = study_of(request)
+    tray = Tray.of(study.folder)
+    if not tray.files() or form["fingerprint"] != tray.fingerprint():
+        told = "The files, or how they are read, have changed since: look at them again."
+        return go_to(request, within(study, HERE), bad=told)
+
+    def task(_: Piece) -> Looked:
+        found = add(study.folder, tray.files(), **_how(tray.reading()))
+        tray.discard()
+        return Looked("", Sample(), found)
+
+    return set_to_work(request, study, KEEP, "Keeping the records", task, after=HERE)
+
+
+def _discard(request: Request, _: Form) -> Response:
+    study = study_of(request)
+    Tray.of(study.folder).discard()
+    _forget(request, study)
+    return go_to(request, within(study, HERE), good="The files are removed. Nothing was kept.")
+
+
+def _withdraw(request: Request, _: Form) -> Response:
+    study = study_of(request)
+    number = withdraw(study.folder)
+    told = f"Batch {number} was withdrawn: it will not be published."
+    return go_to(request, within(study, HERE), good=told)
+
+
+ROUTES = [
+    Route("/study/{key}/records", _show, methods=["GET"]),
+    Route("/study/{key}/records/upload", _upload, methods=["POST"]),
+    Route("/study/{key}/records/look", taking_form(_look), methods=["POST"]),
+    Route("/study/{key}/records/keep", taking_form(_keep), methods=["POST"]),
+    Route("/study/{key}/records/discard", taking_form(_discard), methods=["POST"]),
+    Route("/study/{key}/records/withdraw", taking_form(_withdraw), methods=["POST"]),
+]

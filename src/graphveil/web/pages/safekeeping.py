@@ -1,0 +1,67 @@
+"""Safekeeping: backups, and adopting a study that was restored, copied or moved."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from graphveil.errors import GraphveilError
+from graphveil.steward.moving import Adoption, adoption
+from graphveil.steward.safekeeping import note_backup, safekeeping
+from graphveil.web.forms import Form, taking_form
+from graphveil.web.site import go_to, page, set_to_work, site_of, study_of, within
+from graphveil.web.wording import figure, in_page_words
+from graphveil.web.work import Piece
+
+KIND, HERE = "adopt", "safekeeping"
+
+
+def _show(request: Request) -> Response:
+    study = study_of(request)
+    piece = site_of(request).work.latest(study.key, KIND)
+    found = safekeeping(study.folder)
+    would, why_not = None, ""
+    if study.is_open:
+        try:
+            would = adoption(study.folder)
+        except GraphveilError as refused:
+            why_not = in_page_words(str(refused))
+    return page(
+        request,
+        "safekeeping.html.jinja",
+        study=study,
+        at="safe",
+        found=found,
+        would=would,
+        why_not=why_not,
+        figure=figure,
+        adopted=piece.result if piece else None,
+        refusal=in_page_words(piece.refusal) if piece else "",
+    )
+
+
+def _backed_up(request: Request, _: Form) -> Response:
+    study = study_of(request)
+    note_backup(study.folder)
+    told = "Noted: all there is now is in your backup."
+    return go_to(request, within(study, HERE), good=told)
+
+
+def _adopt(request: Request, form: Form) -> Response:
+    study = study_of(request)
+    if not form.checked("alone") or not form["reason"]:
+        told = "Say why, and confirm that no other copy goes on. Nothing was changed."
+        return go_to(request, within(study, HERE), bad=told)
+
+    def task(_: Piece) -> Adoption:
+        return adoption(study.folder, form["reason"])
+
+    return set_to_work(request, study, KIND, "Adopting the study", task, after=HERE)
+
+
+ROUTES = [
+    Route("/study/{key}/safekeeping", _show, methods=["GET"]),
+    Route("/study/{key}/safekeeping/backup", taking_form(_backed_up), methods=["POST"]),
+    Route("/study/{key}/safekeeping/adopt", taking_form(_adopt), methods=["POST"]),
+]

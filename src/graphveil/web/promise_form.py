@@ -1,0 +1,218 @@
+"""The form of a promise: its fields become a wish; what is blank is left open.
+
+A share is a part of ε in percent, so that moving ε moves every series with it. Shares that are
+blank are equal parts of what the others leave.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from graphveil.errors import BudgetError, ParameterError
+from graphveil.noise.exact_numbers import as_text, exact, exact_epsilon
+from graphveil.statistics.parameters import WINDOW, Parameter
+from graphveil.statistics.statistic import registered
+from graphveil.steward.beforehand.calendars import calendar
+from graphveil.steward.beforehand.series_syntax import entry_value, projection_of
+from graphveil.steward.beforehand.wishes import SeriesWish, StudyWish
+from graphveil.web.forms import Form
+
+if TYPE_CHECKING:
+    from graphveil.calendar.calendar import Calendar
+
+EMPTY = Form(
+    [
+        *(("row", number) for number in "01"),
+        ("statistic-0", "nodes"),
+        ("statistic-1", "edges"),
+        ("kind", "degree"),
+        ("every", "year"),
+        ("confidence", "0.95"),
+    ]
+)
+LATER = "…"  # in the place of words that are still to come: noise does not depend on them
+MOST_RELEASES = 5000
+WHOLE = 100  # percent
+DIGITS = 10  # parts of a percent that a best split is rounded to
+
+
+@dataclass(frozen=True)
+class SeriesRow:
+    """One series of the form.
+
+    Attributes:
+        number: by which its fields are told apart.
+        statistic: what is counted.
+        parameters: what can be said about it.
+    """
+
+    number: str
+    statistic: str
+    parameters: tuple[Parameter, ...]
+
+    def field(self, name: str) -> str:
+        """What one of its fields is called."""
+        return f"{name}-{self.number}"
+
+
+def rows_of(form: Form) -> list[SeriesRow]:
+    """The series of a form, without those whose statistic nobody knows."""
+    known = registered()
+    found = [(number, form[f"statistic-{number}"]) for number in dict.fromkeys(form.every("row"))]
+    return [SeriesRow(number, name, _parameters(name)) for number, name in found if name in known]
+
+
+def _parameters(statistic: str) -> tuple[Parameter, ...]:
+    return tuple(each for each in registered()[statistic].parameters() if each.name != WINDOW)
+
+
+def next_number(form: Form) -> str:
+    """A number that no series of the form has."""
+    taken = [int(each) for each in form.every("row") if each.isdigit()]
+    return str(max(taken, default=-1) + 1)
+
+
+def wish_of(form: Form, *, draft: bool = False) -> StudyWish:
+    """The study that a form describes.
+
+    Args:
+        form: as it was sent.
+        draft: whether words that the noise does not depend on may be missing.
+    """
+    texts: dict[str, Any] = {
+        name: form[name] or (LATER if draft else _missing(name))
+        for name in ("title", "population", "publisher", "epsilon_reason")
+    }
+    epsilon = form["epsilon"] or _missing("epsilon")
+    return StudyWish(
+        **texts,
+        calendar=calendar_of(form),
+        epsilon=epsilon,
+        series=_series(form, epsilon),
+        **_bound(form, draft=draft),
+        delta=form.said("delta"),
+        minimise=form.said("minimise"),
+        confidence=form["confidence"] or "0.95",
+        person_separator=form["person_separator"],
+        fold_case=form.checked("fold_case"),
+        undated="first" if form["undated"] == "first" else "refuse",
+    )
+
+
+def _missing(name: str) -> str:
+    labels = {
+        "title": "Title", "population": "Population", "publisher": "Publisher",
+        "epsilon": "ε in all", "epsilon_reason": "Why this much", "first": "First step",
+        "degree": "Links of a person, at most", "bound_reason": "Why the public may believe it",
+        "inward": "Links to a person, at most", "outward": "Links from a person, at most",
+    }  # fmt: skip
+    raise ParameterError(labels[name], "is still to be said")
+
+
+def calendar_of(form: Form) -> Calendar:
+    """The steps, as many as there are to be releases."""
+    found = calendar(form["every"] or "year", form["first"] or _missing("first"))
+    if not form["releases"]:
+        return found
+    return found.ending_with(_whole("Number of releases", form["releases"], MOST_RELEASES) - 1)
+
+
+def _whole(label: str, text: str, most: int = 10**6, least: int = 1) -> int:
+    if not (text.isascii() and text.isdigit() and least <= int(text[:9]) <= most):
+        raise ParameterError(label, f"must be a whole number from {least} to {most:,}")
+    return int(text)
+
+
+def _bound(form: Form, *, draft: bool) -> dict[str, Any]:
+    """What is promised about links: nothing, one bound, or two in a directed network."""
+    kind = form["kind"]
+    if kind == "none":
+        return {"no_bound": True, "directed": form.checked("directed")}
+    names = ("inward", "outward") if kind == "directed" else ("degree",)
+    numbers = {name: _whole(_label(name), form[name] or _missing(name)) for name in names}
+    hubs = [form[name] for name in ("hubs", "out_hubs")[: len(names)]]
+    reason = form["bound_reason"] or (LATER if draft else _missing("bound_reason"))
+    broken = "refuse" if form["if_broken"] == "refuse" else "continue"
+    return {
+        **numbers,
+        "directed": kind == "directed",
+        "oriented": kind == "directed" and form.checked("oriented"),
+        "hubs": tuple(_whole("Hubs", each, least=0) for each in hubs) if all(hubs) else None,
+        "bound_reason": reason,
+        "if_broken": cast(Literal["continue", "refuse"], broken),
+    }
+
+
+def _label(name: str) -> str:
+    return {"degree": "Links of a person", "inward": "Links to a person"}.get(
+        name, "Links from a person"
+    )
+
+
+def _series(form: Form, epsilon: str) -> tuple[SeriesWish, ...]:
+    rows = rows_of(form)
+    shares = _shares(form, rows)
+    total = exact_epsilon(epsilon)
+    return tuple(
+        _series_wish(form, row, as_text(total * share / WHOLE))
+        for row, share in zip(rows, shares, strict=True)
+    )
+
+
+def _shares(form: Form, rows: Sequence[SeriesRow]) -> list[Fraction]:
+    """The part of ε of each series, in percent."""
+    given = [form[row.field("share")] for row in rows]
+    said = [exact("Share of ε", text.rstrip("% ")) for text in given if text]
+    left = WHOLE - sum(said, Fraction())
+    if left < 0 or (left == 0 and len(said) < len(given)) or any(each <= 0 for each in said):
+        raise BudgetError("the shares of ε have to be above 0, and 100% together at most.")
+    equal = left / max(len(given) - len(said), 1)
+    told = iter(said)
+    return [next(told) if text else equal for text in given]
+
+
+def _series_wish(form: Form, row: SeriesRow, epsilon: str | None) -> SeriesWish:
+    given = {each.name: form[row.field(each.name)] for each in row.parameters}
+    given[WINDOW] = form[row.field(WINDOW)]
+    parameters = {name: entry_value(name, text) for name, text in given.items() if text}
+    projection, expected = form[row.field("projection")], form[row.field("expected")]
+    return SeriesWish(
+        row.statistic,
+        parameters,
+        name=form.said(row.field("name")),
+        epsilon=epsilon,
+        projection=projection_of(projection) if projection else None,
+        expected=_size(expected) if expected else None,
+        justification=form.said(row.field("reason")),
+    )
+
+
+def _size(text: str) -> int:
+    return _whole("Expected size", text.replace(",", "").replace(" ", ""), 10**9)
+
+
+def best_shares(form: Form) -> dict[str, str]:
+    """The best split for the sizes expected, in percent of ε, by the field that takes it."""
+    from dataclasses import replace
+
+    from graphveil.steward.beforehand.drafting import drafted
+
+    rows, wish = rows_of(form), wish_of(form, draft=True)
+    if len(rows) < 2 or any(each.expected is None for each in wish.series):
+        problem = "needs at least two series, and the size that is expected of each"
+        raise ParameterError("Best split", problem)
+    asking = tuple(replace(each, epsilon=None) for each in wish.series)
+    found = drafted(replace(wish, series=asking)).series
+    total = exact_epsilon(wish.epsilon)
+    parts = _rounded([Fraction(each.epsilon) / total for each in found])
+    return {row.field("share"): text for row, text in zip(rows, parts, strict=True)}
+
+
+def _rounded(parts: Sequence[Fraction]) -> list[str]:
+    """In tenths of a percent that add up to all; the largest takes what rounding leaves."""
+    tenths = [max(1, round(each * WHOLE * DIGITS)) for each in parts]
+    tenths[tenths.index(max(tenths))] += WHOLE * DIGITS - sum(tenths)
+    return [as_text(Fraction(each, DIGITS)) for each in tenths]

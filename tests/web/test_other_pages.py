@@ -1,0 +1,177 @@
+"""Comparing budgets, backups and adopting, without scripts; and the command that serves it all."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from commands import graphveil
+from graphveil.cli.commands import serve
+from graphveil.steward.known_studies import KnownStudy, opened
+from graphveil.steward.publishing import Asked, publish
+from graphveil.steward.safekeeping import safekeeping
+from graphveil.steward.status import status
+from graphveil.web.site import Site
+from sites import Visitor, entered, running, served, small_study, text_of
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> KnownStudy:
+    return small_study(tmp_path)
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    with running(tmp_path) as site:
+        yield site
+
+
+@pytest.fixture
+def visitor(site: Site) -> Visitor:
+    return entered(site)
+
+
+def test_budgets_are_compared_in_a_picture_and_a_table(visitor: Visitor, study: KnownStudy) -> None:
+    page = visitor.get(f"/study/{study.key}/compare?low=1&high=4").text
+    told = json.loads(graphveil("plan", str(study.folder), "--budget", "1:4", "--json").out)
+    last = told["budgets"][-1]["series"][0]["last_std"]
+    assert f"±{last:,.2f}" in page or f"±{last:,.1f}" in page
+    drawn = visitor.get(f"/study/{study.key}/compare/errors.svg?low=1&high=4")
+    assert drawn.headers["content-type"] == "image/svg+xml"
+    assert b"<svg" in drawn.content
+    kept = visitor.get(f"/study/{study.key}/compare/errors.png?low=1&high=4&keep")
+    assert kept.content.startswith(b"\x89PNG")
+    assert "attachment" in kept.headers["content-disposition"]
+
+
+@pytest.mark.parametrize("range_", ["low=x", "low=5&high=1", "low=-1", "low=1e-99&high=1e99"])
+def test_budgets_that_are_none_are_refused(
+    visitor: Visitor, study: KnownStudy, range_: str
+) -> None:
+    answer = visitor.get(f"/study/{study.key}/compare?{range_}")
+    assert answer.status_code == 200
+    assert "budget: must" in answer.text
+    assert visitor.get(f"/study/{study.key}/compare/errors.svg?{range_}").status_code == 409
+    assert visitor.get(f"/study/{study.key}/compare/other.svg").status_code == 404
+    assert visitor.get(f"/study/{study.key}/compare/errors.html").status_code == 404
+
+
+def test_backups_are_reminded_of(visitor: Visitor, study: KnownStudy) -> None:
+    path = f"/study/{study.key}/safekeeping"
+    page = text_of(visitor.get(path).text)
+    assert "In step." in page
+    assert "You have not said yet that there is a backup" in page
+    assert str(study.folder) in page
+    page = text_of(visitor.post(f"{path}/backup", at=path).text)
+    assert "Your last backup holds all there is" in page
+    publish(study.folder, Asked())
+    assert "entries came since your last backup" in text_of(visitor.get(path).text)
+    assert safekeeping(study.folder).since_backup == 3
+    visitor.post(f"{path}/backup", at=path)
+    assert safekeeping(study.folder).is_backed_up
+
+
+def test_a_restored_study_is_adopted(visitor: Visitor, study: KnownStudy, tmp_path: Path) -> None:
+    publish(study.folder, Asked())
+    shutil.copytree(study.folder, tmp_path / "backup")
+    publish(study.folder, Asked())
+    copy = opened(tmp_path / "backup")
+    path = f"/study/{copy.key}/safekeeping"
+    page = text_of(visitor.get(path).text)
+    assert "Behind what this machine has seen" in page
+    refused = visitor.post(f"{path}/adopt", at=path, reason="a broken disk").text
+    assert "confirm that no other copy goes on" in refused
+    said = visitor.done(visitor.post(f"{path}/adopt", at=path, reason="a disk", alone="yes"))
+    assert "The study is adopted" in said or "Nothing was changed" in said or "missing" in said
+
+
+def test_a_copy_on_a_new_machine_is_adopted(
+    tmp_path: Path, study: KnownStudy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish(study.folder, Asked())
+    monkeypatch.setenv("GRAPHVEIL_STATE", str(tmp_path / "other-machine"))
+    copy = opened(study.folder)
+    with running(tmp_path) as site:
+        visitor = entered(site)
+        path = f"/study/{copy.key}/safekeeping"
+        assert "Unknown to this machine" in text_of(visitor.get(path).text)
+        said = visitor.done(visitor.post(f"{path}/adopt", at=path, reason="moved", alone="yes"))
+        assert "The study is adopted" in said
+        assert status(copy.folder).standing.may_go_on
+
+
+def test_a_draft_has_nothing_to_lose(site: Site, tmp_path: Path) -> None:
+    (tmp_path / "more").mkdir()
+    draft = small_study(tmp_path / "more", records=False)
+    page = text_of(entered(site).get(f"/study/{draft.key}/safekeeping").text)
+    assert "There is nothing to lose yet but the study file" in page
+
+
+def test_the_first_line_is_the_address_and_the_next_one_after_use(tmp_path: Path) -> None:
+    with served(tmp_path) as server:
+        assert server.address.startswith("http://127.0.0.1:")
+        assert "/enter?token=" in server.address
+        visitor = server.visitor()
+        assert server.process.stdout is not None
+        following = server.process.stdout.readline().strip()
+        assert following.startswith(f"{server.origin}/enter?token=")
+        assert following != server.address
+        assert visitor.get("/").status_code == 200
+        server.process.send_signal(signal.SIGINT)
+        rest = server.process.stdout.read()
+        assert rest.endswith("Stopped.\n")
+        assert server.process.wait() == 0
+
+
+def test_a_study_is_opened_at_once(tmp_path: Path) -> None:
+    study = small_study(tmp_path)
+    with served(study.folder) as server:
+        page = server.visitor().client.get("/").text
+        assert f"/study/{study.key}/" in page
+
+
+def test_without_the_extra_it_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "graphveil.web.server", None)
+    finished = graphveil("serve", "--no-open")
+    assert finished.code == 7
+    assert finished.err == f"graphveil: {serve.MISSING}\n"
+    assert "pip install 'graphveil[web]'" in serve.MISSING
+
+
+def test_nothing_of_the_extra_is_loaded_without_serving() -> None:
+    probe = (
+        "import sys, graphveil.cli; "
+        "sys.exit(', '.join({'starlette', 'uvicorn', 'graphveil.web'} & sys.modules.keys()) or 0)"
+    )
+    finished = subprocess.run(
+        [sys.executable, "-c", probe], check=False, capture_output=True, text=True
+    )
+    assert finished.returncode == 0, finished.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("nowhere",), "is not there"),
+        (("--address", "0.0.0.0"), "the one address"),
+        (("--address", "192.0.2.1"), "needs a password"),
+        (("--password-file", "nowhere"), "cannot be read"),
+    ],
+)
+def test_unsafe_wishes_are_refused(arguments: tuple[str, ...], told: str) -> None:
+    finished = graphveil("serve", "--no-open", *arguments)
+    assert finished.code == 2
+    assert told in finished.err
+
+
+def test_a_port_that_is_taken_is_refused(site: Site) -> None:
+    finished = graphveil("serve", "--no-open", "--port", str(site.address.port))
+    assert finished.code == 10
+    assert "cannot be served" in finished.err

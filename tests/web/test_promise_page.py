@@ -1,0 +1,206 @@
+"""The promise on the page, without scripts: every number is the planner's, and nothing is spent."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from graphveil.planning.usefulness import rounded
+from graphveil.statistics.statistic import registered
+from graphveil.steward.beforehand.calendars import calendar
+from graphveil.steward.beforehand.drafting import draft
+from graphveil.steward.beforehand.wishes import SeriesWish, StudyWish
+from graphveil.steward.status import status
+from graphveil.web.site import Site
+from sites import Visitor, entered, running, text_of
+
+FORM: dict[str, str | list[str]] = {
+    "title": "HIV in Rivermouth", "population": "people diagnosed since 2021",
+    "publisher": "Health office", "every": "year", "first": "2021", "releases": "10",
+    "kind": "degree", "degree": "15", "bound_reason": "published surveys", "epsilon": "3",
+    "epsilon_reason": "ethics board", "row": ["0", "1"], "statistic-0": "nodes",
+    "statistic-1": "edges", "expected-0": "800", "expected-1": "1500", "confidence": "0.95",
+}  # fmt: skip
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    with running(tmp_path) as site:
+        yield site
+
+
+@pytest.fixture
+def visitor(site: Site) -> Visitor:
+    return entered(site)
+
+
+def send(visitor: Visitor, action: str, **other: str | list[str]) -> str:
+    return visitor.send("/new", {**FORM, **other, "action": action}).text
+
+
+def planned(shares: tuple[str, str] = ("3/2", "3/2"), **other: object) -> list[str]:
+    """What the planner itself says of the form."""
+    wish = StudyWish(
+        title="t", population="p", publisher="p", calendar=calendar("year", "2021", "2030"),
+        epsilon="3", epsilon_reason="r", bound_reason="b", degree=15, **other,  # type: ignore[arg-type]
+        series=(
+            SeriesWish("nodes", epsilon=shares[0], expected=800),
+            SeriesWish("edges", epsilon=shares[1], expected=1500),
+        ),
+    )  # fmt: skip
+    return [f"±{rounded(each.plan.last_std)}" for each in draft(wish).outlooks]
+
+
+def shown(page: str) -> list[str]:
+    return re.findall(r"<strong>(±[\d.,]+)</strong>", page)
+
+
+def test_every_number_is_the_planners_own(visitor: Visitor) -> None:
+    page = send(visitor, "predict")
+    assert shown(page) == planned()
+    assert "beside about 1,500" in text_of(page)
+    assert page.count("<svg") == 4
+    assert shown(send(visitor, "predict", hubs="5")) == planned(hubs=(5,))
+    shares = {"share-0": "10", "share-1": "90%"}
+    assert shown(send(visitor, "predict", **shares)) == planned(("3/10", "27/10"))
+
+
+def test_the_sliders_are_answered_alike(visitor: Visitor) -> None:
+    answer = visitor.send("/new/outlook", FORM, at="/new")
+    assert shown(answer.text) == planned()
+    assert "<html" not in answer.text
+
+
+def test_noise_does_not_wait_for_words(visitor: Visitor) -> None:
+    blank = dict.fromkeys(
+        ("title", "population", "publisher", "bound_reason", "epsilon_reason"), ""
+    )
+    assert shown(send(visitor, "predict", **blank)) == planned()
+    assert "ε in all: is still to be said" in text_of(send(visitor, "predict", epsilon=""))
+
+
+def test_the_best_split_is_the_planners_to_a_tenth_of_a_percent(visitor: Visitor) -> None:
+    page = send(visitor, "split")
+    parts = [
+        Fraction(found)
+        for number in "01"
+        for found in re.findall(rf'name="share-{number}"[^>]* value="([\d.]+)"', page)
+    ]
+    assert len(parts) == 2
+    assert sum(parts) == 100
+    wish = StudyWish(
+        title="t", population="p", publisher="p", calendar=calendar("year", "2021", "2030"),
+        epsilon="3", epsilon_reason="r", bound_reason="b", degree=15,
+        series=(SeriesWish("nodes", expected=800), SeriesWish("edges", expected=1500)),
+    )  # fmt: skip
+    best = [Fraction(each.epsilon) / 3 * 100 for each in draft(wish).promise.series]
+    assert all(abs(a - b) <= Fraction(1, 10) for a, b in zip(parts, best, strict=True))
+    assert "needs at least two series" in text_of(send(visitor, "split", **{"expected-1": ""}))
+
+
+def test_drowned_series_are_red_and_not_begun_by_mistake(visitor: Visitor, site: Site) -> None:
+    page = send(visitor, "make", epsilon="0.05")
+    assert 'class="prediction drowned"' in page
+    assert "“Begin it although noise drowns a series”" in page
+    assert list(site.home.glob("hiv*")) == []
+    send(visitor, "make", epsilon="0.05", drowned="yes")
+    assert (site.home / "hiv-in-rivermouth" / "public" / "study.toml").is_file()
+
+
+def test_making_the_promise_shows_the_study_file(visitor: Visitor, site: Site) -> None:
+    page = text_of(send(visitor, "make", **{"share-0": "10", "share-1": "40"}))
+    folder = site.home / "hiv-in-rivermouth"
+    text = (folder / "public" / "study.toml").read_text()
+    assert " ".join(text.split())[:200] in page
+    found = tomllib.loads(text)
+    assert found["title"] == FORM["title"]
+    assert [each["epsilon"] for each in found["series"]] == ["0.3", "1.2"]
+    now = status(folder)
+    assert (now.is_open, now.listed.budget.epsilon_left) == (False, "1.5")
+    assert "2021 to 2030" in page or "ends with 2030" in page
+
+
+def test_looking_writes_nothing(visitor: Visitor, site: Site) -> None:
+    for action in ("predict", "split", "add", "remove 0"):
+        send(visitor, action)
+    send(visitor, "make", title="")
+    assert list(site.home.iterdir()) == []
+
+
+def test_a_second_study_does_not_replace_the_first(visitor: Visitor, site: Site) -> None:
+    send(visitor, "make")
+    file = site.home / "hiv-in-rivermouth" / "public" / "study.toml"
+    before = file.read_bytes()
+    page = send(visitor, "make", epsilon="2")
+    assert "already holds a study" in page
+    assert 'value="people diagnosed since 2021"' in page, "what was typed is still there"
+    assert file.read_bytes() == before
+
+
+@pytest.mark.parametrize("folder", ["../outside", "/etc/graphveil", "..", "a/b/c", "~"])
+def test_a_study_is_begun_in_its_home_only(visitor: Visitor, site: Site, folder: str) -> None:
+    send(visitor, "make", folder=folder)
+    [made] = [path for path in site.home.iterdir() if (path / "public").is_dir()]
+    assert made.parent == site.home
+    assert not (site.home.parent / "outside").exists()
+
+
+@pytest.mark.parametrize("name", sorted(registered()))
+def test_every_statistic_can_be_added(visitor: Visitor, name: str) -> None:
+    page = send(visitor, "add", statistic=name)
+    assert f'name="statistic-2" value="{name}"' in page
+    for each in registered()[name].parameters():
+        assert f'name="{each.name}-2"' in page
+    assert "internal error" not in page
+
+
+def test_a_series_is_removed(visitor: Visitor) -> None:
+    page = send(visitor, "remove 0")
+    assert 'name="statistic-0"' not in page
+    assert 'name="statistic-1" value="edges"' in page
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"kind": "directed", "inward": "5", "outward": "3"},
+        {"kind": "directed", "inward": "5", "outward": "3", "hubs": "2", "out_hubs": "2"},
+        {"kind": "none", "projection-0": "10", "projection-1": "10"},
+        {"releases": ""},
+        {"every": "week", "first": "2021-03-01"},
+        {"delta": "1e-6"},
+        {"window-1": "3"},
+        {"undated": "first", "fold_case": "yes", "person_separator": "|", "minimise": "last"},
+    ],
+)
+def test_other_promises_are_predicted_and_made(
+    visitor: Visitor, site: Site, other: dict[str, str]
+) -> None:
+    assert len(shown(send(visitor, "predict", **other))) == 2
+    send(visitor, "make", drowned="yes", **other)
+    assert status(site.home / "hiv-in-rivermouth").is_open is False
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("epsilon", "many"), ("epsilon", "-1"), ("epsilon", "1e999"), ("releases", "0"),
+        ("releases", "99999999999"), ("degree", "x"), ("degree", ""), ("hubs", "-1"),
+        ("first", "soon"), ("every", "fortnight"), ("share-0", "101"), ("share-0", "0"),
+        ("share-0", "half"), ("expected-0", "lots"), ("expected-0", "0"), ("window-0", "-3"),
+        ("delta", "2"), ("confidence", "200"), ("minimise", "everything"), ("row", "x\0"),
+        ("statistic-0", "bananas"), ("name-0", "\x1b[31m"), ("projection-0", "x"),
+    ],
+)  # fmt: skip
+def test_nonsense_is_refused_in_words(visitor: Visitor, site: Site, field: str, value: str) -> None:
+    answer = visitor.send("/new", {**FORM, "action": "predict", field: value})
+    assert answer.status_code == 200
+    assert "internal error" not in answer.text
+    answer = visitor.send("/new", {**FORM, "action": "make", "drowned": "yes", field: value})
+    assert answer.status_code in (200, 422)
+    assert "internal error" not in answer.text

@@ -1,0 +1,257 @@
+"""Records on the page, without scripts: brought, looked at, mapped by hand, kept or discarded."""
+
+from __future__ import annotations
+
+import io
+import stat
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+
+import httpx
+import pytest
+
+from commands import ROOT
+from graphveil.graph.intake.report import IntakeReport
+from graphveil.steward.known_studies import KnownStudy
+from graphveil.steward.records import rules_met
+from graphveil.steward.records.tray import LONGEST, Tray, safe_name
+from graphveil.steward.status import status
+from graphveil.steward.verifying import Outcome, verify
+from graphveil.web.site import Site
+from sites import Visitor, entered, running, small_study, text_of
+from steward import EDGES, NODES
+
+MESSY_EDGES = "source,target\nP0,P1\nP1,P0\nP2,P2\nP3,nobody\n"
+STRANGE = "Pat No,Seen on,Ward\nA1,2001-02-03,3\nA2,2002-03-04,4\n"
+PAIRS = "Left,Right,Apart\nA1,A2,0.01\n"
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> KnownStudy:
+    return small_study(tmp_path, records=False)
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    with running(tmp_path) as site:
+        yield site
+
+
+@pytest.fixture
+def visitor(site: Site) -> Visitor:
+    return entered(site)
+
+
+def look(visitor: Visitor, study: KnownStudy, **said: str) -> str:
+    path = f"/study/{study.key}/records"
+    return visitor.done(visitor.post(f"{path}/look", at=path, **said))
+
+
+def keep(visitor: Visitor, study: KnownStudy) -> str:
+    path = f"/study/{study.key}/records"
+    fingerprint = Tray.of(study.folder).fingerprint()
+    return visitor.done(visitor.post(f"{path}/keep", at=path, fingerprint=fingerprint))
+
+
+def test_files_are_looked_at_and_kept(visitor: Visitor, study: KnownStudy) -> None:
+    said = text_of(visitor.bring(study, {"nodes.csv": NODES, "edges.csv": EDGES}).text)
+    assert "PRIVATE" in said
+    assert "node person time date" in said
+    assert "source one end target other end" in said
+    assert "Keep these records" not in said
+    said = look(visitor, study)
+    assert "8 nodes added" in said
+    assert "6 edges added" in said
+    assert "Keep these records" in said
+    assert status(study.folder).is_open is False, "looking opens nothing"
+    said = keep(visitor, study)
+    assert "Kept as batch 1" in said
+    assert status(study.folder).private.batches_waiting == 1
+    assert Tray.of(study.folder).files() == ()
+    assert not (study.folder / "private" / "tray").exists()
+
+
+def test_what_becomes_of_records_is_told_by_rule(visitor: Visitor, study: KnownStudy) -> None:
+    visitor.bring(study, {"nodes.csv": NODES + "P0,2001\n", "edges.csv": MESSY_EDGES})
+    said = look(visitor, study)
+    assert "“Leave out rows that break a rule”" in said
+    assert "--" not in said.replace("–", "")
+    assert "Keep these records" not in said
+    said = look(visitor, study, skip_bad="yes")
+    assert "Merged 1 node listed more than once with the same step: merged" in said
+    assert "Dropped 1 edge from a node to itself: left out" in said
+    assert "Refused, and left out 1 row" in said
+    assert "Kept as batch 1" in keep(visitor, study)
+
+
+def test_columns_are_mapped_by_hand(visitor: Visitor, study: KnownStudy) -> None:
+    said = text_of(visitor.bring(study, {"people.csv": STRANGE, "pairs.csv": PAIRS}).text)
+    assert "Not recognised yet" in said
+    assert "2001-02-03" in said, "the first rows are shown all the same"
+    mapped = {"id": "Pat No", "time": "Seen on", "source": "Left", "target": "Right"}
+    said = look(visitor, study, **mapped)
+    assert "Pat No person Seen on date" in said
+    assert "2 nodes added" in said
+    page = visitor.get(f"/study/{study.key}/records").text
+    assert "<option selected>Seen on</option>" in page
+    assert "Kept as batch 1" in keep(visitor, study)
+
+
+def test_hivtrace_results_ask_for_their_date(visitor: Visitor, study: KnownStudy) -> None:
+    content = (ROOT / "examples" / "formats" / "hivtrace" / "results.json").read_text()
+    content = content.replace("2019", "2001").replace("2020", "2002").replace("2021", "2003")
+    page = visitor.bring(study, {"results.json": content}).text
+    assert "dx_date" in text_of(page)
+    assert "no field was named as the date" in look(visitor, study)
+    said = look(visitor, study, time="sample_date")
+    assert "nodes added" in said, said
+
+
+def test_excel_sheets_are_looked_into(visitor: Visitor, study: KnownStudy) -> None:
+    xlsxwriter = pytest.importorskip("xlsxwriter")
+    content = io.BytesIO()
+    with xlsxwriter.Workbook(content) as book:
+        for name, text in (("People", NODES), ("Links", EDGES)):
+            sheet = book.add_worksheet(name)
+            for row, line in enumerate(text.splitlines()):
+                sheet.write_row(row, 0, line.split(","))
+    said = text_of(visitor.bring(study, {"cases.xlsx": content.getvalue()}).text)
+    assert "cases.xlsx#People" in said
+    assert "8 nodes added" in look(visitor, study)
+
+
+def test_files_are_discarded(visitor: Visitor, study: KnownStudy) -> None:
+    visitor.bring(study, {"nodes.csv": NODES})
+    path = f"/study/{study.key}/records"
+    assert "Nothing was kept" in visitor.post(f"{path}/discard", at=path).text
+    assert not (study.folder / "private" / "tray").exists()
+
+
+def test_only_what_was_looked_at_is_kept(visitor: Visitor, study: KnownStudy) -> None:
+    visitor.bring(study, {"nodes.csv": NODES, "edges.csv": EDGES})
+    look(visitor, study)
+    before = Tray.of(study.folder).fingerprint()
+    visitor.bring(study, {"edges.csv": "source,target\nP0,P1\n"})
+    path = f"/study/{study.key}/records"
+    said = text_of(visitor.post(f"{path}/keep", at=path, fingerprint=before).text)
+    assert "have changed since: look at them again" in said
+    assert "Keep these records" not in said
+    assert status(study.folder).is_open is False
+
+
+def test_the_latest_batch_is_withdrawn(visitor: Visitor, study: KnownStudy) -> None:
+    visitor.bring(study, {"nodes.csv": NODES, "edges.csv": EDGES})
+    look(visitor, study)
+    keep(visitor, study)
+    path = f"/study/{study.key}/records"
+    assert "Batch 1 was withdrawn" in visitor.post(f"{path}/withdraw", at=path).text
+    assert status(study.folder).private.batches_waiting == 0
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../../public/report.html", "..\\..\\public\\study.toml", "/etc/cron.d/x", "....//x.csv",
+     "nodes.csv/../../ledger.sqlite", ".hidden", "..", ".", "CON", "a\0b.csv", "x" * 400 + ".csv",
+     "%2e%2e%2fpublic%2fx", "book.xlsx#Sheet1", "sqlite:///etc/passwd#t", "~root/x", "-rf",
+     "é ü.csv", "tray/../../x", "file:///etc/passwd", "C:\\Windows\\x.csv", "\u202egnp.csv"],
+)  # fmt: skip
+def test_no_name_leads_out_of_the_tray(visitor: Visitor, study: KnownStudy, name: str) -> None:
+    root = study.folder.parent
+    before = {path for path in root.rglob("*") if "tray" not in path.parts}
+    visitor.bring(study, {name: NODES})
+    after = {path for path in root.rglob("*") if "tray" not in path.parts}
+    assert after - before <= {study.folder / "private" / "lock"}
+    [file] = Tray.of(study.folder).files()
+    assert file.parent == study.folder / "private" / "tray" / "files"
+    assert "\0" in name or file.name == safe_name(name)  # which clients write as %00
+    assert len(file.name) <= LONGEST
+    assert not set(file.name) & set("/\\#:\0~%")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+    assert verify(study.folder).outcome is Outcome.PASSED
+
+
+def test_files_beyond_the_limit_leave_nothing(tmp_path: Path, study: KnownStudy) -> None:
+    with running(tmp_path, most_bytes=10_000) as site:
+        visitor = entered(site)
+        answer = visitor.bring(study, {"small.csv": NODES, "large.csv": b"x" * 20_000})
+        assert answer.status_code == 413
+        assert [path.name for path in Tray.of(study.folder).files()] == ["small.csv"]
+        assert len(list((study.folder / "private" / "tray" / "files").iterdir())) == 1
+
+
+def raw(visitor: Visitor, study: KnownStudy, body: bytes, kind: str) -> httpx.Response:
+    headers = {"origin": visitor.origin, "content-type": kind}
+    return visitor.client.post(f"/study/{study.key}/records/upload", content=body, headers=headers)
+
+
+@pytest.mark.parametrize("token", ["late", "none", "wrong", "long"])
+def test_nothing_is_stored_before_the_token(
+    visitor: Visitor, study: KnownStudy, token: str
+) -> None:
+    said = {
+        "late": visitor.token(f"/study/{study.key}/records"), "wrong": "x", "long": "x" * 100_000,
+    }.get(token, "")  # fmt: skip
+    part = b'--b\r\nContent-Disposition: form-data; name="%s"%s\r\n\r\n%s\r\n'
+    file = part % (b"files", b'; filename="x.csv"', b"node,time\n")
+    own = part % (b"csrf", b"", said.encode())
+    parts = {"late": file + own, "none": file}.get(token, own + file)
+    answer = raw(visitor, study, parts + b"--b--\r\n", "multipart/form-data; boundary=b")
+    assert answer.status_code == 403
+    assert Tray.of(study.folder).files() == ()
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "code"),
+    [
+        (b"", "multipart/form-data", 415),
+        (b"csrf=x", "application/x-www-form-urlencoded", 415),
+        (b"--b\r\nnonsense", "multipart/form-data; boundary=b", 400),
+        (b"x", "multipart/form-data; boundary=b", 400),
+        (b"", "text/plain", 415),
+    ],
+)
+def test_forms_that_are_none_are_refused(
+    visitor: Visitor, study: KnownStudy, body: bytes, kind: str, code: int
+) -> None:
+    assert raw(visitor, study, body, kind).status_code == code
+    assert Tray.of(study.folder).files() == ()
+
+
+def test_a_tray_that_is_a_link_is_refused(
+    visitor: Visitor, study: KnownStudy, tmp_path: Path
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (study.folder / "private" / "tray").symlink_to(tmp_path / "elsewhere")
+    assert "is a link" in visitor.bring(study, {"x.csv": NODES}).text
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_strange_files_are_refused_in_words(visitor: Visitor, study: KnownStudy) -> None:
+    for name, content in {
+        "empty.csv": b"", "broken.xlsx": b"PK\x03\x04 no book", "binary.csv": bytes(range(256)),
+        "deep.json": b"{" * 5000, "half.json": b'{"Nodes": [',
+    }.items():  # fmt: skip
+        answer = visitor.bring(study, {name: content})
+        assert answer.status_code == 200, name
+        assert "internal error" not in look(visitor, study), name
+        path = f"/study/{study.key}/records"
+        visitor.post(f"{path}/discard", at=path)
+
+
+def test_strange_options_are_refused_in_words(visitor: Visitor, study: KnownStudy) -> None:
+    visitor.bring(study, {"nodes.csv": NODES, "edges.csv": EDGES})
+    for name, value in {
+        "max_distance": "far", "encoding": "klingon", "undated": "maybe", "where": "nonsense",
+        "format": "none such", "id": "no such column",
+    }.items():  # fmt: skip
+        said = look(visitor, study, **{name: value})
+        assert "Keep these records" not in said, name
+        assert "internal error" not in said, name
+    assert "8 nodes added" in look(visitor, study)
+
+
+def test_every_rule_belongs_to_one_group() -> None:
+    listed = [name for names in rules_met._GROUPS.values() for name in names]
+    assert sorted(listed) == sorted(each.name for each in fields(IntakeReport))

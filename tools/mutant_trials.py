@@ -33,8 +33,10 @@ from seen_tests import Called, Memory, Seen
 
 STARTING = 0.01  # seconds that every test takes, however short
 SLOWEST = 3.0  # seconds of computing; a longer test is left to the gate, unless asked for
-COUNTING = ("definition", "definition_arguments", "tally", "differences")  # compared elsewhere
-ENTERED = "register"  # run when modules are imported; without it every sweep fails
+COUNTING = (  # compared elsewhere with plain definitions
+    "definition", "definition_arguments", "tally", "differences", "within", "values"
+)  # fmt: skip
+ENTERED = ("register", "window_field")  # run when modules are imported, so not to be changed
 SWEPT = "examples"  # which members the check suites look at: that says nothing of any of them
 UNFIT = "not postgresql and not crash and not races and not kill"  # servers, and many processes
 THREADED = (  # they start threads when collected: a fork would hang
@@ -184,7 +186,7 @@ class Trials:
     def _try_all(self, mutants: list[Mutant], tree: ast.Module, loaded: Loaded) -> Results:
         results = {}
         for mutant in mutants:
-            if mutant.where.split(".")[-1] in (*COUNTING, ENTERED, SWEPT):
+            if mutant.where.split(".")[-1] in (*COUNTING, *ENTERED, SWEPT):
                 continue
             result = self.known.get(mutant.identity) or self._try(mutant, tree, loaded)
             results[mutant.identity] = result

@@ -47,3 +47,5 @@ def test_the_bound_is_that_of_columns_that_rise_by_two() -> None:
             rising_square(ScaledSums((1, 1, 1), columns), 1)
     # unit = max(1·3·5, 9·5·7) = 315, and high − 2·high²/7 is largest at 2
     assert rising_square(ScaledSums((1, 3), (3, 5)), 2) == 315 * 4 * Fraction(6, 7)
+    # Where columns begin far from 0, all totals are best, and there are no more than the steps.
+    assert rising_square(ScaledSums((1, 1), (101, 103)), 1) == 103 * 105 * (2 - Fraction(8, 105))

@@ -14,7 +14,8 @@ import pytest
 from graphveil.errors import ParameterError
 from graphveil.graph.promises.bound import DegreeBound, InOutBound
 from graphveil.graph.promises.hub_bound import HubBound
-from graphveil.statistics.changes.hubs import sensitivity_under, shape_under
+from graphveil.graph.promises.no_bound import NoBound
+from graphveil.statistics.changes.hubs import projectable, sensitivity_under, shape_under
 from graphveil.statistics.changes.shape import Bins, Mass, Moves, Shape
 from graphveil.statistics.statistic import registered, statistic
 from graphveil.testing.attacks.sweep import every_statistic
@@ -187,6 +188,46 @@ def test_without_hubs_nothing_is_added() -> None:
             member = statistic(name)
             assert sensitivity_under(member, bound) == member.sensitivity(bound)
             assert shape_under(member, bound) == member.shape(bound)
+
+
+def test_whoever_is_beside_no_hub_changes_what_they_would_if_there_were_none() -> None:
+    """But one edge more may be at hubs, and then takes a link from each end."""
+    for within, none in ((DegreeBound(3), (0,)), (InOutBound(2, 3), (0, 0))):
+        bound = HubBound(within, none, checked=False)  # of those who keep a broken promise
+        for name in ("nodes", "edges", "components"):
+            member = statistic(name)
+            plain, found = member.sensitivity(within), sensitivity_under(member, bound)
+            assert (found.l1, found.static_l1) == (plain.l1, plain.static_l1)
+            assert found.l2_squared == plain.l2_squared
+            assert found.variation_squared == plain.variation_squared
+            assert found.edge_l1 == 3 * plain.edge_l1
+            assert found.exact_for == plain.exact_for - {"edge_l1"}
+            assert found.assumption == bound.assumption != plain.assumption
+            assert found.proof.endswith("#a-broken-promise")
+            assert shape_under(member, bound) == member.shape(within)
+
+
+def test_without_any_promise_only_people_can_be_counted() -> None:
+    assert sensitivity_under(statistic("nodes"), NoBound()).l1 == 1
+    names = ["edges", "high-degree", "high-in-degree", "high-out-degree"]
+    assert projectable() == names
+    with pytest.raises(ParameterError, match="edges needs one: nothing else limits") as refused:
+        sensitivity_under(statistic("edges"), NoBound())
+    assert ", ".join(names) in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "static", "squared", "edge"),
+    [("edges", 3, 9 + 4, 3), ("components", 4, 16, 3), ("degree-ccdf", 11, 19 + 16, 6)],
+)
+def test_with_hubs_a_recent_network_has_its_plain_numbers(
+    name: str, static: int, squared: int, edge: int
+) -> None:
+    """D = 3, H = 2, in one release; all but the first as often as the window has steps."""
+    member = statistic(name).recent(4)
+    found = sensitivity_under(member, HubBound(DegreeBound(3), (2,)))
+    assert (found.static_l1, found.l2_squared) == (static, 4 * squared)
+    assert found.edge_l1 == 4 * edge
 
 
 @pytest.mark.parametrize("bound", [DegreeBound(1), DegreeBound(3), InOutBound(1, 1)], ids=str)

@@ -12,11 +12,11 @@ from graphveil.errors import ParameterError
 from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
 from graphveil.graph.promises.hub_bound import HubBound
 from graphveil.statistics.changes.hubs import sensitivity_under, shape_under
-from graphveil.statistics.changes.sensitivity import Sensitivity
+from graphveil.statistics.changes.sensitivity import EVERY_STATIC, Sensitivity
 from graphveil.statistics.changes.shape import Recent as RecentShape
 from graphveil.statistics.growing_clusters import GrowingClusters
 from graphveil.statistics.recent import Recent
-from graphveil.statistics.statistic import Statistic, statistic
+from graphveil.statistics.statistic import Statistic, as_statistic, statistic
 from graphveil.testing.attacks.constructions import spread
 from graphveil.testing.attacks.enumeration import Size, Survey, exhaustive
 from graphveil.testing.attacks.hubs import attack_with_hubs
@@ -55,6 +55,7 @@ def test_one_person_changes_as_many_values_as_the_window_has_steps(
     assert (stated.l1, stated.static_l1) == (window * l1, l1)
     assert (stated.l2_squared, stated.edge_l1) == (window * squared, window * edge)
     assert stated.exact
+    assert "static_l1" in stated.exact_for
     assert stated.static_l1 == plain.sensitivity(bound).static_l1
 
 
@@ -204,6 +205,47 @@ def test_no_pair_with_hubs_breaks_a_claim(name: str) -> None:
     assert not finding.broken, str(finding.witness)
     less = replace(claimed, l1=finding.l1 - 1)
     assert replace(finding, claimed=less).broken
+
+
+def test_a_recent_network_is_as_wide_and_of_the_same_graphs_as_a_whole_one() -> None:
+    assert statistic("degree-ccdf").recent(3).width(THREE) == 4
+    member = statistic("high-in-degree", tau=1).recent(3)
+    member.require_domain(directed=True)
+    with pytest.raises(ParameterError):
+        member.require_domain(directed=False)
+
+
+def test_what_is_known_of_one_release_without_knowing_better() -> None:
+    """It follows from the whole sequence; exact only where nothing can ever be taken back."""
+    edges, components, ccdf = map(statistic, ("edges", "components", "degree-ccdf"))
+    found = Statistic.static_change(edges, THREE)
+    assert (found.l1, found.l2_squared, found.edge_l1, found.span) == (3, 9, 1, 3)
+    assert found.exact_for == EVERY_STATIC
+    assert (found.edge_span, found.one_way) == (1, True)
+    found = Statistic.static_change(components, THREE)
+    assert (found.l1, found.l2_squared, found.edge_l1, found.span) == (2, 4, 2, 4)
+    assert (found.exact_for, found.edge_span, found.one_way) == (frozenset(), 4, False)
+    found = Statistic.static_change(ccdf, THREE)
+    assert found.exact_for == frozenset()
+    assert found.l2_squared == min(7**2, ccdf.sensitivity(THREE).l2_squared)
+
+
+def test_a_growing_cluster_needs_steps_and_lasts_where_others_can_join() -> None:
+    for wrong in ({"window": 0, "newest": 1}, {"window": 3, "newest": 0}):
+        with pytest.raises(ParameterError):
+            GrowingClusters(k=2, **wrong)
+    growing = GrowingClusters(k=2, window=3, newest=1)
+    assert growing.lasts(TWO)
+    assert not growing.lasts(DegreeBound(1))
+    assert GrowingClusters(k=2, window=3, newest=3).lasts(DegreeBound(1))
+
+
+def test_a_statistic_is_given_by_name_or_as_it_is() -> None:
+    named = as_statistic("high-degree", {"tau": 2})
+    assert named == statistic("high-degree", tau=2)
+    assert as_statistic(named, {}) is named
+    with pytest.raises(ParameterError, match="belongs to a name"):
+        as_statistic(named, {"tau": 2})
 
 
 def test_windows_are_whole_numbers_of_steps() -> None:

@@ -16,6 +16,9 @@ from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
 from graphveil.graph.promises.hub_bound import HubBound
 from graphveil.statistics.changes.hubs import sensitivity_under, shape_under
 from graphveil.statistics.changes.shape import Bins, Mass, Moves, Recent, Shape, shape_from_dict
+from graphveil.statistics.components import count_components
+from graphveil.statistics.degree_histogram import _rises_and_falls
+from graphveil.statistics.degrees import Reach
 from graphveil.statistics.statistic import Statistic, statistic
 from graphveil.testing.attacks.costs import matrices
 from graphveil.testing.attacks.sweep import BOUNDS, admits, every_statistic
@@ -152,6 +155,37 @@ def test_loose_changes_cost_what_a_column_costs_and_are_stored() -> None:
     plain = Bins(shape.bins)
     assert "loose" not in plain.to_dict()
     assert shape_from_dict(plain.to_dict()) == plain
+
+
+def test_recent_changes_cost_all_of_them_where_the_matrix_stretches_most() -> None:
+    shape = Recent(3, 5, 8)
+    matrix = Dense(matrices(4)["bridge"])
+    assert matrix.column_l1() > 1
+    assert shape.cost(matrix) == 3 * 5 * matrix.column_l1()
+    assert shape_from_dict(shape.to_dict()) == shape
+
+
+def test_the_bins_of_a_histogram_rise_and_fall_as_their_people_pass() -> None:
+    """Of 4 people beside somebody each passes inner bins twice; the person enters and leaves."""
+    four = _rises_and_falls(Reach(4, 4, 2, True))
+    assert four == [(5, 5), (9, 9), (9, 9), (5, 9), (5, 0)]
+    assert _rises_and_falls(Reach(1, 1, 2, True)) == [(1, 2), (2, 0)]
+    assert _rises_and_falls(Reach(3, 2, 2, True)) == [(4, 4), (4, 7), (4, 0)]
+
+
+def test_how_far_one_person_or_edge_moves_clusters_in_one_release() -> None:
+    one, three = DegreeBound(1), DegreeBound(3)
+    pairs = statistic("clusters", k=2)
+    assert (pairs.static_change(one).span, pairs.static_change(one).edge_span) == (1, 1)
+    assert (pairs.static_change(three).span, pairs.static_change(three).edge_span) == (3, 2)
+    assert statistic("clustered", k=4).static_change(three).edge_l1 == 6
+
+
+def test_who_is_not_there_is_no_component() -> None:
+    links, out = np.zeros((3, 3), np.uint8), np.zeros(1, np.int64)
+    present, given = np.array([1, 0, 1], np.uint8), np.array([1, 255, 0])
+    count_components(links, present, given, out)
+    assert out.tolist() == [2]
 
 
 def test_under_a_promise_with_hubs_no_shape_costs_less() -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import codecs
 import gzip
 import io
+import mmap
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
@@ -156,18 +157,43 @@ class SourceFile:
         return buffer.getvalue()
 
     def _refuse_long_lines(self, most: int) -> None:
+        if not self._is_translated:
+            self._refuse_long_lines_on_disk()
+            return
         lines, since = 1, 0  # bytes since the last line end
         for block in self._blocks(most):
             first, last = block.find(b"\n"), block.rfind(b"\n")
             since += len(block) if first < 0 else first
             if since > MOST_LINE_BYTES:
-                raise InputError(
-                    f"the line has more than {MOST_LINE_BYTES:,} bytes",
-                    place=Place(self.name, lines),
-                    hint="A row of a table is much shorter: check that this is the right file.",
-                )
+                raise _long_line(self.name, lines)
             if last >= 0:
                 lines, since = lines + block.count(b"\n"), len(block) - last - 1
+
+    def _refuse_long_lines_on_disk(self) -> None:
+        """The last line end within each stretch is enough, and the rest need not be read."""
+        if self.path.stat().st_size <= MOST_LINE_BYTES:
+            return
+        try:
+            with (
+                self.path.open("rb") as file,
+                mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as view,
+            ):
+                start = 0
+                while len(view) - start > MOST_LINE_BYTES:
+                    end = view.rfind(b"\n", start, start + MOST_LINE_BYTES + 1)
+                    if end < 0:
+                        raise _long_line(self.name, view[:start].count(b"\n") + 1)
+                    start = end + 1
+        except OSError as error:
+            raise _damaged(self.name) from error
+
+
+def _long_line(name: str, line: int) -> InputError:
+    return InputError(
+        f"the line has more than {MOST_LINE_BYTES:,} bytes",
+        place=Place(name, line),
+        hint="A row of a table is much shorter: check that this is the right file.",
+    )
 
 
 def decoded(raw: bytes, name: str) -> str:

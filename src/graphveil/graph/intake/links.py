@@ -238,6 +238,7 @@ def _prompt_lists(
 def _shares(offsets: Int64s, first: int, per_thread: int) -> list[tuple[int, int]]:
     """Ranges of labels with about as many entries each, some for every thread."""
     aims = np.linspace(0, offsets[-1], per_thread * available_threads() + 1)[1:-1]
+    aims = aims.astype(offsets.dtype)  # else all offsets would become floats, for a dozen cuts
     cuts = np.searchsorted(offsets, aims) + first
     return list(itertools.pairwise([first, *cuts.tolist(), first + len(offsets) - 1]))
 

@@ -23,6 +23,7 @@ from typing import IO, TYPE_CHECKING, cast
 
 from graphveil.errors import InputError, Place
 from graphveil.formats.options import DEFAULTS, ReadingOptions
+from graphveil.graph.room import require_room_to_read
 
 if TYPE_CHECKING:
     import numpy as np
@@ -107,9 +108,11 @@ class SourceFile:
         return bool(self.packed or self.encoding)
 
     def refuse_above(self, most: int) -> None:
-        """Refuse a file that is larger on disk than `most` bytes."""
-        if self.path.stat().st_size > most:
+        """Refuse a file that is larger on disk than `most` bytes, or than memory is."""
+        size = self.path.stat().st_size
+        if size > most:
             raise too_large(self.name, most)
+        require_room_to_read(size)
 
     def rows(self, most: int) -> bytes:
         """All bytes of a table, decompressed; refuses what `content` refuses."""

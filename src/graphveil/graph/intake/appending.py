@@ -15,6 +15,7 @@ from graphveil.graph.intake.links import EdgeRows, Links, links
 from graphveil.graph.intake.report import IntakeReport
 from graphveil.graph.intake.resolving import Resolved, nothing
 from graphveil.graph.intake.rules import Late
+from graphveil.graph.room import require_room_to_build
 from graphveil.graph.sequence import MOST_NODES, GraphSequence, Growth, LateEdges
 
 Int64s = NDArray[np.int64]
@@ -59,6 +60,7 @@ def append(
             person does whose later sequence comes without the first.
     """
     before = waiting or nothing()
+    require_room_to_build(len(resolved.nodes.frame), len(resolved.edges.frame))
     arriving = arrivals(sequence, resolved.nodes, before.nodes, late, only_earlier=only_earlier)
     refuse_too_many(sequence.nodes + len(arriving.ids))
     index = sequence.index.extended(arriving.ids)
@@ -82,7 +84,10 @@ def append(
 def refuse_too_many(nodes: int) -> None:
     """Refuse more nodes than labels have room for."""
     if nodes > MOST_NODES:
-        raise InputError(f"a sequence holds at most {MOST_NODES:,} nodes")
+        raise InputError(
+            f"a sequence holds at most {MOST_NODES:,} nodes",
+            hint="Count with --engine spark, which has no such limit.",
+        )
 
 
 def _steps_needed(sequence: GraphSequence, steps: NDArray[np.int32], upto: int | None) -> int:

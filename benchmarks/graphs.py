@@ -20,6 +20,7 @@ from graphveil.kernels.compiled import kernel
 
 DATA = Path(__file__).parent / "data"
 HUB_LINKS = 200_000
+TEXT_ID = 20  # characters
 SEEDLINGS = 10_000  # the first nodes cite anyone, or they would become hubs of all later ones
 
 Labels = NDArray[np.int32]
@@ -235,18 +236,29 @@ def _frames(graph: Graph) -> tuple[pl.DataFrame, pl.DataFrame]:
     return nodes.cast(pl.Int64), edges.cast(pl.Int64)
 
 
+def _with_text_ids(frame: pl.DataFrame) -> pl.DataFrame:
+    """Ids of twenty characters, as registers have them."""
+    ids = [name for name in frame.columns if name != "time"]
+    return frame.with_columns(
+        pl.concat_str(pl.lit("P"), pl.col(name).cast(pl.String).str.zfill(TEXT_ID - 1)).alias(name)
+        for name in ids
+    )
+
+
 def _mark(column: Labels) -> int:
     """A short mark of a column, so that files of an older recipe are never reused."""
     return crc32(column.data)
 
 
-def files(graph: Graph, suffix: str) -> Pair:
+def files(graph: Graph, suffix: str, *, texts: bool = False) -> Pair:
     """The graph's pair of CSV or Parquet files, written unless they are there already."""
     folder = DATA / f"{graph.name}-{_mark(graph.older) ^ _mark(graph.node_step):08x}"
-    pair = Pair(folder / f"nodes.{suffix}", folder / f"edges.{suffix}")
+    kind = "-texts" if texts else ""
+    pair = Pair(folder / f"nodes{kind}.{suffix}", folder / f"edges{kind}.{suffix}")
     if not (pair.nodes.exists() and pair.edges.exists()):
         folder.mkdir(parents=True, exist_ok=True)
-        _write(_frames(graph), (pair.nodes, pair.edges))
+        frames = [_with_text_ids(each) if texts else each for each in _frames(graph)]
+        _write(frames, (pair.nodes, pair.edges))
     return pair
 
 

@@ -98,7 +98,8 @@ class Page:
         self.wait_until("!window.isLeft && document.readyState === 'complete'")
 
     def click(self, selector: str) -> None:
-        """Press the mouse where a person would."""
+        """Press the mouse where a person would, once nothing moves any more."""
+        self.wait_until("document.readyState === 'complete'")
         x, y = self.evaluate(_MIDDLE.format(json.dumps(selector)))
         for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
             self.ask("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
@@ -149,6 +150,7 @@ class Page:
 
     def screenshot(self, path: Path) -> None:
         """The whole page as PNG."""
+        self.wait_until("document.readyState === 'complete'")
         shot = self.ask("Page.captureScreenshot", captureBeyondViewport=True)
         path.write_bytes(base64.b64decode(shot["data"]))
 

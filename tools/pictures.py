@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 import pypdfium2
 from PIL import Image
 
+import serve_pictures
 from browser import browser_path, opened_page
 from commands import ROOT
 from documents import refreshed, session
@@ -25,6 +26,7 @@ SCREENS = {
     "report-1280.png": (1280, 1800),
     "report-390.png": (390, 3400),
 }
+SERVED = {"promise": 1900, "records": 1900, "publish": 1400, "public": 1000}
 COLOURS = 128  # enough for flat pictures, and a quarter of the bytes
 COLUMN = 1140  # pixels of a phone's page that stand in one column of its picture
 GAP, DESK = 12, "#9aa3af"
@@ -40,6 +42,21 @@ def main() -> None:
         public = running.folder / "county" / "public"
         photograph(public / "report.html")
         shutil.copyfile(public / "charts" / "hubs.svg", IMAGES / "tutorial-hubs.svg")
+    photograph_server()
+
+
+def photograph_server() -> None:
+    """The local page of a steward, on a screen; its first page on a phone, too."""
+    for name, file in serve_pictures.pictures(1280):
+        with Image.open(file) as taken:
+            _store(
+                taken.crop((0, 0, 1280, min(SERVED[name], taken.height))),
+                IMAGES / f"serve-{name}.png",
+            )
+    for name, file in serve_pictures.pictures(390):
+        with Image.open(file) as taken:
+            _store(_in_columns(taken.copy()), IMAGES / f"serve-{name}-390.png")
+        break
 
 
 def photograph(page: Path) -> None:

@@ -17,7 +17,8 @@ def test_the_public_names_are_these() -> None:
         "Intake",
         "IntakeReport", "LocalEngine", "NoBound", "Pattern", "Plan", "Promise", "ReadingOptions",
         "Release", "Sensitivity", "Series", "SeriesPromise", "Statistic", "Study",
-        "best_shares", "change_interval", "compare", "from_arrays", "from_frames", "from_networkx",
+        "best_plans", "best_shares", "change_interval", "compare", "from_arrays", "from_frames",
+        "from_networkx",
         "from_rows", "greedy_projection", "interval", "plan", "read_pair", "read_records",
         "registered", "require_bound", "statistic", "time_aware_projection",
     ]  # fmt: skip

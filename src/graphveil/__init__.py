@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from graphveil.planning.intervals import change_interval, interval
     from graphveil.planning.plan import Plan
     from graphveil.planning.planner import compare, plan
-    from graphveil.planning.shares import best_shares
+    from graphveil.planning.shares import best_plans, best_shares
     from graphveil.series.release import Release
     from graphveil.series.series import Series
     from graphveil.statistics.changes.pattern_shape import Pattern
@@ -66,7 +66,7 @@ _HOMES = {
     "graphveil.planning.intervals": ("change_interval", "interval"),
     "graphveil.planning.plan": ("Plan",),
     "graphveil.planning.planner": ("compare", "plan"),
-    "graphveil.planning.shares": ("best_shares",),
+    "graphveil.planning.shares": ("best_plans", "best_shares"),
     "graphveil.series.release": ("Release",),
     "graphveil.series.series": ("Series",),
     "graphveil.statistics.changes.pattern_shape": ("Pattern",),
@@ -98,6 +98,7 @@ __all__ = [
     "SeriesPromise",
     "Statistic",
     "Study",
+    "best_plans",
     "best_shares",
     "change_interval",
     "compare",

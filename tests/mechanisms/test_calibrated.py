@@ -35,7 +35,7 @@ from graphveil.mechanisms import (
 from graphveil.mechanisms import mechanism as mechanism_module
 from graphveil.mechanisms.mechanism import Measured, Mechanism, mechanism, registered
 from graphveil.mechanisms.request import Epoch, Request
-from graphveil.noise.calibration import gaussian_for, laplace_for
+from graphveil.noise.calibration import laplace_for
 from graphveil.noise.joint_laws import BoxNoise, MovesNoise, RangeNoise
 from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace
 from graphveil.noise.zcdp import rho_of
@@ -389,12 +389,10 @@ def caught(name: str) -> bool:
 
 
 def test_gaussian_noise_for_the_l2_distance_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    def planted(request: Request, factorisation: ScaledToeplitz, rho: Fraction) -> Epoch:
-        change = request.sensitivity.l2_squared * factorisation.column_l2_squared()
-        return Epoch(factorisation, gaussian_for(change, rho))
-
     assert not caught("gaussian")
-    monkeypatch.setattr(gaussian, "gaussian_epoch", planted)
+    monkeypatch.setattr(
+        gaussian.Gaussian, "change_squared", lambda self, request: request.sensitivity.l2_squared
+    )
     assert caught("gaussian")
 
 

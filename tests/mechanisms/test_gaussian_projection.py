@@ -19,7 +19,7 @@ from graphveil.errors import ParameterError
 from graphveil.factorisations.scaled_sums import ScaledSums, rising_square, shared
 from graphveil.factorisations.totals import Totals
 from graphveil.graph.promises.bound import DegreeBound
-from graphveil.mechanisms import gaussian_projection
+from graphveil.mechanisms import gaussian_mechanism, gaussian_projection
 from graphveil.mechanisms.mechanism import mechanism
 from graphveil.mechanisms.request import Epoch, Request
 from graphveil.noise.calibration import gaussian_for
@@ -186,7 +186,7 @@ def test_what_cannot_be_done_is_refused() -> None:
 
 def half_the_noise(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = gaussian_for
-    monkeypatch.setattr(gaussian_projection, "gaussian_for", lambda most, rho: whole(most / 4, rho))
+    monkeypatch.setattr(gaussian_mechanism, "gaussian_for", lambda most, rho: whole(most / 4, rho))
 
 
 def forgotten_height(monkeypatch: pytest.MonkeyPatch) -> None:

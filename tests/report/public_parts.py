@@ -79,7 +79,8 @@ def opened(study: Promise, planned: bool = False) -> Chain:
         {"study": study.to_data(), **SOFTWARE},
     )
     for each in study.series:
-        plan = {"plan": series_plan(study, each, 0).to_dict()} if planned else {}
+        told = planned or each.pool is not None
+        plan = {"plan": series_plan(study, each, 0).to_dict()} if told else {}
         made.add("series opened", series_fact(study, each.name) | plan)
     return made
 
@@ -90,7 +91,8 @@ def series_fact(study: Promise, name: str) -> dict[str, Any]:
     counted = each.counted()
     found = sensitivity_under(counted, each.threshold() or study.degree_bound)
     noise = {"law": "discrete Laplace", "scale": "62/3"}
-    if each.delta is not None:
+    epsilon, delta, _ = study.price_of(each)
+    if delta is not None:
         noise = {"law": "discrete Gaussian", "variance": "841/2"}
     return {
         "series": name,
@@ -98,8 +100,8 @@ def series_fact(study: Promise, name: str) -> dict[str, Any]:
         "statistic": each.statistic,
         "parameters": each.parameters,
         "summary": counted.summary,
-        "epsilon": each.epsilon,
-        "delta": each.delta,
+        "epsilon": str(epsilon),
+        "delta": None if delta is None else str(delta),
         "mechanism": "optimised" if each.mechanism == "auto" else each.mechanism,
         "mechanism_summary": "the factorisation with the smallest mean error, found numerically",
         "projection": each.projection,

@@ -18,7 +18,7 @@ from graphveil.graph.promises.bound import DegreeBound
 from graphveil.planning.intervals import half_widths
 from graphveil.planning.planner import plan
 from graphveil.report import artefacts
-from graphveil.report.tables.revised import around, of_series, revisions, told_plan
+from graphveil.report.tables.revised import around, of_series, revisions
 from graphveil.series.revising import revised
 from graphveil.statistics.statistic import statistic
 from graphveil.study import Study
@@ -26,6 +26,7 @@ from graphveil.study.place.machine import Machine
 from graphveil.study.public.chain import PublicRow, canonical, read_rows
 from graphveil.study.public.history import PublishedSeries
 from graphveil.study.public.public_part import PublicPart
+from graphveil.study.public.told_plans import told_plan
 from graphveil.testing.simulation import simulate
 from studies import opened, promise
 
@@ -160,7 +161,7 @@ def test_studies_of_older_versions_have_no_revisions_and_their_page_says_nothing
         lambda stored: stored.pop("request"),
         lambda stored: stored.update(epochs=[]) or stored["request"].update(horizon=3),
         lambda stored: stored["request"].update(width=7),
-        lambda stored: stored["request"].update(epsilon="a lot"),
+        lambda stored: stored["request"].update(minimise="a lot"),
         lambda stored: stored["epochs"][0].update(times=10**12),
         lambda stored: stored["epochs"][0].update(
             factorisation={"kind": "totals", "steps": 10**12}

@@ -47,6 +47,10 @@ STUDIES: dict[str, dict[str, Any]] = {
     "with delta": {"budget": {"epsilon": "1", "delta": "1e-6", "justification": "agreed"},
                    "series": [{"name": "links", "statistic": "edges", "epsilon": "1",
                                "delta": "1e-6"}]},
+    "pool": {"budget": {"epsilon": "2", "delta": "1e-6", "justification": "agreed",
+                        "pool": {"epsilon": "3/2", "delta": "1e-6"}},
+             "series": [*SERIES[:1], *({key: said for key, said in each.items() if key != "epsilon"}
+                                       | {"pool": "0.3"} for each in SERIES[1:])]},
     "weak": {"budget": {"epsilon": "9", "justification": "agreed"}},
 }  # fmt: skip
 

@@ -93,7 +93,7 @@ def terms_of(study: Promise, series: SeriesPromise, first_step: int = 0) -> Seri
     chosen = plan(
         series.counted(),
         bound,
-        epsilon=series.epsilon,
+        epsilon=series.price[0],
         delta=series.delta,
         horizon=4 - first_step,
         mechanism=series.mechanism,

@@ -26,7 +26,7 @@ SIZED = replace(WISH, epsilon="2", series=SERIES)
 
 
 def shares(wish: StudyWish) -> dict[str, Fraction]:
-    return {each.name: Fraction(each.epsilon) for each in drafting.drafted(wish).series}
+    return {each.name: each.price[0] for each in drafting.drafted(wish).series}
 
 
 def error(promise: Promise) -> float:
@@ -75,7 +75,7 @@ def test_what_another_share_would_do_is_what_the_planner_says() -> None:
     assert "best split of ε = 2" in draft.sharing.how
     for share, series in zip(draft.sharing.shares, draft.promise.series, strict=True):
         for factor, said in (("6/5", share.more), ("4/5", share.less), ("1", share.error)):
-            other = series.costing(Fraction(series.epsilon) * Fraction(factor), None)
+            other = series.costing(series.price[0] * Fraction(factor), None)
             assert said == achieved(series_plan(draft.promise, other, 0))
         assert share.more < share.error < share.less
         assert share.part == share.error / (series.expected or 0)
@@ -91,7 +91,8 @@ def test_with_a_risk_the_split_is_judged_by_what_it_allows() -> None:
     long = replace(SIZED, series=(SERIES[1], histogram), calendar=calendar("year", "2001", "2040"))
     risky = replace(long, delta="1e-6")
     promise = drafting.drafted(risky)
-    assert [each.mechanism for each in promise.series] == ["optimised", "gaussian"]
+    assert [each.mechanism for each in promise.series] == ["gaussian", "gaussian"]
+    assert promise.budget.pool is not None
     assert error(promise) < error(drafting.drafted(long))
     for tenths in range(1, 20):
         texts = f"{tenths}/10", f"{20 - tenths}/10"

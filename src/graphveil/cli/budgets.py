@@ -118,4 +118,5 @@ def _print(found: Budgets) -> None:
 
 def _cell(series: SeriesAtPrice) -> str:
     found = series.judgement
-    return three_digits(series.std) + (f", {found.word}" if found else "")
+    pooled = "*" if series.pool else ""
+    return f"{three_digits(series.std)}{pooled}" + (f", {found.word}" if found else "")

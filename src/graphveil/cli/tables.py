@@ -26,7 +26,7 @@ def print_outlooks(title: str, outlooks: Sequence[Outlook]) -> None:
         (
             (
                 each.series.name,
-                each.series.epsilon,
+                each.series.share,
                 each.plan.mechanism.name,
                 three_digits(each.plan.predicted[0]),
                 three_digits(each.plan.mean_std),
@@ -68,7 +68,7 @@ def print_shares(found: Sharing) -> None:
         (*headings, *(("of what is expected",) if sized else ()), *changed),
         (
             (
-                *(each.series, each.epsilon, each.minimise, three_digits(each.error)),
+                *(each.series, each.share, each.minimise, three_digits(each.error)),
                 *((None if each.part is None else percent(each.part),) if sized else ()),
                 *(three_digits(each.more), three_digits(each.less)),
             )
@@ -77,6 +77,8 @@ def print_shares(found: Sharing) -> None:
         text_columns=3,
     )
     print(found.how)
+    if found.pool:
+        print(found.pool)
 
 
 def print_series(title: str, series: Sequence[SeriesStatus]) -> None:
@@ -87,7 +89,7 @@ def print_series(title: str, series: Sequence[SeriesStatus]) -> None:
         ("series", "statistic", "mechanism", "from", "ε", "releases", "expected")[: 6 + expected],
         (
             (
-                *(each.name, each.statistic, each.mechanism, each.first, each.epsilon),
+                *(each.name, each.statistic, each.mechanism, each.first, each.share),
                 *(each.releases, each.expectation or None)[: 1 + expected],
             )
             for each in series

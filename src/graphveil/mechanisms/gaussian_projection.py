@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
-from graphveil.errors import ParameterError
-from graphveil.factorisations.scaled_sums import rising_square, shared
+from graphveil.factorisations.factorisation import Factorisation
+from graphveil.factorisations.scaled_sums import ScaledSums, rising_square, shared
 from graphveil.factorisations.totals import Totals
 from graphveil.mechanisms.compose import NO_PROJECTION
-from graphveil.mechanisms.mechanism import Measured, Mechanism, register
+from graphveil.mechanisms.gaussian_mechanism import GaussianMechanism
+from graphveil.mechanisms.mechanism import Measured, register
 from graphveil.mechanisms.request import Epoch, Request
-from graphveil.noise.calibration import gaussian_for
-from graphveil.noise.zcdp import rho_of
 
 LONGEST = 1024  # beyond it, exact fractions grow too long to be handy
 
 
 @register
 @dataclass(frozen=True)
-class GaussianProjection(Mechanism):
+class GaussianProjection(GaussianMechanism):
     """Totals of the projected graph, each of which one person changes by at most Δ.
 
     Where a person can only raise them, their noise has a part in common, which halves it;
@@ -32,7 +32,6 @@ class GaussianProjection(Mechanism):
     name = "gaussian-projection"
     summary = "all projected totals at once, with Gaussian noise, quoted as (ε, δ)"
     measured = Measured.PROJECTED_TOTALS
-    pure = False
     whole = True
     proof = "docs/mechanisms.md#gaussian-noise-on-projected-totals"
 
@@ -47,16 +46,20 @@ class GaussianProjection(Mechanism):
             reason = f"is computed for horizons up to {LONGEST} only"
         return reason
 
+    def change_squared(self, request: Request) -> int:
+        """The square of what one person can change in one total."""
+        assert request.projected_l1 is not None, "refused before"
+        return request.projected_l1**2
+
+    def distance_squared(self, request: Request, matrix: Factorisation) -> int | Fraction:
+        """Of all totals at once; those that only rise share a part of their noise."""
+        assert request.projected_l1 is not None, "refused before"
+        if isinstance(matrix, ScaledSums):
+            return rising_square(matrix, request.projected_l1)
+        return matrix.steps * self.change_squared(request)
+
     def epoch(self, request: Request, number: int) -> Epoch | None:
         """One epoch, which covers the horizon, with the full ρ."""
-        if request.delta is None:
-            raise ParameterError("delta", f"is needed by '{self.name}'")
-        assert request.projected_l1 is not None, "refused before"
-        steps, rho = request.known_horizon(), rho_of(request.epsilon, request.delta)
-        if number:
-            return None
-        if request.projected_rises:
-            together = shared(steps)
-            most = rising_square(together, request.projected_l1)
-            return Epoch(together, gaussian_for(most, rho))
-        return Epoch(Totals(steps), gaussian_for(steps * request.projected_l1**2, rho))
+        steps = request.known_horizon()
+        matrix = shared(steps) if request.projected_rises else Totals(steps)
+        return None if number else self.gaussian_epoch(request, matrix)

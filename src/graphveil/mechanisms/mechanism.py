@@ -58,6 +58,8 @@ class Mechanism(ABC):
             return "needs a known horizon"
         if self.pure == (request.delta is not None):
             return "is pure ε: leave δ out" if self.pure else "needs a δ"
+        if self.pure and request.pool_share is not None:
+            return "has an ε of its own: only Gaussian noise shares a pool"
         return None
 
     @property

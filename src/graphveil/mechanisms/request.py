@@ -15,6 +15,7 @@ from graphveil.factorisations.factorisation import Factorisation
 from graphveil.factorisations.objectives import PLAIN, Objective, objective
 from graphveil.noise.joint_laws import JOINT_LAWS, JointLaw, joint_law_from_dict
 from graphveil.noise.laws import Law, NoiseLaw, law_from_dict
+from graphveil.noise.zcdp import rho_of
 from graphveil.statistics.changes.sensitivity import Sensitivity
 from graphveil.statistics.changes.shape import Columns, Recent, Shape, shape_from_dict
 
@@ -33,6 +34,8 @@ class Request:
         projected_rises: whether one person can only raise the totals after projection.
         shape: what one person's change can look like over time; None if only Γ is known.
         minimise: in what the noise is to be small, where a mechanism can choose.
+        pool_share: the share of ρ that the series has, where ε and δ are those of several series
+            together; None where they are its own.
     """
 
     sensitivity: Sensitivity
@@ -44,6 +47,7 @@ class Request:
     projected_rises: bool = False
     shape: Shape | None = None
     minimise: Objective = PLAIN
+    pool_share: Fraction | None = None
 
     def __post_init__(self) -> None:
         if self.horizon is not None and self.horizon < 1:
@@ -54,6 +58,17 @@ class Request:
                 "cannot change under this bound: its value is always 0",
                 hint="There is nothing to publish; choose other parameters.",
             )
+
+    @property
+    def rho(self) -> Fraction:
+        """What Gaussian noise may cost in zCDP: all that ε and δ allow, or a share of it.
+
+        Guarantees: series whose shares sum to at most 1 are (ε, δ)-DP together
+            (`docs/mechanisms.md#a-pool-of-several-series`).
+        """
+        assert self.delta is not None, "pure noise is not charged in zCDP"
+        whole = rho_of(self.epsilon, self.delta)
+        return whole if self.pool_share is None else whole * self.pool_share
 
     @property
     def recent(self) -> bool:
@@ -92,8 +107,14 @@ class Request:
             "delta": None if self.delta is None else str(self.delta),
             "shape": self.shape.to_dict() if self.shape else None,
             "minimise": None if self.minimise == PLAIN else str(self.minimise),
+            "pool_share": None if self.pool_share is None else str(self.pool_share),
         }
-        later = ("projected_rises", "shape", "minimise")  # than the first stored plans
+        later = (
+            "projected_rises",
+            "shape",
+            "minimise",
+            "pool_share",
+        )  # than the first stored plans
         return {key: value for key, value in stored.items() if value or key not in later}
 
     @classmethod
@@ -109,6 +130,7 @@ class Request:
                 "delta": None if data["delta"] is None else Fraction(data["delta"]),
                 "shape": shape_from_dict(data["shape"]) if "shape" in data else None,
                 "minimise": objective(data["minimise"]) if "minimise" in data else PLAIN,
+                "pool_share": Fraction(data["pool_share"]) if "pool_share" in data else None,
             }
         )
 

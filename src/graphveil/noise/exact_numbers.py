@@ -51,6 +51,14 @@ def exact_delta(value: Exact) -> Fraction:
     return delta
 
 
+def exact_share(value: Exact) -> Fraction:
+    """A share of a pool: above 0, and at most all of it."""
+    share = exact("pool", value)
+    if not 0 < share <= 1:
+        raise ParameterError("pool", "a share of it must be above 0 and at most 1")
+    return share
+
+
 def as_text(number: Fraction) -> str:
     """As it would be typed: a decimal where that is exact and short, else a fraction."""
     digits = next((n for n in range(13) if number * 10**n == int(number * 10**n)), None)

@@ -9,6 +9,8 @@ from fractions import Fraction
 from graphveil.graph.promises.bound import Bound
 from graphveil.graph.promises.hub_bound import HubBound
 from graphveil.mechanisms import charges
+from graphveil.mechanisms.gaussian_mechanism import GaussianMechanism
+from graphveil.mechanisms.request import Request
 from graphveil.planning.plan import Plan
 from graphveil.statistics.changes.hubs import sensitivity_under, shape_under
 from graphveil.statistics.statistic import Statistic
@@ -27,9 +29,36 @@ def losses_beyond(
         whoever is linked to more at most this, whatever others do
         (docs/sensitivities.md#a-broken-promise).
     """
-    if bound.checked or not isinstance(bound, HubBound) or plan.mechanism.projects:
+    if not _depends(plan, bound):
         return {}
+    assert isinstance(bound, HubBound), "nobody else can be linked to more than promised"
     return {more: loss_beyond(plan, statistic, bound, more) for more in further}
+
+
+def rhos_beyond(
+    plan: Plan, statistic: Statistic, bound: Bound, further: Sequence[int] = FURTHER
+) -> dict[int, Fraction]:
+    """The same in ρ, for a series in a pool: these are what adds up over its series.
+
+    Guarantees: docs/mechanisms.md#a-pool-of-several-series.
+    """
+    if plan.request.pool_share is None or not _depends(plan, bound):
+        return {}
+    member = plan.mechanism
+    assert isinstance(member, GaussianMechanism), "no other noise shares a pool"
+    assert isinstance(bound, HubBound), "nobody else can be linked to more than promised"
+    return {
+        more: max(
+            member.rho_beyond(plan.request, _exposed(plan, statistic, own))
+            for own in bound.exceeded(more)
+        )
+        for more in further
+    }
+
+
+def _depends(plan: Plan, bound: Bound) -> bool:
+    """Whether anybody can lose more than promised, and the series tells by how much."""
+    return isinstance(bound, HubBound) and not bound.checked and not plan.mechanism.projects
 
 
 def loss_beyond(plan: Plan, statistic: Statistic, bound: HubBound, further: int) -> Fraction:
@@ -42,12 +71,17 @@ def loss_beyond(plan: Plan, statistic: Statistic, bound: HubBound, further: int)
 
 def _loss(plan: Plan, statistic: Statistic, own: HubBound) -> Fraction:
     """ε of a person of whom this is true."""
+    request, exposed = plan.request, _exposed(plan, statistic, own)
+    if plan.mechanism.whole and plan.mechanism.adds_up and len(plan.epochs) > 1:
+        return charges.loss(plan.mechanism, exposed, plan.epochs)  # it went on, for a price
+    return plan.mechanism.loss(request, exposed)
+
+
+def _exposed(plan: Plan, statistic: Statistic, own: HubBound) -> Request:
+    """What the noise was made for, with what that person can change instead."""
     request = plan.request
-    exposed = replace(
+    return replace(
         request,
         sensitivity=sensitivity_under(statistic, own),
         shape=None if request.shape is None else shape_under(statistic, own),
     )
-    if plan.mechanism.whole and plan.mechanism.adds_up and len(plan.epochs) > 1:
-        return charges.loss(plan.mechanism, exposed, plan.epochs)  # it went on, for a price
-    return plan.mechanism.loss(request, exposed)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 REFERENCE_STEPS = 100  # on which plans of unknown length are judged and shown
 TIE = 1.001  # predicted errors that differ by less than a thousandth are equal
-FORMATS = (1, 2, 3)  # of stored plans: with epochs that were cut, with more after a joint law
+FORMATS = (1, 2, 3, 4)  # of stored plans: with epochs cut, with more after a joint law, in a pool
 
 
 @dataclass(frozen=True, repr=False)
@@ -204,10 +204,10 @@ class Plan:
     @property
     def budget(self) -> str:
         """What the whole series costs, in symbols."""
-        spent = f"ε = {as_text(self.request.epsilon)}"
-        return (
-            spent if self.request.delta is None else f"{spent}, δ = {as_text(self.request.delta)}"
-        )
+        spent, share = f"ε = {as_text(self.request.epsilon)}", self.request.pool_share
+        if self.request.delta is not None:
+            spent = f"{spent}, δ = {as_text(self.request.delta)}"
+        return spent if share is None else f"{as_text(share)} of a pool of {spent}"
 
     def describe(self) -> str:
         """The plan in one sentence for people."""
@@ -236,6 +236,8 @@ class Plan:
     @property
     def _format(self) -> int:
         """The first that has what this plan needs, so that older versions can read most plans."""
+        if self.request.pool_share is not None:
+            return 4
         if any(isinstance(epoch.law, JointLaw) for epoch in self.epochs[:-1]):
             return 3
         return 2 if any(epoch.cut is not None for epoch in self.epochs) else 1

@@ -13,7 +13,7 @@ from graphveil.graph.promises.no_bound import NoBound
 from graphveil.mechanisms import mechanism as known_mechanisms
 from graphveil.mechanisms.mechanism import Mechanism, registered
 from graphveil.mechanisms.request import Request
-from graphveil.noise.exact_numbers import Exact, exact_delta, exact_epsilon
+from graphveil.noise.exact_numbers import Exact, exact_delta, exact_epsilon, exact_share
 from graphveil.planning.going_on import continued
 from graphveil.planning.plan import REFERENCE_STEPS, TIE, Plan
 from graphveil.planning.spans import achieved
@@ -62,6 +62,7 @@ class _Wish:
     horizon: int | None
     projection: Bound | None
     minimise: Objective
+    pool_share: Fraction | None = None
 
     def request(self, member: Mechanism) -> Request:
         """A projecting mechanism counts within its threshold; a pure one has no use for δ."""
@@ -79,6 +80,7 @@ class _Wish:
             projected_rises=after is not None and after.rising,
             shape=self._shape(member, bound),
             minimise=self.minimise,
+            pool_share=self.pool_share,
         )
 
     def _misfit(self, member: Mechanism) -> str | None:
@@ -130,6 +132,7 @@ def plan(
     mechanism: str = AUTO,
     projection: BoundLike | None = None,
     minimise: str | Objective = DEFAULT,
+    pool_share: Exact | None = None,
     **parameters: int | str,
 ) -> Plan:
     """Plan how to publish a statistic of a growing graph.
@@ -146,6 +149,8 @@ def plan(
             those that project, and without it among the others.
         minimise: which error is to be small, such as "mean", "last" or "windows:4"; see
             `docs/planning.md#what-to-minimise`.
+        pool_share: the share that the series has of an ε and a δ which are for several series
+            together; see `docs/planning.md#a-pool-for-gaussian-noise`.
         parameters: of the statistic, if it is given by its name.
 
     Examples:
@@ -154,7 +159,7 @@ def plan(
         ('moves', 20)
     """
     counted = as_statistic(statistic, parameters)
-    wish = _wish(counted, bound, epsilon, delta, horizon, projection, minimise)
+    wish = _wish(counted, bound, epsilon, delta, horizon, projection, minimise, pool_share)
     if mechanism == AUTO:
         if projection is not None:
             require_projectable(counted, horizon)
@@ -196,6 +201,7 @@ def compare(
     horizon: int | None,
     projection: BoundLike | None = None,
     minimise: str | Objective = DEFAULT,
+    pool_share: Exact | None = None,
     **parameters: int | str,
 ) -> list[Prospect]:
     """Every mechanism, the one with the smallest predicted error first.
@@ -209,7 +215,8 @@ def compare(
         True
     """
     counted = as_statistic(statistic, parameters)
-    return _wish(counted, bound, epsilon, delta, horizon, projection, minimise).prospects()
+    wish = _wish(counted, bound, epsilon, delta, horizon, projection, minimise, pool_share)
+    return wish.prospects()
 
 
 def best(prospects: list[Prospect], *, projecting: bool = False) -> Plan:
@@ -237,6 +244,7 @@ def _wish(
     horizon: int | None,
     projection: BoundLike | None,
     minimise: str | Objective,
+    pool_share: Exact | None,
 ) -> _Wish:
     """Refuses every parameter outside its range."""
     if isinstance(horizon, bool) or not (
@@ -247,7 +255,8 @@ def _wish(
     aim = objective(minimise) if isinstance(minimise, str) else minimise
     aim.require(horizon, REFERENCE_STEPS)
     threshold = None if projection is None else as_bound(projection)
-    return _Wish(statistic, as_bound(bound), *exactly, horizon, threshold, aim)
+    share = None if pool_share is None else exact_share(pool_share)
+    return _Wish(statistic, as_bound(bound), *exactly, horizon, threshold, aim, share)
 
 
 def _rank(prospect: Prospect) -> tuple[float, str]:

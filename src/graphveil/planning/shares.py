@@ -10,9 +10,11 @@ from dataclasses import replace
 from fractions import Fraction
 
 from graphveil.errors import ParameterError
-from graphveil.noise.exact_numbers import Exact, exact
+from graphveil.mechanisms.mechanism import Mechanism, registered
+from graphveil.noise.exact_numbers import Exact, exact, exact_delta
 from graphveil.planning.best_split import Curve, best_split
 from graphveil.planning.plan import Plan
+from graphveil.planning.pooling import Contender, best_pool
 from graphveil.planning.spans import achieved
 
 GRAIN = 10_000  # relative errors are equalised with shares in units of total / GRAIN
@@ -61,18 +63,101 @@ def best_shares(
         >>> nodes + edges == 2, nodes < edges
         (True, True)
     """
-    sizes = sizes_of(expected, plans)
-    importance = [1] * len(plans) if weights is None else list(weights)
-    if len(importance) != len(plans):
-        raise ParameterError("weights", f"must have one for each of {len(plans)} plans")
-    pairs = zip(importance, sizes, strict=True)
-    parts = [float(positive("weights", weight) / size) for weight, size in pairs]
-    budget = positive("total", total)
+    parts, budget = _weights(plans, expected, weights), positive("total", total)
     return checked(best_split(budget, [_curve(each) for each in plans], parts), budget)
 
 
 def _curve(plan: Plan) -> Curve:
     return lambda epsilon: achieved(at_another_price(plan, epsilon))
+
+
+def best_plans(
+    total: Exact,
+    plans: Sequence[Plan],
+    expected: Sequence[int],
+    weights: Sequence[Exact] | None = None,
+    *,
+    delta: Exact,
+) -> tuple[Plan, ...]:
+    """The plans with the smallest sum of errors where a δ is allowed.
+
+    Series that gain by it share a pool: one ε, and δ, for the Gaussian noise of all of them, of
+    which each has a share (`plan.request.pool_share`). The others have an ε of their own, and keep
+    their mechanism. All together are (total, δ)-DP.
+
+    Args:
+        total: the ε of all series together.
+        plans: one plan per series; the ε in it plays no part.
+        expected: a public guess of the size of each series' number at the last release; never the
+            number itself.
+        weights: how much each series matters against the others; equally, unless said.
+        delta: the probability of more than ε, of all series together.
+
+    Examples:
+        >>> names = ("nodes", "edges", "triangles", "components")
+        >>> plans = [plan(name, 10, epsilon=1, horizon=100) for name in names]
+        >>> for each in best_plans(1, plans, [700, 1200, 900, 300], delta="1e-6"):
+        ...     print(each.mechanism.name, each.budget)
+        gaussian 0.05 of a pool of ε = 1, δ = 0.000001
+        gaussian 0.15 of a pool of ε = 1, δ = 0.000001
+        gaussian 0.4 of a pool of ε = 1, δ = 0.000001
+        gaussian 0.4 of a pool of ε = 1, δ = 0.000001
+    """
+    budget, risk = positive("total", total), exact_delta(delta)
+    parts = _weights(plans, expected, weights)
+    pairs = zip(plans, parts, strict=True)
+    contenders = [Contender(part, _pure(each), _pooled(each, budget, risk)) for each, part in pairs]
+    for place, each in enumerate(contenders):
+        if each.alone is None and each.pooled is None:
+            raise ParameterError("plans", f"number {place + 1} cannot have another price")
+    split = best_pool(budget, risk, contenders)
+    lone = len(split.members) == 1  # whoever is alone in a pool has it all
+    return tuple(
+        _gaussian(each, split.pool, risk, None if lone else share)
+        if place in split.members
+        else at_another_price(each, share)
+        for place, (each, share) in enumerate(zip(plans, split.shares, strict=True))
+    )
+
+
+def _pure(plan: Plan) -> Curve | None:
+    """Its errors with an ε of its own, if its mechanism is pure."""
+    return _curve(plan) if plan.mechanism.pure else None
+
+
+def _pooled(plan: Plan, total: Fraction, delta: Fraction) -> Curve | None:
+    """Its errors with Gaussian noise, if there is such noise for what it publishes."""
+    if not _gaussian_members(plan, delta):
+        return None
+    return lambda share: achieved(_gaussian(plan, total, delta, share))
+
+
+def _gaussian_members(plan: Plan, delta: Fraction) -> list[Mechanism]:
+    """The mechanisms with Gaussian noise that publish the same numbers."""
+    asked = replace(plan.request, delta=delta)
+    same = (
+        each for _, each in sorted(registered().items()) if each.projects == plan.mechanism.projects
+    )
+    return [each for each in same if not each.pure and each.refusal(asked) is None]
+
+
+def _gaussian(plan: Plan, epsilon: Fraction, delta: Fraction, share: Fraction | None) -> Plan:
+    """The best of them for a share of a pool, or for an ε of its own."""
+    asked = replace(plan.request, epsilon=epsilon, delta=delta, pool_share=share)
+    members = _gaussian_members(plan, delta)
+    return min((Plan.of(each, asked, plan.subject) for each in members), key=achieved)
+
+
+def _weights(
+    plans: Sequence[Plan], expected: Sequence[int], weights: Sequence[Exact] | None
+) -> list[float]:
+    """What an error of 1 of each series counts in the sum."""
+    sizes = sizes_of(expected, plans)
+    importance = [1] * len(plans) if weights is None else list(weights)
+    if len(importance) != len(plans):
+        raise ParameterError("weights", f"must have one for each of {len(plans)} plans")
+    pairs = zip(importance, sizes, strict=True)
+    return [float(positive("weights", weight) / size) for weight, size in pairs]
 
 
 def equal_relative_error(

@@ -34,7 +34,7 @@ def card(part: PublicPart) -> dict[str, Any]:
             {"quantity": what, "value": value} for what, value in statement.not_protected(part)
         ],
         "choices": _choices(part),
-        "composition": dict(statement.COMPOSITION),
+        "composition": statement.composition(part),
         "budget": _budget(part),
         "series": [_series(each) for each in part.series],
         "implementation": {"software": list(part.software), **statement.IMPLEMENTATION},
@@ -140,7 +140,16 @@ def _budget(part: PublicPart) -> dict[str, Any]:
     return {
         key: {name: as_text(value) for name, value in zip(names, values, strict=True)}
         for key, values in (("total", part.total), ("spent", part.spent), ("left", part.left))
-    }
+    } | _pool(part)
+
+
+def _pool(part: PublicPart) -> dict[str, Any]:
+    """What several series share, if they do."""
+    pool = part.promise.budget.pool
+    if pool is None:
+        return {}
+    left = as_text(part.promise.pool_left())
+    return {"pool": {"epsilon": pool.epsilon, "delta": pool.delta, "left": left}}
 
 
 def _series(series: PublishedSeries) -> dict[str, Any]:
@@ -152,6 +161,7 @@ def _series(series: PublishedSeries) -> dict[str, Any]:
         "definition": series.summary,
         "epsilon": as_text(series.epsilon),
         "delta": as_text(series.delta or Fraction()),
+        **({"pool_share": as_text(share)} if (share := series.pool_share) else {}),
         "mechanism": series.mechanism,
         "mechanism_summary": series.mechanism_summary,
         **({"minimised": aim} if (aim := statement.aim(series)) else {}),

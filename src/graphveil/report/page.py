@@ -131,7 +131,7 @@ def _drawings(series: PublishedSeries, calendar: Calendar) -> dict[str, Any]:
 def _facts(series: PublishedSeries) -> list[tuple[str, str]]:
     return [
         ("Counted", f"{series.summary}; in graphveil's notation: {counted(series)}"),
-        ("Privacy loss", f"{wording.budget(series.epsilon, series.delta)} for all its releases"),
+        ("Privacy loss", f"{wording.price(series)} for all its releases"),
         ("Sensitivity", _sensitivity(series.sensitivity)),
         ("Mechanism", f"{series.mechanism}: {series.mechanism_summary}"),
         *([("Minimised", told)] if (told := statement.aim(series)) else []),

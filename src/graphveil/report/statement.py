@@ -14,7 +14,8 @@ from graphveil.factorisations.objectives import DEFAULT, objective
 from graphveil.graph.promises.hub_bound import HubBound
 from graphveil.graph.promises.no_bound import NoBound
 from graphveil.noise.exact_numbers import as_text
-from graphveil.report.wording import budget, counted_things
+from graphveil.noise.zcdp import epsilon_of, rho_of
+from graphveil.report.wording import budget, counted_things, price
 
 if TYPE_CHECKING:
     from graphveil.graph.promises.bound import Bound
@@ -66,6 +67,12 @@ COMPOSITION = {
         "Other publications about the same people are not counted here; their ε adds to this one."
     ),
 }
+_POOLED = (
+    "The series {names} share a pool: their Gaussian noise is priced together. What each of them "
+    "costs is stated as a share of ρ (zero-concentrated differential privacy), these add up, and "
+    "the sum is converted once into the ε = {epsilon} and δ = {delta} of the pool. Pool and other "
+    "series add up to the total."
+)
 PRODUCT = {
     "kind": "summary statistics: counts of a growing network of people, release after release",
     "intended_use": (
@@ -116,6 +123,16 @@ REVISIONS = (
     "the known noise and public facts, at no cost in privacy: revised.csv has each first value, "
     "which never changes, beside its newest revision"
 )
+
+
+def composition(part: PublicPart) -> dict[str, str]:
+    """How losses add up."""
+    pool = part.promise.budget.pool
+    if pool is None:
+        return dict(COMPOSITION)
+    names = ", ".join(each.series for each in part.series if each.pool_share is not None)
+    told = _POOLED.format(names=names or "to come", epsilon=pool.epsilon, delta=pool.delta)
+    return COMPOSITION | {"over_statistics": f"{COMPOSITION['over_statistics']} {told}"}
 
 
 def has_revisions(part: PublicPart) -> bool:
@@ -259,11 +276,26 @@ class Exposure:
 
 def exposures(part: PublicPart) -> tuple[Exposure, ...]:
     """The loss beyond the promise; nothing where nobody can lose more than is promised."""
-    told = [(each, {loss.further: loss.epsilon for loss in each.beyond}) for each in part.series]
-    return tuple(
-        Exposure(more, sum((loss.get(more, each.epsilon) for each, loss in told), Fraction()))
-        for more in sorted({more for _, loss in told for more in loss})
-    )
+    told = sorted({loss.further for each in part.series for loss in each.beyond})
+    return tuple(Exposure(further, _exposed(part, further)) for further in told)
+
+
+def _exposed(part: PublicPart, further: int) -> Fraction:
+    """ε of such a person by all series: those of a pool are summed as ρ, and converted once.
+
+    Guarantees: docs/mechanisms.md#a-pool-of-several-series.
+    """
+    pool, own, rho = part.promise.budget.pool, Fraction(), Fraction()
+    for each in part.series:
+        found = next((loss for loss in each.beyond if loss.further == further), None)
+        if each.pool_share is None:
+            own += each.epsilon if found is None else found.epsilon
+        elif found is not None and found.rho is not None:
+            rho += found.rho
+        else:
+            assert pool is not None, "a series shares it"
+            rho += each.pool_share * rho_of(*pool.price)
+    return own + epsilon_of(rho, pool.price[1]) if pool and rho else own
 
 
 def exposed_persons(part: PublicPart) -> tuple[str, ...]:
@@ -326,7 +358,7 @@ def _parameters(part: PublicPart) -> list[str]:
 
 def _shares(part: PublicPart) -> list[str]:
     return [
-        f"{each.series}: {each.mechanism}, {budget(each.epsilon, each.delta)}, "
+        f"{each.series}: {each.mechanism}, {price(each)}, "
         + (f"{each.horizon} releases" if each.horizon else "no fixed number of releases")
         for each in part.series
     ]

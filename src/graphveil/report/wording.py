@@ -89,6 +89,12 @@ def budget(epsilon: Fraction, delta: Fraction | None) -> str:
     return f"{loss}, δ = {as_text(delta)}" if delta else loss
 
 
+def price(series: PublishedSeries) -> str:
+    """What a series costs: an ε of its own, or its share of what several cost together."""
+    own = budget(series.epsilon, series.delta)
+    return own if series.pool_share is None else f"{as_text(series.pool_share)} of a pool of {own}"
+
+
 def cut(series: PublishedSeries) -> str:
     """How a projecting mechanism limits the network before it counts."""
     limits = series.projection if isinstance(series.projection, tuple) else (series.projection,)

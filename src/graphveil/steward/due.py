@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from graphveil.steward.beforehand.outlook import Outlook, StudyOutlook
     from graphveil.steward.status import Status
+    from graphveil.study import Promise
 
 MOST_OFFERED = 400  # steps that are offered to be published together
 NOT_DATED = 24  # the same where steps are numbers, and no clock says which of them are over
@@ -76,7 +77,7 @@ def due(folder: Path) -> Due:
 
     now, found = status(folder), study_outlook(folder)
     sealed = now.steps.steps_sealed
-    spends = "0" if now.is_open else _price(found.series)
+    spends = "0" if now.is_open else _price(found.promise)
     releases = (_next_release(each, sealed) for each in found.series)
     return Due(now, _steps(found, now), spends, tuple(each for each in releases if each))
 
@@ -92,12 +93,11 @@ def _steps(found: StudyOutlook, now: Status) -> tuple[NextStep, ...]:
     )
 
 
-def _price(series: tuple[Outlook, ...]) -> str:
-    from fractions import Fraction
-
+def _price(promise: Promise) -> str:
+    """ε of all series, and of the pool that some may share."""
     from graphveil.noise.exact_numbers import as_text
 
-    return as_text(sum((Fraction(each.series.epsilon) for each in series), Fraction()))
+    return as_text(promise.budget_total()[0] - promise.budget_left()[0])
 
 
 def _next_release(outlook: Outlook, sealed: int) -> NextRelease | None:

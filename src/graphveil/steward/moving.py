@@ -84,19 +84,21 @@ def adoption(
     """
     from graphveil.steward.reporting import write_report
     from graphveil.study import Study
+    from graphveil.study.course.adoption import pool_again
 
     study, exact = Study.at(folder), exact_prices(prices)
     renewed = study.renewals(exact) if reason is None else study.adopt(reason, exact)
     ledger = study.ledger()
     if reason is not None and ledger.sealed:
         write_report(study.folder.public)
-    epsilon, delta = sum(each.again for each in renewed), ledger.history.spent[1]
+    again = sum((each.again for each in renewed), pool_again(renewed))
+    delta = ledger.history.spent[1]
     changes = (NoiseChange.of(each) for each in renewed)
     promise, price = ledger.versions[-1], sum((each.price for each in renewed), Fraction())
     shares = {each.series: (each.after.request.epsilon, None) for each in renewed if each.price}
     return Adoption(
         changes=tuple(each for each in changes if each is not None),
-        epsilon=as_text(Fraction(epsilon)),
+        epsilon=as_text(again),
         delta=as_text(delta) if delta else None,
         price=as_text(price),
         budget=BudgetStatus.of(promise.going_on(shares)),

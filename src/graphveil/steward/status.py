@@ -21,13 +21,41 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class PoolStatus:
+    """What several series have together, and which share of it is left; exact numbers, as text."""
+
+    epsilon: str
+    delta: str
+    left: str
+
+    @classmethod
+    def of(cls, promise: Promise) -> PoolStatus | None:
+        """The pool of a study, if it has one."""
+        from graphveil.noise.exact_numbers import as_text
+
+        pool = promise.budget.pool
+        if pool is None:
+            return None
+        return cls(pool.epsilon, pool.delta, as_text(promise.pool_left()))
+
+    def __str__(self) -> str:
+        left = "all of it is shared out" if self.left == "0" else f"{self.left} of it is left"
+        return f"ε = {self.epsilon} and δ = {self.delta} are a pool for several series: {left}"
+
+
+@dataclass(frozen=True)
 class BudgetStatus:
-    """What may be spent, and what is left of it; exact numbers, as text."""
+    """What may be spent, and what is left of it; exact numbers, as text.
+
+    Attributes:
+        pool: what several series share, if they do.
+    """
 
     epsilon: str
     epsilon_left: str
     delta: str | None
     delta_left: str | None
+    pool: PoolStatus | None = None
 
     @classmethod
     def of(cls, promise: Promise) -> BudgetStatus:
@@ -36,13 +64,15 @@ class BudgetStatus:
 
         (epsilon, delta), total = promise.budget_left(), promise.budget
         left = None if total.delta is None else as_text(delta)
-        return cls(total.epsilon, as_text(epsilon), total.delta, left)
+        pool = PoolStatus.of(promise)
+        return cls(total.epsilon, as_text(epsilon), total.delta, left, pool)
 
     def __str__(self) -> str:
         words = f"ε = {self.epsilon}, of which {self.epsilon_left} is left"
         if self.delta is None:
             return words
-        return f"{words}; δ = {self.delta}, of which {self.delta_left} is left"
+        words = f"{words}; δ = {self.delta}, of which {self.delta_left} is left"
+        return f"{words}. Of these, {self.pool}" if self.pool else words
 
 
 @dataclass(frozen=True)
@@ -50,19 +80,32 @@ class SeriesStatus:
     """What a series costs, from which step on, and how often it was published.
 
     Attributes:
+        epsilon: None if it shares a pool.
+        pool: its share of it.
         expected: the size that the steward expects; None if they have not said it.
         usefulness: what the noise that was announced leaves of it; None of a draft.
     """
 
     name: str
     statistic: str
-    epsilon: str
+    epsilon: str | None
     delta: str | None
     mechanism: str
     first: str
     releases: int
     expected: int | None = None
     usefulness: str | None = None
+    pool: str | None = None
+
+    @property
+    def share(self) -> str:
+        """What it gets of the budget."""
+        return self.epsilon or f"{self.pool} of the pool"
+
+    @property
+    def price(self) -> str:
+        """The same in symbols."""
+        return f"ε = {self.epsilon}" if self.epsilon else self.share
 
     @property
     def expectation(self) -> str:
@@ -101,6 +144,7 @@ class SeriesList:
                 releases=made.get(each.name, 0),
                 expected=each.expected,
                 usefulness=judged.get(each.name),
+                pool=each.pool,
             )
             for each in promise.series
         )
@@ -183,7 +227,7 @@ class Status:
             f"{listed.title}: {self.state}",
             f"Steps: {steps.steps_sealed} sealed{last}; next: {steps.next_step or 'none'}",
             f"Budget: {listed.budget}",
-            *(f"{each.name}: {each.statistic}, ε = {each.epsilon}" for each in listed.series),
+            *(f"{each.name}: {each.statistic}, {each.price}" for each in listed.series),
         ]
         return "\n  ".join(lines)
 

@@ -112,12 +112,15 @@ def checks(folder: Path) -> Iterator[Check]:
 def _consistency(public: Path, part: PublicPart) -> str:
     """The study file may be of the time before the newest series."""
     from graphveil.study.promise import Promise
+    from graphveil.study.public.gaussian_prices import require_enough_noise, told_of_pool
     from graphveil.study.public.public_part import STUDY, text_of
     from graphveil.study.verification import Unfinished
 
     if Promise.from_toml(text_of(public / STUDY), STUDY) != part.promise:
         return Unfinished(f"{STUDY} is of before the newest series, extension or adoption")
-    return f"{part.head.rows} rows, consistent with each other"
+    loss = require_enough_noise(part.promise, part.series)
+    pool = f"; {told_of_pool(loss)}" if loss else ""
+    return f"{part.head.rows} rows, consistent with each other{pool}"
 
 
 def _artefacts(public: Path, rows: Sequence[PublicRow]) -> str:

@@ -35,7 +35,7 @@ from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
 from graphveil.graph.promises.hub_bound import HubBound
 from graphveil.graph.promises.no_bound import NoBound
 from graphveil.mechanisms.mechanism import mechanism
-from graphveil.noise.exact_numbers import as_text, exact_delta, exact_epsilon
+from graphveil.noise.exact_numbers import as_text, exact_delta, exact_epsilon, exact_share
 from graphveil.planning.planner import AUTO
 from graphveil.planning.usefulness import LARGEST
 from graphveil.statistics.changes.hubs import sensitivity_under
@@ -76,7 +76,12 @@ def _located(value: object, validated: ValidatorFunctionWrapHandler) -> Any:
         raise ValueError(str(error)) from error
 
 
+def _pool_share(value: object) -> str:
+    return as_text(exact_share(value))  # type: ignore[arg-type]
+
+
 Epsilon = Annotated[str, BeforeValidator(_epsilon)]
+PoolShare = Annotated[str, BeforeValidator(_pool_share)]
 Delta = Annotated[str, BeforeValidator(_delta)]
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
@@ -147,12 +152,29 @@ class PromisedBound(_Part):
         return within if self.hubs is None else HubBound(within, self.hubs)
 
 
+class Pool(_Part):
+    """What several series with Gaussian noise cost together, of which each has a share.
+
+    It is a part of the budget, taken whole when the study is opened
+    (`docs/mechanisms.md#a-pool-of-several-series`).
+    """
+
+    epsilon: Epsilon
+    delta: Delta
+
+    @property
+    def price(self) -> tuple[Fraction, Fraction]:
+        """ε and δ that it takes out of the budget."""
+        return Fraction(self.epsilon), Fraction(self.delta)
+
+
 class Budget(_Part):
     """What all series of the study may cost one person together."""
 
     epsilon: Epsilon
     delta: Delta | None = None
     justification: Text
+    pool: Pool | None = None
 
 
 def _name(value: str) -> str:
@@ -172,7 +194,8 @@ class SeriesPromise(_Part):
         name: what the series is called in files and commands.
         statistic: what is counted.
         parameters: of the statistic.
-        epsilon: the share of the budget, for the whole life of the series.
+        epsilon: the share of the budget, for the whole life of the series; None in a pool.
+        pool: its share of the budget's pool, instead of an ε of its own.
         mechanism: its name, or "auto".
         horizon: how many releases there will be; None if unknown.
         projection: the threshold of a projecting mechanism.
@@ -192,8 +215,9 @@ class SeriesPromise(_Part):
     name: Annotated[str, AfterValidator(_name)]
     statistic: str
     parameters: dict[str, int | str] = {}
-    epsilon: Epsilon
+    epsilon: Epsilon | None = None
     delta: Delta | None = None
+    pool: PoolShare | None = None
     mechanism: str = AUTO
     horizon: int | None = Field(default=None, ge=1)
     projection: int | tuple[int, int] | None = None
@@ -202,14 +226,46 @@ class SeriesPromise(_Part):
     opened: str | None = None
     justification: Text | None = None
 
+    @model_validator(mode="after")
+    def _one_price(self) -> SeriesPromise:
+        if (self.epsilon is None) == (self.pool is None):
+            raise ValueError("give either 'epsilon', or 'pool' for a share of the budget's pool")
+        if self.pool is not None and self.delta is not None:
+            raise ValueError("'delta' is that of the pool: leave it out")
+        return self
+
     def counted(self) -> Statistic:
         """The statistic with its parameters."""
         return statistic(self.statistic, **self.parameters)
 
+    @property
+    def price(self) -> tuple[Fraction, Fraction]:
+        """ε and δ that it takes out of the budget; in a pool, they are paid already."""
+        return Fraction(self.epsilon or 0), Fraction(self.delta or 0)
+
+    @property
+    def share(self) -> str:
+        """What it gets of the budget, in symbols."""
+        return self.epsilon or f"{self.pool} of the pool"
+
+    @property
+    def price_in_words(self) -> str:
+        """The same as people write it: "ε = 0.5", or "0.25 of the pool"."""
+        return self.share if self.epsilon is None else f"ε = {self.epsilon}"
+
     def costing(self, epsilon: Fraction, horizon: int | None) -> SeriesPromise:
-        """The same series for another share; its horizon is stated only if it was before."""
+        """The same series for another share; its horizon is stated only if it was before.
+
+        A share of a pool stays as it is.
+        """
         stated = None if self.horizon is None else horizon
-        return self.model_copy(update={"epsilon": as_text(epsilon), "horizon": stated})
+        price = None if self.pool else as_text(epsilon)
+        return self.model_copy(update={"epsilon": price, "horizon": stated})
+
+    def pooled(self, share: Fraction) -> SeriesPromise:
+        """The same series with a share of the pool, instead of an ε of its own."""
+        price = {"epsilon": None, "delta": None, "pool": as_text(share)}
+        return self.model_copy(update=price)
 
     def threshold(self) -> Bound | None:
         """The threshold of the projection as a bound."""
@@ -296,6 +352,8 @@ class Promise(_Part):
         names = [each.name for each in self.series]
         if len(set(names)) < len(names):
             raise ValueError("two series have the same name")
+        if self.budget.pool is not None and self.budget.delta is None:
+            raise ValueError("the budget has a pool with a δ, but no 'delta' itself")
         if self.bound is not None and self.directed != (self.bound.degree is None):
             kind = "'inward' and 'outward'" if self.directed else "'degree'"
             raise ValueError(f"the bound of this kind of graph is given by {kind}")
@@ -314,6 +372,22 @@ class Promise(_Part):
         self._require_threshold(series)
         if series.delta is not None and self.budget.delta is None:
             raise ValueError(f"series '{series.name}' has a δ, but the budget has none")
+        self._require_pool(series)
+
+    def _require_pool(self, series: SeriesPromise) -> None:
+        """Only Gaussian noise shares a pool, and only one that the budget states."""
+        if series.pool is None:
+            return
+        if self.budget.pool is None:
+            raise ParameterError(
+                "pool", "the budget has none", hint="Give it a table [budget.pool]."
+            )
+        if series.mechanism != AUTO and mechanism(series.mechanism).pure:
+            raise ParameterError(
+                "pool",
+                f"{series.mechanism} has pure noise, which has an ε of its own",
+                hint="Give 'epsilon' instead, or leave the mechanism out.",
+            )
 
     def _require_window(self, window: int | None) -> None:
         """Nobody would ever leave a network of more steps than there are."""
@@ -366,13 +440,35 @@ class Promise(_Part):
     def budget_left(self) -> tuple[Fraction, Fraction]:
         """ε and δ that no series has taken; negative where the series overspend."""
         epsilon, delta = self.budget_total()
-        for each in self.series:
-            epsilon, delta = epsilon - Fraction(each.epsilon), delta - Fraction(each.delta or 0)
+        prices = [each.price for each in self.series]
+        for loss, risk in [*prices, self.budget.pool.price] if self.budget.pool else prices:
+            epsilon, delta = epsilon - loss, delta - risk
         return epsilon, delta
+
+    def pool_left(self) -> Fraction:
+        """The share of the pool that no series has taken; negative where they overspend."""
+        return 1 - sum((Fraction(each.pool or 0) for each in self.series), Fraction())
+
+    def price_of(self, series: SeriesPromise) -> tuple[Fraction, Fraction | None, Fraction | None]:
+        """ε, δ and share of the pool, as a series is planned: ε and δ may be those of the pool."""
+        if series.pool is None or self.budget.pool is None:
+            risk = None if series.delta is None else Fraction(series.delta)
+            return Fraction(series.epsilon or 0), risk, None
+        return *self.budget.pool.price, Fraction(series.pool)
 
     def with_series(self, series: SeriesPromise) -> Promise:
         """The study with one more series."""
         return self.model_copy(update={"series": (*self.series, series)})
+
+    def with_pool(self, pool: Pool | None) -> Promise:
+        """The study with another pool."""
+        budget = self.budget.model_copy(update={"pool": pool})
+        return self.model_copy(update={"budget": budget})
+
+    def with_shares(self, shares: Mapping[str, Mapping[str, str | None]]) -> Promise:
+        """The study with other prices of some series, by name: entries of the study file."""
+        series = (each.model_copy(update=shares.get(each.name, {})) for each in self.series)
+        return self.model_copy(update={"series": tuple(series)})
 
     def going_on(
         self, changed: Mapping[str, tuple[Fraction, int | None]], calendar: Calendar | None = None

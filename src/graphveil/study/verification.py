@@ -25,6 +25,7 @@ from graphveil.study.public import chain
 from graphveil.study.public.announcing import Told, require_agreeing_file, require_newest, told
 from graphveil.study.public.chain import canonical, digest, require_form
 from graphveil.study.public.facts import Event, ReleaseMade
+from graphveil.study.public.gaussian_prices import require_enough_noise, told_of_pool
 from graphveil.study.records import segments
 from graphveil.study.records.private_tables import checked
 from graphveil.study.storage.keeping import state_of
@@ -109,7 +110,10 @@ def _budget(subject: _Subject) -> str:
     budget = subject.ledger.versions[0].budget
     epsilon, delta = subject.ledger.history.spent
     spent = f"ε = {as_text(epsilon)} of {budget.epsilon}"
-    return spent if budget.delta is None else f"{spent}, δ = {as_text(delta)} of {budget.delta}"
+    if budget.delta is not None:
+        spent = f"{spent}, δ = {as_text(delta)} of {budget.delta}"
+    loss = require_enough_noise(subject.ledger.versions[0], subject.ledger.series)
+    return f"{spent}; {told_of_pool(loss)}" if loss else spent
 
 
 def _order(subject: _Subject) -> str:

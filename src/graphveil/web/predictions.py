@@ -22,7 +22,7 @@ class Prediction:
     Attributes:
         series: its name.
         counted: what is counted.
-        epsilon: its share.
+        price: its share of the budget.
         mechanism: which adds the noise.
         first: the predicted error of the first release.
         last: that of the last one.
@@ -35,7 +35,7 @@ class Prediction:
 
     series: str
     counted: str
-    epsilon: str
+    price: str
     mechanism: str
     first: str
     last: str
@@ -54,7 +54,7 @@ def prediction(outlook: Outlook) -> Prediction:
     return Prediction(
         series=outlook.series.name,
         counted=outlook.series.counted().summary,
-        epsilon=outlook.series.epsilon,
+        price=outlook.series.price_in_words,
         mechanism=plan.mechanism.name,
         first=figure(plan.predicted[0]),
         last=figure(plan.last_std),

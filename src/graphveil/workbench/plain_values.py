@@ -21,7 +21,7 @@ SeriesGiven: TypeAlias = (
     "Mapping[str, Mapping[str, Any] | SeriesPromise | Exact | None] | Sequence[str | SeriesPromise]"
 )
 _OF_THE_SERIES = {each.name for each in fields(SeriesWish)} - {"parameters", "name"}
-_EXACT = ("epsilon", "delta")
+_EXACT = ("epsilon", "delta", "pool")
 
 
 def exact_text(parameter: str, value: Exact) -> str:

@@ -94,6 +94,7 @@ class Study:
         if_broken: Literal["continue", "refuse"] = "continue",
         directed: bool = False,
         delta: Exact | None = None,
+        pool: Exact | None = None,
         minimise: str | None = None,
         confidence: Exact = "0.95",
         person_separator: str = "",
@@ -131,6 +132,8 @@ class Study:
             if_broken: whether the study goes on where somebody breaks the promise.
             directed: whether links have a direction.
             delta: the probability of a loss above ε, if there may be one.
+            pool: the part of ε that series with a `pool` share have together; without it, series
+                that name no share have a pool if that pays.
             minimise: which error is to be small, such as "mean" or "last".
             confidence: the level of published intervals.
             person_separator: what ends the person in an id; "" if an id is a person.
@@ -170,6 +173,7 @@ class Study:
             series=plain_values.series_of(series),
             **plain_values.promised(bound, bound_reason, hubs, if_broken, directed),
             delta=None if delta is None else plain_values.exact_text("delta", delta),
+            pool=None if pool is None else plain_values.exact_text("pool", pool),
             minimise=minimise,
             confidence=plain_values.exact_text("confidence", confidence),
             person_separator=person_separator,

@@ -10,6 +10,7 @@ from pathlib import Path
 from graphveil.noise.exact_numbers import as_text
 from graphveil.report.wording import counted_things, percent
 from graphveil.steward import public_folder
+from graphveil.steward.status import PoolStatus
 from graphveil.study.promise import Promise
 from graphveil.study.public.history import PublishedSeries
 from graphveil.study.public.public_part import LEDGER, STUDY, PublicPart, text_of
@@ -50,6 +51,7 @@ class Public:
             f"{promise.calendar.describe()}.".capitalize(),
             promise.bound_sentence,
             f"ε = {promise.budget.epsilon} in all, of which {as_text(left)} is left.",
+            *([f"Of this, {pool}."] if (pool := PoolStatus.of(promise)) else []),
             self._published,
         ]
 
@@ -65,13 +67,13 @@ class Public:
         """One for each series: what it is, and its newest number."""
         if self.part is None:
             for each in self.promise.series:
-                yield each.name, str(each.counted()), each.epsilon, *_NO_RELEASE
+                yield each.name, str(each.counted()), each.share, *_NO_RELEASE
         else:
             for series in self.part.series:
                 yield (
                     series.series,
                     counted_things(series),
-                    as_text(series.epsilon),
+                    series.promise.share,
                     *_newest(series),
                 )
 
@@ -90,9 +92,9 @@ def as_lines(public: Public) -> Iterator[str]:
     """The summary for a terminal."""
     yield public.promise.title
     yield from (f"  {fact}" for fact in public.facts)
-    for name, counts, epsilon, *newest in public.rows():
+    for name, counts, share, *newest in public.rows():
         said = "nothing published" if newest[0] == NOTHING else f"newest: {', '.join(newest)}"
-        yield f"  {name}: {counts}; ε = {epsilon}; {said}"
+        yield f"  {name}: {counts}; {share if 'pool' in share else f'ε = {share}'}; {said}"
 
 
 def as_html(public: Public) -> str:

@@ -105,6 +105,15 @@ def new(
         str | None,
         typer.Option("--delta", metavar="δ", help="Probability of a loss above ε, such as 1e-6."),
     ] = None,
+    pool: Annotated[
+        str | None,
+        typer.Option(
+            "--pool",
+            metavar="E",
+            help="Part of ε that Gaussian series (NAME:pool=SHARE) have together; found by itself "
+            "for series without a share.",
+        ),
+    ] = None,
     minimise: Minimise = None,
     series: Annotated[
         list[str] | None,
@@ -178,7 +187,7 @@ def new(
     more: dict[str, Any] = {
         "oriented": oriented, "hubs": None if hubs is None else hub_numbers(hubs),
         "no_bound": no_bound, "if_broken": (if_broken or IfBroken.CONTINUE).value,
-        "delta": delta, "minimise": minimise, "confidence": confidence,
+        "delta": delta, "pool": pool, "minimise": minimise, "confidence": confidence,
         "person_separator": person_separator, "fold_case": fold_case, "undated": undated.value,
     }  # fmt: skip
     with working("Planning …"):

@@ -46,6 +46,10 @@ def series(
     delta: Annotated[
         str | None, typer.Option("--delta", metavar="δ", help="Its share of the study's δ.")
     ] = None,
+    pool: Annotated[
+        str | None,
+        typer.Option("--pool", metavar="SHARE", help="Its share of the study's pool, not an ε."),
+    ] = None,
     projection: Projection = None,
     minimise: Minimise = None,
     expected: Annotated[
@@ -70,8 +74,8 @@ def series(
     """
     flags = {
         "name": name, "epsilon": epsilon, "mechanism": mechanism, "horizon": horizon,
-        "delta": delta, "projection": projection, "minimise": minimise, "expected": expected,
-        "justification": reason,
+        "delta": delta, "pool": pool, "projection": projection, "minimise": minimise,
+        "expected": expected, "justification": reason,
     }  # fmt: skip
     given = given_parameters(context)
     parameters = {key: entry_value(key, text) for key, text in given.items()}
@@ -115,7 +119,7 @@ def _wished(text: str, flags: dict[str, Any], parameters: dict[str, Any]) -> Ser
     if "projection" in flags:
         flags["projection"] = projection_of(flags["projection"])
     wished = SeriesWish(**line | flags | {"parameters": line["parameters"] | parameters})
-    if wished.epsilon is None:
+    if wished.names_no_share:
         raise ParameterError("epsilon", "is needed to open a series", hint="Give --epsilon E.")
     return wished
 

@@ -11,7 +11,7 @@ from graphveil.report.drawings.frame import WIDE, Size
 from graphveil.report.drawings.over_degrees import over_degrees
 from graphveil.report.drawings.over_steps import over_steps
 from graphveil.report.news import reading
-from graphveil.report.wording import budget, counted_things, cut, heading, percent, whole
+from graphveil.report.wording import counted_things, cut, heading, percent, price, whole
 
 if TYPE_CHECKING:
     import altair
@@ -39,8 +39,7 @@ def drawing(
 
 
 def _head(series: PublishedSeries) -> tuple[str, ...]:
-    loss = budget(series.epsilon, series.delta)
-    about = f"Series {series.series} · {loss} for all its releases · {series.mechanism}"
+    about = f"Series {series.series} · {price(series)} for all its releases · {series.mechanism}"
     projected = () if series.projection is None else (f"It is {cut(series)}.",)
     return heading(series), about, *projected
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphveil.report.drawings.frame import GRID, INK, MUTED, PAPER
 from graphveil.report.drawings.svg import FONT
-from graphveil.report.wording import budget, cut, heading
+from graphveil.report.wording import cut, heading, price
 
 if TYPE_CHECKING:
     import altair
@@ -89,8 +89,7 @@ def dressed(layers: list[altair.Chart], series: PublishedSeries) -> altair.Layer
     """The layers under their title, in the size and the fonts of the report."""
     import altair as alt
 
-    loss = budget(series.epsilon, series.delta)
-    lines = [f"Series {series.series} · {loss} for all its releases · {series.mechanism}"]
+    lines = [f"Series {series.series} · {price(series)} for all its releases · {series.mechanism}"]
     if series.projection is not None:
         lines.append(f"It is {cut(series)}.")
     head = alt.TitleParams(

@@ -47,7 +47,14 @@ def shares(part: PublicPart) -> PageTable:
         losses = as_text(epsilon), as_text(delta or Fraction())
         return (name, *losses[: 2 if with_delta else 1])
 
-    rows = [row(each.series, each.epsilon, each.delta) for each in part.series]
+    def priced(each: PublishedSeries) -> tuple[str, ...]:
+        if each.pool_share is None:
+            return row(each.series, each.epsilon, each.delta)
+        return each.series, f"{as_text(each.pool_share)} of the pool", "in the pool"
+
+    rows = [priced(each) for each in part.series]
+    if pool := part.promise.budget.pool:
+        rows.append(row("the pool", *pool.price))
     rows += [row("spent", *part.spent), row("left", *part.left), row("total", *part.total)]
     header = ("series", "ε", "δ")[: 3 if with_delta else 2]
     return PageTable("What each series costs, and what is left", header, tuple(rows))

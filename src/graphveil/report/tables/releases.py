@@ -48,7 +48,10 @@ class Measurement:
     new_std: float | None = described("the standard deviation of the noise in new", empty=FIRST)
     new_low: int | None = described("the lower end of the interval of what is new", empty=FIRST)
     new_high: int | None = described("the upper end of that interval", empty=FIRST)
-    epsilon: str = described("the price (ε) of the whole series, exact; not of this number alone")
+    epsilon: str = described(
+        "the price (ε) of the whole series, exact; not of this number alone. Of series that share "
+        "a pool, that of the pool: card.json says which"
+    )
     delta: str | None = described("likewise its δ", empty="if the guarantee is pure ε")
     mechanism: str = described("how the noise is made")
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from graphveil.errors import ParameterError
+from graphveil.steward.beforehand.pools import possible
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from graphveil.graph.promises.bound import Bound
     from graphveil.planning.plan import Plan
+    from graphveil.planning.pooling import Contender, Split
     from graphveil.planning.usefulness import Judgement
     from graphveil.steward.beforehand.outlook import Outlook
     from graphveil.steward.beforehand.wishes import SeriesWish
@@ -23,6 +25,7 @@ LEADING = ("1", "1.5", "2", "3", "5", "7")  # digits of the totals that are trie
 WIDEST = 10**6  # by how much the largest total may exceed the smallest
 SCALED = "Every series keeps its part of the total, as in the study file."
 BEST = "Each total is split in the best way for the sizes that are expected."
+POOLED = " Those with a * share a pool: one ε and δ for their Gaussian noise together."
 EQUAL = "Each total is split equally; with --expected for each series, in the best way."
 ALONE = "The series takes all."
 
@@ -33,7 +36,8 @@ class SeriesAtPrice:
 
     Attributes:
         name: of the series.
-        epsilon: its share of the total.
+        epsilon: its share of the total; in a pool, that of the pool.
+        pool: its share of the pool; None of a series with an ε of its own.
         std: the predicted standard deviation at the last release.
         expected: a public guess of the number's size, if there is one.
     """
@@ -42,6 +46,7 @@ class SeriesAtPrice:
     epsilon: Fraction
     std: float
     expected: int | None
+    pool: Fraction | None = None
 
     @property
     def judgement(self) -> Judgement | None:
@@ -58,6 +63,7 @@ class SeriesAtPrice:
         return {
             "series": self.name,
             "epsilon": as_text(self.epsilon),
+            "pool": None if self.pool is None else as_text(self.pool),
             "last_std": self.std,
             "expected": self.expected,
             "relative_error": found.share if found else None,
@@ -138,21 +144,37 @@ def _round(low: Fraction, high: Fraction) -> Iterator[Fraction]:
 
 
 @dataclass(frozen=True)
+class Price:
+    """What a series is planned for: ε and δ of its own, or those of a pool and a share of it."""
+
+    epsilon: Fraction
+    delta: Fraction | None = None
+    pool_share: Fraction | None = None
+
+
+@dataclass(frozen=True)
 class _Contender:
     """A series that takes part: how it is planned for an ε, its size and its weight."""
 
     name: str
-    planned: Callable[[Fraction], Plan]
+    planned: Callable[[Price], Plan]
     expected: int | None
     weight: Fraction = Fraction(1)
+    risk: Fraction | None = None  # a δ of its own
 
-    def error(self, epsilon: Fraction) -> float:
+    def error(self, price: Price) -> float:
         from graphveil.planning.spans import achieved
 
-        return achieved(self.planned(epsilon))
+        return achieved(self.planned(price))
 
-    def at(self, epsilon: Fraction) -> SeriesAtPrice:
-        return SeriesAtPrice(self.name, epsilon, self.planned(epsilon).last_std, self.expected)
+    def at(self, price: Price) -> SeriesAtPrice:
+        std = self.planned(price).last_std
+        return SeriesAtPrice(self.name, price.epsilon, std, self.expected, price.pool_share)
+
+    @property
+    def counted_as(self) -> float:
+        """What an error of 1 counts in the sum that is minimised."""
+        return float(self.weight / (self.expected or 1))
 
 
 def study_budgets(
@@ -166,32 +188,33 @@ def study_budgets(
     for name in (sizes or {}).keys() - set(known):
         raise ParameterError("expected", f"there is no series '{name[:64]}'")
     outlooks = found.expecting(sizes or {}).series
-    prices = [Fraction(each.series.epsilon) for each in outlooks]
-    spent = sum(prices, Fraction())
+    (total, _), (left, _) = found.promise.budget_total(), found.promise.budget_left()
     budgets = [
-        Budget(
-            total,
-            tuple(
-                _of_study(each).at(total * price / spent)
-                for each, price in zip(outlooks, prices, strict=True)
-            ),
-        )
-        for total in totals(low, high)
+        Budget(each, tuple(_scaled(series, each / (total - left)) for series in outlooks))
+        for each in totals(low, high)
     ]
-    return Budgets(found.promise.title, SCALED, tuple(budgets))
+    return Budgets(found.promise.title, SCALED + _pooled(budgets), tuple(budgets))
 
 
-def _of_study(outlook: Outlook) -> _Contender:
+def _pooled(budgets: Sequence[Budget]) -> str:
+    """What a mark means, if there is one."""
+    return POOLED if any(one.pool for each in budgets for one in each.series) else ""
+
+
+def _scaled(outlook: Outlook, factor: Fraction) -> SeriesAtPrice:
+    """A series of a study, if it had another part of ε, or the pool that it shares had."""
     from graphveil.study.course.opening import series_plan
 
-    series = outlook.series
-
-    def planned(epsilon: Fraction) -> Plan:
-        return series_plan(
-            outlook.promise, series.costing(epsilon, series.horizon), outlook.first_step
-        )
-
-    return _Contender(series.name, planned, series.expected)
+    promise, series = outlook.promise, outlook.series
+    epsilon, delta, share = promise.price_of(series)
+    if promise.budget.pool is not None and share is not None:
+        pool = promise.budget.pool.model_copy(update={"epsilon": str(factor * epsilon)})
+        promise = promise.with_pool(pool)
+    else:
+        series = series.costing(factor * epsilon, series.horizon)
+    planned = series_plan(promise, series, outlook.first_step)
+    price = Price(factor * epsilon, delta, share)
+    return _Contender(series.name, lambda _: planned, series.expected).at(price)
 
 
 def series_budgets(
@@ -210,21 +233,22 @@ def series_budgets(
         low: the smallest total.
         high: the largest.
         horizon: how many releases there will be, of series that do not say it.
-        delta: the probability of a loss above ε, of which each may use an equal part.
+        delta: the probability of a loss above ε, by all series together.
         minimise: which error is to be small, in series that do not say it.
     """
     from graphveil.noise.exact_numbers import exact_delta
 
-    risk = None if delta is None else exact_delta(delta) / len(wishes)
-    contenders = [_contender(*each, risk, horizon, minimise) for each in wishes]
+    risk = None if delta is None else exact_delta(delta)
+    contenders = [_contender(*each, horizon, minimise) for each in wishes]
     names = [each.name for each in contenders]
     if len(set(names)) < len(names):
         raise ParameterError("series", "two have the same name", hint="Write edges=NAME.")
     budgets = [
-        Budget(total, tuple(each.at(share) for each, share in zip(contenders, shares, strict=True)))
-        for total, shares in _splits(contenders, low, high)
+        Budget(total, tuple(each.at(price) for each, price in zip(contenders, prices, strict=True)))
+        for total, prices in _splits(contenders, risk, low, high)
     ]
     how = ALONE if len(names) == 1 else BEST if _sized(contenders) else EQUAL
+    how += _pooled(budgets)
     length = "with no fixed end" if horizon is None else f"over {horizon} releases"
     return Budgets(f"{', '.join(names)} {length}", how, tuple(budgets))
 
@@ -232,18 +256,18 @@ def series_budgets(
 def _contender(
     wish: SeriesWish,
     bound: Bound,
-    risk: Fraction | None,
     horizon: int | None,
     minimise: str | None,
 ) -> _Contender:
     """Refuses a share of its own, and sizes and weights that are none."""
     from graphveil.factorisations.objectives import DEFAULT
+    from graphveil.noise.exact_numbers import exact_delta
     from graphveil.planning.planner import plan
     from graphveil.planning.shares import positive
     from graphveil.planning.usefulness import Judgement
     from graphveil.statistics.statistic import statistic
 
-    if wish.epsilon is not None:
+    if not wish.names_no_share:
         raise ParameterError("budget", f"'{wish.called}' has a share of its own", hint="Drop @E.")
     if wish.expected is not None:
         Judgement(0.0, wish.expected)  # refuses what is no size
@@ -251,7 +275,6 @@ def _contender(
         plan,
         statistic(wish.statistic, **wish.parameters),
         bound,
-        delta=wish.delta or risk,
         horizon=wish.horizon or horizon,
         mechanism=wish.mechanism or "auto",
         projection=threshold_of(wish),
@@ -259,9 +282,10 @@ def _contender(
     )
     return _Contender(
         wish.called,
-        lambda epsilon: planned(epsilon=epsilon),
+        lambda price: planned(**vars(price)),
         wish.expected,
         positive("weight", 1 if wish.weight is None else wish.weight),
+        None if wish.delta is None else exact_delta(wish.delta),
     )
 
 
@@ -279,16 +303,71 @@ def _sized(contenders: Sequence[_Contender]) -> bool:
 
 
 def _splits(
-    contenders: Sequence[_Contender], low: Fraction, high: Fraction
-) -> Iterator[tuple[Fraction, tuple[Fraction, ...]]]:
-    """Every total with its shares."""
-    from graphveil.planning.best_split import best_split, known_between
-    from graphveil.planning.shares import checked, equal_shares
+    contenders: Sequence[_Contender], risk: Fraction | None, low: Fraction, high: Fraction
+) -> Iterator[tuple[Fraction, Sequence[Price]]]:
+    """Every total with what each series gets of it."""
+    from graphveil.planning.shares import equal_shares
 
     if not _sized(contenders):
-        yield from ((each, equal_shares(each, len(contenders))) for each in totals(low, high))
+        number = len(contenders)
+        part = None if risk is None else risk / number
+        for total in totals(low, high):
+            shares = zip(contenders, equal_shares(total, number), strict=True)
+            yield total, [Price(share, each.risk or part) for each, share in shares]
         return
-    curves = [known_between(each.error, low, high) for each in contenders]
-    weights = [float(each.weight / (each.expected or 1)) for each in contenders]
+    yield from _best_splits(contenders, risk, low, high)
+
+
+def _best_splits(
+    contenders: Sequence[_Contender], risk: Fraction | None, low: Fraction, high: Fraction
+) -> Iterator[tuple[Fraction, Sequence[Price]]]:
+    """The best for each total; with a δ, also pools."""
+    from graphveil.noise.zcdp import rho_of
+    from graphveil.planning.pooling import best_pool
+
+    own = sum((each.risk or Fraction() for each in contenders), Fraction())
+    delta = max((risk or Fraction()) - own, Fraction())
+    rivals = [_rival(each, delta, low, high) for each in contenders]
     for total in totals(low, high):
-        yield total, checked(best_split(total, curves, weights, worth=1.0), total)
+        part = rho_of(total, delta) / rho_of(high, delta) if delta else Fraction(1)
+        split = best_pool(total, delta, [_of_part(each, part) for each in rivals], worth=1.0)
+        yield total, list(_prices(split, delta, [each.risk for each in contenders]))
+
+
+def _rival(each: _Contender, delta: Fraction, low: Fraction, high: Fraction) -> Contender:
+    """Its errors for any total from low to high, asked for only here and there."""
+    from graphveil.noise.zcdp import rho_of
+    from graphveil.planning.best_split import known_between
+    from graphveil.planning.pooling import Contender
+
+    def alone(epsilon: Fraction) -> float:
+        return each.error(Price(epsilon, each.risk))
+
+    def pooled(share: Fraction) -> float:
+        return each.error(Price(high, delta, share))
+
+    inside = possible(pooled, Fraction(1)) if delta and each.risk is None else None
+    outside = possible(alone, high) if inside else alone  # which refuses with its reason
+    least = rho_of(low, delta) / rho_of(high, delta) if inside else Fraction(1)
+    return Contender(
+        each.counted_as,
+        outside and known_between(outside, low, high),
+        inside and known_between(inside, least, Fraction(1)),
+    )
+
+
+def _of_part(rival: Contender, part: Fraction) -> Contender:
+    """The same where the whole pool is only a part of the largest."""
+    inside = rival.pooled
+    if inside is None:
+        return rival
+    return replace(rival, pooled=lambda share: inside(share * part))
+
+
+def _prices(split: Split, delta: Fraction, risks: Sequence[Fraction | None]) -> Iterator[Price]:
+    lone = len(split.members) == 1  # whoever is alone in a pool has it all
+    for place, (share, risk) in enumerate(zip(split.shares, risks, strict=True)):
+        if place in split.members:
+            yield Price(split.pool, delta, None if lone else share)
+        else:
+            yield Price(share, risk)

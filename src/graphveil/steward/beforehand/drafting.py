@@ -98,7 +98,8 @@ def drafted(wish: StudyWish) -> Promise:
 
 def _entries(wish: StudyWish) -> dict[str, Any]:
     """The wish in the words of a study file."""
-    series = with_risks(with_shares(wish.series, wish.epsilon), wish.delta)
+    series = with_shares(wish.series, wish.epsilon, wish.pool)
+    series = with_risks(series, wish.delta) if wish.pool is None else series
     series = tuple(with_objective(each, wish.minimise) for each in series)
     calendar = wish.calendar.to_dict()
     return {
@@ -113,6 +114,7 @@ def _entries(wish: StudyWish) -> dict[str, Any]:
             "epsilon": wish.epsilon,
             "justification": wish.epsilon_reason,
             **({"delta": wish.delta} if wish.delta is not None else {}),
+            **({"pool": _pool(wish)} if wish.pool is not None else {}),
         },
         "records": {
             "person_separator": wish.person_separator,
@@ -121,6 +123,17 @@ def _entries(wish: StudyWish) -> dict[str, Any]:
         },
         "series": [each.as_entry() for each in series],
     }
+
+
+def _pool(wish: StudyWish) -> dict[str, str]:
+    """The pool that was asked for, with all δ that no series has to itself."""
+    from graphveil.noise.exact_numbers import as_text, exact_delta
+
+    if wish.delta is None:
+        raise ParameterError("pool", "is for Gaussian noise: it needs a δ", hint="Give --delta.")
+    given = (exact_delta(each.delta) for each in wish.series if each.delta is not None)
+    left = exact_delta(wish.delta) - sum(given, Fraction())
+    return {"epsilon": str(wish.pool), "delta": as_text(exact_delta(left))}
 
 
 def _bound_entry(wish: StudyWish) -> dict[str, Any]:
@@ -135,23 +148,26 @@ def _bound_entry(wish: StudyWish) -> dict[str, Any]:
     }
 
 
-def with_shares(series: Sequence[SeriesWish], epsilon: str) -> tuple[SeriesWish, ...]:
-    """Series that name no ε split what the others leave, for the time being equally."""
+def with_shares(
+    series: Sequence[SeriesWish], epsilon: str, pool: str | None = None
+) -> tuple[SeriesWish, ...]:
+    """Series that name no share split what the others leave, for the time being equally."""
     from graphveil.noise.exact_numbers import as_text, exact_epsilon
     from graphveil.planning.shares import equal_shares
 
-    open_ones = [each.called for each in series if each.epsilon is None]
+    open_ones = [each.called for each in series if each.names_no_share]
     if not open_ones:
         return tuple(series)
-    given = (exact_epsilon(each.epsilon) for each in series if each.epsilon is not None)
-    left = exact_epsilon(epsilon) - sum(given, Fraction())
+    given = [each.epsilon for each in series] + [pool]
+    taken = (exact_epsilon(each) for each in given if each is not None)
+    left = exact_epsilon(epsilon) - sum(taken, Fraction())
     if left <= 0:
         raise BudgetError(
             f"the shares that were given leave nothing of ε = {epsilon} for {', '.join(open_ones)}."
             " Give smaller shares, or one for each series."
         )
     share = as_text(equal_shares(left, len(open_ones))[0])
-    return tuple(replace(each, epsilon=each.epsilon or share) for each in series)
+    return tuple(replace(each, epsilon=share) if each.names_no_share else each for each in series)
 
 
 def with_risks(series: Sequence[SeriesWish], delta: str | None) -> tuple[SeriesWish, ...]:
@@ -161,7 +177,10 @@ def with_risks(series: Sequence[SeriesWish], delta: str | None) -> tuple[SeriesW
     if delta is None or not series:
         return tuple(series)
     share = as_text(exact_delta(delta) / len(series))
-    return tuple(replace(each, delta=each.delta or share) for each in series)
+    return tuple(
+        each if each.pool is not None else replace(each, delta=each.delta or share)
+        for each in series
+    )
 
 
 def with_objective(series: SeriesWish, minimise: str | None = None) -> SeriesWish:
@@ -188,7 +207,7 @@ def settled_series(promise: Promise, series: SeriesPromise, first_step: int) -> 
 
     chosen = series_plan(promise, series, first_step)
     risk = chosen.request.delta
-    delta = None if risk is None else as_text(risk)
+    delta = None if risk is None or series.pool is not None else as_text(risk)
     return series.model_copy(update={"mechanism": chosen.mechanism.name, "delta": delta})
 
 

@@ -43,11 +43,13 @@ class Outlook:
         """Every other mechanism that could publish the same numbers, the best first."""
         from graphveil.planning.planner import compare
 
+        epsilon, delta, share = self.promise.price_of(self.series)
         found = compare(
             self.series.counted(),
             self.promise.degree_bound,
-            epsilon=self.series.epsilon,
-            delta=self.series.delta,
+            epsilon=epsilon,
+            delta=delta,
+            pool_share=share,
             horizon=self.plan.request.horizon,
             projection=self.series.threshold(),
             minimise=self.plan.request.minimise,
@@ -85,6 +87,7 @@ class Outlook:
             "statistic": str(self.series.counted()),
             "epsilon": self.series.epsilon,
             "delta": self.series.delta,
+            "pool": self.series.pool,
             "mechanism": plan.mechanism.name,
             "from": self.first_label,
             "horizon": plan.request.horizon,

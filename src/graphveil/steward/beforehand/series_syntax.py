@@ -16,7 +16,10 @@ _SHAPE = re.compile(
 )
 _NEXT_PAIR = re.compile(r",(?=[a-z]+=)")  # a pattern has commas of its own
 # What stands among the parameters, but belongs to the series and not to its statistic.
-OF_THE_SERIES = ("mechanism", "horizon", "projection", "delta", "minimise", "expected", "weight")
+OF_THE_SERIES = (
+    *("mechanism", "horizon", "projection", "delta", "pool", "minimise", "expected", "weight"),
+)
+_TEXTS = ("delta", "pool")
 
 
 def series_data(text: str) -> dict[str, Any]:
@@ -45,4 +48,4 @@ def entry_value(key: str, text: str) -> Any:
     """The value of an entry of the study file, from its text."""
     if key == "projection":
         return projection_of(text)
-    return int(text) if text.isascii() and text.isdigit() and key != "delta" else text
+    return int(text) if text.isascii() and text.isdigit() and key not in _TEXTS else text

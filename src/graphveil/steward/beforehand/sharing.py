@@ -10,12 +10,9 @@ from typing import TYPE_CHECKING, Any
 from graphveil.errors import ParameterError
 
 if TYPE_CHECKING:
-    from graphveil.planning.best_split import Curve
     from graphveil.steward.beforehand.outlook import Outlook
     from graphveil.steward.beforehand.wishes import SeriesWish
-    from graphveil.study import Promise, SeriesPromise
-
-A_FIFTH = Fraction(1, 5)  # by which shares are changed to show what that would do
+    from graphveil.study import Promise
 
 
 @dataclass(frozen=True)
@@ -24,7 +21,8 @@ class Share:
 
     Attributes:
         series: its name.
-        epsilon: the share, as text.
+        epsilon: the share, as text; None in a pool.
+        pool: the share of the pool, as text; None of a series with an ε of its own.
         minimise: which error that is.
         error: how large it will be.
         more: the same for a fifth more.
@@ -33,18 +31,25 @@ class Share:
     """
 
     series: str
-    epsilon: str
+    epsilon: str | None
+    pool: str | None
     minimise: str
     error: float
     more: float
     less: float
     part: float | None
 
+    @property
+    def share(self) -> str:
+        """What it gets, for people."""
+        return self.epsilon or f"{self.pool} of the pool"
+
     def as_data(self) -> dict[str, Any]:
         """For programs."""
         return {
             "series": self.series,
             "epsilon": self.epsilon,
+            "pool": self.pool,
             "minimise": self.minimise,
             "error": self.error,
             "part_of_expected": self.part,
@@ -60,14 +65,18 @@ class Sharing:
     Attributes:
         how: they were chosen, in a sentence.
         shares: one for each of them.
+        pool: what those in a pool have together, and what more or less of it would do, in
+            sentences; None if there is no pool.
     """
 
     how: str
     shares: tuple[Share, ...]
+    pool: str | None = None
 
     def as_data(self) -> dict[str, Any]:
         """For programs."""
-        return {"how": self.how, "series": [each.as_data() for each in self.shares]}
+        shares = [each.as_data() for each in self.shares]
+        return {"how": self.how, "pool": self.pool, "series": shares}
 
 
 def shared(promise: Promise, wishes: Sequence[SeriesWish]) -> Promise:
@@ -76,63 +85,59 @@ def shared(promise: Promise, wishes: Sequence[SeriesWish]) -> Promise:
     Only where the sizes of all of them are expected: others keep their equal shares.
     """
     from graphveil.noise.exact_numbers import as_text
+    from graphveil.planning.best_split import best_split
+    from graphveil.planning.shares import checked
+    from graphveil.steward.beforehand.pools import error_curve, has_risk_to_share, pooled, series_of
 
     require_purpose(wishes)
     asking = _asking(wishes)
     if len(asking) < 2 or _unsized(asking):
         return promise
-    names = [each.called for each in asking]
-    open_ones = [each for each in promise.series if each.name in names]
-    found = zip(names, _best(promise, open_ones, asking), strict=True)
-    shares = {name: {"epsilon": as_text(share)} for name, share in found}
-    series = (each.model_copy(update=shares.get(each.name, {})) for each in promise.series)
-    return promise.model_copy(update={"series": tuple(series)})
-
-
-def _best(
-    promise: Promise, series: Sequence[SeriesPromise], wishes: Sequence[SeriesWish]
-) -> tuple[Fraction, ...]:
-    from graphveil.planning.best_split import best_split
-    from graphveil.planning.shares import checked, positive
-
-    weights = [
-        float(positive("weight", wish.weight or 1) / (wish.expected or 1)) for wish in wishes
-    ]
-    total = sum((Fraction(each.epsilon) for each in series), Fraction())
+    if has_risk_to_share(promise, asking):
+        return pooled(promise, asking, _weights(asking))
+    series = series_of(promise, asking)
+    total = sum((each.price[0] for each in series), Fraction())
     curves = [error_curve(promise, each) for each in series]
-    return checked(best_split(total, curves, weights), total)
+    shares = checked(best_split(total, curves, _weights(asking)), total)
+    found = {each.name: as_text(share) for each, share in zip(series, shares, strict=True)}
+    return promise.with_shares({name: {"epsilon": share} for name, share in found.items()})
 
 
-def error_curve(promise: Promise, series: SeriesPromise, first_step: int = 0) -> Curve:
-    """The predicted error that a series keeps small, for other shares than it has."""
-    from graphveil.planning.spans import achieved
-    from graphveil.study.course.opening import series_plan
+def _weights(wishes: Sequence[SeriesWish]) -> list[float]:
+    """What an error of 1 of each series counts in the sum that is minimised."""
+    from graphveil.planning.shares import positive
 
-    def error(epsilon: Fraction) -> float:
-        at_this_price = series.costing(epsilon, series.horizon)
-        return achieved(series_plan(promise, at_this_price, first_step))
-
-    return error
+    return [float(positive("weight", wish.weight or 1) / (wish.expected or 1)) for wish in wishes]
 
 
 def sharing(outlooks: Sequence[Outlook], wishes: Sequence[SeriesWish]) -> Sharing | None:
     """How the series that named no share came to theirs; None if there are not two of them."""
+    from graphveil.steward.beforehand.pools import told
+
     asking = _asking(wishes)
     if len(asking) < 2:
         return None
     names = [each.called for each in asking]
-    shares = tuple(share_of(each) for each in outlooks if each.series.name in names)
-    return Sharing(_how(asking, shares), shares)
+    found = [each for each in outlooks if each.series.name in names]
+    shares = tuple(share_of(each) for each in found)
+    return Sharing(_how(asking, found), shares, told(found))
 
 
 def share_of(outlook: Outlook) -> Share:
     """The share of a series, with what another one would do."""
-    curve = error_curve(outlook.promise, outlook.series, outlook.first_step)
-    series, now = outlook.series, Fraction(outlook.series.epsilon)
+    from graphveil.steward.beforehand.pools import A_FIFTH, error_curve, other_shares
+
+    series = outlook.series
+    if series.pool is None:
+        curve = error_curve(outlook.promise, series, outlook.first_step)
+    else:
+        curve = other_shares(outlook.plan)
+    now = Fraction(series.pool or series.epsilon or 0)
     error = curve(now)
     return Share(
         series=series.name,
         epsilon=series.epsilon,
+        pool=series.pool,
         minimise=str(outlook.plan.request.minimise),
         error=error,
         more=curve(now * (1 + A_FIFTH)),
@@ -141,10 +146,14 @@ def share_of(outlook: Outlook) -> Share:
     )
 
 
-def _how(asking: Sequence[SeriesWish], shares: Sequence[Share]) -> str:
+def _how(asking: Sequence[SeriesWish], outlooks: Sequence[Outlook]) -> str:
     from graphveil.noise.exact_numbers import as_text
 
-    total = as_text(sum((Fraction(each.epsilon) for each in shares), Fraction()))
+    pool = outlooks[0].promise.budget.pool
+    spent = sum((each.series.price[0] for each in outlooks), Fraction())
+    if pool is not None and any(each.series.pool is not None for each in outlooks):
+        spent += pool.price[0]
+    total = as_text(spent)
     if unsized := _unsized(asking):
         return (
             f"Equal shares of ε = {total}, since no size is expected of {', '.join(unsized)}; with "
@@ -159,7 +168,7 @@ def _how(asking: Sequence[SeriesWish], shares: Sequence[Share]) -> str:
 
 def _asking(wishes: Sequence[SeriesWish]) -> list[SeriesWish]:
     """The series that named no share."""
-    return [each for each in wishes if each.epsilon is None]
+    return [each for each in wishes if each.names_no_share]
 
 
 def _unsized(wishes: Sequence[SeriesWish]) -> list[str]:
@@ -172,7 +181,7 @@ def require_purpose(wishes: Sequence[SeriesWish]) -> None:
     for each in wishes:
         if each.weight is None:
             continue
-        if each.epsilon is not None:
+        if not each.names_no_share:
             problem = f"of series '{each.called}' has no use: its share of ε is given"
             raise ParameterError("weight", problem, hint="Leave one of the two out.")
         if unsized := _unsized(asking):

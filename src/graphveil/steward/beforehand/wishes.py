@@ -20,6 +20,7 @@ class SeriesWish:
         name: what it is called; None makes one of the statistic and its numbers.
         epsilon: its share of the budget; None takes part in what the others leave.
         delta: its share of the study's δ.
+        pool: its share of the study's pool, instead of an ε of its own.
         mechanism: its name; None takes the best.
         horizon: how many releases there will be; None if the calendar says it, or it is unknown.
         projection: the threshold of a projecting mechanism.
@@ -34,6 +35,7 @@ class SeriesWish:
     name: str | None = None
     epsilon: str | None = None
     delta: str | None = None
+    pool: str | None = None
     mechanism: str | None = None
     horizon: int | None = None
     projection: int | tuple[int, int] | None = None
@@ -51,6 +53,11 @@ class SeriesWish:
             if isinstance(value, int)
         ]
         return self.name or "-".join([self.statistic, *numbers])
+
+    @property
+    def names_no_share(self) -> bool:
+        """Whether it leaves to the study what it gets of the budget."""
+        return self.epsilon is None and self.pool is None
 
     def as_entry(self) -> dict[str, Any]:
         """The series as a study file has it, without what is left open."""
@@ -83,6 +90,8 @@ class StudyWish:
             those concerned lose more than ε, or the step is refused.
         directed: whether links have a direction.
         delta: the probability of a loss above ε, if there may be one.
+        pool: the part of ε that series with a share of the pool have together; None lets graphveil
+            find out whether a pool is worth having.
         minimise: which error is to be small, for series that do not say it; None takes the default.
         confidence: the level of published intervals.
         person_separator: what ends the person in an id; "" if an id is a person.
@@ -107,6 +116,7 @@ class StudyWish:
     if_broken: Literal["continue", "refuse"] = "continue"
     directed: bool = False
     delta: str | None = None
+    pool: str | None = None
     minimise: str | None = None
     confidence: str = "0.95"
     person_separator: str = ""

@@ -9,7 +9,7 @@ law, goes on for a price out of what is left of the budget.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
 from graphveil.errors import IntegrityError, ParameterError
@@ -41,8 +41,12 @@ class Renewal(Replanned):
     def again(self) -> Fraction:
         """What another copy that goes on can cost a person: ε more, or 2ε where noise is resumed.
 
+        Nothing by itself in a pool, whose ε is for all its series: see `pool_again`.
+
         Guarantees: docs/mechanisms.md#adoption.
         """
+        if self.before.request.pool_share is not None:
+            return Fraction()
         number, made = self.before.place_of(self.releases)
         resumed = made and self.before.epoch(number).resumes
         return self.before.request.epsilon * (2 if resumed else 1)
@@ -50,6 +54,16 @@ class Renewal(Replanned):
     def announcement(self, promise: Promise) -> RenewedSeries:
         """What the public is told."""
         return RenewedSeries(again=self.again, **self.told(promise))
+
+
+def pool_again(renewed: Iterable[Renewal]) -> Fraction:
+    """What another copy can cost a person by all series of the pool: its ε once more.
+
+    Guarantees: docs/mechanisms.md#a-pool-of-several-series.
+    """
+    requests = [each.before.request for each in renewed]
+    shared = [each.epsilon for each in requests if each.pool_share is not None]
+    return max(shared, default=Fraction())
 
 
 def renewals(
@@ -140,5 +154,6 @@ def _announcement(ledger: Ledger, renewed: tuple[Renewal, ...], reason: str) -> 
         label=label_of(ledger.versions[-1], made - 1) if made else None,
         reason=reason,
         series=tuple(each.announcement(ledger.versions[-1]) for each in renewed),
+        pool_again=pool_again(renewed),
         **Software.now(),
     )

@@ -13,7 +13,7 @@ from graphveil.factorisations.objectives import PLAIN
 from graphveil.graph.promises.hub_bound import HubBound
 from graphveil.noise.exact_numbers import as_text
 from graphveil.noise.release_noise import measurement
-from graphveil.planning.losses import losses_beyond
+from graphveil.planning.losses import losses_beyond, rhos_beyond
 from graphveil.planning.plan import Plan
 from graphveil.planning.planner import plan
 from graphveil.series import state as states
@@ -76,11 +76,13 @@ def series_plan(promise: Promise, series: SeriesPromise, first_step: int) -> Pla
             f"series '{series.name}' is published at each of the {left} steps of the calendar",
             hint="Leave the horizon out.",
         )
+    epsilon, delta, share = promise.price_of(series)
     chosen = plan(
         series.counted(),
         promise.degree_bound,
-        epsilon=series.epsilon,
-        delta=series.delta,
+        epsilon=epsilon,
+        delta=delta,
+        pool_share=share,
         horizon=series.horizon or left,
         mechanism=series.mechanism,
         projection=series.threshold(),
@@ -102,19 +104,38 @@ def _steps_left(promise: Promise, first_step: int) -> int | None:
 
 def require_affordable(promise: Promise) -> None:
     """Refuse series that cost more than the budget, and say what is left without the last."""
+    _require_room_in_pool(promise)
     epsilon, delta = promise.budget_left()
     if epsilon >= 0 and delta >= 0:
         return
     newest = promise.series[-1]
     what, over, total, price = (
-        ("ε", epsilon, promise.budget.epsilon, newest.epsilon)
+        ("ε", epsilon, promise.budget.epsilon, newest.price[0])
         if epsilon < 0
-        else ("δ", delta, promise.budget.delta or "0", newest.delta or "0")
+        else ("δ", delta, promise.budget.delta or "0", newest.price[1])
     )
-    left = max(over + Fraction(price), Fraction())
+    if promise.budget.pool is not None and not price:  # it shares the pool, or is pure
+        raise BudgetError(
+            f"the series and the pool cost {as_text(-over)} more than the study's {what} = "
+            f"{total}. Make the pool or a share smaller."
+        )
+    left = max(over + price, Fraction())
     raise BudgetError(
         f"the series cost more than the study's {what} = {total}: series '{newest.name}' asks "
-        f"for {price}, and {as_text(left)} is left. Give it a smaller share."
+        f"for {as_text(price)}, and {as_text(left)} is left. Give it a smaller share."
+    )
+
+
+def _require_room_in_pool(promise: Promise) -> None:
+    """Refuse shares of the pool that sum to more than all of it."""
+    over, newest = promise.pool_left(), promise.series[-1]
+    if over >= 0:
+        return
+    left = max(over + Fraction(newest.pool or 0), Fraction())
+    raise BudgetError(
+        f"the series share more than all of the pool: series '{newest.name}' asks for "
+        f"{newest.pool or 0} of it, and {as_text(left)} is left. Give it a smaller share, or an ε "
+        "of its own."
     )
 
 
@@ -211,8 +232,11 @@ def _announcement(
 
 def loss_facts(promise: Promise, series: SeriesPromise, plan: Plan) -> tuple[LossFact, ...]:
     """What it costs to break the promise, for whoever does."""
-    beyond = losses_beyond(plan, series.counted(), promise.degree_bound)
-    return tuple(LossFact(further=more, epsilon=loss) for more, loss in beyond.items())
+    counted, bound = series.counted(), promise.degree_bound
+    beyond, rhos = losses_beyond(plan, counted, bound), rhos_beyond(plan, counted, bound)
+    return tuple(
+        LossFact(further=more, epsilon=loss, rho=rhos.get(more)) for more, loss in beyond.items()
+    )
 
 
 def _sensitivity_fact(chosen: Plan) -> SensitivityFact:

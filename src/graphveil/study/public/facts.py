@@ -129,10 +129,17 @@ class SensitivityFact(Fact):
 
 
 class LossFact(Fact):
-    """What a person loses at most who is linked to so many hubs more than were promised."""
+    """What a person loses at most who is linked to so many hubs more than were promised.
+
+    Attributes:
+        further: hubs.
+        epsilon: by this series alone.
+        rho: the same in zCDP, for a series that shares a pool: these add up; None for others.
+    """
 
     further: int
     epsilon: ExactText
+    rho: ExactText | None = None
 
 
 class NoiseFact(Fact):
@@ -156,12 +163,19 @@ def _called(key: str, name: str) -> Any:
     return Field(validation_alias=AliasChoices(key, name), serialization_alias=key)
 
 
+def _told_losses(losses: tuple[LossFact, ...]) -> list[dict[str, Any]]:
+    return [each.model_dump(mode="json", exclude_none=True) for each in losses]
+
+
 def _told_noise(noise: tuple[NoiseFact, ...]) -> list[dict[str, Any]]:
     return [each.model_dump(exclude_none=True) for each in noise]
 
 
 def _told_promise(series: SeriesPromise) -> dict[str, Any]:
     return series.model_dump(mode="json", exclude_none=True)
+
+
+Losses = Annotated[tuple[LossFact, ...], PlainSerializer(_told_losses)]
 
 
 class SeriesOpened(Fact):
@@ -171,7 +185,8 @@ class SeriesOpened(Fact):
         series: its name.
         promise: what the study file says about it.
         summary: what is counted.
-        epsilon: what its whole life costs.
+        epsilon: what its whole life costs; of a series in a pool, what the pool costs.
+        delta: likewise.
         projection: the thresholds to which graphs are projected; None if they are not.
         width: how many numbers a release has: 1, or one per degree from 0 on.
         predicted_std: the noise that was announced, release by release.
@@ -201,7 +216,7 @@ class SeriesOpened(Fact):
     noise: Annotated[tuple[NoiseFact, ...], PlainSerializer(_told_noise)]
     predicted_std: tuple[float, ...]
     monotone: bool
-    beyond: tuple[LossFact, ...] = ()
+    beyond: Losses = ()
     spans: dict[str, str] = {}
     plan: dict[str, Any] | None = None
 
@@ -222,8 +237,15 @@ class SeriesOpened(Fact):
         return self.width > 1
 
     @property
+    def pool_share(self) -> Fraction | None:
+        """Its share of the pool; None if its ε is its own."""
+        return None if self.promise.pool is None else Fraction(self.promise.pool)
+
+    @property
     def price(self) -> tuple[Fraction, Fraction]:
-        """ε and δ that its whole life takes out of the budget."""
+        """ε and δ that its whole life takes out of the budget; the pool is paid by itself."""
+        if self.promise.pool is not None:
+            return Fraction(), Fraction()
         return self.epsilon, Fraction(self.promise.delta or 0)
 
 
@@ -234,7 +256,8 @@ class RenewedSeries(Fact):
         series: its name.
         noise: its laws, of what is known in advance.
         predicted_std: release by release.
-        again: the ε that everybody could lose once more by another copy that went on as well.
+        again: the ε that everybody could lose once more by another copy that went on as well; 0 for
+            a series in a pool, whose ε is told for all of them.
         price: what the fresh noise costs, out of what was left of the budget.
         beyond: what it costs from then on to break the promise; nothing where that has not changed.
         plan: of all its releases, those before included; as in `SeriesOpened`.
@@ -245,7 +268,7 @@ class RenewedSeries(Fact):
     predicted_std: tuple[float, ...]
     again: ExactText
     price: ExactText = Fraction()
-    beyond: tuple[LossFact, ...] = ()
+    beyond: Losses = ()
     plan: dict[str, Any] | None = None
 
 
@@ -257,6 +280,7 @@ class StudyAdopted(Software):
         label: the last of them; None if there was none.
         reason: why, in the words of the publisher.
         series: all that are open, in order.
+        pool_again: the ε that everybody could lose once more by all series of the pool together.
     """
 
     event = Event.STUDY_ADOPTED
@@ -264,11 +288,17 @@ class StudyAdopted(Software):
     label: str | None
     reason: str
     series: tuple[RenewedSeries, ...]
+    pool_again: ExactText = Fraction()
+
+    def to_data(self) -> dict[str, Any]:
+        """Plain data; a study without a pool says nothing of it."""
+        data = super().to_data()
+        return data if self.pool_again else {k: v for k, v in data.items() if k != "pool_again"}
 
     @property
     def again(self) -> Fraction:
         """The ε that everybody could lose once more, by all series together."""
-        return sum((each.again for each in self.series), Fraction())
+        return sum((each.again for each in self.series), self.pool_again)
 
     @property
     def price(self) -> Fraction:
@@ -294,7 +324,7 @@ class ExtendedSeries(Fact):
     horizon: int
     noise: Annotated[tuple[NoiseFact, ...], PlainSerializer(_told_noise)]
     predicted_std: tuple[float, ...]
-    beyond: tuple[LossFact, ...] = ()
+    beyond: Losses = ()
     plan: dict[str, Any] | None = None
 
 

@@ -86,8 +86,8 @@ class History:
 
     @property
     def spent(self) -> tuple[Fraction, Fraction]:
-        """ε and δ of all series that were opened."""
-        return _sum(each.price for each in self.series)
+        """ε and δ of the pool, if there is one, and of all series that were opened."""
+        return _spent(self.versions[0], self.series)
 
 
 def _opened(row: Announcement) -> Promise:
@@ -95,6 +95,11 @@ def _opened(row: Announcement) -> Promise:
         return Promise.from_data(StudyOpened.read(row).study, row.place)
     except StudyError as error:
         raise IntegrityError(str(error)) from error
+
+
+def _text(number: Fraction | None) -> str | None:
+    """A number as plans have it."""
+    return None if number is None else str(number)
 
 
 def _first(noise: Iterable[NoiseFact], steps: int) -> Iterator[NoiseFact]:
@@ -105,9 +110,15 @@ def _first(noise: Iterable[NoiseFact], steps: int) -> Iterator[NoiseFact]:
         steps -= each.steps
 
 
-def _sum(prices: Iterable[tuple[Fraction, Fraction]]) -> tuple[Fraction, Fraction]:
-    epsilon, delta = Fraction(), Fraction()
-    for loss, risk in prices:
+def _spent(promise: Promise, series: Iterable[SeriesOpened]) -> tuple[Fraction, Fraction]:
+    """ε and δ of what is open: the pool as a whole, and what each other series costs.
+
+    Guarantees: all of it together is (ε, δ)-DP (`docs/mechanisms.md#a-pool-of-several-series`), if
+        the shares of the pool sum to at most 1.
+    """
+    pool = promise.budget.pool
+    epsilon, delta = pool.price if pool else (Fraction(), Fraction())
+    for loss, risk in (each.price for each in series):
         epsilon, delta = epsilon + loss, delta + risk
     return epsilon, delta
 
@@ -150,6 +161,7 @@ class _Reader:
         row.require(opened.series not in self._series, "this series was opened before")
         in_order = not self._due and opened.first_step == len(self.steps)
         row.require(in_order, "a series begins out of order")
+        self._require_price(opened, row)
         self._series[opened.series] = opened
         self._releases[opened.series] = []
         if opened.promise.opened is not None:
@@ -157,9 +169,25 @@ class _Reader:
         self._require_within_budget(row)
 
     def _require_within_budget(self, row: Announcement) -> None:
-        spent = _sum(each.price for each in self._series.values())
+        opened = self._series.values()
+        spent = _spent(self.versions[0], opened)
         within = all(part <= whole for part, whole in zip(spent, self._total, strict=True))
         row.require(within, "the series opened so far cost more than the study's budget")
+        shares = sum((each.pool_share or 0 for each in opened), Fraction())
+        row.require(shares <= 1, "the series opened so far share more than all of the pool")
+
+    def _require_price(self, opened: SeriesOpened, row: Announcement) -> None:
+        """Refuse a series whose price is not that of its plan, or not that of the study's pool."""
+        pool, share = self.versions[0].budget.pool, opened.pool_share
+        planned = (opened.plan or {}).get("request")
+        if share is not None:
+            same = pool is not None and pool.price == (opened.epsilon, opened.delta)
+            row.require(same, "a series shares a pool that is not the study's")
+            row.require(isinstance(planned, dict), "the plan of a series in the pool is not told")
+        if isinstance(planned, dict):
+            stated = {"epsilon": opened.epsilon, "delta": opened.delta, "pool_share": share}
+            same = all(planned.get(key) == _text(said) for key, said in stated.items())
+            row.require(same, "a series has another price than its plan")
 
     def _seal(self, sealed: StepSealed, row: Announcement) -> None:
         in_order = not self._due and sealed.step == len(self.steps)
@@ -220,11 +248,15 @@ class _Reader:
         row.require(longer and same, "an extension changes steps of the calendar, or takes some")
         return after
 
-    def _go_on(self, series: Iterable[RenewedSeries | ExtendedSeries], row: Announcement) -> None:
+    def _go_on(self, series: Sequence[RenewedSeries | ExtendedSeries], row: Announcement) -> None:
         for each in series:
             row.require(each.price >= 0, "a price is negative")
+            paid = self._series[each.series].pool_share is not None and each.price
+            row.require(not paid, "a series of the pool has a price: its pool is paid")
             self._series[each.series] = self._renewed(each)
         self._require_within_budget(row)
+        for each in series:
+            self._require_price(self._series[each.series], row)
 
     def _shares(self, names: Iterable[str]) -> dict[str, tuple[Fraction, int | None]]:
         """ε and horizon of some series, as they are known now."""

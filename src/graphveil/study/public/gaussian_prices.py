@@ -1,0 +1,57 @@
+"""Prices of Gaussian noise, found again from public plans: what its laws cost in ρ, and in sum.
+
+The ledger states the share of each series; its plan, which is public, states matrices and laws.
+Whoever has both can find out whether the noise is enough
+(`docs/mechanisms.md#a-pool-of-several-series`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from math import ceil
+
+from graphveil.errors import IntegrityError
+from graphveil.mechanisms.gaussian_mechanism import GaussianMechanism
+from graphveil.noise.zcdp import epsilon_of
+from graphveil.study.promise import Promise
+from graphveil.study.public.history import PublishedSeries
+from graphveil.study.public.told_plans import told_plan
+
+
+def require_enough_noise(promise: Promise, series: Iterable[PublishedSeries]) -> Fraction:
+    """Refuse Gaussian noise that costs more than its price; gives back what the pool costs, in ε.
+
+    Args:
+        promise: of the study.
+        series: those that are open. Of others than Gaussian ones, and where no plan was told,
+            nothing is checked.
+    """
+    pool, spent = promise.budget.pool, Fraction()
+    for each in series:
+        rho = _rho(each)
+        if rho is not None and each.pool_share is not None:
+            spent += rho
+    if pool is None or not spent:
+        return Fraction()
+    loss = epsilon_of(spent, pool.price[1])
+    if loss > pool.price[0]:
+        raise IntegrityError("the noise of the series in the pool costs more than the pool.")
+    return loss
+
+
+def told_of_pool(loss: Fraction) -> str:
+    """What was found, in words; rounded up."""
+    return f"the noise of the pool costs ε = {ceil(loss * 10**6) / 10**6:.6g} together"
+
+
+def _rho(series: PublishedSeries) -> Fraction | None:
+    """What the noise of a series costs, once it is certain that it is not more than its price."""
+    plan = told_plan(series)
+    if plan is None or not isinstance(plan.mechanism, GaussianMechanism):
+        return None
+    epochs = plan.epochs or (plan.epoch(0),)  # of unknown length: all have the same ρ
+    rho = plan.mechanism.rho_of_noise(plan.request, epochs)
+    if rho > plan.request.rho:
+        raise IntegrityError(f"series '{series.series}' has less noise than its price allows.")
+    return rho

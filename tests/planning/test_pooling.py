@@ -1,0 +1,202 @@
+"""Pools: against every set of series, and against what the planner says of the plans that come."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import combinations
+from math import inf, sqrt
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphveil import DegreeBound, HubBound, Plan, best_plans, best_shares, plan
+from graphveil.errors import ParameterError
+from graphveil.noise.zcdp import epsilon_of, rho_of
+from graphveil.planning.pooling import PAYS, Contender, Split, best_pool
+from graphveil.planning.shares import at_another_price
+from graphveil.planning.spans import achieved
+
+DELTA = Fraction(1, 10**6)
+NAMES = ("nodes", "edges", "triangles", "components", "degree-ccdf")
+SIZES = (700, 1200, 900, 300, 400)
+errors = st.floats(0.1, 10)
+series = st.lists(st.tuples(errors, errors, st.sampled_from(["both", "alone", "pooled"])),
+                  min_size=1, max_size=5)  # fmt: skip
+Given = Sequence[tuple[float, float, str]]
+
+
+def contenders(given: Given) -> list[Contender]:
+    """Errors a/ε outside of a pool, and b/√part in it."""
+    return [
+        Contender(
+            1.0,
+            None if kind == "pooled" else lambda epsilon, a=a: a / float(epsilon),  # type: ignore[misc]
+            None if kind == "alone" else lambda part, b=b: b / sqrt(part),  # type: ignore[misc]
+        )
+        for a, b, kind in given
+    ]
+
+
+def least(given: Given, members: frozenset[int], total: float) -> float:
+    """The least error with this pool, by formula and a fine grid of its ε."""
+    inside = sum(b ** (2 / 3) for place, (_, b, _) in enumerate(given) if place in members) ** 1.5
+    outside = sum(sqrt(a) for place, (a, _, _) in enumerate(given) if place not in members) ** 2
+    if not inside:
+        return float(outside / total)
+    if not outside:
+        return float(inside)
+    whole = float(rho_of(Fraction(total), DELTA))
+    found = inf
+    for step in range(1, 100):
+        pool = total * step / 100
+        part = float(rho_of(Fraction(pool).limit_denominator(10**6), DELTA)) / whole
+        found = min(found, inside / sqrt(part) + outside / (total - pool))
+    return found
+
+
+def possible(given: Given) -> list[frozenset[int]]:
+    """Every pool that has all who need it, and none who cannot."""
+    bound = {place for place, (_, _, kind) in enumerate(given) if kind == "pooled"}
+    free = [place for place, (_, _, kind) in enumerate(given) if kind == "both"]
+    return [
+        frozenset({*bound, *more})
+        for number in range(len(free) + 1)
+        for more in combinations(free, number)
+    ]
+
+
+def error(given: Given, split: Split, total: Fraction) -> float:
+    if split.members:
+        part = rho_of(split.pool, DELTA) / rho_of(total, DELTA)
+    return sum(
+        b / sqrt(split.shares[place] * part) if place in split.members else a / split.shares[place]
+        for place, (a, b, _) in enumerate(given)
+    )
+
+
+@given(series, st.sampled_from([Fraction(1, 2), Fraction(2)]))
+@settings(max_examples=60, deadline=None)
+def test_no_other_set_of_series_is_better_in_a_pool(given: Given, total: Fraction) -> None:
+    split = best_pool(total, DELTA, contenders(given))
+    best = min(least(given, members, float(total)) for members in possible(given))
+    assert error(given, split, total) <= 1.012 * PAYS * best
+    outside = [s for place, s in enumerate(split.shares) if place not in split.members]
+    assert sum(outside, split.pool) == total
+    inside = [s for place, s in enumerate(split.shares) if place in split.members]
+    assert not inside or sum(inside) == 1
+
+
+def test_who_gains_nothing_has_an_epsilon_of_its_own() -> None:
+    given = [(1.0, 5.0, "both"), (9.0, 1.0, "both"), (9.0, 1.0, "both")]
+    split = best_pool(Fraction(1), DELTA, contenders(given))
+    assert split.members == {1, 2}
+    assert split.shares[1:] == (Fraction(1, 2), Fraction(1, 2))
+    assert split.pool + split.shares[0] == 1
+
+
+def test_of_nearly_equal_splits_the_one_without_a_pool_is_taken() -> None:
+    given = [(1.0, 1.0, "both")]
+    assert best_pool(Fraction(1), DELTA, contenders(given)).members == frozenset()
+    given = [(1.0, 0.985, "both")]
+    assert best_pool(Fraction(1), DELTA, contenders(given)).members == {0}
+
+
+def plans(number: int, horizon: int) -> list[Plan]:
+    return [plan(name, 10, epsilon=1, horizon=horizon) for name in NAMES[:number]]
+
+
+def summed(made: Sequence[Plan]) -> float:
+    return sum(achieved(each) / size for each, size in zip(made, SIZES, strict=False))
+
+
+def spent(made: Sequence[Plan]) -> tuple[Fraction, Fraction]:
+    """ε and δ of all plans: ρ is summed and converted once, all else is added."""
+    inside = [each.request for each in made if each.request.pool_share is not None]
+    alone = [each.request for each in made if each.request.pool_share is None]
+    epsilon = sum((each.epsilon for each in alone), Fraction())
+    delta = sum((each.delta or Fraction() for each in alone), Fraction())
+    if inside:
+        (risk,) = {each.delta for each in inside}
+        assert risk is not None
+        epsilon += epsilon_of(sum((each.rho for each in inside), Fraction()), risk)
+        delta += risk
+    return epsilon, delta
+
+
+@pytest.mark.parametrize(("number", "horizon"), [(2, 8), (4, 100), (5, 20), (5, 100)])
+def test_plans_cost_no_more_than_the_total_and_are_never_worse_than_without_a_delta(
+    number: int, horizon: int
+) -> None:
+    made = plans(number, horizon)
+    found = best_plans("3/2", made, SIZES[:number], delta=DELTA)
+    epsilon, delta = spent(found)
+    assert epsilon <= Fraction(3, 2)
+    assert delta in (0, DELTA)
+    pure = [
+        at_another_price(*each)
+        for each in zip(made, best_shares("3/2", made, SIZES[:number]), strict=True)
+    ]
+    assert summed(found) <= 1.002 * summed(pure)
+    if (number, horizon) == (5, 100):
+        assert summed(found) < 0.97 * summed(pure)
+        assert epsilon > Fraction(149, 100)  # nothing is left over
+
+
+def test_who_is_alone_in_a_pool_has_an_epsilon_and_delta_of_its_own() -> None:
+    made = [
+        plan("nodes", 10, epsilon=1, horizon=1),
+        plan("degree-histogram", 10, epsilon=1, horizon=40),
+    ]
+    found = best_plans(1, made, [50, 5000], delta=DELTA)
+    assert [each.request.pool_share for each in found] == [None, None]
+    assert [each.request.delta for each in found] == [None, DELTA]
+    assert spent(found) == (Fraction(1), DELTA)
+
+
+def test_weights_matter_in_a_pool_too() -> None:
+    made = plans(4, 100)
+    light = best_plans(1, made, SIZES[:4], delta=DELTA)
+    heavy = best_plans(1, made, SIZES[:4], [9, 1, 1, 1], delta=DELTA)
+    shares = [each[0].request.pool_share for each in (light, heavy)]
+    assert shares[0] is not None
+    assert shares[1] is not None
+    assert shares[1] > 2 * shares[0]
+
+
+def test_a_plan_in_a_pool_says_so_and_is_kept_as_it_is() -> None:
+    (first, *_) = best_plans(1, plans(4, 100), SIZES[:4], delta=DELTA)
+    assert first.budget.endswith("of a pool of ε = 1, δ = 0.000001")
+    stored = first.to_dict()
+    assert stored["format"] == 4
+    assert Plan.from_dict(stored) == first
+
+
+@pytest.mark.parametrize("bad", [0, "-1/2", "1.01", 2])
+def test_a_share_of_a_pool_is_above_0_and_at_most_1(bad: str | int) -> None:
+    with pytest.raises(ParameterError, match="pool: a share of it must be above 0 and at most 1"):
+        plan("edges", 5, epsilon=1, delta="1e-6", horizon=4, pool_share=bad)
+
+
+def test_pure_noise_has_no_share_of_a_pool() -> None:
+    with pytest.raises(ParameterError, match="sensdiff has an ε of its own: only Gaussian"):
+        plan("edges", 5, epsilon=1, delta="1e-6", horizon=4, pool_share="1/2", mechanism="sensdiff")
+    with pytest.raises(ParameterError, match="needs a δ"):
+        plan("edges", 5, epsilon=1, horizon=4, pool_share="1/2", mechanism="gaussian")
+
+
+def test_what_is_lost_beyond_the_promise_is_stated_in_rho() -> None:
+    from graphveil.planning.losses import losses_beyond, rhos_beyond
+    from graphveil.statistics.statistic import statistic
+
+    bound = HubBound(DegreeBound(5), (1,), checked=False)
+    asked = {"epsilon": 1, "delta": DELTA, "horizon": 9, "mechanism": "gaussian"}
+    edges = statistic("edges")
+    pooled, alone = (plan(edges, bound, pool_share=share, **asked) for share in ("1/4", None))  # type: ignore[arg-type]
+    rhos = rhos_beyond(pooled, edges, bound)
+    assert rhos_beyond(alone, edges, bound) == {}
+    # Five links are gained and one or two are lost: V² is 29 instead of 26.
+    assert rhos[1] == pooled.request.rho * Fraction(29, 26)
+    assert losses_beyond(pooled, edges, bound)[1] == epsilon_of(rhos[1], DELTA)
+    assert epsilon_of(4 * rhos[1], DELTA) == losses_beyond(alone, edges, bound)[1]

@@ -106,7 +106,7 @@ def test_what_another_share_or_another_pool_would_do_is_shown() -> None:
     said = draft.sharing.pool
     assert said is not None
     assert "share a pool of ε = " in said
-    assert "would be 16% smaller, with a fifth less 24% larger" in said
+    assert "would be 16% smaller, with a fifth less 23% larger" in said
     assert draft.sharing.as_data()["pool"] == said
     assert draft.as_data()["budget"]["pool"]["left"] == "0"
 

@@ -98,7 +98,7 @@ def test_the_best_split_is_the_planners_to_a_tenth_of_a_percent(visitor: Visitor
         epsilon="3", epsilon_reason="r", bound_reason="b", degree=15,
         series=(SeriesWish("nodes", expected=800), SeriesWish("edges", expected=1500)),
     )  # fmt: skip
-    best = [Fraction(each.epsilon) / 3 * 100 for each in draft(wish).promise.series]
+    best = [each.price[0] / 3 * 100 for each in draft(wish).promise.series]
     assert all(abs(a - b) <= Fraction(1, 10) for a, b in zip(parts, best, strict=True))
     assert "needs at least two series" in text_of(send(visitor, "split", **{"expected-1": ""}))
 

@@ -207,7 +207,7 @@ def best_shares(form: Form) -> dict[str, str]:
     asking = tuple(replace(each, epsilon=None) for each in wish.series)
     found = drafted(replace(wish, series=asking)).series
     total = exact_epsilon(wish.epsilon)
-    parts = _rounded([Fraction(each.epsilon) / total for each in found])
+    parts = _rounded([each.price[0] / total for each in found])  # no δ here, so no pool
     return {row.field("share"): text for row, text in zip(rows, parts, strict=True)}
 
 

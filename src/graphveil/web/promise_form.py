@@ -205,9 +205,10 @@ def best_shares(form: Form) -> dict[str, str]:
         problem = "needs at least two series, and the size that is expected of each"
         raise ParameterError("Best split", problem)
     asking = tuple(replace(each, epsilon=None) for each in wish.series)
-    found = drafted(replace(wish, series=asking)).series
+    # With a δ, series might share a pool, for which the page has no field: shares are of ε alone.
+    found = drafted(replace(wish, series=asking, delta=None)).series
     total = exact_epsilon(wish.epsilon)
-    parts = _rounded([each.price[0] / total for each in found])  # no δ here, so no pool
+    parts = _rounded([each.price[0] / total for each in found])
     return {row.field("share"): text for row, text in zip(rows, parts, strict=True)}
 
 

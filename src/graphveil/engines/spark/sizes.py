@@ -10,7 +10,7 @@ from graphveil.errors import EngineError, ParameterError
 # Measured (benchmarks/spark.py): what a task holds at its worst, per thing it looks at.
 BYTES_AN_EDGE = 96
 BYTES_A_NODE = 64
-WORKER = 150 << 20  # Python, NumPy, Arrow and the compiled kernels
+WORKER = 350 << 20  # Python, NumPy, Arrow and the compiled kernels
 
 _SIZE = re.compile(r"([0-9]{1,9})([kmgt]?)b?", re.IGNORECASE)
 

@@ -10,7 +10,7 @@ import argparse
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -188,23 +188,22 @@ def ours(
         "triangles": statistic("triangles"),
         "components": statistic("components"),
     }
+
+    def on_spark(job: str) -> Any:
+        if job == "projection":
+            return spark.counted_part(there, bound).edges.cumsum()
+        return spark.count(there, [members[job]]).totals(members[job])
+
+    def here(job: str) -> Any:
+        if job == "projection":
+            return local.count(local.counted_part(sequence, bound), [edges]).totals(edges)
+        return local.count(sequence, [members[job]]).totals(members[job])
+
     for job in jobs:
-        runs: dict[str, Callable[[], Any]] = {
-            name: lambda job=job: (
-                spark.count(there, [members[job]]).totals(members[job])
-                if job in members
-                else spark.counted_part(there, bound).edges.cumsum()
-            ),
-            f"{name}, local engine": lambda job=job: (
-                local.count(sequence, [members[job]]).totals(members[job])
-                if job in members
-                else local.count(local.counted_part(sequence, bound), [edges]).totals(edges)
-            ),
-        }
         answers = set()
-        for who in (name, name, f"{name}, local engine"):
+        for who, count in ((name, on_spark), (name, on_spark), (f"{name}, local engine", here)):
             with bench.measuring(job, who) as answer:
-                answer.append(int(runs[who]()[-1]))
+                answer.append(int(count(job)[-1]))
             answers.add(answer[0])
         assert len(answers) == 1, job
 

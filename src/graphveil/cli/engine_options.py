@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from graphveil.errors import ParameterError
+
+if TYPE_CHECKING:
+    from graphveil.steward.engine_choice import EngineChoice
 
 
 class EngineName(StrEnum):
@@ -29,6 +32,13 @@ Conf = Annotated[
     list[str] | None,
     typer.Option("--conf", metavar="KEY=VALUE", help="A setting of Spark. May be repeated."),
 ]
+
+
+def chosen(engine: EngineName, master: str | None, conf: list[str] | None) -> EngineChoice:
+    """What the options say about where counting runs."""
+    from graphveil.steward.engine_choice import EngineChoice
+
+    return EngineChoice(engine is EngineName.SPARK, master, settings_of(engine, master, conf))
 
 
 def settings_of(engine: EngineName, master: str | None, conf: list[str] | None) -> dict[str, str]:

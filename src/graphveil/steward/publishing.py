@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphveil.errors import Interruption, ParameterError, StudyError
 from graphveil.steward import releases
+from graphveil.steward.engine_choice import HERE, EngineChoice
 from graphveil.steward.public_folder import report_is_current
 from graphveil.steward.reporting import Report, write_report
 from graphveil.steward.steps import last_ended, step_called
@@ -113,12 +114,21 @@ def _line(row: Measurement) -> str:
 
 
 def publish(
-    folder: Path, asked: Asked, progress: Callable[[Progress], object] = lambda _: None
+    folder: Path,
+    asked: Asked,
+    progress: Callable[[Progress], object] = lambda _: None,
+    engine: EngineChoice = HERE,
 ) -> Publication:
     """Seal what is asked for and announce it; a plain wish first finishes an interrupted run."""
     from graphveil.study import Study
 
-    study = Study.at(folder)
+    with engine.running() as counting:
+        return _publish(Study.at(folder, engine=counting), folder, asked, progress)
+
+
+def _publish(
+    study: Study, folder: Path, asked: Asked, progress: Callable[[Progress], object]
+) -> Publication:
     found = study.committed()
     promise, made = study.promise(found.ledger), len(found.ledger.sealed)
     last = _last(promise, made, asked)

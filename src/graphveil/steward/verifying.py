@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphveil.errors import GraphveilError, IntegrityError
 from graphveil.steward import public_folder
+from graphveil.steward.engine_choice import HERE, EngineChoice
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,19 +78,19 @@ class Verification:
         }
 
 
-def verify(folder: Path) -> Verification:
+def verify(folder: Path, engine: EngineChoice = HERE) -> Verification:
     """Check a study, or a public part by itself, up to the first failure; changes nothing."""
     held: list[Check] = []
     finish = f"graphveil report {folder}"
     try:
-        for check in checks(folder):
+        for check in checks(folder, engine):
             held.append(check)  # noqa: PERF402 - what passed before a failure is shown, too
     except GraphveilError as failure:
         return Verification(tuple(held), failure, finish)
     return Verification(tuple(held), None, finish)
 
 
-def checks(folder: Path) -> Iterator[Check]:
+def checks(folder: Path, engine: EngineChoice = HERE) -> Iterator[Check]:
     """Every check that passes, one after the other; raises at the first that fails."""
     from graphveil.study import Study, verification
     from graphveil.study.public import chain
@@ -98,7 +99,8 @@ def checks(folder: Path) -> Iterator[Check]:
 
     public = public_folder.find(folder)
     if public_folder.has_private_part(public):
-        yield from verification.verify(Study.at(public.parent))
+        with engine.running() as counting:
+            yield from verification.verify(Study.at(public.parent, engine=counting))
         if not (public / LEDGER).exists():
             yield Check("the public part", "nothing is announced yet")
             return

@@ -267,7 +267,7 @@ class Study:
         from graphveil.steward.records import adding
 
         names = data_given.Names(id, source, target, time, edge_time)
-        how: dict[str, bool] = {
+        how: dict[str, Any] = {
             "complete": complete,
             "skip_bad": skip_bad,
             "ignore_after_end": ignore_after_end,

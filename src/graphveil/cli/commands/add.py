@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from graphveil.cli.engine_options import Conf, Engine, EngineName, Master, chosen
 from graphveil.cli.options import Json, StudyFolder
 from graphveil.cli.output import print_json, print_note, working
 from graphveil.cli.reading_options import Reading, taking_reading_options
@@ -59,6 +60,9 @@ def add(
     withdraw: Annotated[
         bool, typer.Option("--withdraw", help="Withdraw the latest batch, if it is not sealed.")
     ] = False,
+    engine: Engine = EngineName.LOCAL,
+    master: Master = None,
+    conf: Conf = None,
     as_json: Json = False,
 ) -> None:
     """Add records to a study; they are published with their step, or the next one.
@@ -86,6 +90,7 @@ def add(
             ignore_after_end=ignore_after_end,
             change_reading=change_reading,
             dry_run=dry_run,
+            engine=chosen(engine, master, conf),
         )
     if details is not None:
         added.write_details(details)

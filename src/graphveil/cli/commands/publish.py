@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from graphveil.cli.engine_options import Conf, Engine, EngineName, Master, chosen
 from graphveil.cli.options import Json, StudyFolder
 from graphveil.cli.output import console, print_json, working
 from graphveil.cli.tables import print_releases
@@ -36,6 +37,9 @@ def publish(
     no_report: Annotated[
         bool, typer.Option("--no-report", help="Leave page, charts, card and table for later.")
     ] = False,
+    engine: Engine = EngineName.LOCAL,
+    master: Master = None,
+    conf: Conf = None,
     as_json: Json = False,
 ) -> None:
     """Seal the next step and publish it: its noise is drawn once and never again.
@@ -50,8 +54,9 @@ def publish(
 
     asked = publishing.Asked(step, through, everything, early, report=not no_report)
     load_kernels_without_blas()
+    where = chosen(engine, master, conf)
     with _progress() as progress:
-        made = publishing.publish(folder, asked, progress)
+        made = publishing.publish(folder, asked, progress, where)
     if as_json:
         print_json(made.as_data())
     else:

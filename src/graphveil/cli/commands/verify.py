@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from graphveil.cli.ending import UNFINISHED
+from graphveil.cli.engine_options import Conf, Engine, EngineName, Master, chosen
 from graphveil.cli.options import Json, StudyFolder
 from graphveil.cli.output import print_json, print_table, working
 
@@ -14,7 +15,13 @@ if TYPE_CHECKING:
     from graphveil.steward.verifying import Verification
 
 
-def verify(folder: StudyFolder, as_json: Json = False) -> None:
+def verify(
+    folder: StudyFolder,
+    engine: Engine = EngineName.LOCAL,
+    master: Master = None,
+    conf: Conf = None,
+    as_json: Json = False,
+) -> None:
     """Check ledger, budget, private tables, noise and the public files against each other.
 
     Changes nothing. Ends with exit code 9 at the first row or file that differs from what was
@@ -28,7 +35,7 @@ def verify(folder: StudyFolder, as_json: Json = False) -> None:
 
     with working("Verifying …"):
         load_kernels_without_blas()
-        found = verifying.verify(folder)
+        found = verifying.verify(folder, chosen(engine, master, conf))
     if as_json:
         print_json(found.as_data())
     else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,6 +12,7 @@ from graphveil.errors import InputError, ParameterError, RecordError
 from graphveil.formats.parse_report import ParseReport
 from graphveil.graph.intake.links import UNKNOWN_END
 from graphveil.graph.intake.resolving import NO_TIME
+from graphveil.steward.engine_choice import HERE, EngineChoice
 from graphveil.study.records.adding import PRIVATE
 
 if TYPE_CHECKING:
@@ -94,6 +95,7 @@ def add(
     ignore_after_end: bool = False,
     change_reading: bool = False,
     dry_run: bool = False,
+    engine: EngineChoice = HERE,
 ) -> Addition:
     """Read files and keep their records; the first ones open the study.
 
@@ -107,6 +109,7 @@ def add(
         ignore_after_end: leave out records of after the last step, and count them.
         change_reading: take the options as they are, whatever they were for files before.
         dry_run: only read and check; change nothing.
+        engine: where the promise is checked.
     """
     from graphveil.formats import ReadingOptions, read_records
     from graphveil.steward.records import reading_alike
@@ -121,9 +124,10 @@ def add(
     with _advising(skip_bad):
         reading = read_records(files, format=format, options=told, by_format=used)
     reading_alike.refuse_otherwise(used, before, reading)
-    with _advising(skip_bad, reading.records):
+    with ExitStack() as running, _advising(skip_bad, reading.records):
         _require_direction(reading.directed, directed=study.promise().directed)
-        added = study.add(
+        checking = running.enter_context(engine.running())
+        added = Study.at(folder, engine=checking).add(
             reading.records,
             complete=complete,
             skip_bad=skip_bad,

@@ -1,0 +1,46 @@
+"""Which engine counts for one command: a matter of this machine, told to nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from graphveil.engines import Engine
+
+
+@dataclass(frozen=True)
+class EngineChoice:
+    """Where counting runs.
+
+    Attributes:
+        spark: on Spark; else on this machine.
+        master: of Spark; None takes every core of this machine.
+        settings: of Spark.
+    """
+
+    spark: bool = False
+    master: str | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    @contextmanager
+    def running(self) -> Iterator[Engine | None]:
+        """The engine while a command runs; None is the one of this machine."""
+        if not self.spark:
+            yield None
+            return
+        from graphveil.engines.spark import SparkCluster, opened
+        from graphveil.engines.spark.intake.taking import workspace_of
+        from graphveil.engines.spark.sequences import SequenceEngine
+
+        session = opened(self.master, self.settings)
+        engine = SequenceEngine(SparkCluster(session), workspace_of(session))
+        try:
+            yield engine
+        finally:
+            engine.close()
+
+
+HERE = EngineChoice()

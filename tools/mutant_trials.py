@@ -185,9 +185,7 @@ class Trials:
 
     def _try_all(self, mutants: list[Mutant], tree: ast.Module, loaded: Loaded) -> Results:
         results = {}
-        for mutant in mutants:
-            if mutant.where.split(".")[-1] in (*COUNTING, *ENTERED, SWEPT):
-                continue
+        for mutant in asked(mutants):
             result = self.known.get(mutant.identity) or self._try(mutant, tree, loaded)
             results[mutant.identity] = result
             if result not in ("killed", "equivalent"):
@@ -252,6 +250,12 @@ class Trials:
             for name in names_used(function):
                 users[name].add((function.__code__.co_filename, function.__code__.co_qualname))
         return users
+
+
+def asked(mutants: Iterable[Mutant]) -> list[Mutant]:
+    """Those that tests are asked about."""
+    left_out = (*COUNTING, *ENTERED, SWEPT)
+    return [mutant for mutant in mutants if mutant.where.split(".")[-1] not in left_out]
 
 
 def passes(item: pytest.Item) -> bool:

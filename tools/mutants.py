@@ -6,6 +6,7 @@
     python3 tasks.py mutants study/course/opening --slowest 15   longer tests as well
     python3 tasks.py mutants --again               those that lived last time
     python3 tasks.py mutants --list                those that change nothing, for docs/mutants.md
+    python3 tasks.py mutants --tally               what became of all, for docs/mutants.md
 
 `tools/equivalent_mutants.toml` lists the mutants that change nothing, and why.
 """
@@ -20,7 +21,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from mutant_trials import DEAD, SLOWEST, Results, Trials, run
+from mutant_trials import DEAD, SLOWEST, Results, Trials, asked, run
+from mutations import mutants_of
 from seen_tests import Memory
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -46,6 +48,7 @@ SCOPE = {  # what is mutated, and the tests that should notice
 }
 PATIENCE = 30.0  # seconds of tests that one mutant is given
 FATES = ("killed", "timeout", "equivalent", "survivor", "never run")
+NOT_TRIED = "not tried"
 
 
 def row(module: str, tally: Counter[str]) -> str:
@@ -112,6 +115,17 @@ def kept() -> Results:
     return {tuple(mutant): fate for mutant, fate in found}
 
 
+def tally() -> str:
+    """The table of docs/mutants.md: what became of the mutants of the source as it is."""
+    fates, together, lines = kept() | equivalents(), Counter[str](), []
+    for module in modules_in_scope():
+        _, found = mutants_of(PACKAGE / f"{module}.py", f"{module}.py")
+        here = Counter(fates.get(mutant.identity, NOT_TRIED) for mutant in asked(found))
+        together += here
+        lines.append(f"{row(f'`{module}.py`', here)} {here[NOT_TRIED]} |")
+    return "\n".join([*lines, f"{row('**together**', together)} {together[NOT_TRIED]} |"])
+
+
 def keep(module: str, results: Results) -> None:
     """Remember what became of a module's mutants, and print the tally."""
     LAST.parent.mkdir(exist_ok=True)
@@ -131,9 +145,10 @@ def main() -> None:
     parser.add_argument("--slowest", type=float, default=SLOWEST, help="seconds of a test")
     parser.add_argument("--again", action="store_true", help="only those that lived last time")
     parser.add_argument("--list", action="store_true", help="print those that change nothing")
+    parser.add_argument("--tally", action="store_true", help="print what became of all")
     wanted = parser.parse_args()
-    if wanted.list:
-        return print(told())
+    if wanted.list or wanted.tally:
+        return print(told() if wanted.list else tally())
     known = equivalents()
     if wanted.again:
         known |= {mutant: fate for mutant, fate in kept().items() if fate in DEAD}

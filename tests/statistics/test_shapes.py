@@ -183,7 +183,7 @@ def test_how_far_one_person_or_edge_moves_clusters_in_one_release() -> None:
 
 def test_who_is_not_there_is_no_component() -> None:
     links, out = np.zeros((3, 3), np.uint8), np.zeros(1, np.int64)
-    present, given = np.array([1, 0, 1], np.uint8), np.array([1, 255, 0])
+    present, given = np.array([3, 0, 2], np.uint8), np.array([1, 255, 0])
     count_components(links, present, given, out)
     assert out.tolist() == [2]
 

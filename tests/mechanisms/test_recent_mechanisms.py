@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from graphveil.errors import ParameterError
 from graphveil.graph.promises.bound import Bound, DegreeBound
 from graphveil.graph.promises.hub_bound import HubBound
+from graphveil.mechanisms.mechanism import registered
 from graphveil.mechanisms.recent_blocks import _block, _of_box, _of_range, best_length, touched
 from graphveil.noise.joint_laws import BoxNoise, JointLaw, RangeNoise
 from graphveil.noise.laws import DiscreteLaplace
@@ -81,6 +82,12 @@ def test_predicted_noise_is_what_comes_out(name: str) -> None:
         assert (np.abs(noise[:, later] - noise[:, earlier]) <= apart).mean() > 0.946
         spread = noise_of(made, {earlier: -1, later: 1}).variance()
         assert (noise[:, later] - noise[:, earlier]).var() == pytest.approx(spread, rel=0.03)
+
+
+def test_recent_networks_are_published_without_knowing_for_how_long() -> None:
+    recent = [each for name, each in registered().items() if name.startswith("recent")]
+    assert len(recent) == 3
+    assert not any(each.needs_horizon for each in recent)
 
 
 @pytest.mark.parametrize("length", [1, 2, 3, 7, 30])

@@ -85,6 +85,14 @@ def _proved(rho: Fraction, epsilon: Fraction, least: Decimal) -> bool:
     return log_delta(1 + low, rho, epsilon) <= least
 
 
+def test_claims_have_thirty_digits_and_no_fewer() -> None:
+    """Unless they end with a 0, as one or two of them may."""
+    with localcontext(prec=90):
+        for convert in (rho_of, epsilon_of):
+            sizes = [len(decimal(convert(*each)).normalize().as_tuple().digits) for each in CASES]
+            assert max(sizes) == 30
+
+
 def test_claims_are_rounded_to_thirty_digits_on_the_side_that_is_asked_for() -> None:
     number = Decimal("0." + "12345678901234567890" * 3)
     assert str(_rounded(number, ROUND_FLOOR)) == "0.123456789012345678901234567890"

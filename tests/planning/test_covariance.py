@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from graphveil.graph.promises.bound import DegreeBound
-from graphveil.planning.covariance import covariance, news_precision
+from graphveil.planning.covariance import (
+    covariance,
+    has_noise_of_its_own,
+    news_precision,
+    own_covariance,
+)
 from graphveil.planning.going_on import continued, renewed
 from graphveil.planning.plan import Plan
 from graphveil.planning.planner import compare, plan
@@ -84,3 +91,36 @@ def test_the_precision_of_what_is_new_is_the_inverse_of_its_covariance(
     solved = found.solved(free, wanted)
     assert not solved[~free].any()
     assert (matrix @ solved)[free] == pytest.approx(wanted[free])
+
+
+def test_little_noise_is_rounded_where_its_decoder_is_not_whole() -> None:
+    counted = statistic("edges")
+    made = plan(
+        counted, DegreeBound(2), epsilon="9", delta="0.001", horizon=9, mechanism="gaussian"
+    )
+    epoch = made.epoch(0)
+    rounded = ~epoch.factorisation.integral_steps()
+    assert rounded.any()
+    expected = own_covariance(epoch) + np.diag(rounded / 12)
+    assert covariance(made, STEPS) == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_cut_epoch_has_the_noise_of_the_steps_that_it_had() -> None:
+    assert own_covariance(PLANS["cut"].epochs[0]).shape == (5, 5)
+
+
+def test_which_releases_have_noise_of_their_own() -> None:
+    """None whose noise adds up, and none whose law ties them together."""
+    alone = {name for name, each in PLANS.items() if has_noise_of_its_own(each, STEPS)}
+    assert alone == {
+        "compose-d-bounded", "compose-projection", "sensseq-d-bounded", "sensseq-projection",
+        "box-projection", "gaussian-projection",
+    }  # fmt: skip
+    for name in alone:
+        matrix = covariance(PLANS[name], STEPS)
+        assert (matrix == np.diag(np.diag(matrix))).all()
+    single, together = PLANS["compose-d-bounded"].epochs[0], PLANS["range"].epochs[0]
+    for epochs in ((single, together), (single, single, together), (together, single)):
+        mixed = replace(PLANS["range"], epochs=epochs)
+        assert has_noise_of_its_own(mixed, 1) == (epochs[0] is single)
+        assert not has_noise_of_its_own(mixed, len(epochs))

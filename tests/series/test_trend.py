@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
+from scipy.optimize import nnls
 
 from graphveil.graph.promises.bound import DegreeBound
 from graphveil.planning.covariance import covariance
@@ -42,6 +43,38 @@ def test_the_trend_is_what_plain_algebra_gives(
     changes = np.diff(np.eye(STEPS), n=2, axis=0)  # of totals: growth less growth before
     whole = inverse + changes.T @ changes / 2e5
     assert found == pytest.approx(np.linalg.solve(whole, inverse @ raw), rel=1e-4)
+
+
+@pytest.mark.parametrize("mechanism", ["sensdiff", "bridged"])
+def test_where_it_would_fall_it_is_the_nearest_that_does_not(
+    mechanism: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nearest in what the numbers say and how rough growth is: by least squares without signs."""
+    monkeypatch.setattr(trend, "_likeliest", lambda rough, seen: 3e4)
+    made = planned(mechanism)
+    raw = 20.0 * np.array([50, 60, 20, 90, 80, 10, 120, 100, 150, 140, 40, 60])
+    free = Wandering.of(made, STEPS).trend(raw, rises=False)
+    assert np.diff(free).min() < 0
+    changes = np.diff(np.eye(STEPS)[1:], axis=0)  # of what is new
+    whole = np.linalg.inv(covariance(made, STEPS))
+    sums = np.tril(np.ones((STEPS, STEPS)))
+    root = np.linalg.cholesky(sums.T @ whole @ sums + changes.T @ changes / 3e4).T
+    expected = np.cumsum(nnls(root, root @ np.diff(free, prepend=0))[0])
+    found = Wandering.of(made, STEPS).trend(raw, rises=True)
+    assert found == pytest.approx(expected, rel=1e-2)
+    assert np.abs(found - free).max() > 5
+
+
+def test_the_trend_of_a_ccdf_rises_over_time_and_falls_over_degrees() -> None:
+    ccdf = statistic("degree-ccdf")
+    made = plan(ccdf, DegreeBound(3), epsilon=1, horizon=STEPS, mechanism="sensdiff")
+    steps = np.arange(1, STEPS + 1)[:, None]
+    raw = 9 * steps * np.array([4, 3, 2, 1]) + np.random.default_rng(4).integers(-60, 60, (12, 4))
+    found = smooth_trend(ccdf, raw, made)
+    assert found.shape == raw.shape
+    assert (np.diff(found, axis=0) >= -1e-9).all()
+    assert (np.diff(found, axis=1) <= 1e-9).all()
+    assert found[-1, 0] > 1.5 * found[-1, 2] > 0
 
 
 def test_the_likeliest_variance_is_found() -> None:

@@ -37,6 +37,7 @@ COUNTED = (
     statistic("edges", window=4),
 )
 CHANGES = (Change(), Change(1, against=True), Change(4), Change(4, against=True))
+SHARE = Fraction(1, 10)  # of a pool that several series have together
 HEADER = (
     "what is counted", "mechanism", "level", "new in a step", "against the step before",
     "new in four", "against the four before",
@@ -68,6 +69,14 @@ def plans(counted: Statistic) -> Iterator[Plan]:
     projection = None if counted.parameters() and counted.name != "high-degree" else THRESHOLD
     found = compare(counted, BOUND, epsilon=1, delta=DELTA, horizon=STEPS, projection=projection)
     yield from (each.plan for each in found if each.plan is not None)
+    shared = compare(counted, BOUND, epsilon=1, delta=DELTA, horizon=STEPS, pool_share=SHARE)
+    yield from (each.plan for each in shared if each.plan is not None)
+
+
+def named(plan: Plan) -> str:
+    """The mechanism, and whether it has a share of a pool only."""
+    share = plan.request.pool_share
+    return f"`{plan.mechanism.name}`" + ("" if share is None else f", {share} of a pool")
 
 
 def of_level(plan: Plan, noise: NDArray[np.int64]) -> Held:
@@ -88,10 +97,10 @@ def of_change(plan: Plan, change: Change, noise: NDArray[np.int64]) -> Held:
 
 def row(counted: Statistic, plan: Plan, runs: int) -> list[str]:
     """All intervals of one mechanism, on the same simulated series."""
-    seed = zlib.crc32(f"{counted} {plan.mechanism.name}".encode())
+    seed = zlib.crc32(f"{counted} {named(plan).replace('`', '')}".encode())
     noise = simulate(plan, runs, np.random.default_rng(seed), STEPS)
     held = [of_level(plan, noise), *(of_change(plan, change, noise) for change in CHANGES)]
-    return [str(counted), f"`{plan.mechanism.name}`", *map(str, held)]
+    return [str(counted), named(plan), *map(str, held)]
 
 
 def table(runs: int) -> Iterator[str]:

@@ -162,7 +162,7 @@ def test_it_says_what_is_counted_and_by_when(name: str, words: str) -> None:
         ("going on", "provided that you have links to nobody with more than 12 links."),
         ("hubs", "provided that everybody has links to at most 2 people with more than 5 links."),
         ("no bound", "however many links you or others have."),
-        ("with delta", "; this may fail with a probability of at most 0.000001."),
+        ("with delta", "; this may fail with a probability of at most 1 in 1,000,000."),
     ],
 )
 def test_the_promise_says_for_whom_it_holds(name: str, words: str) -> None:
@@ -222,3 +222,15 @@ def test_every_series_is_told_at_a_glance(name: str) -> None:
         assert new is not None
         assert abs(new.high) in numbers(row.new)
     assert not list(glance(part_of(name, 0)))
+
+
+@pytest.mark.parametrize(
+    ("probability", "told"),
+    [("1e-6", "1 in 1,000,000"), ("1/3", "1 in 3"), ("2/3", "2/3"), ("3e-7", "0.0000003")],
+)
+def test_small_probabilities_are_told_exactly(probability: str, told: str) -> None:
+    from fractions import Fraction
+
+    from graphveil.report.wording import one_in
+
+    assert one_in(Fraction(probability)) == told

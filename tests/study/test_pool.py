@@ -332,6 +332,7 @@ def test_the_card_names_pool_and_shares(study: Study) -> None:
     assert said["budget"]["pool"] == {"epsilon": "1.5", "delta": "0.000001", "left": "0.25"}
     assert [each.get("pool_share") for each in said["series"]] == [None, "0.25", "0.5"]
     assert "The series links, degrees share a pool" in said["composition"]["over_statistics"]
+    assert "A share of 0.25 of the pool is left" in said["composition"]["over_statistics"]
 
 
 def test_a_plan_in_a_pool_is_as_public_as_any(study: Study) -> None:

@@ -132,6 +132,8 @@ def composition(part: PublicPart) -> dict[str, str]:
         return dict(COMPOSITION)
     names = ", ".join(each.series for each in part.series if each.pool_share is not None)
     told = _POOLED.format(names=names or "to come", epsilon=pool.epsilon, delta=pool.delta)
+    if left := part.promise.pool_left():
+        told += f" A share of {as_text(left)} of the pool is left for later series."
     return COMPOSITION | {"over_statistics": f"{COMPOSITION['over_statistics']} {told}"}
 
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from graphveil.calendar import phrases
 from graphveil.graph.promises.hub_bound import HubBound
 from graphveil.graph.promises.no_bound import NoBound
-from graphveil.noise.exact_numbers import as_text
 from graphveil.report import statement, wording
 from graphveil.report.headline import headline
 from graphveil.report.news import TOO_NOISY, is_drowned, opening, verdict
@@ -128,7 +127,9 @@ def promised(part: PublicPart) -> str:
     even = statement.certainties(epsilon)[0]
     weak = "The promise is weak: " if epsilon > statement.WEAK else ""
     nobody = "nobody" if weak else "Nobody"
-    fails = f"; this may fail with a probability of at most {as_text(delta)}" if delta else ""
+    fails = (
+        f"; this may fail with a probability of at most {wording.one_in(delta)}" if delta else ""
+    )
     return (
         f"{weak}{nobody} who reads everything that this study will ever publish can become more "
         f"than {statement.chance(even.at_most)} sure that you are in the records, if they gave it "

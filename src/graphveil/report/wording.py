@@ -89,6 +89,12 @@ def budget(epsilon: Fraction, delta: Fraction | None) -> str:
     return f"{loss}, δ = {as_text(delta)}" if delta else loss
 
 
+def one_in(probability: Fraction) -> str:
+    """A small probability for readers, as in "1 in 1,000,000"; exact."""
+    times = 1 / probability
+    return f"1 in {times.numerator:,}" if times.denominator == 1 else as_text(probability)
+
+
 def price(series: PublishedSeries) -> str:
     """What a series costs: an ε of its own, or its share of what several cost together."""
     own = budget(series.epsilon, series.delta)

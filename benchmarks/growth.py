@@ -242,15 +242,15 @@ def _chart(measured: dict[int, dict[str, Any]]) -> Any:
     edges = alt.X("edges:Q", title="million edges").scale(type="log", base=4)
     edges = edges.axis(values=list(measured), grid=False)
 
-    def panel(rows: list[dict[str, Any]], title: str, unit: str) -> Any:
-        height = alt.Y("value:Q", title=unit).scale(zero=True)
+    def panel(rows: list[dict[str, Any]], title: str, unit: str, kind: str) -> Any:
+        height = alt.Y("value:Q", title=unit).scale(type=kind)
         drawn = alt.Chart({"values": rows}, width=270, height=220, title=title)
         colour = alt.Color("what:N", title=None, sort=[row["what"] for row in rows])
         return drawn.mark_line(point=True).encode(x=edges, y=height, color=colour)
 
     both = alt.hconcat(
-        panel(times, "Processor time per edge", "nanoseconds"),
-        panel(memory, "Memory per edge", "bytes"),
+        panel(times, "Processor time per edge", "nanoseconds", "log"),
+        panel(memory, "Memory per edge", "bytes", "linear"),
     )
     return both.resolve_scale(color="independent")
 

@@ -18,7 +18,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import perf_counter, process_time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from benchmarks.graphs import Graph
@@ -242,7 +242,9 @@ def _chart(measured: dict[int, dict[str, Any]]) -> Any:
     edges = alt.X("edges:Q", title="million edges").scale(type="log", base=4)
     edges = edges.axis(values=list(measured), grid=False)
 
-    def panel(rows: list[dict[str, Any]], title: str, unit: str, kind: str) -> Any:
+    def panel(
+        rows: list[dict[str, Any]], title: str, unit: str, kind: Literal["log", "linear"]
+    ) -> Any:
         height = alt.Y("value:Q", title=unit).scale(type=kind)
         drawn = alt.Chart({"values": rows}, width=270, height=220, title=title)
         colour = alt.Color("what:N", title=None, sort=[row["what"] for row in rows])

@@ -25,7 +25,7 @@ def main(master: str, workspace: str, rounds: int) -> None:
         "spark.executor.memory": "512m",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
-        "spark.network.timeout": "20s",
+        "spark.network.timeout": "60s",
         "spark.executor.heartbeatInterval": "2s",
     }
     session = opened(master, settings)

@@ -96,10 +96,12 @@ def test_a_worker_that_is_killed_changes_no_integer(
     tmp_path: Path, workers: list[subprocess.Popen[bytes]]
 ) -> None:
     where = f"spark://127.0.0.1:{PORT}", str(tmp_path / "scratch")
-    driver = subprocess.Popen(
-        [sys.executable, str(DRIVER), *where, str(ROUNDS)],
-        env=environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+    said = tmp_path / "driver.log"
+    with said.open("wb") as log:
+        driver = subprocess.Popen(
+            [sys.executable, str(DRIVER), *where, str(ROUNDS)],
+            env=environment(), stdout=subprocess.PIPE, stderr=log,
+        )  # fmt: skip
     assert driver.stdout is not None
     found = []
     for line in driver.stdout:
@@ -107,7 +109,7 @@ def test_a_worker_that_is_killed_changes_no_integer(
         if len(found) == 1:
             kill(workers[0])  # its executor and its Python workers, too, in the next round
     driver.stdout.close()
-    assert driver.wait(PATIENCE) == 0
+    assert driver.wait(PATIENCE) == 0, said.read_text()[-2000:]
     assert found == [expected()] * ROUNDS
 
 

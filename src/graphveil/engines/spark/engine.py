@@ -27,11 +27,9 @@ class SparkEngine:
 
     Attributes:
         cluster: where its tasks run.
-        resumes: whether states of its answers may be kept between commands.
     """
 
     cluster: Cluster = field(repr=False)
-    resumes: bool = False
 
     def count(
         self,

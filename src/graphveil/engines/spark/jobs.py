@@ -137,4 +137,6 @@ def _reason(text: str) -> str:
         return f"{told}, and its worker was lost; it may need more memory"
     if "ModuleNotFoundError" in kinds:
         return f"{told}: graphveil, or a library that it needs, is not on the workers"
+    if "FileNotFoundError" in kinds:
+        return f"{told}: a worker does not reach a file of the workspace, or of the tables"
     return f"{told} ({', '.join(kinds[-2:])})" if kinds else told

@@ -1,7 +1,8 @@
 """The Spark engine for a graph that this process holds, as a study's: its links are counted there.
 
 The sequence is written as files of a workspace, once, and every tally runs on the workers. This
-process needs the memory that the local engine needs; what is shared is the counting.
+process needs the memory that the local engine needs; what is shared is the counting. It begins
+anew each time, so that nothing of what was found before is taken up (`after`).
 """
 
 from __future__ import annotations
@@ -29,12 +30,12 @@ class SequenceEngine:
     Attributes:
         cluster: where its tasks run.
         workspace: that the workers reach.
-        resumes: whether states of its answers may be kept between commands.
+        keeping: what is kept between commands: nothing.
     """
 
     cluster: Cluster
     workspace: Workspace
-    resumes: bool = False
+    keeping: None = None
     _last: tuple[GraphSequence, SparkGraph] | None = field(default=None, repr=False)
 
     @property
@@ -53,19 +54,23 @@ class SequenceEngine:
         """Count every step, whatever was counted before; see `Engine.count`."""
         return self._spark.count(self._there(sequence), statistics, bound=bound)
 
-    def project(self, sequence: GraphSequence, threshold: Bound) -> GraphSequence:
+    def project(
+        self, sequence: GraphSequence, threshold: Bound, *, after: object = None
+    ) -> GraphSequence:
         """Refused; see `SparkEngine.project`."""
         return cast("GraphSequence", self._spark.project(self._there(sequence), threshold))
 
-    def counted_part(self, sequence: GraphSequence, bound: Bound) -> GraphSequence:
+    def counted_part(
+        self, sequence: GraphSequence, bound: Bound, *, after: object = None
+    ) -> GraphSequence:
         """The links that a promise lets count: a graph that means something to this engine only."""
         return cast("GraphSequence", self._spark.counted_part(self._there(sequence), bound))
 
-    def keeps_bound(self, sequence: GraphSequence, bound: Bound) -> bool:
+    def keeps_bound(self, sequence: GraphSequence, bound: Bound, *, after: object = None) -> bool:
         """Whether nobody has more links than promised; see `Engine.keeps_bound`."""
         return self._spark.keeps_bound(self._there(sequence), bound)
 
-    def people_beyond(self, sequence: GraphSequence, bound: Bound) -> int:
+    def people_beyond(self, sequence: GraphSequence, bound: Bound, *, after: object = None) -> int:
         """How many people are linked to more hubs than promised; see `Engine.people_beyond`."""
         return self._spark.people_beyond(self._there(sequence), bound)
 

@@ -5,6 +5,7 @@ Whatever is set by the user, or by the cluster, wins; see docs/spark.md for what
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import sys
@@ -59,8 +60,13 @@ def opened(master: str | None = None, settings: Mapping[str, str] | None = None)
     running = SparkSession.getActiveSession()
     if running is not None and (master is None or running.conf.get("spark.master") == master):
         return running
-    _require_java()
     chosen = master or LOCAL
+    if running is not None:
+        raise EngineError(
+            f"this process has a Spark session already, at another master than {chosen[:80]}. "
+            "Stop it first, or leave the master out."
+        )
+    _require_java()
     builder = SparkSession.builder.appName("graphveil").master(chosen)
     for key, value in _settings(chosen, settings or {}).items():
         builder = builder.config(key, value)
@@ -97,8 +103,10 @@ def _settings(master: str, given: Mapping[str, str]) -> dict[str, str]:
 
 
 def _private_folder() -> str:
-    """Where shuffle files of a local session lie; nobody else may read there."""
-    return tempfile.mkdtemp(prefix="graphveil-spark-")  # 0700
+    """Where shuffle files of a local session lie, until it ends; nobody else may read there."""
+    folder = tempfile.mkdtemp(prefix="graphveil-spark-")  # 0700
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def _started(builder: SparkSession.Builder, master: str) -> SparkSession:

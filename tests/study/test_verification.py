@@ -138,7 +138,7 @@ def test_a_price_that_was_lowered_afterwards(study: Study) -> None:
     number = number_of(study, Event.SERIES_OPENED)
     forge(study, number, told(epsilon="7/8"))
     assert f"row {number} (series opened" in problem(study)
-    assert "budget" in problem(study)
+    assert "another price than its plan" in problem(study)
 
 
 def test_a_raw_value_that_was_changed(study: Study) -> None:

@@ -27,6 +27,8 @@ FORM: dict[str, str | list[str]] = {
     "statistic-1": "edges", "expected-0": "800", "expected-1": "1500", "confidence": "0.95",
 }  # fmt: skip
 
+OFFERED = re.compile(r'<option value="([a-z-]+)" data-kind="(\w+)">([^<]+)</option>')
+
 
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
@@ -157,6 +159,19 @@ def test_every_statistic_can_be_added(visitor: Visitor, name: str) -> None:
     for each in registered()[name].parameters():
         assert f'name="{each.name}-2"' in page
     assert "internal error" not in page
+
+
+def test_statistics_are_offered_in_plain_words_with_their_usual_numbers(visitor: Visitor) -> None:
+    page = visitor.get("/new").text
+    told = {name: (kind, words) for name, kind, words in OFFERED.findall(page)}
+    assert told.keys() == registered().keys()
+    assert next(iter(told)) == "nodes"
+    assert told["high-degree"] == ("undirected", "People with at least τ links (high-degree)")
+    assert told["in-stars"][0] == "directed"
+    assert told["edges"] == ("both", "Links between people (edges)")
+    page = send(visitor, "add", statistic="clusters")
+    assert "Clusters: groups of at least k linked people" in page
+    assert re.search(r'name="k-2"[^>]* value="2"', page)
 
 
 def test_a_series_is_removed(visitor: Visitor) -> None:

@@ -40,6 +40,16 @@ COUNTED = {
 }
 
 
+# What stands in these words as long as nobody has said a number.
+OPEN = {"tau": "τ", "k": "k", "newest": "the newest steps", "pattern": "that you draw"}
+
+
+def counted_in_general(statistic: str, summary: str) -> str:
+    """What a statistic counts, before its numbers are chosen: "People with at least τ links"."""
+    words = COUNTED.get(statistic, summary).format_map(OPEN)
+    return words[0].upper() + words[1:]
+
+
 def counted_things(series: PublishedSeries) -> str:
     """What a series counts, such as "people with at least 3 links"."""
     plain = _plain(series)

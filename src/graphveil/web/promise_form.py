@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from graphveil.errors import BudgetError, ParameterError
 from graphveil.noise.exact_numbers import as_text, exact, exact_epsilon
+from graphveil.report.wording import COUNTED, counted_in_general
 from graphveil.statistics.parameters import WINDOW, Parameter
 from graphveil.statistics.statistic import registered
 from graphveil.steward.beforehand.calendars import calendar
@@ -46,11 +47,13 @@ class SeriesRow:
     Attributes:
         number: by which its fields are told apart.
         statistic: what is counted.
+        words: the same without mathematics.
         parameters: what can be said about it.
     """
 
     number: str
     statistic: str
+    words: str
     parameters: tuple[Parameter, ...]
 
     def field(self, name: str) -> str:
@@ -62,11 +65,55 @@ def rows_of(form: Form) -> list[SeriesRow]:
     """The series of a form, without those whose statistic nobody knows."""
     known = registered()
     found = [(number, form[f"statistic-{number}"]) for number in dict.fromkeys(form.every("row"))]
-    return [SeriesRow(number, name, _parameters(name)) for number, name in found if name in known]
+    return [
+        SeriesRow(number, name, _words(name), _parameters(name))
+        for number, name in found
+        if name in known
+    ]
 
 
 def _parameters(statistic: str) -> tuple[Parameter, ...]:
     return tuple(each for each in registered()[statistic].parameters() if each.name != WINDOW)
+
+
+def _words(statistic: str) -> str:
+    return counted_in_general(statistic, registered()[statistic].summary)
+
+
+@dataclass(frozen=True)
+class Offered:
+    """A statistic that can be chosen.
+
+    Attributes:
+        name: what it is called.
+        words: what it counts, without mathematics.
+        kind: of links that it needs: "undirected", "directed", or "both" if any do.
+    """
+
+    name: str
+    words: str
+    kind: str
+
+
+def offered() -> list[Offered]:
+    """Every statistic, the usual ones first."""
+    known = registered()
+    usual = [*COUNTED, *sorted(known.keys() - COUNTED.keys())]
+    return [
+        Offered(name, _words(name), known[name].domain.name.lower())
+        for name in usual
+        if name in known
+    ]
+
+
+def with_series(form: Form) -> Form:
+    """The form with one more series, of the statistic that was chosen, and its usual numbers."""
+    number, wanted = next_number(form), form["statistic"]
+    if wanted not in registered():
+        return form
+    usual = registered()[wanted].defaults().items()
+    told = {f"{name}-{number}": str(value) for name, value in usual}
+    return form.also({"row": number, f"statistic-{number}": wanted, **told})
 
 
 def next_number(form: Form) -> str:

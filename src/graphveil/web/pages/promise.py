@@ -12,14 +12,14 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from graphveil.errors import GraphveilError
-from graphveil.statistics.statistic import registered
+from graphveil.report.wording import OPEN
 from graphveil.steward.beforehand.calendars import RHYTHMS
 from graphveil.steward.beforehand.drafting import create, draft
 from graphveil.steward.known_studies import opened
 from graphveil.steward.records.tray import safe_name
 from graphveil.web.forms import Form, taking_form
 from graphveil.web.predictions import Prediction, prediction
-from graphveil.web.promise_form import EMPTY, best_shares, next_number, rows_of, wish_of
+from graphveil.web.promise_form import EMPTY, best_shares, offered, rows_of, wish_of, with_series
 from graphveil.web.rendering import rendered
 from graphveil.web.site import go_to, page, site_of, within
 from graphveil.web.wording import in_page_words
@@ -40,7 +40,8 @@ def _page(request: Request, form: Form, *, refusal: str = "", code: int = 200) -
         form=form,
         rows=rows_of(form),
         rhythms=RHYTHMS,
-        statistics=sorted((name, member.summary) for name, member in registered().items()),
+        statistics=offered(),
+        symbols=OPEN,
         predictions=found,
         trouble=trouble,
         refusal=in_page_words(refusal),
@@ -68,17 +69,12 @@ def _send(request: Request, form: Form) -> Response:
     if action == "make":
         return _make(request, form)
     if action == "add":
-        return _page(request, _with_series(form))
+        return _page(request, with_series(form))
     if action == "remove":
         return _page(request, form.without("row", which))
     if action == "split":
         return _split(request, form)
     return _page(request, form)
-
-
-def _with_series(form: Form) -> Form:
-    number, wanted = next_number(form), form["statistic"]
-    return form.also({"row": number, f"statistic-{number}": wanted}) if wanted else form
 
 
 def _split(request: Request, form: Form) -> Response:

@@ -12,9 +12,9 @@ import os
 import sys
 import traceback
 from dataclasses import dataclass
-from http.cookies import CookieError, SimpleCookie
 
 from starlette.datastructures import Headers
+from starlette.requests import cookie_parser
 from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -116,11 +116,9 @@ class Guard:
         return (f"http://{headers['host']}",)
 
     def _session(self, headers: Headers) -> Session | None:
-        try:
-            found = SimpleCookie(headers.get("cookie", "")).get(self._address.cookie)
-        except CookieError:
-            return None
-        return self._access.session(found.value) if found else None
+        # Other programs of this machine set cookies, too, and not all of them in good form.
+        sent = cookie_parser(headers.get("cookie", ""))
+        return self._access.session(sent.get(self._address.cookie, ""))
 
 
 def closed(status: int, title: str, text: str) -> Response:

@@ -1,13 +1,15 @@
-"""One more step of a large study: ``python benchmarks/study_step.py``.
+"""One more step of a study, large or small: ``python benchmarks/study_step.py``.
 
-Sixteen million edges are sealed; then half a million more are added and published by the
-commands that a steward types, each in a process of its own. Writes `STUDY.md`.
+Sixteen million edges are sealed, or one million of them; then the same half a million more are
+added and published by the commands that a steward types, each in a process of its own. Writes
+`STUDY.md`.
 """
 
 from __future__ import annotations
 
 import os
 import platform
+import resource
 import shutil
 import subprocess
 import sys
@@ -16,68 +18,93 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, sleep
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import polars as pl
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))  # so that `benchmarks` can be imported from anywhere
 
 STEPS = 33  # of graph B, so that a step has half a million edges
 SERIES = ("nodes", "edges", "components", "triangles", "high-degree:tau=20")
-MOST_SECONDS, MOST_GIGABYTES = 10, 4
+SMALL = 1_000_000  # edges of the small past
+MOST_SECONDS, MOST_GIGABYTES, MOST_TIMES = 4, 0.4, 1.5
 RUNS = 4
-# The child tells its own peak: that of `getrusage` would include this process before the exec.
-RUN = """
-import sys
-from pathlib import Path
-from graphveil.cli import main
-try:
-    main()
-finally:
-    status = Path("/proc/self/status").read_text()
-    print(next(line for line in status.splitlines() if line.startswith("VmHWM")), file=sys.stderr)
-"""
+RUN = "from graphveil.cli import main; main()"
 
 
 TEXT = """\
-# One more step of a large study
+# One more step of a study, large or small
 
-{past:,} edges are sealed; {last:,} more come as CSV, and the next step of {series} series is
-published. Each command is a process of its own, so about a second of each is starting Python and
-its libraries. The best of {runs} runs, the worst in brackets. Written by
-`python benchmarks/study_step.py`.
+{large:,} edges are sealed, or {small:,} of them; the same {last:,} more come as CSV, and the next
+step of {series} series is published. Each command is a process of its own, so about a second of
+each is starting Python and its libraries. Seconds of processor time of all threads, the best of
+{runs} runs, and on the clock in brackets; memory is a process's own at its peak, without files
+that it maps. Written by `python benchmarks/study_step.py`.
 
-| | time | peak memory |
-|---|---|---|
+| | {large:,} edges sealed | memory | {small:,} edges sealed | memory | times |
+|---|---|---|---|---|---|
 {rows}
 
-{date}; {cores} cores; {system}; load before the run {load:.1f}.
+Targets: adding and publishing on the large one within {seconds} s, {gigabytes} GB and {times} times
+the small one. {date}; {cores} cores; {system}; load before the run {load:.1f}.
 """
 
 
 @dataclass(frozen=True)
 class Lap:
-    """What one command took."""
+    """What one command took: on the clock, of processors, and at most of memory of its own."""
 
     command: str
     seconds: float
+    work: float
     gigabytes: float
 
 
 def graphveil(*arguments: str) -> Lap:
     """Run a command in a fresh process."""
-    start = perf_counter()
-    done = subprocess.run(
-        [sys.executable, "-c", RUN, *arguments], capture_output=True, text=True, check=False
-    )
-    seconds = perf_counter() - start
-    if done.returncode:
-        sys.exit(done.stderr)
-    peak = next(line for line in done.stderr.splitlines() if line.startswith("VmHWM"))
-    return Lap(arguments[0], seconds, int(peak.split()[1]) * 1024 / 1e9)
+    start, before = perf_counter(), _work()
+    with tempfile.TemporaryFile() as said:
+        command = [sys.executable, "-c", RUN, *arguments]
+        running = subprocess.Popen(command, stdout=said, stderr=said)
+        most = 0.0
+        while running.poll() is None:
+            most = max(most, _own_memory(running.pid))
+            sleep(0.005)
+        if running.returncode:
+            said.seek(0)
+            sys.exit(said.read().decode())
+    return Lap(arguments[0], perf_counter() - start, _work() - before, most)
 
 
-def written(folder: Path) -> dict[str, tuple[int, list[str]]]:
-    """The first steps and the last one of graph B, as pairs of files; and their edges."""
+def _work() -> float:
+    """Seconds of processors that children have used so far."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _own_memory(process: int) -> float:
+    """Gigabytes that a process has for itself, without the files that it maps."""
+    try:
+        lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    except OSError:  # it is gone
+        return 0.0
+    own = [line.split()[1] for line in lines if line.startswith("RssAnon")]
+    return int(own[0]) * 1024 / 1e9 if own else 0.0
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Nodes and edges in files."""
+
+    paths: tuple[str, str]
+    edges: int
+
+
+def written(folder: Path) -> dict[str, Tables]:
+    """The first steps of graph B, a part of them, and the last step, in files."""
     import polars as pl
 
     from benchmarks import graphs
@@ -86,24 +113,28 @@ def written(folder: Path) -> dict[str, tuple[int, list[str]]]:
     nodes = pl.DataFrame({"node": graph.ids, "time": graph.node_step + 1})
     ends = {"source": graph.ids[graph.newer], "target": graph.ids[graph.older]}
     edges = pl.DataFrame(ends).with_columns(pl.Series("step", graph.node_step[graph.newer] + 1))
-    last = {"past": False, "last": True}
-    found = {}
-    for name, wanted in last.items():
-        tables = {
-            "nodes": nodes.filter((pl.col("time") == STEPS) == wanted),
-            "edges": edges.filter((pl.col("step") == STEPS) == wanted).drop("step"),
-        }
-        for kind, table in tables.items():
-            table.write_csv(folder / f"{name}-{kind}.csv")
-        paths = [str(folder / f"{name}-{kind}.csv") for kind in tables]
-        found[name] = len(tables["edges"]), paths
-    return found
+    past, newest = edges.filter(pl.col("step") < STEPS), edges.filter(pl.col("step") == STEPS)
+    older = nodes.filter(pl.col("time") < STEPS)
+    met = newest.select(node="target").unique()
+    among = past.join(met, left_on="source", right_on="node", how="semi").head(SMALL)
+    there = pl.concat([met, among.select(node="source"), among.select(node="target")])
+    parts = {
+        "large": (older, past),
+        "small": (older.join(there, on="node", how="semi"), among),
+        "last": (nodes.filter(pl.col("time") == STEPS), newest),
+    }
+    return {name: _written(folder, name, *tables) for name, tables in parts.items()}
 
 
-def measured(folder: Path) -> tuple[list[list[Lap]], int, int]:
-    """Seal the past, then measure the last step, several times from the same state."""
-    files = written(folder)
-    study, again = folder / "study", folder / "again"
+def _written(folder: Path, name: str, nodes: pl.DataFrame, edges: pl.DataFrame) -> Tables:
+    paths = str(folder / f"{name}-nodes.csv"), str(folder / f"{name}-edges.csv")
+    nodes.write_csv(paths[0])
+    edges.drop("step").write_csv(paths[1])
+    return Tables(paths, len(edges))
+
+
+def sealed(study: Path, past: Tables) -> None:
+    """A study in which the past is sealed."""
     reasons = ["--bound-reason", "a benchmark", "--epsilon-reason", "a benchmark"]
     about = ["--title", "Graph B", "--population", "nobody", "--publisher", "a benchmark"]
     series = [word for each in SERIES for word in ("--series", each)]
@@ -112,35 +143,54 @@ def measured(folder: Path) -> tuple[list[list[Lap]], int, int]:
     # What the machine remembers lies in the study, so that it goes back with it, too.
     os.environ["GRAPHVEIL_STATE"] = str(study / "machine")
     graphveil("new", str(study), *promise)
-    print(graphveil("add", str(study), *files["past"][1]), flush=True)
+    print(graphveil("add", str(study), *past.paths), flush=True)
     print(graphveil("publish", str(study), "--through", str(STEPS - 1)), flush=True)
-    runs = []
+
+
+def one_more(study: Path, last: Tables) -> list[Lap]:
+    """Add and publish the last step, in a copy of the study."""
+    again = study.with_name("again")
+    shutil.copytree(study, again)
+    os.environ["GRAPHVEIL_STATE"] = str(again / "machine")
+    add = graphveil("add", str(again), *last.paths)
+    publish = graphveil("publish", str(again), "--no-report")
+    report = graphveil("report", str(again))
+    shutil.rmtree(again)
+    return [add, publish, report]
+
+
+def measured(folder: Path) -> tuple[dict[str, list[list[Lap]]], dict[str, Tables]]:
+    """The last step on both pasts in turn, several times from the same state."""
+    files = written(folder)
+    pasts = {name: folder / name for name in ("large", "small")}
+    for name, study in pasts.items():
+        sealed(study, files[name])
+    runs: dict[str, list[list[Lap]]] = {name: [] for name in pasts}
     for _ in range(RUNS):
-        shutil.copytree(study, again)
-        os.environ["GRAPHVEIL_STATE"] = str(again / "machine")
-        add = graphveil("add", str(again), *files["last"][1])
-        publish = graphveil("publish", str(again), "--no-report")
-        runs.append([add, publish, graphveil("report", str(again))])
-        shutil.rmtree(again)
-    return runs, files["past"][0], files["last"][0]
+        for name, study in pasts.items():
+            runs[name].append(one_more(study, files["last"]))
+            print(name, runs[name][-1], flush=True)
+    return runs, files
 
 
-def markdown(runs: Sequence[Sequence[Lap]], past: int, last: int, load: float) -> str:
-    """The table for people: the best run of each, and the worst in brackets."""
-    add, publish, report = zip(*runs, strict=True)
+def markdown(runs: dict[str, list[list[Lap]]], files: dict[str, Tables], load: float) -> str:
+    """The table for people."""
     rows = {
-        "`graphveil add`": [add],
-        "`graphveil publish --no-report`": [publish],
-        "`graphveil report`: page, charts, card": [report],
-        f"adding and publishing (target: {MOST_SECONDS} s, {MOST_GIGABYTES} GB)": [add, publish],
+        "`graphveil add`": (0,),
+        "`graphveil publish --no-report`": (1,),
+        "`graphveil report`: page, charts, card": (2,),
+        "adding and publishing": (0, 1),
     }
-    lines = [_line(name, laps) for name, laps in rows.items()]
     return TEXT.format(
-        past=past,
-        last=last,
+        large=files["large"].edges,
+        small=files["small"].edges,
+        last=files["last"].edges,
         series=len(SERIES),
         runs=RUNS,
-        rows="\n".join(lines),
+        rows="\n".join(_line(name, runs, places) for name, places in rows.items()),
+        seconds=MOST_SECONDS,
+        gigabytes=MOST_GIGABYTES,
+        times=MOST_TIMES,
         cores=os.cpu_count(),
         system=f"{platform.system()}, Python {platform.python_version()}",
         load=load,
@@ -148,22 +198,27 @@ def markdown(runs: Sequence[Sequence[Lap]], past: int, last: int, load: float) -
     )
 
 
-def _line(name: str, laps: Sequence[Sequence[Lap]]) -> str:
-    times = [sum(lap.seconds for lap in run) for run in zip(*laps, strict=True)]
-    most = max(lap.gigabytes for command in laps for lap in command)
-    return f"| {name} | {min(times):.1f} s ({max(times):.1f}) | {most:.2f} GB |"
+def _line(name: str, runs: dict[str, list[list[Lap]]], places: Sequence[int]) -> str:
+    cells, best = [], {}
+    for past in ("large", "small"):
+        laps = [[run[place] for place in places] for run in runs[past]]
+        best[past] = min(sum(lap.work for lap in run) for run in laps)
+        clock = min(sum(lap.seconds for lap in run) for run in laps)
+        most = max(lap.gigabytes for run in laps for lap in run)
+        cells.append(f"{best[past]:.1f} s ({clock:.1f}) | {most:.2f} GB")
+    return f"| {name} | {' | '.join(cells)} | {best['large'] / best['small']:.2f} |"
 
 
 def main() -> None:
     load = os.getloadavg()[0]
     folder = Path(tempfile.mkdtemp(prefix="graphveil-study-"))
     try:
-        runs, past, last = measured(folder)
+        runs, files = measured(folder)
     finally:
         shutil.rmtree(folder)
     from benchmarks import study_steps
 
-    text = markdown(runs, past, last, load)
+    text = markdown(runs, files, load)
     kept = study_steps.section()  # of the same page, which the other benchmark writes
     study_steps.PAGE.write_text(f"{text}\n{kept}" if kept else text, encoding="utf-8")
     print(text)

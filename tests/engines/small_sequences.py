@@ -61,7 +61,7 @@ class Growth:
             calendar=cast(Calendar, None),
             directed=self.directed,
             oriented=False,
-            ids=pl.Series([], dtype=pl.Int64),
+            names=pl.Series([], dtype=pl.Int64),
             stated=np.array(self.arrivals, dtype=np.int32),
             node_offsets=_offsets(np.bincount(self.arrivals, minlength=self.steps)),
             offsets=_offsets(lengths),

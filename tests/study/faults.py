@@ -95,7 +95,10 @@ class Watch:
         full = Path(os.fsdecode(path)).absolute()
         if not full.is_relative_to(self.root) or full.name in LOCKS:
             return None
-        random = r"(?<=/\.graphveil)-[0-9a-f]{32}|-[0-9a-f]{8}(?=\.parquet|\.csv)"
+        random = (
+            r"(?<=/\.graphveil)-[0-9a-f]{32}|-[0-9a-f]{8}(?=\.parquet|\.csv)"
+            r"|-[0-9a-f]{16}(?=\.kept)|(?<=/)[0-9a-f]{16}(?=\.columns)"
+        )
         place = re.sub(random, "", str(full.relative_to(self.root)))
         return re.sub(r"[0-9a-f]{64}", "study", place)
 
@@ -188,9 +191,23 @@ def _watch_descriptors(watch: Watch, put: Put) -> None:
 
         return call
 
+    plain_write = os.write
+
+    def written(descriptor: int, content: Any) -> int:
+        place = watch.opened.get(descriptor)
+        if not place:
+            return plain_write(descriptor, content)
+        return watch.around(
+            f"write {place}",
+            lambda: plain_write(descriptor, content),
+            _system_error,
+            half=lambda: plain_write(descriptor, content[: len(content) // 2]),
+        )
+
     put(os, "open", opened)
     put(os, "fdopen", filed)
-    for name in ("fsync", "fchmod"):
+    put(os, "write", written)
+    for name in ("fsync", "fchmod", "ftruncate"):
         put(os, name, watched(name, getattr(os, name)))
 
 

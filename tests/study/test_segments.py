@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import fields, replace
 from itertools import pairwise
 from pathlib import Path
@@ -23,6 +24,7 @@ from graphveil.study import Promise, Study
 from graphveil.study.ledger import BatchEntry, SealedTables
 from graphveil.study.records import batches, segments
 from graphveil.study.records.private_tables import read_table, write_table
+from graphveil.study.verification import verify
 from plain_rules import EDGES, numbered
 
 STEPS = 3  # that are sealed, of five
@@ -180,6 +182,7 @@ def no_noise(*_: Any) -> list[int]:
 def test_a_changed_or_missing_private_file_is_found_before_anything_is_published(
     halfway: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    shutil.rmtree(halfway.folder.kept)  # so that the segments are needed
     tables = private_tables(halfway)
     assert len(tables) == 6  # of two steps that were sealed together, and of two batches
     rows, public = halfway.ledger().rows, halfway.folder.public_ledger.read_bytes()
@@ -199,6 +202,17 @@ def test_a_changed_or_missing_private_file_is_found_before_anything_is_published
     assert halfway.ledger().rows == rows
     assert halfway.folder.public_ledger.read_bytes() == public
     assert halfway.publish(3).steps == [2, 3]
+
+
+def test_a_segment_that_no_command_needs_is_looked_at_by_verify(halfway: Study) -> None:
+    path = sorted(halfway.folder.segments.iterdir())[0]
+    content = path.read_bytes()
+    path.write_bytes(_flipped(content, len(content) // 2))
+    with pytest.raises(IntegrityError, match=path.name):
+        list(verify(halfway))
+    assert halfway.publish(2).steps == [2]
+    path.write_bytes(content)
+    assert list(verify(halfway))
 
 
 def _flipped(content: bytes, place: int) -> bytes:

@@ -59,6 +59,11 @@ class Column(Generic[Scalar]):
         np.concatenate(parts, out=memory[:length])
         return cls(_Buffer(memory, length), length)
 
+    @classmethod
+    def within(cls, memory: NDArray[Scalar], length: int) -> Column[Scalar]:
+        """A column of the first entries of an array, which it takes over with the room behind."""
+        return cls(_Buffer(memory, length), length)
+
     def __len__(self) -> int:
         return self.length
 
@@ -69,6 +74,10 @@ class Column(Generic[Scalar]):
         It is not marked read-only, as numba would compile every kernel a second time for that.
         """
         return self._buffer.memory[: self.length]
+
+    def first(self, length: int) -> Column[Scalar]:
+        """A column of the first entries of this one."""
+        return Column(self._buffer, length)
 
     def extended(self, extra: NDArray[Scalar]) -> Column[Scalar]:
         """A column with `extra` behind the entries of this one, which stays as it is."""

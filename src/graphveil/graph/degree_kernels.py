@@ -16,19 +16,24 @@ AHEAD = 32  # how many entries ahead to ask for a neighbour's counter
 
 
 @kernel
-def final_degrees(
-    offsets: Int64s, entries: Int32s, late_newer: Int32s, late_entries: Int32s
-) -> tuple[Int32s, Int32s]:
-    """Out- and in-degree of every node (both the degree, where edges have no direction)."""
-    nodes = len(offsets) - 1
-    outward = np.zeros(nodes, dtype=np.int32)
-    inward = np.zeros(nodes, dtype=np.int32)
-    for newer in range(nodes):
+def add_degrees(
+    first: int,
+    offsets: Int64s,
+    entries: Int32s,
+    late_newer: Int32s,
+    late_entries: Int32s,
+    outward: Int32s,
+    inward: Int32s,
+) -> None:
+    """Add the lists from that of node `first` on, and late edges, to degrees in place.
+
+    Both are the degree, where edges have no direction.
+    """
+    for newer in range(first, len(offsets) - 1):
         for i in range(offsets[newer], offsets[newer + 1]):
             _count(newer, entries[i], outward, inward)
     for i in range(len(late_newer)):
         _count(late_newer[i], late_entries[i], outward, inward)
-    return outward, inward
 
 
 @kernel
@@ -78,6 +83,7 @@ def _count_hubs(
 
 @kernel
 def project_undirected(
+    from_step: int,
     node_offsets: Int64s,
     offsets: Int64s,
     entries: Int32s,
@@ -94,13 +100,14 @@ def project_undirected(
 ) -> int:
     """Fill kept lists, offsets of kept late edges, and each late edge's kept direction or 0.
 
-    `used` counts, from 0 on, how much of its bound each node has used. Returns how many
-    entries the kept lists have.
+    All of them from those of `from_step` on. `used` counts how much of its bound each node has
+    used, up to then. Returns how many entries the kept lists have.
     """
     kept_offsets[0] = late_kept_offsets[0] = count = late_count = 0
     always = np.int32(not by_kept)
-    i, safe = np.uint64(0), np.uint64(max(len(entries) - AHEAD, 0))
-    for step in range(len(node_offsets) - 1):
+    first, late_first = node_offsets[from_step], late_offsets[from_step]
+    i, safe = np.uint64(offsets[first]), np.uint64(max(len(entries) - AHEAD, 0))
+    for step in range(from_step, len(node_offsets) - 1):
         for newer in range(node_offsets[step], node_offsets[step + 1]):
             own = np.int32(0)  # a counter at hand: nobody else lifts a node while it arrives
             end = np.uint64(offsets[newer + 1])
@@ -118,20 +125,21 @@ def project_undirected(
                 count += int(admitted)
                 i += np.uint64(1)
             used[newer] = own
-            kept_offsets[newer + 1] = count
+            kept_offsets[newer - first + 1] = count
         for edge in range(late_offsets[step], late_offsets[step + 1]):
             one, other = late_newer[edge], late_entries[edge] >> 2
             kept_late = used[one] < bound and used[other] < bound
             used[one] += kept_late or not by_kept
             used[other] += kept_late or not by_kept
-            late_kept[edge] = BOTH * kept_late
+            late_kept[edge - late_first] = BOTH * kept_late
             late_count += kept_late
-        late_kept_offsets[step + 1] = late_count
+        late_kept_offsets[step - from_step + 1] = late_count
     return count
 
 
 @kernel
 def project_directed(
+    from_step: int,
     node_offsets: Int64s,
     offsets: Int64s,
     entries: Int32s,
@@ -150,7 +158,8 @@ def project_directed(
 ) -> int:
     """As `project_undirected`, with a tail's out-degree and a head's in-degree bounded."""
     kept_offsets[0] = late_kept_offsets[0] = count = late_count = 0
-    for step in range(len(node_offsets) - 1):
+    first, late_first = node_offsets[from_step], late_offsets[from_step]
+    for step in range(from_step, len(node_offsets) - 1):
         for newer in range(node_offsets[step], node_offsets[step + 1]):
             for i in range(offsets[newer], offsets[newer + 1]):
                 direction = _admit_directed(
@@ -159,13 +168,13 @@ def project_directed(
                 if direction:
                     kept[count] = entries[i] >> 2 << 2 | direction
                     count += 1
-            kept_offsets[newer + 1] = count
+            kept_offsets[newer - first + 1] = count
         for i in range(late_offsets[step], late_offsets[step + 1]):
-            late_kept[i] = _admit_directed(
+            late_kept[i - late_first] = _admit_directed(
                 used_out, used_in, late_newer[i], late_entries[i], out_bound, in_bound, by_kept
             )
-            late_count += late_kept[i] != 0
-        late_kept_offsets[step + 1] = late_count
+            late_count += late_kept[i - late_first] != 0
+        late_kept_offsets[step - from_step + 1] = late_count
     return count
 
 

@@ -18,19 +18,38 @@ Int32s = NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class FinalDegrees:
-    """Out- and in-degree of every node; an undirected sequence has its degrees in both."""
+    """Out- and in-degree of every node; an undirected sequence has its degrees in both.
+
+    Attributes:
+        outward: (nodes,) the links from each node.
+        inward: (nodes,) those to it.
+        steps: up to how many steps links are counted.
+    """
 
     outward: Int32s
     inward: Int32s
+    steps: int = 0
 
 
-def degrees(sequence: GraphSequence) -> FinalDegrees:
-    """The degrees of every node after the last step (private)."""
-    from graphveil.graph.degree_kernels import final_degrees
+def degrees(sequence: GraphSequence, after: FinalDegrees | None = None) -> FinalDegrees:
+    """The degrees of every node after the last step (private).
 
-    late = sequence.late
-    outward, inward = final_degrees(sequence.offsets, sequence.entries, late.newer, late.entries)
-    return FinalDegrees(outward, inward)
+    Args:
+        sequence: the growing graph.
+        after: the degrees at an earlier state of it, so that only what is new is counted.
+    """
+    from graphveil.graph.degree_kernels import add_degrees
+
+    before = after or FinalDegrees(np.empty(0, np.int32), np.empty(0, np.int32))
+    if before.steps > sequence.steps:
+        raise ParameterError("after", "has more steps than the sequence")
+    outward, inward = np.zeros((2, sequence.nodes), np.int32)
+    known, late = len(before.outward), sequence.late
+    outward[:known], inward[:known] = before.outward, before.inward
+    begin = int(late.offsets[before.steps])
+    lists = known, sequence.offsets, sequence.entries
+    add_degrees(*lists, late.newer[begin:], late.entries[begin:], outward, inward)
+    return FinalDegrees(outward, inward, sequence.steps)
 
 
 class Linking(Protocol):
@@ -60,13 +79,13 @@ def require_fit(sequence: Linking, bound: Bound) -> None:
         )
 
 
-def keeps_bound(sequence: GraphSequence, bound: Bound) -> bool:
+def keeps_bound(sequence: GraphSequence, bound: Bound, after: FinalDegrees | None = None) -> bool:
     """Whether nobody has more links, or links to more hubs, than promised; a private fact.
 
     Degrees never fall, so a sequence keeps its bound at every step if it does at the last.
     """
     require_fit(sequence, bound)
-    found = degrees(sequence)
+    found = degrees(sequence, after)
     if bound.kept_by(found.outward, found.inward):
         return True
     if not isinstance(bound, HubBound):
@@ -85,12 +104,15 @@ def fewest_hubs(sequence: GraphSequence, within: DegreeBound | InOutBound) -> tu
     return tuple(_most(hubs) for hubs in beside[: len(within.limits)])
 
 
-def people_beyond(sequence: GraphSequence, bound: Bound) -> int:
+def people_beyond(sequence: GraphSequence, bound: Bound, after: FinalDegrees | None = None) -> int:
     """How many people are linked to more hubs than promised; a private fact."""
     require_fit(sequence, bound)
     if not isinstance(bound, HubBound):
         return 0
-    beside = _hubs_beside(sequence, bound.within, degrees(sequence))
+    found = degrees(sequence, after)
+    if bound.within.kept_by(found.outward, found.inward):
+        return 0  # where nobody is a hub
+    beside = _hubs_beside(sequence, bound.within, found)
     beyond = [hubs > allowed for hubs, allowed in zip(beside, bound.hubs, strict=False)]
     return int(np.any(beyond, axis=0).sum())
 

@@ -14,14 +14,21 @@ docs/sensitivities.md#after-projection, from this order and from nothing else.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, fields
 from enum import Enum
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
+from graphveil.errors import ParameterError
+from graphveil.graph.columns import Column
 from graphveil.graph.degrees import require_fit
 from graphveil.graph.promises.bound import Bound
 from graphveil.graph.sequence import BOTH, GraphSequence, LateEdges
+
+Int32s = NDArray[np.int32]
+_Edges: TypeAlias = tuple[NDArray[np.int64], Int32s, Int32s, Int32s]  # see `EdgeLists`
 
 
 class Counted(Enum):
@@ -31,7 +38,54 @@ class Counted(Enum):
     ORIGINAL = "original"
 
 
-def greedy_projection(sequence: GraphSequence, bound: Bound) -> GraphSequence:
+class EdgeLists(NamedTuple):
+    """The columns of a sequence that hold its edges, in a form that grows."""
+
+    offsets: Column[np.int64]
+    entries: Column[np.int32]
+    late_newer: Column[np.int32]
+    late_entries: Column[np.int32]
+
+    @classmethod
+    def of(cls, edges: _Edges) -> EdgeLists:
+        """Columns of arrays, which they take over."""
+        offsets, entries, newer, late = edges
+        return cls(Column.of(offsets), Column.of(entries), Column.of(newer), Column.of(late))
+
+    def extended(self, edges: _Edges) -> EdgeLists:
+        """The columns with more behind each; these stay as they are."""
+        offsets, entries, newer, late = edges
+        return EdgeLists(
+            self.offsets.extended(offsets[1:] + len(self.entries)),
+            self.entries.extended(entries),
+            self.late_newer.extended(newer),
+            self.late_entries.extended(late),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Projected(GraphSequence):
+    """A part of a sequence, and what it takes to go on when that grows.
+
+    Attributes:
+        used: how much of its bound each node has used: outward and inward, or in total.
+        lists: the edges that are kept; None as long as these are all.
+        taken: how many edges were looked at.
+    """
+
+    used: tuple[Int32s, ...] = field(default=(), repr=False)
+    lists: EdgeLists | None = field(default=None, repr=False)
+    taken: int = field(default=0, repr=False)
+
+    def until(self, steps: int) -> GraphSequence:
+        """As of any sequence; from there, the projection cannot go on."""
+        found = super().until(steps)
+        return GraphSequence(**_values(found))
+
+
+def greedy_projection(
+    sequence: GraphSequence, bound: Bound, after: Projected | None = None
+) -> Projected:
     """Keep an edge if both endpoints have kept fewer edges than the bound so far.
 
     The projection of Day, Li and Lyu (2016), with its own threshold; used by the paper's
@@ -43,11 +97,18 @@ def greedy_projection(sequence: GraphSequence, bound: Bound) -> GraphSequence:
         >>> sequence, _ = GraphSequence.begin(Calendar.every(1, 1)).extend(records)
         >>> sequence.edges, greedy_projection(sequence, DegreeBound(1)).edges
         (2, 1)
+
+    Args:
+        sequence: the growing graph.
+        bound: how many edges of a node are kept.
+        after: the same projection of an earlier state of the sequence, which then costs nothing.
     """
-    return _project(sequence, bound, Counted.KEPT)
+    return _project(sequence, bound, Counted.KEPT, after)
 
 
-def time_aware_projection(sequence: GraphSequence, bound: Bound) -> GraphSequence:
+def time_aware_projection(
+    sequence: GraphSequence, bound: Bound, after: Projected | None = None
+) -> Projected:
     """Keep an edge if it is among the first of both endpoints, kept or not.
 
     The variant of Blocki et al. as used along streams by Jain, Smith and Wagaman (2024):
@@ -59,11 +120,18 @@ def time_aware_projection(sequence: GraphSequence, bound: Bound) -> GraphSequenc
         >>> sequence, _ = GraphSequence.begin(Calendar.every(1, 1)).extend(records)
         >>> time_aware_projection(sequence, DegreeBound(1)).edges
         1
+
+    Args:
+        sequence: the growing graph.
+        bound: how many edges of a node are kept.
+        after: the same projection of an earlier state of the sequence, which then costs nothing.
     """
-    return _project(sequence, bound, Counted.ORIGINAL)
+    return _project(sequence, bound, Counted.ORIGINAL, after)
 
 
-def counted_part(sequence: GraphSequence, bound: Bound) -> GraphSequence:
+def counted_part(
+    sequence: GraphSequence, bound: Bound, after: Projected | None = None
+) -> GraphSequence:
     """What is counted under a promise: everything or, if there may be hubs, first links only.
 
     Guarantees:
@@ -71,35 +139,104 @@ def counted_part(sequence: GraphSequence, bound: Bound) -> GraphSequence:
         proved in docs/sensitivities.md#hubs.
     """
     require_fit(sequence, bound)
-    return time_aware_projection(sequence, bound.counted) if bound.counted != bound else sequence
+    if bound.counted == bound:
+        return sequence
+    return time_aware_projection(sequence, bound.counted, after)
 
 
-def _project(sequence: GraphSequence, bound: Bound, counted: Counted) -> GraphSequence:
+def _project(
+    sequence: GraphSequence, bound: Bound, counted: Counted, after: Projected | None
+) -> Projected:
+    """What is kept of the steps that `after` lacks, behind what it has."""
     from graphveil.graph.degree_kernels import project_directed, project_undirected
 
     require_fit(sequence, bound)
-    late = sequence.late
+    late, step, first = sequence.late, after.steps if after else 0, after.nodes if after else 0
+    if after is not None:
+        _require_earlier(after, sequence)
     columns = (
-        sequence.node_offsets, sequence.offsets, sequence.entries,
+        step, sequence.node_offsets, sequence.offsets, sequence.entries,
         late.offsets, late.newer, late.entries,
     )  # fmt: skip
-    by_kept = counted is Counted.KEPT
-    offsets, entries = np.empty_like(sequence.offsets), np.empty_like(sequence.entries)
-    late_offsets, late_kept = np.empty_like(late.offsets), np.empty_like(late.newer)
-    room = offsets, entries, late_offsets, late_kept
-    used = np.zeros(sequence.nodes, np.int32)
+    begin, late_begin = int(sequence.offsets[first]), int(late.offsets[step])
+    offsets = np.empty(sequence.nodes - first + 1, np.int64)
+    entries = np.empty(len(sequence.entries) - begin, np.int32)
+    late_offsets = np.empty(sequence.steps - step + 1, np.int64)
+    late_kept = np.empty(len(late) - late_begin, np.int32)
+    room, by_kept = (offsets, entries, late_offsets, late_kept), counted is Counted.KEPT
+    used = _used(sequence, after)
     if bound.directed:
         most = bound.limit("out"), bound.limit("in")
-        count = project_directed(*columns, *most, by_kept, used, used.copy(), *room)
+        count = project_directed(*columns, *most, by_kept, used[0], used[1], *room)
     else:
-        count = project_undirected(*columns, bound.limit("total"), by_kept, used, *room)
+        count = project_undirected(*columns, bound.limit("total"), by_kept, used[0], *room)
     chosen = late_kept != 0
-    return replace(
-        sequence,
-        offsets=offsets,
-        entries=entries[:count],
-        late=LateEdges(
-            late_offsets, late.newer[chosen], (late.entries & ~BOTH | late_kept)[chosen]
-        ),
-        growth=None,
+    late_entries = (late.entries[late_begin:] & ~BOTH | late_kept)[chosen]
+    lists = offsets, entries[:count], late.newer[late_begin:][chosen], late_entries
+    return _joined(sequence, after, lists, late_offsets, used)
+
+
+def _require_earlier(after: Projected, sequence: GraphSequence) -> None:
+    """Refuse what was kept of another sequence, or of more steps than this one has."""
+    steps = after.steps
+    if steps <= sequence.steps and after.nodes == sequence.node_offsets[steps]:
+        taken = sequence.offsets[after.nodes] + sequence.late.offsets[steps]
+        if after.taken == taken and len(after.used[0]) == after.nodes:
+            return
+    raise ParameterError(
+        "after",
+        "was not made from an earlier state of this sequence",
+        hint="Project from the start instead.",
     )
+
+
+def _used(sequence: GraphSequence, after: Projected | None) -> tuple[Int32s, ...]:
+    """The counters as they were, in a copy with zeros for whoever is new."""
+    found = np.zeros((2 if sequence.directed else 1, sequence.nodes), np.int32)
+    for counter, before in zip(found, after.used if after else (), strict=False):
+        counter[: len(before)] = before
+    return tuple(found)
+
+
+def _joined(
+    sequence: GraphSequence,
+    after: Projected | None,
+    new: _Edges,
+    late_offsets: NDArray[np.int64],
+    used: tuple[Int32s, ...],
+) -> Projected:
+    """What was kept before, and behind it what is new."""
+    taken = len(sequence.entries) + len(sequence.late)
+    values = _values(sequence) | {"used": used, "taken": taken, "growth": None}
+    if (after is None or after.lists is None) and _are_all(sequence, after, new[1], new[3]):
+        return Projected(**values)
+    if after is None:
+        lists, ends = EdgeLists.of(new), late_offsets
+    else:
+        before = after.lists or _all_of(after)
+        lists = before.extended(new)
+        ends = np.append(after.late.offsets, late_offsets[1:] + len(before.late_newer))
+    late = LateEdges(ends, lists.late_newer.values, lists.late_entries.values)
+    kept = {"offsets": lists.offsets.values, "entries": lists.entries.values, "late": late}
+    return Projected(**values | kept, lists=lists)
+
+
+def _values(sequence: GraphSequence) -> dict[str, Any]:
+    return {each.name: getattr(sequence, each.name) for each in fields(GraphSequence)}
+
+
+def _are_all(
+    sequence: GraphSequence, after: Projected | None, entries: Int32s, late_entries: Int32s
+) -> bool:
+    """Whether none of the new edges was left out."""
+    begin = len(after.entries) if after else 0
+    late_begin = len(after.late) if after else 0
+    return np.array_equal(entries, sequence.entries[begin:]) and np.array_equal(
+        late_entries, sequence.late.entries[late_begin:]
+    )
+
+
+def _all_of(whole: Projected) -> EdgeLists:
+    """The edges of a projection that has left none out so far; they are copied when they grow."""
+    late = whole.late
+    return EdgeLists.of((whole.offsets, whole.entries, late.newer, late.entries))

@@ -22,7 +22,7 @@ def recent_part(sequence: GraphSequence, step: int, window: int) -> GraphSequenc
     among = entries >> 2 >= first
     return replace(
         sequence,
-        ids=sequence.ids.slice(first, last - first),
+        names=sequence.names.slice(first, last - first),
         stated=sequence.stated[first:last],
         node_offsets=sequence.node_offsets[start : step + 2] - first,
         offsets=_ends(among)[lists - lists[0]],

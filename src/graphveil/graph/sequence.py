@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from graphveil.errors import ParameterError
 from graphveil.graph.columns import Column
+from graphveil.graph.intake.id_table import Ids, Index, as_series
 from graphveil.graph.intake.identity import IdIndex
 from graphveil.graph.intake.rules import Late, RecordRules, Undated
 
@@ -69,7 +70,7 @@ class LateEdges:
 class Growth:
     """What a sequence needs in order to grow at the cost of what is new."""
 
-    index: IdIndex
+    index: Index
     stated: Column[np.int32]
     offsets: Column[np.int64]
     entries: Column[np.int32]
@@ -99,7 +100,7 @@ class GraphSequence:
         calendar: how times become steps.
         directed: whether u→v differs from v→u.
         oriented: whether reciprocal edges were declared impossible (and are refused).
-        ids: (nodes,) the id of each label.
+        names: (nodes,) the id of each label, perhaps in a form that is mapped from a file.
         stated: (nodes,) int32, the step that each node's record stated, or UNSTATED: of a late
             record, another one than the step that it joined.
         node_offsets: (steps + 1,) the nodes of step t are node_offsets[t]..node_offsets[t + 1].
@@ -118,7 +119,7 @@ class GraphSequence:
     calendar: Calendar
     directed: bool
     oriented: bool
-    ids: pl.Series = field(repr=False)
+    names: Ids = field(repr=False)
     stated: NDArray[np.int32] = field(repr=False)
     node_offsets: NDArray[np.int64] = field(repr=False)
     offsets: NDArray[np.int64] = field(repr=False)
@@ -139,7 +140,7 @@ class GraphSequence:
             calendar=calendar,
             directed=directed,
             oriented=oriented,
-            ids=pl.Series("id", [], dtype=pl.Int64),
+            names=pl.Series("id", [], dtype=pl.Int64),
             stated=np.empty(0, dtype=np.int32),
             node_offsets=np.zeros(1, dtype=np.int64),
             offsets=np.zeros(1, dtype=np.int64),
@@ -179,7 +180,7 @@ class GraphSequence:
         nodes = int(self.node_offsets[steps])
         return replace(
             self,
-            ids=self.ids.head(nodes),
+            names=self.names.head(nodes),
             stated=self.stated[:nodes],
             node_offsets=self.node_offsets[: steps + 1],
             offsets=self.offsets[: nodes + 1],
@@ -211,9 +212,14 @@ class GraphSequence:
         )
 
     @property
-    def index(self) -> IdIndex:
+    def index(self) -> Index:
         """From ids to labels."""
         return self.growth.index if self.growth else IdIndex.of(self.ids)
+
+    @property
+    def ids(self) -> pl.Series:
+        """(nodes,) the id of each label."""
+        return as_series(self.names)
 
     @property
     def labels(self) -> list[str]:

@@ -13,11 +13,25 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from graphveil.engines import Engine, ExactCounts
+    from graphveil.graph.degrees import FinalDegrees
     from graphveil.graph.promises.bound import Bound
     from graphveil.graph.sequence import GraphSequence
 
 Differences: TypeAlias = "NDArray[np.int64]"  # (steps, numbers of a release)
-_View: TypeAlias = "tuple[bool, Bound]"  # whether the graph is projected, and the bound
+View: TypeAlias = "tuple[bool, Bound]"  # whether the graph is projected, and the bound
+
+
+@dataclass(frozen=True, eq=False)
+class ViewCounts:
+    """What some series look at, and what was counted there; a secret.
+
+    Attributes:
+        seen: the part of the graph.
+        counts: of all steps so far.
+    """
+
+    seen: GraphSequence = field(repr=False)
+    counts: ExactCounts = field(repr=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,15 +40,15 @@ class SeriesCounts:
 
     Attributes:
         steps: how many steps were counted.
-        views: the counts on the graph as its promise has it, and on each of its projections.
+        views: the graph as its promise has it, and each of its projections.
     """
 
     steps: int
-    views: Mapping[_View, ExactCounts] = field(repr=False)
+    views: Mapping[View, ViewCounts] = field(repr=False)
 
     def differences(self, terms: SeriesTerms) -> Differences:
         """The change of a series at every step of the graph."""
-        counts = self.views[_view(terms)]
+        counts = self.views[view_of(terms)].counts
         return counts.differences(terms.statistic).reshape(self.steps, -1)
 
 
@@ -55,22 +69,34 @@ def count_series(
             are counted.
         since: the first step of which values are wanted; those of recent networks are 0 before.
     """
-    wanted: dict[_View, list[SeriesTerms]] = {}
-    for terms in series:
-        wanted.setdefault(_view(terms), []).append(terms)
     views = {}
-    for view, members in wanted.items():
+    for view, members in by_view(series).items():
         projected, bound = view
         look = engine.project if projected else engine.counted_part
         statistics = list(dict.fromkeys(terms.statistic for terms in members))
         before = after.views.get(view) if after else None
-        seen = look(sequence, bound)
-        counted = bound.counted
-        views[view] = engine.count(seen, statistics, after=before, bound=counted, since=since)
+        seen = look(sequence, bound, after=before.seen if before else None)
+        counts = engine.count(
+            seen,
+            statistics,
+            after=before.counts if before else None,
+            bound=bound.counted,
+            since=since,
+        )
+        views[view] = ViewCounts(seen, counts)
     return SeriesCounts(sequence.steps, views)
 
 
-def _view(terms: SeriesTerms) -> _View:
+def by_view(series: Iterable[SeriesTerms]) -> dict[View, list[SeriesTerms]]:
+    """Series that look at the same part of a graph, together."""
+    found: dict[View, list[SeriesTerms]] = {}
+    for terms in series:
+        found.setdefault(view_of(terms), []).append(terms)
+    return found
+
+
+def view_of(terms: SeriesTerms) -> View:
+    """What a series looks at."""
     return terms.projects, terms.bound
 
 
@@ -80,14 +106,28 @@ def difference_at(differences: Differences, first_step: int, step: int) -> tuple
     return tuple(int(number) for number in differences[since : step + 1].sum(axis=0))
 
 
-def first_break(engine: Engine, sequence: GraphSequence, bound: Bound, since: int) -> int | None:
-    """The first step from `since` on at which somebody has more links than was promised."""
+def first_break(
+    engine: Engine,
+    sequence: GraphSequence,
+    bound: Bound,
+    since: int,
+    after: FinalDegrees | None = None,
+) -> int | None:
+    """The first step from `since` on at which somebody has more links than was promised.
+
+    Args:
+        engine: where degrees are checked.
+        sequence: the growing graph.
+        bound: the promise.
+        since: from which step on.
+        after: the degrees at a state of the sequence before that.
+    """
     low, high = since, sequence.steps
-    if engine.keeps_bound(sequence, bound):
+    if engine.keeps_bound(sequence, bound, after=after):
         return None
     while low < high:  # degrees never fall, so one half of the steps can be ruled out
         middle = (low + high) // 2
-        if engine.keeps_bound(sequence.until(middle + 1), bound):
+        if engine.keeps_bound(sequence.until(middle + 1), bound, after=after):
             low = middle + 1
         else:
             high = middle

@@ -15,7 +15,7 @@ from graphveil.errors import BoundError, IntegrityError
 from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.planning.changes import Change, change_errors
 from graphveil.planning.intervals import half_widths
-from graphveil.series.counting import Differences, count_series, first_break
+from graphveil.series.counting import Differences, SeriesCounts, count_series, first_break
 from graphveil.series.postprocessing import Processing
 from graphveil.series.release import MadeRelease, Release, has_same_past, make_release
 from graphveil.series.state import SeriesState
@@ -23,8 +23,9 @@ from graphveil.series.terms import SeriesTerms
 from graphveil.study.ledger import Ledger, LedgerRow
 from graphveil.study.public.chain import canonical, digest
 from graphveil.study.public.facts import DIGITS, ChangeFact, ReleaseMade, Software, StepSealed
-from graphveil.study.records import segments
-from graphveil.study.records.growing import grown
+from graphveil.study.records import growing, segments
+from graphveil.study.records.kept import keeping as kept_files
+from graphveil.study.records.kept.keeping import Standing
 from graphveil.study.records.private_tables import write_table
 from graphveil.study.storage.keeping import plan_of, state_of
 from graphveil.study.storage.reading import StoredSeries
@@ -110,6 +111,8 @@ class Prepared:
         graph: the sealed graph with all the steps that were asked for.
         breaks_at: the first of them at which the promised bound is broken, if there is one.
         series: every open one, by name; none where the bound is broken.
+        standing: what to keep for the next command, once all these steps are sealed; None where
+            the engine keeps nothing, or the bound is broken.
     """
 
     last_hash: str
@@ -117,6 +120,7 @@ class Prepared:
     graph: GraphSequence = field(repr=False)
     breaks_at: int | None = field(repr=False)
     series: Mapping[str, Ongoing]
+    standing: Standing | None = field(default=None, repr=False)
 
 
 def prepare(
@@ -127,27 +131,34 @@ def prepare(
     engine: Engine,
 ) -> Prepared:
     """Load the sealed graph, let the waiting records arrive, and count every series."""
-    promise, made = ledger.versions[-1], len(ledger.sealed)
-    graph = grown(folder, ledger, promise, through)
+    promise, made, last = ledger.versions[-1], len(ledger.sealed), ledger.rows[-1].hash
+    found = growing.sealed(folder, ledger, promise, engine)
+    graph = growing.grown(folder, ledger, found, through)
     terms = terms_of(ledger, kept)
     breaks_at = None
     if promise.degree_bound.checked and not all(each.projects for each in terms.values()):
-        breaks_at = first_break(engine, graph, promise.degree_bound, since=made)
-    # What breaks a promise that is checked has no sensitivity, so nothing of it is even counted.
-    series = _ongoing(ledger, kept, terms, graph, engine) if breaks_at is None else {}
-    return Prepared(ledger.rows[-1].hash, promise, graph, breaks_at, series)
+        breaks_at = first_break(engine, graph, promise.degree_bound, made, found.degrees)
+    if breaks_at is not None:
+        # What breaks a promise that is checked has no sensitivity, so nothing of it is counted.
+        return Prepared(last, promise, graph, breaks_at, {})
+    last_kept, keeping = kept_files.newest(ledger), engine.keeping
+    before = None
+    if found.kept is not None and last_kept is not None and keeping is not None:
+        before = kept_files.load_counts(folder, last_kept, found.kept, terms.values(), keeping)
+    newest = max(0, made - 1)  # of which the kept totals are
+    counts = count_series(engine, graph, terms.values(), before, since=newest)
+    series = _ongoing(ledger, kept, terms, counts)
+    standing = Standing(graph, counts, found.kept, last_kept, keeping) if keeping else None
+    return Prepared(last, promise, graph, None, series, standing)
 
 
 def _ongoing(
     ledger: Ledger,
     kept: Mapping[str, StoredSeries],
     terms: Mapping[str, SeriesTerms],
-    graph: GraphSequence,
-    engine: Engine,
+    counts: SeriesCounts,
 ) -> dict[str, Ongoing]:
-    """Every series, counted and ready for its next release."""
-    newest = max(0, len(ledger.sealed) - 1)  # of which the kept totals are
-    counts = count_series(engine, graph, terms.values(), since=newest)
+    """Every series, ready for its next release."""
     found = {}
     for each in ledger.series:
         own, history = terms[each.series], (release.raw for release in each.releases)
@@ -185,8 +196,8 @@ def require_kept_so_far(folder: Folder, ledger: Ledger, engine: Engine) -> None:
 
     promise = ledger.versions[-1]
     if promise.degree_bound.checked and all(each.projection is not None for each in promise.series):
-        sealed = segments.load(folder.segments, ledger.sealed, promise)
-        if not engine.keeps_bound(sealed, promise.degree_bound):
+        found = growing.sealed(folder, ledger, promise, engine)
+        if not engine.keeps_bound(found.graph, promise.degree_bound, after=found.degrees):
             raise broken_promise(promise.degree_bound)
 
 
@@ -263,12 +274,14 @@ def seal(transaction: Transaction, folder: Folder, prepared: Prepared, ahead: Fo
     Noise is drawn here and nowhere else, inside the transaction that keeps it.
     """
     files = _write_segment(folder, prepared.graph, ahead.steps)
+    kept = _keep(folder, prepared, ahead.steps)
     rows: list[LedgerRow] = []
     series = dict(prepared.series)
     for place, step in enumerate(ahead.steps):
         label = prepared.promise.calendar.label(step)
         sealed = StepSealed(step=step, label=label, **Software.now())
-        rows.append(transaction.append(sealed, private=files))
+        last = step == ahead.steps[-1]
+        rows.append(transaction.append(sealed, private=files | (kept if last else {})))
         for name, each in series.items():
             made = make_release(
                 each.terms, each.state, each.differences, each.processing, label, ReleaseNoise()
@@ -281,7 +294,6 @@ def seal(transaction: Transaction, folder: Folder, prepared: Prepared, ahead: Fo
                 ahead.widths[name][place],
                 ahead.changes[name][place],
             )
-            last = step == ahead.steps[-1]
             rows.append(_enter(transaction, fact, made, keep=last))
     return Sealed(tuple(rows), replace(prepared, last_hash=rows[-1].hash, series=series))
 
@@ -293,6 +305,14 @@ def _write_segment(folder: Folder, graph: GraphSequence, steps: range) -> dict[s
         "nodes": vars(write_table(folder.segments, f"{name}-nodes", part.nodes)),
         "edges": vars(write_table(folder.segments, f"{name}-edges", part.edges)),
     }
+
+
+def _keep(folder: Folder, prepared: Prepared, steps: range) -> dict[str, Any]:
+    """Keep for the next command where counting stands, once no more steps are to be sealed."""
+    standing = prepared.standing
+    if standing is None or steps.stop < prepared.graph.steps:
+        return {}
+    return {kept_files.NAME: standing.keep(folder)}
 
 
 def _enter(

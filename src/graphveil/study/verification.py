@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -32,6 +33,10 @@ from graphveil.study.storage.keeping import state_of
 from graphveil.study.storage.reading import StoredSeries
 from graphveil.study.storage.soundness import Releases, require_sound, require_tables_agree
 from graphveil.study.study import Study
+
+if TYPE_CHECKING:
+    from graphveil.graph.sequence import GraphSequence
+    from graphveil.series.terms import SeriesTerms
 
 _Stated: TypeAlias = tuple[LedgerRow, str]
 
@@ -62,6 +67,17 @@ class _Subject:
     ledger: Ledger
     kept: Mapping[str, StoredSeries]
     releases: Releases
+
+    @cached_property
+    def graph(self) -> GraphSequence:
+        """What was sealed, from its segments."""
+        home, promise = self.study.folder.segments, self.ledger.versions[-1]
+        return segments.load(home, self.ledger.sealed, promise)
+
+    @cached_property
+    def terms(self) -> dict[str, SeriesTerms]:
+        """Those of every series."""
+        return publishing.terms_of(self.ledger, self.kept)
 
 
 def verify(study: Study) -> Iterator[Check]:
@@ -199,12 +215,10 @@ def _witness(subject: _Subject) -> str:
 
 def _counts(subject: _Subject) -> str:
     """Counting the sealed graph again gives the counts from when its steps were sealed."""
-    ledger, study = subject.ledger, subject.study
+    ledger, terms = subject.ledger, subject.terms
     if not ledger.sealed:
         return "nothing is sealed yet"
-    graph = segments.load(study.folder.segments, ledger.sealed, ledger.versions[-1])
-    terms = publishing.terms_of(ledger, subject.kept)
-    counts = count_series(study.engine, graph, terms.values())
+    counts = count_series(subject.study.engine, subject.graph, terms.values())
     differences = {name: counts.differences(each) for name, each in terms.items()}
     releases = ledger.told(ReleaseMade)
     for row, fact in releases:
@@ -213,6 +227,21 @@ def _counts(subject: _Subject) -> str:
         held = row.secret["differences"] == list(expected)
         _require(row, held, "the sealed graph gives a different count")
     return counted(len(releases), "releases, counted again with the same result")
+
+
+def _standing(subject: _Subject) -> str:
+    """What is kept for the next command is what counting from scratch comes to."""
+    from graphveil.study.records.kept.checking import Finding, compared
+
+    found = compared(
+        subject.study.folder, subject.ledger, subject.graph, subject.terms, subject.study.engine
+    )
+    if found in (Finding.CHANGED, Finding.ANOTHER):
+        raise IntegrityError(
+            f"private/kept {found.value}. Remove that folder: the next `graphveil publish` makes "
+            "it anew from the segments, which are unchanged."
+        )
+    return str(found.value)
 
 
 def _noise(subject: _Subject) -> str:
@@ -241,6 +270,7 @@ _CHECKS: dict[str, Callable[[_Subject], str]] = {
     "the private tables": _files,
     "plans and states": _plans_and_states,
     "the exact counts": _counts,
+    "what is kept to go on from": _standing,
     "the noise": _noise,
     "this machine": _witness,
 }

@@ -12,6 +12,8 @@ from graphveil.graph.promises.bound import Bound
 from graphveil.statistics.statistic import Statistic
 
 if TYPE_CHECKING:
+    from graphveil.engines.engine import Keeping
+    from graphveil.graph.degrees import FinalDegrees
     from graphveil.graph.sequence import GraphSequence
 
 
@@ -58,26 +60,42 @@ class LocalEngine:
         answers = answer_all(tallies, Work(sequence, self.threads, since), after)
         return ExactCounts(statistics, extent(sequence, sequence.steps), answers, bound)
 
-    def project(self, sequence: GraphSequence, threshold: Bound) -> GraphSequence:
+    def project(
+        self, sequence: GraphSequence, threshold: Bound, *, after: GraphSequence | None = None
+    ) -> GraphSequence:
         """The greedy projection; see `Engine.project`."""
-        from graphveil.graph.projection import greedy_projection
+        from graphveil.graph.projection import Projected, greedy_projection
 
-        return greedy_projection(sequence, threshold)
+        before = after if isinstance(after, Projected) else None
+        return greedy_projection(sequence, threshold, before)
 
-    def counted_part(self, sequence: GraphSequence, bound: Bound) -> GraphSequence:
+    def counted_part(
+        self, sequence: GraphSequence, bound: Bound, *, after: GraphSequence | None = None
+    ) -> GraphSequence:
         """The links that a promise lets count; see `Engine.counted_part`."""
-        from graphveil.graph.projection import counted_part
+        from graphveil.graph.projection import Projected, counted_part
 
-        return counted_part(sequence, bound)
+        return counted_part(sequence, bound, after if isinstance(after, Projected) else None)
 
-    def keeps_bound(self, sequence: GraphSequence, bound: Bound) -> bool:
+    def keeps_bound(
+        self, sequence: GraphSequence, bound: Bound, *, after: FinalDegrees | None = None
+    ) -> bool:
         """Whether nobody has more links than promised; see `Engine.keeps_bound`."""
         from graphveil.graph.degrees import keeps_bound
 
-        return keeps_bound(sequence, bound)
+        return keeps_bound(sequence, bound, after)
 
-    def people_beyond(self, sequence: GraphSequence, bound: Bound) -> int:
+    def people_beyond(
+        self, sequence: GraphSequence, bound: Bound, *, after: FinalDegrees | None = None
+    ) -> int:
         """How many people are linked to more hubs than promised; see `Engine.people_beyond`."""
         from graphveil.graph.degrees import people_beyond
 
-        return people_beyond(sequence, bound)
+        return people_beyond(sequence, bound, after)
+
+    @property
+    def keeping(self) -> Keeping:
+        """How its answers are kept; see `Engine.keeping`."""
+        from graphveil.engines.local.keeping import LocalKeeping
+
+        return LocalKeeping()

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from graphveil.errors import InputError
 from graphveil.graph.intake.arrivals import Arrivals, arrivals
-from graphveil.graph.intake.identity import IdIndex
+from graphveil.graph.intake.id_table import Index
 from graphveil.graph.intake.links import EdgeRows, Links, links
 from graphveil.graph.intake.report import IntakeReport
 from graphveil.graph.intake.resolving import Resolved, nothing
@@ -109,7 +109,7 @@ def _node_offsets(sequence: GraphSequence, arriving: Arrivals, count: int) -> In
 
 
 def _grown(
-    sequence: GraphSequence, arriving: Arrivals, linked: Links, index: IdIndex, count: int
+    sequence: GraphSequence, arriving: Arrivals, linked: Links, index: Index, count: int
 ) -> GraphSequence:
     """Append the batch's columns; costs as much as the batch."""
     held = sequence.growth or Growth.of(sequence)
@@ -125,7 +125,7 @@ def _grown(
     )
     return replace(
         sequence,
-        ids=index.ids,
+        names=index.ids,
         stated=growth.stated.values,
         node_offsets=_node_offsets(sequence, arriving, count),
         offsets=growth.offsets.values,

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from graphveil.errors import PastStepError, RecordError
 from graphveil.graph.intake.arrivals import steps_of_labels
 from graphveil.graph.intake.faults import Fault
-from graphveil.graph.intake.identity import UNKNOWN, IdIndex
+from graphveil.graph.intake.id_table import Index
+from graphveil.graph.intake.identity import UNKNOWN
 from graphveil.graph.intake.records import Table
 from graphveil.graph.intake.report import IntakeReport
 from graphveil.graph.intake.resolving import stated_steps
@@ -133,7 +134,7 @@ class EdgeRows:
 
 
 def links(
-    sequence: GraphSequence, edges: EdgeRows, index: IdIndex, arrived: Int64s, late: Late
+    sequence: GraphSequence, edges: EdgeRows, index: Index, arrived: Int64s, late: Late
 ) -> Links:
     """The edges that a sequence does not have, laid out in its way.
 
@@ -177,7 +178,7 @@ def _first_and_repeated(
     )
 
 
-def _endpoints(edges: EdgeRows, index: IdIndex) -> Endpoints:
+def _endpoints(edges: EdgeRows, index: Index) -> Endpoints:
     """The label of each end of each edge; refuses ends that are not nodes."""
     labels = []
     for column in ("source", "target"):

@@ -21,8 +21,8 @@ from graphveil.graph.intake.undated import dated_only
 from graphveil.graph.sequence import UNSTATED, GraphSequence
 from graphveil.study.ledger import NOTHING_SAID, Ledger, ReadAs
 from graphveil.study.public.facts import Event
+from graphveil.study.records import growing
 from graphveil.study.records.batches import Pending
-from graphveil.study.records.growing import sealed_and_waiting
 from graphveil.study.records.private_tables import write_list, write_table
 from graphveil.study.storage.transaction import Transaction
 
@@ -143,10 +143,10 @@ def candidate(
     """
     import polars as pl
 
-    sealed, pending = sealed_and_waiting(folder, ledger, promise)
-    waiting = pending.resolved()
+    closed = growing.sealed(folder, ledger, promise, engine)
+    sealed, waiting = closed.graph, growing.waiting(folder, ledger, closed).resolved()
     # A person's later sequence, in a file without the first, has a date of its own.
-    growing = promise.records.merges_ids and not complete
+    only_earlier = promise.records.merges_ids and not complete
     calendar = promise.calendar
 
     rules = _rules(promise.records, undated)
@@ -160,25 +160,27 @@ def candidate(
             given = dated_only(given, is_known)
         if ignore_after_end:
             given = until_end(given, calendar.last_step, is_known)
-        return given, append(sealed, given, late="join", waiting=waiting, only_earlier=growing)
+        return given, append(sealed, given, late="join", waiting=waiting, only_earlier=only_earlier)
 
     found = sifted(records, taken) if skip_bad else Sifted(taken(records))
     given, (grown, report) = found.taken
     mentioned = grown.index.labels(given.nodes.frame["node"])
     details = [_no_details()]
     if report.redated_nodes:
-        details.append(_redated(sealed, waiting, given, only_earlier=growing))
+        details.append(_redated(sealed, waiting, given, only_earlier=only_earlier))
     if complete:
         details.append(_vanished(grown, mentioned))
     bound = promise.degree_bound
     cut = all(each.projection is not None for each in promise.series)  # then nobody loses more
-    beyond = 0 if bound.checked or cut else engine.people_beyond(grown, bound)
+    beyond = 0 if bound.checked or cut else engine.people_beyond(grown, bound, after=closed.degrees)
     findings = Findings(
         intake=report,
         vanished_nodes=grown.nodes - report.nodes_added - report.known_nodes if complete else 0,
         vanished_edges=grown.edges - report.edges_added - report.known_edges if complete else 0,
         alike_ids=look_alikes(given.nodes.frame["node"], grown.ids),
-        keeps_bound=engine.keeps_bound(grown, bound) if bound.checked else not beyond,
+        keeps_bound=(
+            engine.keeps_bound(grown, bound, after=closed.degrees) if bound.checked else not beyond
+        ),
         people_beyond=beyond,
         details=pl.concat(details).sort("finding", "node"),
         skipped=found.left_out,

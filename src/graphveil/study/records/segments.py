@@ -89,7 +89,7 @@ def segment(sequence: GraphSequence, steps: range) -> Segment:
     lengths = np.diff(sequence.offsets[first : stop + 1]).astype(np.int32)
     nodes = pl.DataFrame(
         {
-            "node": sequence.ids.slice(first, stop - first),
+            "node": sequence.names.slice(first, stop - first),
             "stated": sequence.stated[first:stop],
             "links": lengths,
         }
@@ -121,16 +121,62 @@ def _edges(newer: NDArray[np.int32], entries: NDArray[np.int32], *, late: bool) 
     ).with_columns(late=pl.lit(late))
 
 
-def load(folder: Path, sealed: Sequence[SealedTables], promise: Promise) -> GraphSequence:
-    """The sealed graph, once every file is found to be unchanged."""
+def nothing_sealed(promise: Promise) -> GraphSequence:
+    """The graph of a study before its first step."""
     oriented = promise.degree_bound.kind == "oriented"
-    empty = GraphSequence.begin(promise.calendar, directed=promise.directed, oriented=oriented)
-    if not sealed:
-        return empty
-    found = together(sealed)
+    return GraphSequence.begin(promise.calendar, directed=promise.directed, oriented=oriented)
+
+
+def load(
+    folder: Path,
+    sealed: Sequence[SealedTables],
+    promise: Promise,
+    before: GraphSequence | None = None,
+) -> GraphSequence:
+    """The sealed graph, once every file that is read is found to be unchanged.
+
+    Args:
+        folder: where the tables lie.
+        sealed: those of every step.
+        promise: of the study.
+        before: the first of these steps, where they are known already.
+    """
+    known = before.steps if before else 0
+    found = [each for each in together(sealed) if each[1].start >= known]
+    if not found:
+        return before or nothing_sealed(promise)
     at_once = 1 if len(found) <= FEW else AT_ONCE
     some = (found[place : place + at_once] for place in range(0, len(found), at_once))
-    return _joined(empty, [part for each in some for part in _read(folder, each)])
+    parts = [part for each in some for part in _read(folder, each)]
+    more = _joined(nothing_sealed(promise), parts)
+    return more if before is None else _behind(before, more)
+
+
+def _behind(before: GraphSequence, more: GraphSequence) -> GraphSequence:
+    """A graph with the steps that follow; their labels go on from its own."""
+    held, late = before.growth or Growth.of(before), before.late
+    growth = Growth(
+        index=held.index.extended(more.ids),
+        stated=held.stated.extended(more.stated),
+        offsets=held.offsets.extended(more.offsets[1:] + len(before.entries)),
+        entries=held.entries.extended(more.entries),
+        late_newer=held.late_newer.extended(more.late.newer),
+        late_entries=held.late_entries.extended(more.late.entries),
+    )
+    return replace(
+        before,
+        names=growth.index.ids,
+        stated=growth.stated.values,
+        node_offsets=np.append(before.node_offsets, more.node_offsets[1:] + before.nodes),
+        offsets=growth.offsets.values,
+        entries=growth.entries.values,
+        late=LateEdges(
+            np.append(late.offsets, more.late.offsets[1:] + len(late)),
+            growth.late_newer.values,
+            growth.late_entries.values,
+        ),
+        growth=growth,
+    )
 
 
 def together(sealed: Sequence[SealedTables]) -> list[tuple[SealedTables, range]]:
@@ -185,7 +231,7 @@ def _joined(empty: GraphSequence, parts: Sequence[Segment]) -> GraphSequence:
     )
     return replace(
         empty,
-        ids=ids,
+        names=ids,
         stated=growth.stated.values,
         node_offsets=_ends([count for part in parts for count in part.node_counts]),
         offsets=growth.offsets.values,

@@ -95,6 +95,11 @@ class Folder:
         return self.private / "segments"
 
     @property
+    def kept(self) -> Path:
+        """What follows from sealed steps, in a form that is quick to go on from."""
+        return self.private / "kept"
+
+    @property
     def charts(self) -> Path:
         """Pictures of the series."""
         return self.public / "charts"
@@ -119,7 +124,7 @@ class Folder:
         """Refuse links in place of the study's own parts: graphveil has put none there."""
         require_no_links_in_public(self.public)
         private = (self.private / name for name in ("lock", "store.toml", "ledger.sqlite"))
-        _require_no_links((self.private, self.batches, self.segments, *private))
+        _require_no_links((self.private, self.batches, self.segments, self.kept, *private))
 
     def exposed(self) -> tuple[Path, ...]:
         """Private files and folders that others than their owner may open."""
@@ -219,6 +224,16 @@ def make_public_folder(folder: Path) -> None:
     if not folder.is_dir():
         folder.mkdir()
         folder.chmod(PUBLIC_FOLDER)
+
+
+def make_private_folder(folder: Path) -> None:
+    """Make a folder that only its owner may look into, unless it is there."""
+    try:
+        if not folder.is_dir():
+            folder.mkdir(mode=OWNER_ONLY_FOLDER)
+            folder.chmod(OWNER_ONLY_FOLDER)
+    except OSError as error:
+        raise StorageError(f"{folder.name} cannot be created: {error.strerror}.") from error
 
 
 def write_notes(folder: Folder, url: str | None) -> None:

@@ -13,6 +13,7 @@ from graphveil.errors import BoundError, ParameterError
 from graphveil.formats import from_rows
 from graphveil.graph.degrees import degrees, require_bound
 from graphveil.graph.projection import (
+    Projected,
     greedy_projection,
     time_aware_projection,
 )
@@ -118,6 +119,50 @@ def test_the_projection_of_one_step_is_a_prefix_of_the_projected_sequence() -> N
         assert content(greedy_projection(sequence.until(step + 1), bound)) == content(
             whole.until(step + 1)
         )
+
+
+@pytest.mark.parametrize("project", [greedy_projection, time_aware_projection])
+@given(graph=growing_graphs(), directed=st.booleans(), data=st.data())
+def test_going_on_is_projecting_from_the_start(
+    project: Callable[..., Projected], graph: tuple[Rows, Rows], directed: bool, data: st.DataObject
+) -> None:
+    sequence = begin(directed=directed).extend(from_rows(*graph)).sequence
+    bound = data.draw(bounds(directed=directed))
+    cuts = sorted(data.draw(st.sets(st.integers(0, sequence.steps), max_size=3)))
+    after = None
+    for steps in (*cuts, sequence.steps):
+        whole = project(sequence.until(steps), bound)
+        for _ in range(2):  # going on twice from one place: going on changes nothing
+            found = project(sequence.until(steps), bound, after)
+            assert content(found) == content(whole)
+            assert [each.tolist() for each in found.used] == [each.tolist() for each in whole.used]
+        after = found
+
+
+def test_a_projection_goes_on_from_its_own_sequence_only() -> None:
+    nodes, edges = [("a", 1), ("b", 1), ("c", 2)], [("a", "b"), ("a", "c"), ("b", "c")]
+    sequence = begin().extend(from_rows(nodes, edges)).sequence
+    other = begin().extend(from_rows(nodes, edges[1:])).sequence
+    bound, shorter = DegreeBound(1), sequence.until(sequence.steps - 1)
+    whole = greedy_projection(sequence, bound)
+    for after, now in (
+        (greedy_projection(other.until(shorter.steps), bound), sequence),
+        (whole, shorter),
+    ):
+        with pytest.raises(ParameterError, match="earlier state"):
+            greedy_projection(now, bound, after)
+    assert type(whole.until(1)) is GraphSequence
+
+
+@given(graph=growing_graphs(), directed=st.booleans(), data=st.data())
+def test_degrees_go_on_from_an_earlier_state(
+    graph: tuple[Rows, Rows], directed: bool, data: st.DataObject
+) -> None:
+    sequence = begin(directed=directed).extend(from_rows(*graph)).sequence
+    before = degrees(sequence.until(data.draw(st.integers(0, sequence.steps))))
+    found, whole = degrees(sequence, before), degrees(sequence)
+    assert found.outward.tolist() == whole.outward.tolist()
+    assert found.inward.tolist() == whole.inward.tolist()
 
 
 def test_a_cascade_shows_why_greedy_projection_is_unstable() -> None:

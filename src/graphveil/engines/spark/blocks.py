@@ -48,7 +48,7 @@ def block(
         calendar=graph.calendar,
         directed=graph.directed,
         oriented=graph.oriented,
-        ids=pl.Series("id", [], dtype=pl.Int64),
+        names=pl.Series("id", [], dtype=pl.Int64),
         stated=np.empty(0, np.int32),
         node_offsets=node_offsets,
         offsets=offsets,

@@ -1,0 +1,84 @@
+"""The table of ids that is kept: the same people as the index that is made anew."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphveil.graph.intake.id_table import IdTable, Numbers, Texts
+from graphveil.graph.intake.identity import IdIndex, shortest_form
+
+NUMBERS = st.integers(-(2**63), 2**63 - 1)
+TEXTS = st.text("añ7-0", min_size=1, max_size=5) | NUMBERS.map(str)
+COLUMNS = st.one_of(
+    st.lists(NUMBERS, unique=True, max_size=30).map(lambda ids: pl.Series(ids, dtype=pl.Int64)),
+    st.lists(TEXTS, unique=True, max_size=30).map(
+        lambda ids: shortest_form(pl.Series(ids, dtype=pl.String))
+    ),
+)
+
+
+def table_of(ids: pl.Series) -> IdTable:
+    return IdTable.of(Numbers.of(ids) if ids.dtype == pl.Int64 else Texts.of(ids))
+
+
+@given(known=COLUMNS, more=COLUMNS, asked=COLUMNS)
+def test_it_finds_whom_the_index_finds(known: pl.Series, more: pl.Series, asked: pl.Series) -> None:
+    table, index = table_of(known), IdIndex.of(known)
+    assert table.labels(asked).tolist() == index.labels(asked).tolist()
+    new = more.filter(pl.Series(index.labels(more) < 0, dtype=pl.Boolean))
+    longer, expected = table.extended(new), index.extended(new)
+    for ids in (asked, more, known):
+        assert longer.labels(ids).tolist() == expected.labels(ids).tolist()
+    assert table.labels(asked).tolist() == index.labels(asked).tolist()  # it stays as it was
+
+
+@pytest.mark.parametrize("texts", [False, True])
+def test_tables_that_share_slots_do_not_see_each_other(texts: bool) -> None:
+    """Two ways to go on from one table, as when an add is tried several times."""
+
+    def ids(*numbers: int) -> pl.Series:
+        found = pl.Series(numbers, dtype=pl.Int64)
+        return pl.Series([f"p{each}" for each in numbers]) if texts else found
+
+    first = table_of(ids(5, 6))
+    one, other = first.extended(ids(7, 8)), first.extended(ids(9))
+    assert one.labels(ids(5, 6, 7, 8, 9)).tolist() == [0, 1, 2, 3, -1]
+    assert other.labels(ids(5, 6, 7, 8, 9)).tolist() == [0, 1, -1, -1, 2]
+    assert first.labels(ids(5, 6, 7, 8, 9)).tolist() == [0, 1, -1, -1, -1]
+
+
+def test_a_table_that_fills_up_is_made_anew_and_searches_end() -> None:
+    table: IdTable | IdIndex = table_of(pl.Series(range(3)))
+    assert isinstance(table, IdTable)
+    slots = len(table.slots.places)
+    for first in range(3, 6 * slots, slots // 3):
+        table = table.extended(pl.Series(range(first, first + slots // 3)))
+    assert isinstance(table, IdTable)
+    assert (table.slots.places > 0).sum() <= 0.75 * len(table.slots.places)
+    everybody = table.ids
+    assert isinstance(everybody, pl.Series)
+    assert table.labels(everybody).tolist() == list(range(len(everybody)))
+    assert table.labels(pl.Series([-1, 10**18])).tolist() == [-1, -1]
+
+
+def test_texts_are_cut_where_they_end() -> None:
+    texts = Texts.of(pl.Series(["a", "añ", "b", "70"]))
+    assert texts.slice(1, 2).to_list() == ["añ", "b"]
+    assert texts.slice(4, 0).to_list() == []
+    assert texts.head(2).series().to_list() == ["a", "añ"]
+    assert len(texts.head(0)) == 0
+    assert texts.dtype == pl.String
+    assert Texts.of(pl.Series([], dtype=pl.String)).series().to_list() == []
+
+
+def test_who_writes_into_free_slots_and_never_ends_changes_nothing() -> None:
+    table = table_of(pl.Series([10, 20]))
+    free = np.flatnonzero(table.slots.places == 0)[:50]
+    table.slots.places[free] = np.arange(1, 51)
+    assert table.labels(pl.Series([10, 20, 30])).tolist() == [0, 1, -1]
+    longer = table.extended(pl.Series([30]))
+    assert longer.labels(pl.Series([10, 20, 30, 40])).tolist() == [0, 1, 2, -1]

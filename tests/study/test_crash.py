@@ -203,7 +203,7 @@ def test_a_backfill_is_killed_within_its_transaction(setting: Setting) -> None:
     assert effects.count("COMMIT") == 1  # one for all three
     commit, cases = effects.index("COMMIT"), list(every_fault(effects))
     chosen = [each for n, each in enumerate(cases) if n % 7 == 0 or each.point == commit]
-    assert len(chosen) == 14
+    assert len(chosen) == 24
     assert troubles(places, chosen, killed_backfill) == []
 
 

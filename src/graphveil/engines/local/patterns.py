@@ -24,6 +24,7 @@ MOST_PARTS = 256
 
 def count_copies(work: Work, pattern: Pattern, from_step: int) -> Counts:
     """Copies of a pattern that appear at each step from `from_step` on."""
+    work = work.touched(from_step, reach=pattern.vertices - 2)
     sequence, links = work.sequence, work.adjacency
     # A late edge can complete a copy of old nodes, so then no node can be left out.
     from_root = 0 if len(sequence.late) else from_step

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from graphveil.engines.local.adjacency import Adjacency, adjacency
+from graphveil.engines.local.touched import touched_part
 from graphveil.graph.sequence import GraphSequence
 
 
@@ -22,6 +23,20 @@ class Work:
     sequence: GraphSequence
     threads: int | None
     since: int = 0
+
+    def touched(self, from_step: int, reach: int) -> Work:
+        """The same for the part that links from a step on can make patterns with."""
+        known = self._parts.get((from_step, reach))
+        if known is None:
+            part = touched_part(self.sequence, from_step, reach)
+            known = self if part is self.sequence else Work(part, self.threads, self.since)
+            self._parts[from_step, reach] = known
+        return known
+
+    @cached_property
+    def _parts(self) -> dict[tuple[int, int], Work]:
+        """What was cut out so far: several patterns may ask for the same."""
+        return {}
 
     @cached_property
     def adjacency(self) -> Adjacency:

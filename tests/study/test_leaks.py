@@ -122,7 +122,7 @@ def rows(study: Study) -> Iterator[str]:
 
 
 @pytest.mark.usefixtures("noise")
-def test_ids_are_nowhere_but_in_batches_and_segments(root: Path, database: str | None) -> None:
+def test_ids_are_nowhere_but_in_batches_segments_and_what_is_kept(root: Path, database: str | None) -> None:
     study = published(root, database)
     study.add(from_rows([(f"{CANARY}-late", 0)], [(f"{CANARY}-late", f"{CANARY}-0-1")]))
     study.withdraw()
@@ -130,7 +130,7 @@ def test_ids_are_nowhere_but_in_batches_and_segments(root: Path, database: str |
     assert any("7919" in row for row in told)  # true counts are there, and there only
     assert not any(CANARY in row for row in told)
     for path in files(root):
-        if path.parent not in (study.folder.batches, study.folder.segments):
+        if path.parent not in (study.folder.batches, study.folder.segments, study.folder.kept):
             assert CANARY.encode() not in path.read_bytes(), path.name
 
 

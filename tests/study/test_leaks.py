@@ -122,7 +122,9 @@ def rows(study: Study) -> Iterator[str]:
 
 
 @pytest.mark.usefixtures("noise")
-def test_ids_are_nowhere_but_in_batches_segments_and_what_is_kept(root: Path, database: str | None) -> None:
+def test_ids_are_nowhere_but_in_batches_segments_and_what_is_kept(
+    root: Path, database: str | None
+) -> None:
     study = published(root, database)
     study.add(from_rows([(f"{CANARY}-late", 0)], [(f"{CANARY}-late", f"{CANARY}-0-1")]))
     study.withdraw()

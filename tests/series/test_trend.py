@@ -86,6 +86,17 @@ def test_the_likeliest_variance_is_found() -> None:
     assert trend._likeliest(np.zeros(2), np.ones(2)) == 1
 
 
+def test_the_likeliest_variance_is_that_of_all_that_are_tried() -> None:
+    """What is not rough at all says nothing about it."""
+    rough, seen = np.array([3.0, 50.0, 80.0, 900.0, 7e4]), np.array([9.0, -4.0, 0.3, 2.5, -1.5])
+    tried = trend.RATIOS * 80
+    each = [np.log(1 + v / rough).sum() + (seen**2 / (1 + v / rough)).sum() for v in tried]
+    expected = tried[int(np.argmin(each))]
+    assert trend._likeliest(rough, seen) == expected
+    even = np.append(0.0, rough), np.append(99.0, seen)
+    assert trend._likeliest(*even) == expected
+
+
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 @given(raw=arrays(np.int64, st.integers(1, STEPS), elements=st.integers(-400, 400)))
 @settings(max_examples=20)

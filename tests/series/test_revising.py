@@ -14,11 +14,11 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from graphveil.graph.promises.bound import DegreeBound
-from graphveil.planning.covariance import Precision
+from graphveil.planning.covariance import Precision, covariance
 from graphveil.planning.plan import Plan
 from graphveil.planning.planner import plan
 from graphveil.series import revising
-from graphveil.series.revising import nearest_news, revised
+from graphveil.series.revising import Rising, _next_price, nearest_news, revised
 from graphveil.statistics.statistic import Statistic, statistic
 from graphveil.testing.simulation import simulate
 
@@ -196,3 +196,37 @@ def test_the_noise_that_steps_share_is_used() -> None:
     alone = planned("compose-d-bounded", LINKS, 20)
     plain = np.array([revised(LINKS, run, alone) for run in raw])
     assert np.abs(fitted - truth).mean() < 0.9 * np.abs(plain - truth).mean()
+
+
+def test_a_price_is_newtons_where_it_lies_between_the_brackets() -> None:
+    """A diagonal of 2 and 8: of a pull that is one less, ½ + ⅛ less is bought."""
+    plain, free = Precision(np.array([2.0, 8.0]), ()), np.array([True, True])
+    assert _next_price(plain, free, 1.0, 5.0, (0.0, inf)) == 1 + 5 / (5 / 8)
+    assert _next_price(plain, np.array([True, False]), 1.0, 5.0, (0.0, inf)) == 1 + 5 / (1 / 2)
+    assert _next_price(plain, free, 1.0, 5.0, (1.0, 4.0)) == 2.5  # 9 lies outside
+    assert _next_price(plain, free, 1.0, 5.0, (1.0, 9.0)) == 5.0  # not inside, either
+    assert _next_price(plain, free, 1.0, -5 / 8, (0.0, 1.0)) == 0.5  # where 0 was tried before
+    assert _next_price(plain, ~free, 3.0, 5.0, (3.0, inf)) == 6.0  # where nothing yields
+    assert _next_price(plain, ~free, 0.0, 5.0, (0.0, inf)) > 0
+
+
+@pytest.mark.parametrize("most", [0.0, 3.0, 7.5, 12.0, 40.0])
+def test_what_may_only_add_up_to_so_much_is_the_nearest_that_does(most: float) -> None:
+    """With independent noise: all numbers lose the same pull, down to 0."""
+    plain, raw = Precision(np.full(5, 0.5), ()), np.array([6.0, -2.0, 4.0, 1.0, 3.0])
+    found = nearest_news(plain, raw, most)
+    losses = np.linspace(0, 10, 100_001)
+    sums = np.maximum(raw[None] - losses[::100, None], 0).sum(axis=1)
+    loss = float(losses[::100][np.argmax(sums <= most + 1e-9)])
+    assert found == pytest.approx(np.maximum(raw - loss, 0), abs=0.02)
+    assert found.sum() <= most * (1 + 1e-9) + 1e-9
+
+
+def test_weighing_is_by_the_inverse_of_the_noise_in_totals() -> None:
+    counted, news = statistic("edges"), np.linspace(-3, 5, 6)
+    sums = np.tril(np.ones((6, 6)))
+    for mechanism in ("sensdiff", "bridged", "compose-d-bounded"):
+        made = plan(counted, DegreeBound(2), epsilon="0.01", horizon=6, mechanism=mechanism)
+        inverse = np.linalg.inv(covariance(made, 6))
+        expected = sums.T @ inverse @ sums @ news
+        assert Rising(made, 6).weighed(news) == pytest.approx(expected, rel=1e-3)

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
+from graphveil.factorisations.bordered import least_squares
+from graphveil.factorisations.totals import Totals
 from graphveil.graph.promises.bound import DegreeBound
+from graphveil.mechanisms.request import Epoch
+from graphveil.noise.joint_laws import RangeNoise
 from graphveil.planning.covariance import (
+    _bordered,
     covariance,
     has_noise_of_its_own,
     news_precision,
     own_covariance,
+    precision_rows,
 )
 from graphveil.planning.going_on import continued, renewed
 from graphveil.planning.plan import Plan
@@ -119,8 +126,29 @@ def test_which_releases_have_noise_of_their_own() -> None:
     for name in alone:
         matrix = covariance(PLANS[name], STEPS)
         assert (matrix == np.diag(np.diag(matrix))).all()
+    two = Epoch(Totals(2), RangeNoise(Fraction(5), 2))
+    assert not has_noise_of_its_own(replace(PLANS["range"], epochs=(two,)), 2)
     single, together = PLANS["compose-d-bounded"].epochs[0], PLANS["range"].epochs[0]
     for epochs in ((single, together), (single, single, together), (together, single)):
         mixed = replace(PLANS["range"], epochs=epochs)
         assert has_noise_of_its_own(mixed, 1) == (epochs[0] is single)
         assert not has_noise_of_its_own(mixed, len(epochs))
+
+
+def test_the_precision_of_what_is_new_is_found_from_any_totals() -> None:
+    root = np.tril(np.random.default_rng(8).normal(0, 1, (5, 5))) + 2 * np.eye(5)
+    totals, news = root @ root.T, np.eye(5) - np.eye(5, k=-1)
+    rows = precision_rows(totals)
+    assert rows.T @ rows @ (news @ totals @ news.T) == pytest.approx(np.eye(5), abs=1e-9)
+
+
+@pytest.mark.parametrize("made", [3, 11, 20])
+def test_rows_that_overlap_later_steps_are_known_in_part(made: int) -> None:
+    """Each of them is a sum that goes on: what is known of it now depends on the others."""
+    rows = ((1,) * 24, tuple(range(1, 25)), tuple(1 + step % 3 for step in range(24)))
+    best = least_squares((1,) * 24, rows)
+    diagonal, found = _bordered(best, 2.0, made)
+    precision = np.diag(diagonal) + found.T @ found
+    expected = 2.0 * (best.decoder() @ best.decoder().T)[:made, :made]
+    news = np.eye(made) - np.eye(made, k=-1)
+    assert precision @ (news @ expected @ news.T) == pytest.approx(np.eye(made), abs=1e-3)

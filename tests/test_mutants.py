@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
+import seen_tests
 from commands import ROOT
 from mutants import FATES, PACKAGE, SCOPE, entries, equivalents, modules_in_scope, searches, told
 from mutations import mutants_of
+from seen_tests import Memory, Seen
 
 MODULE = '''
 from dataclasses import dataclass
@@ -134,6 +136,21 @@ def test_one_that_no_test_notices_is_told(fates: dict[str, str]) -> None:
 def test_one_that_never_ends_is_ended(fates: dict[str, str]) -> None:
     assert fates["until: number -= 1 → number += 1"] == "timeout"
     assert set(fates.values()) <= set(FATES)
+
+
+def test_what_was_seen_of_a_test_holds_until_something_that_it_runs_changes(tmp_path: Path) -> None:
+    test, source, kept = tmp_path / "test_a.py", tmp_path / "a.py", tmp_path / "build" / "seen.json"
+    test.write_text("1", encoding="utf-8")
+    source.write_text("2", encoding="utf-8")
+    memory = Memory(kept)
+    assert memory.recall("a") is None
+    seen = Seen(0.5, ((str(source), "f"),))
+    memory.note("a", test, seen)
+    memory.keep()
+    assert Memory(kept).recall("a") == seen
+    source.write_text("3", encoding="utf-8")
+    seen_tests._digest.cache_clear()  # of one run
+    assert Memory(kept).recall("a") is None
 
 
 def test_the_list_of_mutants_that_change_nothing_fits_the_source() -> None:

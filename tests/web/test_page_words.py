@@ -15,7 +15,7 @@ from graphveil.web.wording import LABELS, in_page_words
 OF_COMMANDS = {
     "all", "cuts", "end", "every", "window", "mechanism", "horizon", "json", "list", "no-bound",
     "projection", "series", "step", "steps", "to", "minimise", "address", "password-file",
-    "port", "tau", "edges", "pattern", "k", "newest", "steady", "weight", "no-report",
+    "port", "tau", "edges", "engine", "pattern", "k", "newest", "steady", "weight", "no-report",
 }  # fmt: skip
 
 

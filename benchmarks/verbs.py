@@ -57,7 +57,6 @@ COMMANDS: dict[str, tuple[float | None, str]] = {
         "",
     ),
     "publish study": (PUBLISH, "s"),
-    "publish study --no-report": (None, ""),
     "report demo": (None, ""),
     "verify demo": (None, ""),
     "generate synthetic-1:years=3,yearly=50 drawn-{lap} --seed 1": (None, ""),

@@ -233,7 +233,7 @@ def make_private_folder(folder: Path) -> None:
             folder.mkdir(mode=OWNER_ONLY_FOLDER)
             folder.chmod(OWNER_ONLY_FOLDER)
     except OSError as error:
-        raise StorageError(f"{folder.name} cannot be created: {error.strerror}.") from error
+        raise StorageError(f"{folder.name} cannot be written: {error.strerror}.") from error
 
 
 def write_notes(folder: Folder, url: str | None) -> None:

@@ -222,7 +222,7 @@ def written(folder: Path, columns: Mapping[str, Values]) -> Layout:
             _put(file, region.start, _raw(columns[each]))
             regions[each] = _summed(region, columns[each], [(0, region.bytes_used)])
         os.fsync(file)
-    sync_folder(folder)
+        sync_folder(folder)
     return Layout(name, regions, start)
 
 

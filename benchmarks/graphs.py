@@ -253,8 +253,8 @@ def _mark(column: Labels) -> int:
 def files(graph: Graph, suffix: str, *, texts: bool = False) -> Pair:
     """The graph's pair of CSV or Parquet files, written unless they are there already."""
     folder = DATA / f"{graph.name}-{_mark(graph.older) ^ _mark(graph.node_step):08x}"
-    kind = "-texts" if texts else ""
-    pair = Pair(folder / f"nodes{kind}.{suffix}", folder / f"edges{kind}.{suffix}")
+    folder = folder / "texts" if texts else folder
+    pair = Pair(folder / f"nodes.{suffix}", folder / f"edges.{suffix}")
     if not (pair.nodes.exists() and pair.edges.exists()):
         folder.mkdir(parents=True, exist_ok=True)
         frames = [_with_text_ids(each) if texts else each for each in _frames(graph)]

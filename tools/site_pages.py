@@ -17,12 +17,7 @@ PAGES = (
     "CODE_OF_CONDUCT.md",
     "CONTRIBUTING.md",
     "SECURITY.md",
-    "benchmarks/ERRORS.md",
-    "benchmarks/INTERVALS.md",
-    "benchmarks/REVISIONS.md",
-    "benchmarks/README.md",
-    "benchmarks/RESULTS.md",
-    "benchmarks/STUDY.md",
+    *(f"benchmarks/{page.name}" for page in sorted((ROOT / "benchmarks").glob("*.md"))),
     "benchmarks/graphs.py",
     "examples/study.ipynb",
 )

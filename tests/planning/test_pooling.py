@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import combinations
 from math import inf, sqrt
@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from graphveil import DegreeBound, HubBound, Plan, best_plans, best_shares, plan
 from graphveil.errors import ParameterError
 from graphveil.noise.zcdp import epsilon_of, rho_of
-from graphveil.planning.pooling import PAYS, Contender, Split, best_pool
+from graphveil.planning.best_split import best_split
+from graphveil.planning.pooling import PAYS, Contender, Split, _Trial, best_pool
 from graphveil.planning.shares import at_another_price
 from graphveil.planning.spans import achieved
 
@@ -101,6 +102,66 @@ def test_of_nearly_equal_splits_the_one_without_a_pool_is_taken() -> None:
     assert best_pool(Fraction(1), DELTA, contenders(given)).members == frozenset()
     given = [(1.0, 0.985, "both")]
     assert best_pool(Fraction(1), DELTA, contenders(given)).members == {0}
+
+
+def trial(total: Fraction, *given: tuple[float, float, float, str]) -> _Trial:
+    """Of series with a weight, and errors a/ε and b/√part; the least error, however it reads."""
+    plain = contenders([each[1:] for each in given])
+    weighed = (Contender(w, c.alone, c.pooled) for (w, *_), c in zip(given, plain, strict=True))
+    return _Trial(total, DELTA, tuple(weighed), 1.0)
+
+
+def test_who_gains_most_is_asked_first_and_who_must_is_in_every_pool() -> None:
+    given = [(1, 5, "both"), (9, 1, "both"), (4, 1, "both"), (2, 2, "pooled"), (1, 1, "alone")]
+    tried = trial(Fraction(1), *((1.0, *each) for each in given))
+    assert list(tried.pools()) == [{3}, {3, 1}, {3, 1, 2}, {3, 1, 2, 0}]
+
+
+def test_reluctance_is_by_weighed_errors_in_and_out_of_a_pool() -> None:
+    tried = trial(Fraction(1, 2), (2.0, 3.0, 4.0, "both"))
+    assert tried._in_pool(0) == 8
+    assert tried._reluctance(0) == pytest.approx(16 / 12)  # 8^(4/3) by 2·3/½
+
+
+def test_a_pool_is_split_from_the_total_as_one_series_and_then_by_its_members() -> None:
+    total = Fraction(3, 2)
+    tried = trial(total, (2.0, 9.0, 4.0, "both"), (3.0, 2.0, 7.0, "both"), (1.0, 9.0, 27.0, "both"))
+    whole = rho_of(total, DELTA)
+    found = tried.split(frozenset({0, 2}))
+    together = (4 + 9) ** 1.5  # of 8 and of 27
+    curves = [
+        lambda pool: together / sqrt(rho_of(pool, DELTA) / whole),
+        lambda epsilon: 2 / float(epsilon),
+    ]
+    pool, alone = best_split(total, curves, [1.0, 3.0], 1.0)
+    first, last = best_split(Fraction(1), [_root(4.0), _root(27.0)], [2.0, 1.0], 1.0)
+    assert found == Split(pool, frozenset({0, 2}), (first, alone, last))
+    assert float(first) == pytest.approx(4 / 13, abs=0.01)
+
+
+def _root(size: float) -> Callable[[Fraction], float]:
+    return lambda part: size / sqrt(part)
+
+
+def test_without_members_all_is_split_among_single_series() -> None:
+    tried = trial(Fraction(1), (1.0, 1.0, 1.0, "both"), (1.0, 4.0, 1.0, "both"))
+    found = tried.split(frozenset())
+    assert found.pool == 0
+    assert not found.members
+    assert [float(share) for share in found.shares] == pytest.approx([1 / 3, 2 / 3], abs=0.002)
+    assert tried._shares(()) == ()
+
+
+def test_the_error_of_a_split_is_the_weighed_sum_in_and_out_of_the_pool() -> None:
+    total, pool = Fraction(2), Fraction(1, 2)
+    tried = trial(total, (2.0, 9.0, 4.0, "both"), (3.0, 5.0, 7.0, "both"), (1.0, 1.0, 6.0, "both"))
+    part = rho_of(pool, DELTA) / rho_of(total, DELTA)
+    assert tried._part(pool) == part
+    split = Split(pool, frozenset({0, 2}), (Fraction(1, 4), Fraction(3, 2), Fraction(3, 4)))
+    inside = 2 * 4 / sqrt(part / 4) + 6 / sqrt(part * 3 / 4)
+    assert tried.error(split) == pytest.approx(inside + 3 * 5 / 1.5)
+    alone = Split(Fraction(), frozenset(), (Fraction(1, 2), Fraction(1, 2), Fraction(1)))
+    assert tried.error(alone) == pytest.approx(2 * 18 + 3 * 10 + 1)
 
 
 def plans(number: int, horizon: int) -> list[Plan]:

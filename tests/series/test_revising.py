@@ -14,11 +14,18 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from graphveil.graph.promises.bound import DegreeBound
-from graphveil.planning.covariance import Precision, covariance
+from graphveil.planning.covariance import Part, Precision, covariance
 from graphveil.planning.plan import Plan
 from graphveil.planning.planner import plan
 from graphveil.series import revising
-from graphveil.series.revising import Rising, _next_price, nearest_news, revised
+from graphveil.series.revising import (
+    Rising,
+    _clearly_negative,
+    _next_price,
+    _nonnegative,
+    nearest_news,
+    revised,
+)
 from graphveil.statistics.statistic import Statistic, statistic
 from graphveil.testing.simulation import simulate
 
@@ -230,3 +237,48 @@ def test_weighing_is_by_the_inverse_of_the_noise_in_totals() -> None:
         inverse = np.linalg.inv(covariance(made, 6))
         expected = sums.T @ inverse @ sums @ news
         assert Rising(made, 6).weighed(news) == pytest.approx(expected, rel=1e-3)
+
+
+@pytest.mark.parametrize("name", ["range-projection", "gaussian-projection"])
+def test_totals_that_share_noise_are_weighed_by_its_inverse(name: str) -> None:
+    sums, news = np.tril(np.ones((STEPS, STEPS))), np.linspace(-3, 5, STEPS)
+    inverse = np.linalg.inv(covariance(PLANS[name], STEPS))
+    expected = sums.T @ inverse @ sums @ news
+    assert Rising(PLANS[name], STEPS).weighed(news) == pytest.approx(expected, rel=1e-9)
+
+
+def dense(*rows: tuple[float, ...]) -> Precision:
+    """The precision GᵀG."""
+    return Precision(np.zeros(len(rows[0])), (Part(0, np.array(rows)),))
+
+
+@pytest.mark.parametrize("begun", [*product((True, False), repeat=3)])
+def test_wherever_the_search_begins_it_ends_with_the_same(begun: tuple[bool, ...]) -> None:
+    """Exchanging all that is wrong goes in circles here, and so does exchanging all but one."""
+    circling, raw = dense((1, 0, -1), (-3, -2, 0), (3, 1, -1)), np.array([3.0, -5, 1])
+    found, free = _nonnegative(circling, circling.times(raw), np.array(begun))
+    assert found == pytest.approx([8 / 19, 0, 0])
+    assert free.tolist() == [True, False, False]
+
+
+def test_what_is_wrong_by_less_than_errors_of_floats_is_let_be() -> None:
+    values = np.array([-2e-10, -1e-10, -8e-11, 0.0, 5.0])
+    found = _clearly_negative(values, beside=np.array([-1.0, 0.5]))
+    assert found.tolist() == [True, False, False, False, False]
+    plain, both = Precision(np.ones(2), ()), np.array([True, True])
+    nearest, free = _nonnegative(plain, np.array([1.0, -1e-11]), both)
+    assert nearest.tolist() == [1, 0]
+    assert free.tolist() == [True, True]
+
+
+def test_a_price_that_was_too_high_is_lowered_again() -> None:
+    """Of 2·(1 + y)² − 10·y·(1 + y) + 13·y² the least is at y = 3/5; Newton's step goes beyond."""
+    found = nearest_news(dense((1, 3), (-1, -2)), np.array([2.0, 0]), 1.0)
+    assert found == pytest.approx([2 / 5, 3 / 5])
+
+
+@pytest.mark.parametrize("most", [7.0, 7.5, 1e9, inf])
+def test_a_bound_that_is_kept_has_no_price(monkeypatch: pytest.MonkeyPatch, most: float) -> None:
+    monkeypatch.delattr(revising, "_next_price")
+    plain, raw = Precision(np.ones(3), ()), np.array([5.0, -4, 2])
+    assert nearest_news(plain, raw, most).tolist() == [5, 0, 2]

@@ -133,8 +133,8 @@ def _nonnegative(precision: Precision, pull: Floats, free: Mask) -> tuple[Floats
     while True:
         found = precision.solved(free, pull)
         slope = precision.times(found) - pull
-        below = free & (found < -EXACT * np.abs(found).max(initial=0))
-        rising = ~free & (slope < -EXACT * np.abs(pull).max(initial=0))
+        below = free & _clearly_negative(found, beside=found)
+        rising = ~free & _clearly_negative(slope, beside=pull)
         wrong = np.flatnonzero(below | rising)
         if len(wrong) == 0:
             return np.maximum(found, 0), free
@@ -146,3 +146,8 @@ def _nonnegative(precision: Precision, pull: Floats, free: Mask) -> tuple[Floats
             wrong = wrong[-1:]
         free = free.copy()
         free[wrong] ^= True
+
+
+def _clearly_negative(values: Floats, beside: Floats) -> Mask:
+    """Which are below 0 by more than the errors of floats of such a size."""
+    return np.asarray(values < -EXACT * np.abs(beside).max())

@@ -42,6 +42,8 @@ SCOPE = {  # what is mutated, and the tests that should notice
     "study/committed": "study",
     "study/public/announcing": "study report",
     "study/public/history": "study report",
+    "study/public/told_plans": "study planning",
+    "study/public/gaussian_prices": "study",
     "study/place/witness": "study",
     "study/course/adoption": "study",
     "study/place/machine": "study",

@@ -16,7 +16,8 @@ from graphveil.mechanisms.mechanism import mechanism
 from graphveil.mechanisms.request import Epoch
 from graphveil.noise.joint_laws import MovesNoise
 from graphveil.noise.laws import DiscreteLaplace
-from graphveil.planning.changes import Change, change_errors
+from graphveil.noise.noise_sum import NoiseSum
+from graphveil.planning.changes import Change, _quickly, change_errors
 from graphveil.planning.going_on import continued
 from graphveil.planning.intervals import noise_of
 from graphveil.planning.plan import Plan
@@ -133,3 +134,12 @@ def test_signed_sums_of_moves_noise_are_exact(weights: tuple[int, ...]) -> None:
     for width in range(12):
         beyond = sum(chance for size, chance in chances.items() if size > width) / total
         assert tails.outside(width) == pytest.approx(beyond, abs=2e-4)
+
+
+@pytest.mark.parametrize("scale", [3, 700])
+def test_a_change_is_smoothed_by_a_thousandth_of_its_spread(scale: int) -> None:
+    noise = NoiseSum.of([(DiscreteLaplace(Fraction(scale)), np.array([1.0, 0.3, -1.0]))])
+    found = _quickly(noise)
+    assert isinstance(found, NoiseSum)
+    assert found.smoothing == pytest.approx(noise.variance() ** 0.5 / 1000)
+    assert found.smoothing > noise.smoothing

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from math import inf, sqrt
@@ -13,7 +14,11 @@ from hypothesis import strategies as st
 
 from graphveil import DegreeBound, HubBound, Plan, best_plans, best_shares, plan
 from graphveil.errors import ParameterError
+from graphveil.graph.promises.bound import InOutBound
+from graphveil.mechanisms.gaussian import Gaussian
+from graphveil.mechanisms.request import Request
 from graphveil.noise.zcdp import epsilon_of, rho_of
+from graphveil.planning import shares
 from graphveil.planning.best_split import best_split
 from graphveil.planning.pooling import PAYS, Contender, Split, _Trial, best_pool
 from graphveil.planning.shares import at_another_price
@@ -152,6 +157,14 @@ def test_without_members_all_is_split_among_single_series() -> None:
     assert tried._shares(()) == ()
 
 
+def test_each_member_of_a_pool_has_its_own_share_however_many_there_are() -> None:
+    """Places 8 and 1 are in this order in a set, and in the other one in a split."""
+    given = [(1.0, 1.0, 8.0 if place == 8 else 1.0, "both") for place in range(9)]
+    found = trial(Fraction(1), *given).split(frozenset({8, 1}))
+    assert float(found.shares[1]) == pytest.approx(1 / 5, abs=0.01)
+    assert float(found.shares[8]) == pytest.approx(4 / 5, abs=0.01)
+
+
 def test_the_error_of_a_split_is_the_weighed_sum_in_and_out_of_the_pool() -> None:
     total, pool = Fraction(2), Fraction(1, 2)
     tried = trial(total, (2.0, 9.0, 4.0, "both"), (3.0, 5.0, 7.0, "both"), (1.0, 1.0, 6.0, "both"))
@@ -216,14 +229,41 @@ def test_who_is_alone_in_a_pool_has_an_epsilon_and_delta_of_its_own() -> None:
     assert spent(found) == (Fraction(1), DELTA)
 
 
+def test_only_noise_for_the_same_numbers_may_take_over() -> None:
+    asked = {"epsilon": 1, "horizon": 9, "projection": DegreeBound(3)}
+    for mechanism, others in [
+        ("sensdiff", "gaussian"),
+        ("range-projection", "gaussian-projection"),
+    ]:
+        made = plan("edges", 5, mechanism=mechanism, **asked)  # type: ignore[arg-type]
+        assert [each.name for each in shares._gaussian_members(made, DELTA)] == [others]
+
+
+@dataclass(frozen=True)
+class Louder(Gaussian):
+    """Gaussian noise of twice the size."""
+
+    def change_squared(self, request: Request) -> int:
+        return 4 * super().change_squared(request)
+
+
+@pytest.mark.parametrize("members", [[Gaussian(), Louder()], [Louder(), Gaussian()]])
+def test_the_gaussian_noise_with_the_least_error_is_taken(
+    members: list[Gaussian], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shares, "_gaussian_members", lambda plan, delta: members)
+    made = plan("edges", 5, epsilon=1, horizon=9, mechanism="sensdiff")
+    assert shares._gaussian(made, Fraction(1), DELTA, None).mechanism == Gaussian()
+
+
 def test_weights_matter_in_a_pool_too() -> None:
     made = plans(4, 100)
     light = best_plans(1, made, SIZES[:4], delta=DELTA)
     heavy = best_plans(1, made, SIZES[:4], [9, 1, 1, 1], delta=DELTA)
-    shares = [each[0].request.pool_share for each in (light, heavy)]
-    assert shares[0] is not None
-    assert shares[1] is not None
-    assert shares[1] > 2 * shares[0]
+    parts = [each[0].request.pool_share for each in (light, heavy)]
+    assert parts[0] is not None
+    assert parts[1] is not None
+    assert parts[1] > 2 * parts[0]
 
 
 def test_a_plan_in_a_pool_says_so_and_is_kept_as_it_is() -> None:
@@ -261,3 +301,14 @@ def test_what_is_lost_beyond_the_promise_is_stated_in_rho() -> None:
     assert rhos[1] == pooled.request.rho * Fraction(29, 26)
     assert losses_beyond(pooled, edges, bound)[1] == epsilon_of(rhos[1], DELTA)
     assert epsilon_of(4 * rhos[1], DELTA) == losses_beyond(alone, edges, bound)[1]
+
+
+def test_of_two_kinds_of_hubs_the_dearer_is_stated() -> None:
+    from graphveil.planning.losses import rhos_beyond
+    from graphveil.statistics.statistic import statistic
+
+    counted, bound = statistic("high-out-degree", tau=2), HubBound(InOutBound(1, 5), (0, 1), False)
+    made = plan(counted, bound, epsilon=1, delta=DELTA, horizon=9, mechanism="gaussian",
+                pool_share="1/4")  # fmt: skip
+    # V² is 8 as promised, 18 with one in-hub more, and 13 with one out-hub more.
+    assert rhos_beyond(made, counted, bound)[1] == made.request.rho * Fraction(18, 8)

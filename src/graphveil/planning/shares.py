@@ -107,9 +107,6 @@ def best_plans(
     parts = _weights(plans, expected, weights)
     pairs = zip(plans, parts, strict=True)
     contenders = [Contender(part, _pure(each), _pooled(each, budget, risk)) for each, part in pairs]
-    for place, each in enumerate(contenders):
-        if each.alone is None and each.pooled is None:
-            raise ParameterError("plans", f"number {place + 1} cannot have another price")
     split = best_pool(budget, risk, contenders)
     lone = len(split.members) == 1  # whoever is alone in a pool has it all
     return tuple(

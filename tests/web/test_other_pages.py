@@ -18,6 +18,7 @@ from graphveil.steward.known_studies import KnownStudy, opened
 from graphveil.steward.publishing import Asked, publish
 from graphveil.steward.safekeeping import safekeeping
 from graphveil.steward.status import status
+from graphveil.study.place.witness import Standing
 from graphveil.web.site import Site
 from sites import Visitor, entered, running, served, small_study, text_of
 
@@ -78,7 +79,9 @@ def test_backups_are_reminded_of(visitor: Visitor, study: KnownStudy) -> None:
     assert safekeeping(study.folder).is_backed_up
 
 
-def test_a_restored_study_is_adopted(visitor: Visitor, study: KnownStudy, tmp_path: Path) -> None:
+def test_a_restored_study_that_lacks_a_release_is_not_adopted(
+    visitor: Visitor, study: KnownStudy, tmp_path: Path
+) -> None:
     publish(study.folder, Asked())
     shutil.copytree(study.folder, tmp_path / "backup")
     publish(study.folder, Asked())
@@ -86,10 +89,13 @@ def test_a_restored_study_is_adopted(visitor: Visitor, study: KnownStudy, tmp_pa
     path = f"/study/{copy.key}/safekeeping"
     page = text_of(visitor.get(path).text)
     assert "Behind what this machine has seen" in page
+    assert "can be adopted below, unless a release is missing in it" in page
     refused = visitor.post(f"{path}/adopt", at=path, reason="a broken disk").text
     assert "confirm that no other copy goes on" in refused
     said = visitor.done(visitor.post(f"{path}/adopt", at=path, reason="a disk", alone="yes"))
-    assert "The study is adopted" in said or "Nothing was changed" in said or "missing" in said
+    assert "this machine has seen releases of this study that this copy lacks" in said
+    assert "The study is adopted" not in said
+    assert status(copy.folder).standing is Standing.BEHIND
 
 
 def test_a_copy_on_a_new_machine_is_adopted(

@@ -98,6 +98,7 @@ def test_directed_and_undirected_files_together(study: Path, tmp_path: Path) -> 
     [
         (2, ("add", "*"), "at least one file"),
         (3, ("add", "*", "no-such-file.csv"), "no such file"),
+        (3, ("add", "*", "."), r"a folder, not a file. Name its files"),
         (2, ("add", "*", "README.md", "--format", "pairs"), "Did you mean 'pair'?"),
         (2, ("add", "*", "x.csv", "--withdraw"), "takes no files"),
         (7, ("publish", "*", "--step", "2003"), "the next step is 2002"),

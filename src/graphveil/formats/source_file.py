@@ -78,6 +78,12 @@ class SourceFile:
     @classmethod
     def found(cls, path: Path, name: str, options: ReadingOptions = DEFAULTS) -> SourceFile:
         """The file at a path, or a refusal."""
+        if path.is_dir():
+            raise InputError(
+                "this is a folder, not a file",
+                place=Place(str(path)),
+                hint="Name its files: one command takes several, such as FOLDER/*.csv.",
+            )
         if not path.is_file():
             raise InputError(
                 "there is no such file", place=Place(str(path)), hint="Check the path."

@@ -181,7 +181,44 @@ def document(path: Path, *rows: tuple[int, list[tuple[int, str]]]) -> Path:
     return path
 
 
+def record(kind: int, content: bytes = b"") -> bytes:
+    """One record of .xlsb: its kind and its length, seven bits to a byte, then its content."""
+    low = bytes([kind]) if kind < 128 else bytes([kind & 127 | 128, kind >> 7])
+    size = len(content)
+    return low + bytes([size & 127 | 128, size >> 7]) + content
+
+
+def wide(text: str) -> bytes:
+    return len(text).to_bytes(4, "little") + text.encode("utf-16-le")
+
+
+def binary_book(path: Path, cells: dict[tuple[int, int], str]) -> Path:
+    """The smallest .xlsb that has a sheet: cells by row and column, in order."""
+    sheet, last = record(129) + record(148, bytes(16)) + record(145), -1
+    for (row, column), text in cells.items():
+        if row != last:
+            sheet, last = sheet + record(0, row.to_bytes(4, "little") + bytes(13)), row
+        sheet += record(6, column.to_bytes(4, "little") + bytes(4) + wide(text))
+    book = record(131) + record(143) + record(156, bytes(8) + wide("rId1") + wide("Cases"))
+    kinds = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/workbook.bin", book + record(144) + record(132))
+        archive.writestr("xl/worksheets/sheet1.bin", sheet + record(146) + record(130))
+        archive.writestr(
+            "xl/_rels/workbook.bin.rels",
+            f'<Relationships><Relationship Id="rId1" Type="{kinds}"'
+            ' Target="worksheets/sheet1.bin"/></Relationships>',
+        )
+    return path
+
+
 HEADER = (1, [(1, "case_id"), (1, "onset")])
+TABLE = {(0, 0): "case_id", (0, 1): "onset", (1, 0): "a", (1, 1): "2014-03"}
+
+
+def test_a_binary_workbook_is_read(tmp_path: Path) -> None:
+    path = binary_book(tmp_path / "b.xlsb", TABLE)
+    assert read(path).records.nodes.frame.rows() == [("a", "2014-03")]
 
 
 def test_a_cell_in_the_far_corner_of_a_sheet_is_refused_and_ends_nothing(tmp_path: Path) -> None:
@@ -191,7 +228,8 @@ def test_a_cell_in_the_far_corner_of_a_sheet_is_refused_and_ends_nothing(tmp_pat
         sheet.write_row(0, 0, ["case_id", "onset"])
         sheet.write(1048575, 16383, "x")
     many = document(tmp_path / "b.ods", HEADER, (1_000_000, [(2, "a"), (10_000, "b")]))
-    for path in (tmp_path / "b.xlsx", many):
+    corner = binary_book(tmp_path / "b.xlsb", {**TABLE, (1048575, 16383): "x"})
+    for path in (tmp_path / "b.xlsx", many, corner):
         with pytest.raises(InputError, match="reaches so far") as refused:
             read(path)
         assert len(str(refused.value)) < 300
@@ -227,9 +265,10 @@ def test_how_far_cells_reach_is_seen_across_pieces(
     lines = [["case_id", "onset"], *([f"P{n}", "2014"] for n in range(300))]
     book = workbook(tmp_path / "b.xlsx", Cases=lines, Other=[["x"] * 70])
     sheet = document(tmp_path / "b.ods", HEADER, (40, [(3, ""), (4, "x")]), (2, [(1, "y")]))
+    far = binary_book(tmp_path / "b.xlsb", {**TABLE, (70, 8): "x", (300, 200): "y"})
     for piece in (2**20, 999, 64):
         monkeypatch.setattr(sheet_sizes, "_PIECE", piece)
-        for path, cells in ((book, 301 * 2), (sheet, 43 * 7)):
+        for path, cells in ((book, 301 * 2), (sheet, 43 * 7), (far, 301 * 201)):
             with zipfile.ZipFile(path) as archive:
                 assert sheet_sizes.cells_held(archive) == cells
 

@@ -3,14 +3,15 @@
 calamine holds a sheet as a rectangle, from its first cell to its last one, or ends the process
 where there is no memory for it. A small file can ask for far more than any machine has: by one cell
 in the far corner of a sheet, or, in OpenDocument, by a cell that is repeated. So cells are looked
-for first, in the text of the sheets, in bounded memory.
+for first, in the text of the sheets, or in the records of a binary one, in bounded memory.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import IO
+from collections.abc import Callable, Iterator
+from io import BufferedReader, RawIOBase
+from typing import IO, cast
 from zipfile import ZipFile
 
 _PIECE = 2**20  # bytes at a time
@@ -19,20 +20,26 @@ _NUMBERS = re.compile(rb"""r\s*=\s*["'][A-Za-z]{0,9}(\d{1,19})["']""")
 _OPENED = re.compile(rb"<table:(table|table-row|table-cell|covered-table-cell)[\s/>][^>]*")
 _REPEATED = re.compile(rb"""table:number-(?:rows|columns)-repeated\s*=\s*["'](\d{1,19})["']""")
 _FILLED = re.compile(rb"office:|calcext:|table:formula")
+_ROW, _CELLS = 0, range(2, 12)  # records of .xlsb: a row begins; cells that are filled
 
 
 def cells_held(archive: ZipFile) -> int:
-    """How many cells the largest sheet of an .xlsx or .ods would take, empty ones included."""
-    names = archive.namelist()
-    sheets = [n for n in names if n.startswith("xl/worksheets/") and n.endswith(".xml")]
+    """How many cells the largest sheet of a workbook would take, empty ones included."""
     most = 0
-    for name in sheets:
-        with archive.open(name) as file:
-            most = max(most, _excel_cells(file))
-    if "content.xml" in names:
-        with archive.open("content.xml") as file:
-            most = max(most, _document_cells(file))
+    for name in archive.namelist():
+        if cells := _counted_by(name):
+            with archive.open(name) as file:
+                most = max(most, cells(file))
     return most
+
+
+def _counted_by(name: str) -> Callable[[IO[bytes]], int] | None:
+    """How the cells of a member are counted, if it is a sheet: of .ods, .xlsx or .xlsb."""
+    if name == "content.xml":
+        return _document_cells
+    if not name.startswith("xl/worksheets/"):
+        return None
+    return {"xml": _excel_cells, "bin": _binary_cells}.get(name.rpartition(".")[2])
 
 
 def _excel_cells(file: IO[bytes]) -> int:
@@ -50,6 +57,37 @@ def _column(letters: bytes) -> int:
     for letter in letters.upper():
         found = 26 * found + letter - ord("A") + 1
     return found
+
+
+def _binary_cells(file: IO[bytes]) -> int:
+    """Rows times columns: a row says its number, and each cell of it says its column."""
+    row = rows = columns = 0
+    for kind, number in _records(file):
+        if kind == _ROW:
+            row = number + 1
+        elif kind in _CELLS:
+            rows, columns = max(rows, row), max(columns, number + 1)
+    return rows * columns
+
+
+def _records(file: IO[bytes]) -> Iterator[tuple[int, int]]:
+    """Records of a binary sheet: the kind of each, and the number that its content begins with."""
+    buffered = BufferedReader(cast(RawIOBase, file), _PIECE)
+    while (kind := _packed(buffered, 2)) is not None:
+        content = buffered.read(_packed(buffered, 4) or 0)
+        yield kind, int.from_bytes(content[:4], "little")
+
+
+def _packed(file: BufferedReader[RawIOBase], most: int) -> int | None:
+    """A number in at most so many bytes, seven bits in each; None where the file ends."""
+    number = None
+    for place in range(most):
+        if not (read := file.read(1)):
+            break
+        number = (number or 0) + ((read[0] & 127) << 7 * place)
+        if read[0] < 128:
+            break
+    return number
 
 
 def _document_cells(file: IO[bytes]) -> int:

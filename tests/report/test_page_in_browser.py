@@ -18,6 +18,10 @@ BOXES = (
     "svg.getBoundingClientRect(); return [box.width, box.height, "
     "svg.querySelectorAll('path, text').length, svg.getAttribute('aria-label')] })"
 )
+CUT_OFF = (
+    "[...document.querySelectorAll('.scroll')].map("
+    "each => [each.getAttribute('aria-label'), each.scrollWidth - each.clientWidth])"
+)
 OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
 
@@ -43,6 +47,14 @@ def test_the_page_renders_by_itself(page: Path, tmp_path: Path, width: int, dark
     assert overflow <= 0, "the page is wider than the window"
     assert paper == ("rgb(20, 24, 31)" if dark else "rgb(255, 255, 255)")
     assert (tmp_path / "page.png").stat().st_size > 20_000
+
+
+def test_tables_of_one_number_a_step_fit_a_desk(page: Path, tmp_path: Path) -> None:
+    """What is new stands in the last column: nobody looks for what is cut off."""
+    with opened_page(page.as_uri(), tmp_path / "profile", width=1280) as shown:
+        shown.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
+        over = dict(shown.evaluate(CUT_OFF))
+    assert [over[f"{name}, All releases"] for name in ("people", "links", "well-linked")] == [0] * 3
 
 
 def test_a_page_that_does_ask_would_be_caught(tmp_path: Path) -> None:

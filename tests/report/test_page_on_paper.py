@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pypdfium2
@@ -74,6 +75,21 @@ def test_the_short_edition_has_the_answers_and_few_pages(shown: tuple[PublicPart
         assert words in text
     assert "How this series is made" not in text
     assert left_alone(pages, page.evaluate(HEADINGS)) == []
+
+
+def test_no_sheet_is_printed_for_a_line_or_two(tmp_path: Path) -> None:
+    """However long the page is, its last section stays together with who published it."""
+    require_browser()
+    page = write(write_part(tmp_path, promise(), published(promise(), 2)))[-1]
+    with opened_page(page.as_uri(), tmp_path / "profile", width=1280) as shown:
+        shown.evaluate("document.getElementById('privacy').before(document.createElement('div'))")
+        for height in range(0, 1000, 50):
+            shown.evaluate(
+                f"document.getElementById('privacy').previousSibling.style.height = '{height}px'"
+            )
+            last = pages_of(shown)[-1]
+            assert "Check it yourself" in last
+            assert f"{promise().publisher}. Opened on" in " ".join(last)
 
 
 def test_everything_is_printed_for_whoever_asks(shown: tuple[PublicPart, Page]) -> None:

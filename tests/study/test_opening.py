@@ -11,12 +11,15 @@ from typing import Any, cast
 import pytest
 
 from graphveil.errors import BudgetError, ParameterError, StudyError
+from graphveil.factorisations.objectives import PLAIN
 from graphveil.noise.joint_laws import BoxNoise
 from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace
 from graphveil.planning.losses import losses_beyond
 from graphveil.planning.plan import Plan
+from graphveil.planning.planner import plan
 from graphveil.statistics.changes.sensitivity import PROOFS
 from graphveil.study import Promise, SeriesPromise
+from graphveil.study.course import opening
 from graphveil.study.course.opening import (
     noise_facts,
     open_series,
@@ -24,6 +27,7 @@ from graphveil.study.course.opening import (
     require_affordable,
     require_draft,
     require_new_name,
+    require_payable,
     require_room,
     series_plan,
 )
@@ -182,6 +186,28 @@ def test_after_the_last_step_no_series_is_opened() -> None:
     assert series_plan(known, known.series[0], 99).request.horizon == 7
 
 
+@pytest.mark.parametrize("objective", ["last", None])
+def test_a_series_keeps_the_error_small_that_was_asked_for(
+    monkeypatch: pytest.MonkeyPatch, objective: str | None
+) -> None:
+    given: dict[str, Any] = {}
+
+    def noting(*what: Any, **how: Any) -> Plan:
+        given.update(how)
+        return plan(*what, **how)
+
+    monkeypatch.setattr(opening, "plan", noting)
+    asked = with_series(EDGES | {"minimise": objective})
+    series_plan(asked, asked.series[0], 0)
+    assert given["minimise"] == (objective or PLAIN)
+
+
+def test_noise_of_the_only_release_is_tried_too() -> None:
+    asked = with_series(EDGES | {"epsilon": "1e-12", "horizon": 1}, calendar=OPEN_CALENDAR)
+    with pytest.raises(ParameterError, match="noise scale"):
+        series_plan(asked, asked.series[0], 0)
+
+
 @pytest.mark.parametrize("mechanism", ["sensdiff", "epochs"])
 def test_noise_that_cannot_be_drawn_is_refused_before_anything_is_opened(mechanism: str) -> None:
     calendar = OPEN_CALENDAR if mechanism == "epochs" else promise().calendar
@@ -222,6 +248,100 @@ def test_delta_is_charged_too() -> None:
         require_affordable(with_series(*spent, budget=budget))
     with pytest.raises(BudgetError, match=r"δ = 0\.1875: series 'edges' asks for 0, and 0 is left"):
         require_affordable(with_series(*noisy, EDGES, budget=budget))
+
+
+POOLED = {
+    "epsilon": "1",
+    "delta": "1e-6",
+    "justification": "an example",
+    "pool": {"epsilon": "3/4", "delta": "1e-6"},
+}
+SHARING = {"name": "shared", "statistic": "edges"}
+
+
+@pytest.mark.parametrize(
+    ("shares", "left"),
+    [
+        (["1/2", "1/2"], None),
+        (["3/4", "1/2"], "series 's1' asks for 0.5 of it, and 0.25 is left"),
+        (["1/2", "0.500001"], "series 's1' asks for 0.500001 of it, and 0.5 is left"),
+        (["3/4", "3/4", "1/8"], "series 's2' asks for 0.125 of it, and 0 is left"),
+    ],
+)
+def test_a_pool_can_be_shared_to_the_last_bit(shares: list[str], left: str | None) -> None:
+    series = [SHARING | {"name": f"s{n}", "pool": share} for n, share in enumerate(shares)]
+    asked = with_series(*series, budget=POOLED)
+    if left is None:
+        require_affordable(asked)
+    else:
+        with pytest.raises(BudgetError, match=f"more than all of the pool: {left}"):
+            require_affordable(asked)
+
+
+def test_where_a_pool_is_shared_too_far_a_series_of_its_own_is_told_that_it_has_none() -> None:
+    series = [SHARING | {"name": name, "pool": "3/4"} for name in ("s0", "s1")]
+    with pytest.raises(BudgetError, match="series 'edges' asks for 0 of it, and 0 is left"):
+        require_affordable(with_series(*series, EDGES, budget=POOLED))
+
+
+def test_a_pool_and_series_cost_no_more_than_the_budget() -> None:
+    shared = SHARING | {"pool": "1/2"}
+    require_affordable(with_series(EDGES, shared, budget=POOLED))
+    dear = EDGES | {"epsilon": "1/2"}
+    with pytest.raises(
+        BudgetError, match=r"series and the pool cost 0\.25 more than the study's ε"
+    ):
+        require_affordable(with_series(dear, shared, budget=POOLED))
+    with pytest.raises(BudgetError, match=r"'edges' asks for 0\.5, and 0\.25 is left"):
+        require_affordable(with_series(shared, dear, budget=POOLED))
+
+
+def test_going_on_costs_no_more_than_is_left() -> None:
+    asked = with_series(EDGES, EDGES | {"name": "b"}, EDGES | {"name": "a"})  # 1/4 is left
+    eighth = Fraction(1, 8)
+    require_payable(asked, {"b": eighth, "a": eighth}, {"a": eighth})
+    dear = {"b": Fraction(1, 4), "edges": eighth, "a": Fraction(1, 16)}
+    told = r"ε = 0\.4375 more, most of it for series 'b' \(0\.25\), and 0\.25 is left"
+    with pytest.raises(BudgetError, match=told):
+        require_payable(asked, dear, {})
+
+
+def test_nothing_is_paid_that_nothing_is_asked_for() -> None:
+    asked = with_series(EDGES, EDGES | {"name": "b"})
+    with pytest.raises(ParameterError, match="series 'b' needs none"):
+        require_payable(asked, {"edges": Fraction()}, {"b": Fraction(1)})
+    with pytest.raises(ParameterError, match=r"there is no series 'edgse'.*edges"):
+        require_payable(asked, {"edges": Fraction()}, {"edgse": Fraction(1)})
+
+
+def test_who_breaks_the_promise_of_a_pool_is_told_the_price_in_sums() -> None:
+    bound = {"degree": 4, "if_broken": "continue", "justification": "an example"}
+    fact = told(SHARING | {"pool": "1/2"}, budget=POOLED, bound=bound)
+    assert fact.beyond
+    assert all(each.rho is not None and each.rho > 0 for each in fact.beyond)
+    alone = told(EDGES, bound=bound)
+    assert alone.beyond
+    assert all(each.rho is None for each in alone.beyond)
+
+
+def test_a_plan_and_times_in_words_are_told() -> None:
+    fact = told(EDGES | {"parameters": {"window": 2}})
+    assert fact.spans == {"window": promise().calendar.last_steps(2)}
+    asked = with_series(EDGES | {"parameters": {"window": 2}})
+    assert fact.plan == series_plan(asked, asked.series[0], 0).to_dict()
+    assert told(EDGES).spans == {}
+
+
+@pytest.mark.parametrize("hubs", [2, 3])
+def test_hubs_that_nobody_can_be_linked_to_are_no_promise(hubs: int) -> None:
+    """Without in-hubs, nobody has more than two incoming links, those of out-hubs among them."""
+    bound = {"inward": 2, "outward": 2, "hubs": [0, hubs], "justification": "an example"}
+    asked = with_series(EDGES, directed=True, bound=bound)
+    if hubs == 2:
+        require_draft(asked)
+    else:
+        with pytest.raises(ParameterError, match="hubs"):
+            require_draft(asked)
 
 
 def test_a_draft_names_no_beginning() -> None:

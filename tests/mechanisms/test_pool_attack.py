@@ -150,6 +150,33 @@ def test_the_price_is_found_again_from_the_noise() -> None:
         assert made.mechanism.rho_of_noise(made.request, more.epochs) == 2 * found
 
 
+def test_the_dearest_epoch_is_the_price_of_all() -> None:
+    made = next(each for each in pooled() if each.mechanism.name == "gaussian")
+    assert isinstance(made.mechanism, GaussianMechanism)
+    dear = half_the_variance(made).epochs
+    found = made.mechanism.rho_of_noise(made.request, made.epochs)
+    for epochs in ((*made.epochs, *dear), (*dear, *made.epochs)):
+        assert made.mechanism.rho_of_noise(made.request, epochs) == 2 * found
+
+
+@pytest.mark.parametrize("share", [None, "1/4", 1])
+def test_who_is_projected_loses_what_was_promised_and_no_more(share: str | int | None) -> None:
+    made = plan(
+        "edges", 5, epsilon="1/3", delta=DELTA, horizon=6, projection=DegreeBound(3),
+        mechanism="gaussian-projection", pool_share=share,
+    )  # fmt: skip
+    assert isinstance(made.mechanism, GaussianMechanism)
+    larger = replace(made.request, projected_l1=99)
+    assert made.mechanism.rho_beyond(made.request, larger) == made.request.rho
+    assert made.request.rho == rho_of(Fraction(1, 3), DELTA) * Fraction(share or 1)
+    if share is None:  # ε as it was written, and not by way of ρ
+        assert made.mechanism.loss(made.request, larger) == Fraction(1, 3)
+    else:
+        loss = made.mechanism.loss(made.request, larger)
+        assert loss == epsilon_of(made.request.rho, DELTA)
+        assert loss != Fraction(1, 3)
+
+
 @pytest.mark.parametrize("count", [1, 3, 8])
 @pytest.mark.parametrize(("epsilon", "delta"), [("0.5", "1e-9"), ("2", "1e-6"), ("8", "1e-3")])
 def test_summed_rho_is_what_dp_accounting_composes(count: int, epsilon: str, delta: str) -> None:

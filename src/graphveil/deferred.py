@@ -6,9 +6,10 @@ Modules with compiled code import NumPy themselves, since the compiler has to se
 from __future__ import annotations
 
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["Deferred", "np"]
+__all__ = ["Deferred", "module_of", "np"]
 
 
 class Deferred:
@@ -20,9 +21,14 @@ class Deferred:
         self._name = name
 
     def __getattr__(self, attribute: str) -> Any:
-        module = import_module(self._name)
+        module = module_of(self)
         self.__dict__ = module.__dict__  # the next one is found at once
         return getattr(module, attribute)
+
+
+def module_of(deferred: Deferred) -> ModuleType:
+    """The module itself, for those who have to see it."""
+    return import_module(deferred._name)
 
 
 if TYPE_CHECKING:

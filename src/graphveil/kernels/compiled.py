@@ -14,6 +14,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
 
+from graphveil.deferred import Deferred, module_of
 from graphveil.kernels.cache import cache_of
 
 Arguments = ParamSpec("Arguments")
@@ -22,7 +23,7 @@ Result = TypeVar("Result")
 
 def kernel(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
     """Compile a function on arrays once per machine; threads may run it side by side."""
-    compiled: Any = numba.njit(nogil=True)(function)
+    compiled: Any = numba.njit(nogil=True)(_seeing_modules(function))
     cache = cache_of(function)
     if cache is not None:
         compiled._cache = cache  # what `cache=True` would set to numba's own
@@ -31,5 +32,18 @@ def kernel(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]
 
 def inlined(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
     """Compile a helper whose body is pasted into the kernels that call it."""
-    compiled: Callable[Arguments, Result] = numba.njit(inline="always")(function)
+    compiled: Callable[Arguments, Result] = numba.njit(inline="always")(_seeing_modules(function))
     return compiled
+
+
+def _seeing_modules(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """The function, in whose module nothing stands for another module any more.
+
+    Definitions of statistics are compiled by those who attack them; the compiler knows NumPy, but
+    not what imports it later.
+    """
+    names: dict[str, Any] = getattr(function, "__globals__", {})
+    for name, value in list(names.items()):
+        if isinstance(value, Deferred):
+            names[name] = module_of(value)
+    return function

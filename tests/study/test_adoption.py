@@ -15,8 +15,16 @@ from graphveil.graph.promises.bound import DegreeBound
 from graphveil.planning.plan import Plan
 from graphveil.planning.planner import plan
 from graphveil.statistics.statistic import statistic
-from graphveil.study import Study
-from graphveil.study.course.adoption import Renewal, admit, enter, renewals, require_reason
+from graphveil.study import SeriesPromise, Study
+from graphveil.study.course import adoption
+from graphveil.study.course.adoption import (
+    Renewal,
+    admit,
+    enter,
+    pool_again,
+    renewals,
+    require_reason,
+)
 from graphveil.study.place.machine import Machine, Mark, SeenRow
 from graphveil.study.place.witness import Lineage
 from graphveil.study.public.chain import canonical, digest
@@ -49,6 +57,27 @@ def test_another_copy_costs_as_much_again_and_twice_where_noise_is_resumed(
     """What was drawn before the copies parted is in both: docs/mechanisms.md#adoption."""
     before = planned(mechanism)
     assert Renewal("edges", releases, before, before).again == times * Fraction(1, 3)
+
+
+def pooled(epsilon: str) -> Renewal:
+    made = plan(
+        statistic("edges"),
+        DegreeBound(3),
+        epsilon=epsilon,
+        delta=Fraction(1, 10**6),
+        pool_share=Fraction(1, 2),
+        horizon=6,
+    )
+    return Renewal("edges", 2, made, made)
+
+
+def test_another_copy_costs_a_pool_once_more_for_all_its_series_together() -> None:
+    own, shared = planned("sensdiff"), pooled("1/4")
+    assert shared.again == Fraction()
+    alone = Renewal("edges", 2, own, own)
+    assert pool_again([alone]) == 0
+    assert pool_again([alone, shared, shared]) == Fraction(1, 4)
+    assert pool_again([shared, pooled("1/2"), shared]) == Fraction(1, 2)
 
 
 @pytest.mark.parametrize("length", [1, 2, 1000])
@@ -132,6 +161,9 @@ SERIES = [
 ]
 
 
+LATER = SeriesPromise(name="later", statistic="nodes", epsilon="1/8", mechanism="sensdiff")
+
+
 @pytest.fixture
 def study(tmp_path: Path) -> Study:
     return opened(tmp_path / "study", machine=Machine(tmp_path / "state"), series=SERIES)
@@ -143,6 +175,28 @@ def test_before_the_first_step_an_adoption_names_none(study: Study) -> None:
     assert [each.again for each in fact.series] == [Fraction(1, 4), Fraction(1, 2)]
     assert [each.releases for each in renewed] == [0, 0]
     assert dict(noted.stored) == dict(study.committed().kept)  # no noise was drawn yet
+
+
+def test_an_adoption_speaks_of_the_study_as_it_is_by_now(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study.publish(through=0)
+    study.open_series(LATER)
+    noted = Noted()
+    monkeypatch.setattr(
+        adoption, "label_of", lambda promise, step: f"{step}: {promise.series[-1].name}"
+    )
+    enter(cast(Transaction, noted), study.committed(), "the disk broke")
+    ((fact, _),) = noted.facts
+    assert fact.label == "0: later"
+    assert [each.series for each in fact.series] == ["edges", "degrees", "later"]
+
+
+def test_an_adoption_tells_what_it_can_cost_a_pool(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(adoption, "pool_again", lambda renewed: Fraction(len(renewed), 7))
+    assert adopted(study)[2].pool_again == Fraction(2, 7)
 
 
 def test_an_adoption_tells_what_follows_and_keeps_it(study: Study) -> None:
@@ -163,6 +217,21 @@ def test_an_adoption_tells_what_follows_and_keeps_it(study: Study) -> None:
         old, new = (json.loads(each.state) for each in (before.kept[name], stored))
         assert new["noise"] != old["noise"]
         assert new["step"] == old["step"] == 2
+
+
+def test_prices_are_paid_from_what_is_left_by_now(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = study.committed()
+    with pytest.raises(ParameterError, match="there is no series 'later'"):
+        renewals(found.ledger, found.kept, {"later": Fraction(1, 100)})
+    study.open_series(LATER)
+    found = study.committed()
+    asked: list[tuple[Any, ...]] = []
+    monkeypatch.setattr(adoption, "require_payable", lambda *given: asked.append(given))
+    renewals(found.ledger, found.kept)
+    assert asked == [(study.promise(), dict.fromkeys(("edges", "degrees", "later"), 0), {})]
+    assert study.promise().series[-1].name == "later"
 
 
 def test_a_step_that_was_sealed_and_not_told_stands_in_the_way(study: Study) -> None:

@@ -60,6 +60,13 @@ def test_a_code_is_made_once_and_is_nobody_elses(place: Machine, tmp_path: Path)
     assert place.folder.joinpath("machine").read_text() == code + "\n"
 
 
+def test_a_code_that_is_no_text_is_refused(place: Machine) -> None:
+    place.code()
+    place.folder.joinpath("machine").write_bytes(b"\xff\xfe")
+    with pytest.raises(StorageError, match="machine' cannot be read"):
+        place.known_code()
+
+
 def test_what_is_remembered_comes_back(place: Machine) -> None:
     assert place.marks(STUDY) == {}
     assert not place.folder.exists()

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Revision:
-    """One number as it was first published, and as it is estimated now."""
+class OneNumber:
+    """Which published number a row is about."""
 
     series: str = described("the name of the series")
     step: int = described("the number of the step, from 0 on")
@@ -38,6 +38,12 @@ class Revision:
         "which degree (number of links) the number is about",
         empty="if a release of the series is a single number",
     )
+
+
+@dataclass(frozen=True)
+class Revision(OneNumber):
+    """One number as it was first published, and as it is estimated now."""
+
     raw: int = described("the count plus noise, as first published; it never changes")
     processed: float = described("the same, adjusted by public facts when it was published")
     revised: float = described(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from graphveil.report.tables.columns import as_csv, described
-from graphveil.report.tables.revised import estimated, of_series
+from graphveil.report.tables.revised import OneNumber, estimated, of_series
 from graphveil.series.trend import smooth_trend
 
 if TYPE_CHECKING:
@@ -17,16 +17,9 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class TrendPoint:
+class TrendPoint(OneNumber):
     """One number as first published, as revised, and on a smooth curve."""
 
-    series: str = described("the name of the series")
-    step: int = described("the number of the step, from 0 on")
-    label: str = described("the public name of the step, such as 2020 or 2020-03")
-    degree: int | None = described(
-        "which degree (number of links) the number is about",
-        empty="if a release of the series is a single number",
-    )
     raw: int = described("the count plus noise, as first published")
     revised: float = described("what all numbers published so far say of it")
     trend: float = described("the smooth trend: the same if growth changes little between steps")

@@ -9,9 +9,9 @@ from graphveil.planning.usefulness import DROWNING, SMALL
 from graphveil.rendering import RENDERERS
 from graphveil.steward.beforehand.plots.plan_plot import (
     COLOURS,
-    HEIGHT,
     WIDTH,
     apart,
+    dressed,
     round_ticks,
     with_air,
 )
@@ -55,7 +55,7 @@ def chart(found: Budgets) -> altair.LayerChart:
     encoded = alt.LayerChart(layer=layers).encode(
         x=_budget_axis(budgets[0], budgets[-1]), y=_error_axis(found, low, high)
     )
-    return _dressed(encoded, found)
+    return dressed(encoded, f"Predicted error by budget: {found.title}", found.how)
 
 
 def _lines(found: Budgets) -> dict[str, list[dict[str, Any]]]:
@@ -124,28 +124,3 @@ def _error_axis(found: Budgets, low: float, high: float) -> altair.Y:
             gridColor="#e6e6e6",
         ),
     )
-
-
-def _dressed(layers: altair.LayerChart, found: Budgets) -> altair.LayerChart:
-    """The chart with its title, size and fonts."""
-    import altair as alt
-
-    title = alt.TitleParams(
-        f"Predicted error by budget: {found.title}",
-        subtitle=found.how,
-        anchor="start",
-        fontSize=15,
-        subtitleFontSize=12,
-        subtitleColor="#444444",
-        offset=14,
-    )
-    dressed: altair.LayerChart = layers.properties(
-        width=WIDTH, height=HEIGHT, title=title, background="white"
-    ).configure(
-        padding={"left": 12, "right": 16, "top": 12, "bottom": 12},
-        view=alt.ViewConfig(stroke=None),
-        axis=alt.AxisConfig(
-            labelFontSize=12, titleFontSize=12, titleFontWeight="normal", titlePadding=10
-        ),
-    )
-    return dressed

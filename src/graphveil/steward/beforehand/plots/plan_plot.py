@@ -62,7 +62,12 @@ def chart(prospects: Sequence[Prospect], chosen: Plan) -> altair.LayerChart:
         color=_colours([name for name, _ in lines]),
         text="mechanism:N",
     )
-    return _dressed(layers, chosen)
+    return dressed(
+        layers,
+        f"Predicted error: {chosen.subject}",
+        f"{chosen.budget} for the whole series; the thick line is the choice",
+        chosen.describe(),
+    )
 
 
 def _layer(values: list[dict[str, Any]], mark: altair.MarkDef) -> altair.Chart:
@@ -100,21 +105,24 @@ def _colours(names: list[str]) -> altair.Color:
     return alt.Color("mechanism:N", scale=alt.Scale(domain=names, range=shades), legend=None)
 
 
-def _dressed(layers: altair.LayerChart, chosen: Plan) -> altair.LayerChart:
-    """The chart with its title, size and fonts."""
+def dressed(
+    layers: altair.LayerChart, title: str, subtitle: str, description: str | None = None
+) -> altair.LayerChart:
+    """A chart of predictions with its title, size and fonts."""
     import altair as alt
 
-    title = alt.TitleParams(
-        f"Predicted error: {chosen.subject}",
-        subtitle=f"{chosen.budget} for the whole series; the thick line is the choice",
+    above = alt.TitleParams(
+        title,
+        subtitle=subtitle,
         anchor="start",
         fontSize=15,
         subtitleFontSize=12,
         subtitleColor="#444444",
         offset=14,
     )
-    dressed: altair.LayerChart = layers.properties(
-        width=WIDTH, height=HEIGHT, title=title, description=chosen.describe(), background="white"
+    told = {"description": description} if description else {}
+    found: altair.LayerChart = layers.properties(
+        width=WIDTH, height=HEIGHT, title=above, background="white", **told
     ).configure(
         padding={"left": 12, "right": 16, "top": 12, "bottom": 12},
         view=alt.ViewConfig(stroke=None),
@@ -122,7 +130,7 @@ def _dressed(layers: altair.LayerChart, chosen: Plan) -> altair.LayerChart:
             labelFontSize=12, titleFontSize=12, titleFontWeight="normal", titlePadding=10
         ),
     )
-    return dressed
+    return found
 
 
 def _lines(prospects: Sequence[Prospect], chosen: Plan) -> list[tuple[str, tuple[float, ...]]]:

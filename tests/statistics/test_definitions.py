@@ -182,3 +182,12 @@ def test_sensitivities_need_no_heavy_library() -> None:
     )
     ran = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == ""
+
+
+def test_definitions_are_compiled_in_a_process_that_has_compiled_nothing() -> None:
+    alone = (
+        "from graphveil.statistics.statistic import statistic\n"
+        "from graphveil.testing.attacks.distances import compiled\n"
+        "compiled(statistic('components').definition)"
+    )
+    subprocess.run([sys.executable, "-c", alone], check=True)

@@ -23,7 +23,7 @@ Result = TypeVar("Result")
 
 def kernel(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
     """Compile a function on arrays once per machine; threads may run it side by side."""
-    compiled: Any = numba.njit(nogil=True)(_seeing_modules(function))
+    compiled: Any = numba.njit(nogil=True)(seeing_modules(function))
     cache = cache_of(function)
     if cache is not None:
         compiled._cache = cache  # what `cache=True` would set to numba's own
@@ -32,11 +32,11 @@ def kernel(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]
 
 def inlined(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
     """Compile a helper whose body is pasted into the kernels that call it."""
-    compiled: Callable[Arguments, Result] = numba.njit(inline="always")(_seeing_modules(function))
+    compiled: Callable[Arguments, Result] = numba.njit(inline="always")(seeing_modules(function))
     return compiled
 
 
-def _seeing_modules(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+def seeing_modules(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
     """The function, in whose module nothing stands for another module any more.
 
     Definitions of statistics are compiled by those who attack them; the compiler knows NumPy, but

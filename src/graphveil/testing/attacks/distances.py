@@ -15,7 +15,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from graphveil.kernels.compiled import kernel
+from graphveil.kernels.compiled import kernel, seeing_modules
 from graphveil.testing.pairs import NEVER, Definition, Schedule
 
 Mask: TypeAlias = NDArray[np.uint8]
@@ -38,7 +38,7 @@ def compiled(definition: Definition) -> Definition:
 
     It is never cached on disk: an attack must see the definition as it stands now.
     """
-    return cast(Definition, numba.cfunc(_SIGNATURE)(definition))
+    return cast(Definition, numba.cfunc(_SIGNATURE)(seeing_modules(definition)))
 
 
 class Desk(NamedTuple):

@@ -193,3 +193,5 @@ def test_a_plan_of_unknown_length_is_judged_by_one_of_its_epochs() -> None:
 def test_a_loss_is_told_in_millionths_and_rounded_up() -> None:
     assert told_of_pool(Fraction(1, 3)) == "the noise of the pool costs ε = 0.333334 together"
     assert told_of_pool(Fraction(1, 2)) == "the noise of the pool costs ε = 0.5 together"
+    above_one = Fraction(12_000_001, 10**7)
+    assert told_of_pool(above_one) == "the noise of the pool costs ε = 1.200001 together"

@@ -13,10 +13,13 @@ from math import ceil
 
 from graphveil.errors import IntegrityError
 from graphveil.mechanisms.gaussian_mechanism import GaussianMechanism
+from graphveil.noise.exact_numbers import as_text
 from graphveil.noise.zcdp import epsilon_of
 from graphveil.study.promise import Promise
 from graphveil.study.public.history import PublishedSeries
 from graphveil.study.public.told_plans import told_plan
+
+MILLION = 10**6
 
 
 def require_enough_noise(promise: Promise, series: Iterable[PublishedSeries]) -> Fraction:
@@ -42,7 +45,8 @@ def require_enough_noise(promise: Promise, series: Iterable[PublishedSeries]) ->
 
 def told_of_pool(loss: Fraction) -> str:
     """What was found, in words; rounded up."""
-    return f"the noise of the pool costs ε = {ceil(loss * 10**6) / 10**6:.6g} together"
+    rounded = Fraction(ceil(loss * MILLION), MILLION)
+    return f"the noise of the pool costs ε = {as_text(rounded)} together"
 
 
 def _rho(series: PublishedSeries) -> Fraction | None:

@@ -33,7 +33,7 @@ TEXT = """\
 
 {decade:,} days, {people} people a day, {series} series, no page. Each command is a process of its
 own, so about a second and a half of each is starting Python and its libraries. Seconds of one
-core, and on the clock in brackets: the machine was busy with other work. Written by
+core, and on the clock in brackets. Written by
 `python benchmarks/study_steps.py`.
 
 | | time | target |

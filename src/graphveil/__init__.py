@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from graphveil.statistics.changes.pattern_shape import Pattern
     from graphveil.statistics.changes.sensitivity import Sensitivity
     from graphveil.statistics.statistic import Statistic, registered, statistic
-    from graphveil.study.promise import Promise, SeriesPromise
+    from graphveil.study.promise.promise import Promise
+    from graphveil.study.promise.series import SeriesPromise
     from graphveil.workbench.study import Study
 
 _HOMES = {
@@ -72,7 +73,8 @@ _HOMES = {
     "graphveil.statistics.changes.pattern_shape": ("Pattern",),
     "graphveil.statistics.changes.sensitivity": ("Sensitivity",),
     "graphveil.statistics.statistic": ("Statistic", "registered", "statistic"),
-    "graphveil.study.promise": ("Promise", "SeriesPromise"),
+    "graphveil.study.promise.promise": ("Promise",),
+    "graphveil.study.promise.series": ("SeriesPromise",),
     "graphveil.workbench.study": ("Study",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

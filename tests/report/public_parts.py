@@ -10,7 +10,7 @@ from typing import Any
 
 from graphveil.statistics.changes.hubs import sensitivity_under
 from graphveil.study.course.opening import series_plan
-from graphveil.study.promise import Promise
+from graphveil.study.promise.promise import Promise
 from graphveil.study.public.chain import PublicRow, as_text
 
 DEGREE = 12

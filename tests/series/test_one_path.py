@@ -30,7 +30,8 @@ from graphveil.series.state import SeriesState, start
 from graphveil.series.terms import SeriesTerms
 from graphveil.statistics.statistic import statistic
 from graphveil.study import Study
-from graphveil.study.promise import Promise, SeriesPromise
+from graphveil.study.promise.promise import Promise
+from graphveil.study.promise.series import SeriesPromise
 from graphveil.study.public.facts import DIGITS, ReleaseMade
 from small_sequences import growths
 from studies import people, promise

@@ -20,7 +20,7 @@ from graphveil.study import Promise, Study
 from graphveil.study.course.extension import Further
 from graphveil.study.course.opening import require_affordable, series_plan
 from graphveil.study.place.machine import Machine
-from graphveil.study.promise import SeriesPromise
+from graphveil.study.promise.series import SeriesPromise
 from graphveil.study.public.facts import Announcement
 from graphveil.study.public.gaussian_prices import require_enough_noise
 from graphveil.study.public.history import History

@@ -14,7 +14,7 @@ from graphveil.steward.reporting import write_report
 from graphveil.study import Study
 from graphveil.study.course.extension import Further
 from graphveil.study.course.opening import series_plan
-from graphveil.study.promise import SeriesPromise
+from graphveil.study.promise.series import SeriesPromise
 from graphveil.study.public.public_part import PublicPart
 from graphveil.study.verification import verify
 from studies import YEARS, StillNoise, freeze_noise, opened, promise

@@ -11,7 +11,8 @@ import pytest
 from graphveil.errors import IntegrityError
 from graphveil.mechanisms.gaussian_mechanism import GaussianMechanism
 from graphveil.noise.zcdp import epsilon_of
-from graphveil.study.promise import Pool, Promise
+from graphveil.study.promise.budget import Pool
+from graphveil.study.promise.promise import Promise
 from graphveil.study.public.gaussian_prices import require_enough_noise, told_of_pool
 from graphveil.study.public.history import History, PublishedSeries
 from graphveil.study.public.told_plans import told_plan

@@ -113,7 +113,7 @@ def checks(folder: Path, engine: EngineChoice = HERE) -> Iterator[Check]:
 
 def _consistency(public: Path, part: PublicPart) -> str:
     """The study file may be of the time before the newest series."""
-    from graphveil.study.promise import Promise
+    from graphveil.study.promise.promise import Promise
     from graphveil.study.public.gaussian_prices import require_enough_noise, told_of_pool
     from graphveil.study.public.public_part import STUDY, text_of
     from graphveil.study.verification import Unfinished

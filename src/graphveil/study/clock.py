@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from graphveil.errors import StudyError
 
 if TYPE_CHECKING:
-    from graphveil.study.promise import Promise
+    from graphveil.study.promise.promise import Promise
 
 
 def label_of(promise: Promise, step: int) -> str:

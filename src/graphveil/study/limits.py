@@ -11,7 +11,8 @@ import unicodedata
 from collections.abc import Iterator
 
 from graphveil.errors import StudyError
-from graphveil.study.promise import Promise, SeriesPromise
+from graphveil.study.promise.promise import Promise
+from graphveil.study.promise.series import SeriesPromise
 
 LONGEST_NAME = 64  # of a series: files are called after it, with endings
 LONGEST_LINE = 200  # of a title, a population, a publisher

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from graphveil.calendar.calendar import Calendar
     from graphveil.engines import Engine
     from graphveil.graph.sequence import GraphSequence
-    from graphveil.study.promise import Promise
+    from graphveil.study.promise.promise import Promise
     from graphveil.study.storage.folder import Folder
 
 

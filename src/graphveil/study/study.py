@@ -24,7 +24,8 @@ from graphveil.study.course.prices import NO_PRICES, Prices
 from graphveil.study.ledger import NOTHING_SAID, Ledger, LedgerRow, ReadAs
 from graphveil.study.place import witness
 from graphveil.study.place.machine import Machine, require_code
-from graphveil.study.promise import Promise, SeriesPromise
+from graphveil.study.promise.promise import Promise
+from graphveil.study.promise.series import SeriesPromise
 from graphveil.study.public.announcing import announce, told
 from graphveil.study.public.facts import Event
 from graphveil.study.public.public_part import text_of

@@ -21,7 +21,7 @@ from graphveil.series.counting import count_series, difference_at
 from graphveil.study import publishing
 from graphveil.study.ledger import Ledger, LedgerRow
 from graphveil.study.place.witness import Standing
-from graphveil.study.promise import Promise
+from graphveil.study.promise.promise import Promise
 from graphveil.study.public import chain
 from graphveil.study.public.announcing import Told, require_agreeing_file, require_newest, told
 from graphveil.study.public.chain import canonical, digest, require_form

@@ -11,7 +11,7 @@ from graphveil.noise.exact_numbers import Exact, as_text, exact
 from graphveil.planning.planner import AUTO
 from graphveil.steward.beforehand.series_syntax import EXAMPLES, series_data
 from graphveil.steward.beforehand.wishes import SeriesWish
-from graphveil.study.promise import SeriesPromise
+from graphveil.study.promise.series import SeriesPromise
 
 if TYPE_CHECKING:
     from graphveil.calendar.calendar import Calendar

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from graphveil.steward.series import Opening
     from graphveil.steward.status import Status
     from graphveil.steward.verifying import Verification
-    from graphveil.study.promise import Promise
+    from graphveil.study.promise.promise import Promise
     from graphveil.study.public.history import PublishedSeries
     from graphveil.workbench.plain_values import SeriesGiven
 

@@ -11,7 +11,7 @@ from graphveil.noise.exact_numbers import as_text
 from graphveil.report.wording import counted_things, percent
 from graphveil.steward import public_folder
 from graphveil.steward.status import PoolStatus
-from graphveil.study.promise import Promise
+from graphveil.study.promise.promise import Promise
 from graphveil.study.public.history import PublishedSeries
 from graphveil.study.public.public_part import LEDGER, STUDY, PublicPart, text_of
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from graphveil.steward.beforehand.outlook import Outlook
     from graphveil.steward.beforehand.wishes import SeriesWish
     from graphveil.study import Promise, SeriesPromise
-    from graphveil.study.promise import Pool
+    from graphveil.study.promise.budget import Pool
 
 A_FIFTH = Fraction(1, 5)  # by which shares are changed to show what that would do
 
@@ -76,7 +76,7 @@ def _prices(
 
 def _pool(epsilon: Fraction, delta: Fraction) -> Pool:
     from graphveil.noise.exact_numbers import as_text
-    from graphveil.study.promise import Pool
+    from graphveil.study.promise.budget import Pool
 
     return Pool(epsilon=as_text(epsilon), delta=as_text(delta))
 

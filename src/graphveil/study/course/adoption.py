@@ -24,7 +24,7 @@ from graphveil.study.course.replanned import Replanned
 from graphveil.study.ledger import Ledger
 from graphveil.study.place.machine import Machine
 from graphveil.study.place.witness import Lineage
-from graphveil.study.promise import Promise
+from graphveil.study.promise.promise import Promise
 from graphveil.study.public.chain import canonical, digest
 from graphveil.study.public.facts import RenewedSeries, Software, StudyAdopted
 from graphveil.study.storage.keeping import plan_of, state_of

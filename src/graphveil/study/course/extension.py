@@ -21,7 +21,7 @@ from graphveil.study.course.opening import require_payable
 from graphveil.study.course.prices import Prices
 from graphveil.study.course.replanned import Replanned
 from graphveil.study.ledger import Ledger
-from graphveil.study.promise import Promise
+from graphveil.study.promise.promise import Promise
 from graphveil.study.public.chain import canonical, digest
 from graphveil.study.public.facts import ExtendedSeries, Software, StudyExtended
 from graphveil.study.storage.keeping import plan_of

@@ -9,7 +9,8 @@ from graphveil.study.clock import label_of
 from graphveil.study.course import opening
 from graphveil.study.ledger import Ledger
 from graphveil.study.limits import require_series_limits
-from graphveil.study.promise import Promise, SeriesPromise
+from graphveil.study.promise.promise import Promise
+from graphveil.study.promise.series import SeriesPromise
 
 
 @dataclass(frozen=True)

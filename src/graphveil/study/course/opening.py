@@ -23,7 +23,8 @@ from graphveil.statistics.statistic import registered
 from graphveil.study.course.prices import Prices
 from graphveil.study.ledger import Ledger
 from graphveil.study.limits import require_limits
-from graphveil.study.promise import Promise, SeriesPromise
+from graphveil.study.promise.promise import Promise
+from graphveil.study.promise.series import SeriesPromise
 from graphveil.study.public.chain import canonical, digest
 from graphveil.study.public.facts import (
     AFTER_PROJECTION,

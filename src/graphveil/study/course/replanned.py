@@ -8,7 +8,7 @@ from typing import Any
 
 from graphveil.planning.plan import Plan
 from graphveil.study.course.opening import loss_facts, noise_facts
-from graphveil.study.promise import Promise
+from graphveil.study.promise.promise import Promise
 from graphveil.study.public.facts import DIGITS
 
 

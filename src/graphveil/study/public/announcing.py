@@ -7,7 +7,7 @@ from functools import cached_property
 
 from graphveil.errors import IntegrityError
 from graphveil.study.ledger import Ledger
-from graphveil.study.promise import Promise
+from graphveil.study.promise.promise import Promise
 from graphveil.study.public.chain import PublicRow, read_rows
 from graphveil.study.public.public_part import require_agreement, text_of
 from graphveil.study.public.shown import Shown

@@ -13,7 +13,7 @@ from graphveil import __version__
 from graphveil.errors import IntegrityError
 from graphveil.noise.exact_numbers import as_text
 from graphveil.planning.usefulness import Judgement
-from graphveil.study.promise import SeriesPromise
+from graphveil.study.promise.series import SeriesPromise
 
 AFTER_PROJECTION = "after-projection"  # the heading of what is proved for every network
 EVERY_NETWORK = "nothing: it holds for every network"

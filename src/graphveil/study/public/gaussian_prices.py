@@ -15,7 +15,7 @@ from graphveil.errors import IntegrityError
 from graphveil.mechanisms.gaussian_mechanism import GaussianMechanism
 from graphveil.noise.exact_numbers import as_text
 from graphveil.noise.zcdp import epsilon_of
-from graphveil.study.promise import Promise
+from graphveil.study.promise.promise import Promise
 from graphveil.study.public.history import PublishedSeries
 from graphveil.study.public.told_plans import told_plan
 

@@ -13,7 +13,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from graphveil.errors import IntegrityError, StorageError, StudyError
-from graphveil.study.promise import Promise
+from graphveil.study.promise.promise import Promise
 from graphveil.study.public import chain
 from graphveil.study.public.chain import PublicRow
 from graphveil.study.public.facts import StepSealed

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from graphveil.engines import Engine
     from graphveil.graph.intake.records import Records
-    from graphveil.study.promise import Promise
+    from graphveil.study.promise.promise import Promise
     from graphveil.study.storage.folder import Folder
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from graphveil.engines import Engine
     from graphveil.graph.degrees import FinalDegrees
     from graphveil.graph.sequence import GraphSequence
-    from graphveil.study.promise import Promise
+    from graphveil.study.promise.promise import Promise
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,7 +29,7 @@ from graphveil.study.records.private_tables import read_table, read_tables
 if TYPE_CHECKING:
     import polars as pl
 
-    from graphveil.study.promise import Promise
+    from graphveil.study.promise.promise import Promise
 
 FEW = 64  # segments are read one by one, so that nothing of a large graph is copied
 AT_ONCE = 64

@@ -11,23 +11,25 @@ import datetime as dt
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from itertools import islice, pairwise
+from itertools import pairwise
 from numbers import Integral
 from typing import TYPE_CHECKING
 
+from graphveil.calendar.beginnings import (
+    default_start,
+    earliest_count,
+    earliest_number_or_day,
+    first_days,
+)
+from graphveil.calendar.cut_points import listed_cuts, read_point, read_points, width_of
+from graphveil.calendar.flaws import UNIT_NAMES, explanation
 from graphveil.calendar.one_time import count_of, written
 from graphveil.calendar.periods import with_days
+from graphveil.calendar.step_columns import BAD_STEP, NO_STEP, StepColumn, Trouble
 from graphveil.calendar.time_columns import as_series
 from graphveil.calendar.time_text import Integers
-from graphveil.calendar.times import (
-    LAST_DAY,
-    TimeReading,
-    read_as_written,
-    read_blocks,
-    read_one,
-    refined,
-)
-from graphveil.calendar.units import DAY, LAST_YEAR, Flaw, Unit
+from graphveil.calendar.times import LAST_DAY, TimeReading, read_blocks
+from graphveil.calendar.units import DAY, LAST_YEAR, MOST_STEPS, Flaw, Unit
 from graphveil.deferred import np
 from graphveil.errors import InputError, ParameterError
 
@@ -37,50 +39,8 @@ if TYPE_CHECKING:
 
     from graphveil.calendar.time_columns import TimeColumn
 
-NO_STEP = -1  # stands in a step column where the time is missing
-BAD_STEP = -2  # stands there where the time has no step
-MOST_STEPS = 2**20  # tables per step stay small even if one row lies far in the future
-LONGEST = 2**62  # units in a step
-
 NAMED = {"year": (Unit.YEAR, 1), "quarter": (Unit.MONTH, 3), "month": (Unit.MONTH, 1)}
 NAMED |= {"week": (Unit.DAY, 7), "day": (Unit.DAY, 1)}
-UNIT_NAMES = {Unit.NUMBER: "number", Unit.YEAR: "year", Unit.MONTH: "month"}
-UNIT_NAMES |= {Unit.DAY: "day", Unit.TIME: "day"}
-EXAMPLES = {Unit.YEAR: "1996", Unit.MONTH: "1996-03", Unit.DAY: "1996-03-17"}
-EXAMPLES |= {Unit.TIME: "1996-03-17T09:30:00Z", Unit.NUMBER: "12"}
-
-
-@dataclass(frozen=True, eq=False)
-class Trouble:
-    """All rows (from 0) that a calendar cannot place for one reason, why, and how to fix it."""
-
-    rows: NDArray[np.int64]
-    flaw: Flaw
-    what: str
-    hint: str
-
-
-@dataclass(frozen=True, eq=False)
-class StepColumn:
-    """The steps of a column of times.
-
-    Attributes:
-        steps: (rows,) the step; NO_STEP where the time is missing, BAD_STEP in trouble.
-        missing_count: how many rows have no time: null, NaN or blank.
-        folded: how many rows lie before the first cut, and so count into step 0.
-        trouble: what is wrong with the first row whose time has no step, if there is one, and
-            with how many others.
-    """
-
-    steps: NDArray[np.int32]
-    missing_count: int
-    folded: int
-    trouble: Trouble | None
-
-    @property
-    def missing(self) -> NDArray[np.bool_]:
-        """(rows,) whether the row has no time."""
-        return np.equal(self.steps, NO_STEP)
 
 
 @dataclass(frozen=True)
@@ -141,8 +101,8 @@ class Calendar:
             first: where step 0 begins.
             last: any time in the last step; without it the calendar is open.
         """
-        unit, (start,) = _points("first", [first])
-        width = _width("n", n) * (DAY if unit == Unit.TIME else 1)
+        unit, (start,) = read_points("first", [first])
+        width = width_of("n", n) * (DAY if unit == Unit.TIME else 1)
         return cls._from(unit, start, width, last)
 
     @classmethod
@@ -153,8 +113,8 @@ class Calendar:
             cuts: whole numbers, or dates and timestamps; strictly ascending, at least one.
             end: where the last step ends (itself in no step); without it, never.
         """
-        given = _listed(cuts)
-        unit, points = _points("cuts", given if end is None else [*given, end])
+        given = listed_cuts(cuts)
+        unit, points = read_points("cuts", given if end is None else [*given, end])
         if any(later <= earlier for earlier, later in pairwise(points)):
             raise ParameterError("cuts", "must be strictly ascending, with the end after them")
         return cls(unit, points[: len(given)], end=None if end is None else points[-1])
@@ -172,26 +132,26 @@ class Calendar:
             every: "year", "quarter", "month", "week", "day", or how many units a step has (days
                 for dates). Quarters begin in January, April, July and October.
         """
-        column = _first_days(as_series(times))
+        column = first_days(as_series(times))
         if isinstance(every, str) and every in NAMED:
             unit, width = NAMED[every]
-            earliest = _earliest(column, unit)
+            earliest = earliest_count(column, unit)
             if unit == Unit.MONTH and earliest is not None:
                 earliest -= earliest % width
         else:
-            width = _width("every", every, f"{', '.join(map(repr, NAMED))} or ")
-            unit, earliest = _earliest_number_or_day(column)
-        return cls(unit, (_default_start(unit) if earliest is None else earliest,), width)
+            width = width_of("every", every, f"{', '.join(map(repr, NAMED))} or ")
+            unit, earliest = earliest_number_or_day(column)
+        return cls(unit, (default_start(unit) if earliest is None else earliest,), width)
 
     @classmethod
     def _even(cls, width: int, unit: Unit, first: object, last: object) -> Calendar:
-        return cls._from(unit, _point("first", first, unit), width, last)
+        return cls._from(unit, read_point("first", first, unit), width, last)
 
     @classmethod
     def _from(cls, unit: Unit, start: int, width: int, last: object) -> Calendar:
         if last is None:
             return cls(unit, (start,), width)
-        last_step = (_point("last", last, unit) - start) // width
+        last_step = (read_point("last", last, unit) - start) // width
         if not 0 <= last_step < MOST_STEPS:
             raise ParameterError("last", f"must lie in one of the first {MOST_STEPS} steps")
         return cls(unit, (start,), width, start + (last_step + 1) * width)
@@ -352,11 +312,11 @@ class Calendar:
             ParameterError: If keys are missing or unknown, or a value is not allowed.
         """
         if set(data) == {"cuts", "end"}:
-            return cls.cuts(_listed(data["cuts"]), data["end"])
+            return cls.cuts(listed_cuts(data["cuts"]), data["end"])
         if set(data) != {"every", "unit", "first", "last"}:
             wanted = "'cuts' and 'end', or 'every', 'unit', 'first' and 'last'"
             raise ParameterError("calendar", f"must have exactly the keys {wanted}")
-        calendar = cls.every(_width("every", data["every"]), data["first"], data["last"])
+        calendar = cls.every(width_of("every", data["every"]), data["first"], data["last"])
         if data["unit"] != UNIT_NAMES[calendar.unit]:
             meant = UNIT_NAMES[calendar.unit]
             raise ParameterError("unit", f"must be '{meant}', as 'first' is written as one")
@@ -364,33 +324,10 @@ class Calendar:
 
     def explain(self, flaw: Flaw) -> tuple[str, str]:
         """What a flaw means under this calendar, and how to fix it."""
-        write = f"Write it as {EXAMPLES[self.unit]}"
-        unit = "time of day" if self.unit == Unit.TIME else UNIT_NAMES[self.unit]
-        dated = self.unit != Unit.NUMBER
-        needs = f"the calendar needs {'dates' if dated else 'plain numbers'}"
-        span = f"the years 1 to {LAST_YEAR}" if dated else "64 bits"
-        return {
-            Flaw.NONE: ("nothing is wrong", ""),
-            Flaw.MISSING: ("the time is missing", f"{write}."),
-            Flaw.UNREADABLE: ("the time cannot be read", f"{write}."),
-            Flaw.WRONG_KIND: (
-                f"the time is a {'plain number' if dated else 'date'}, but {needs}",
-                f"{write}, or choose another calendar.",
-            ),
-            Flaw.TOO_COARSE: (
-                f"the time is too coarse: the calendar needs at least the {unit}",
-                f"{write}, or choose longer steps.",
-            ),
-            Flaw.OUT_OF_RANGE: (f"the time lies outside {span}", f"{write}."),
-            Flaw.AFTER_END: (
-                f"the time lies after the end of the calendar ({self.describe()})",
-                "Correct it, or choose a calendar that lasts longer.",
-            ),
-            Flaw.TOO_FAR: (
-                f"the time lies more than {MOST_STEPS} steps after the first cut",
-                "Correct it, or choose longer steps.",
-            ),
-        }[flaw]
+        if flaw == Flaw.AFTER_END:
+            what = f"the time lies after the end of the calendar ({self.describe()})"
+            return what, "Correct it, or choose a calendar that lasts longer."
+        return explanation(flaw, self.unit)
 
     def _first_trouble(self, troubled: list[tuple[int, NDArray[np.uint8]]]) -> Trouble | None:
         """The first flaw of blocks that have some, each with its first row."""
@@ -444,75 +381,8 @@ def _with_flaw(flaws: NDArray[np.uint8], where: NDArray[np.bool_], flaw: Flaw) -
     return np.where(where & (flaws == Flaw.NONE), np.uint8(flaw), flaws)
 
 
-def _width(parameter: str, n: object, otherwise: str = "") -> int:
-    if isinstance(n, bool) or not isinstance(n, Integral) or not 1 <= int(n) <= LONGEST:
-        wanted = f"{otherwise}a whole number from 1 to {LONGEST}"
-        raise ParameterError(parameter, f"must be {wanted}, not {n!r}")
-    return int(n)
-
-
-def _listed(cuts: object) -> list[object]:
-    """The cuts as a list that is neither empty nor endless."""
-    if isinstance(cuts, str | bytes) or not isinstance(cuts, Iterable):
-        raise ParameterError("cuts", "must be a list of times")
-    listed = list(islice(cuts, MOST_STEPS + 1))
-    if not 1 <= len(listed) <= MOST_STEPS:
-        raise ParameterError("cuts", f"must be a list of 1 to {MOST_STEPS} times")
-    return listed
-
-
-def _point(parameter: str, value: object, unit: Unit) -> int:
-    count, flaw = read_one(value, unit)
-    if flaw != Flaw.NONE:
-        what, _ = Calendar(unit, (0,), 1).explain(flaw)
-        raise ParameterError(parameter, f"{what}, in {value!r}", hint=f"Write {EXAMPLES[unit]}.")
-    return count
-
-
-def _points(parameter: str, values: list[object]) -> tuple[Unit, tuple[int, ...]]:
-    """Cuts in one unit, the finest that any of them is written in."""
-    readings = [read_as_written(value) for value in values]
-    for value, (_, _, flaw) in zip(values, readings, strict=True):
-        if flaw != Flaw.NONE:
-            raise ParameterError(parameter, f"must be a whole number, date or timestamp: {value!r}")
-    units = {unit for unit, _, _ in readings}
-    if Unit.NUMBER in units and len(units) > 1:
-        raise ParameterError(parameter, "must be all numbers or all dates, not a mixture")
-    finest = max(units)
-    if finest > Unit.YEAR and (Unit.YEAR, 0, Flaw.NONE) in readings:
-        raise ParameterError(parameter, "must lie after the year 0, which has no months and days")
-    points = tuple(refined(count, unit, finest) for unit, count, _ in readings)
-    if finest == Unit.TIME and all(point % DAY == 0 for point in points):
-        return Unit.DAY, tuple(point // DAY for point in points)  # midnights are just dates
-    return finest, points
-
-
 def _last_count(unit: Unit) -> int:
     """The largest count that a time can have."""
     dated = {Unit.YEAR: LAST_YEAR, Unit.MONTH: LAST_YEAR * 12 + 11, Unit.DAY: LAST_DAY}
     dated[Unit.TIME] = (LAST_DAY + 1) * DAY - 1
     return dated.get(unit, 2**63 - 1)
-
-
-def _first_days(column: pl.Series) -> pl.Series:
-    periods = with_days(column)
-    return column if periods is None else periods[0]
-
-
-def _earliest(column: pl.Series, unit: Unit) -> int | None:
-    lowest = (
-        int(reading.counts[reading.flaws == Flaw.NONE].min())
-        for _, reading in read_blocks(column, unit)
-        if not reading.flaws.all()
-    )
-    return min(lowest, default=None)
-
-
-def _earliest_number_or_day(column: pl.Series) -> tuple[Unit, int | None]:
-    number = _earliest(column, Unit.NUMBER)
-    day = _earliest(column, Unit.DAY) if number is None else None
-    return (Unit.NUMBER, number) if day is None else (Unit.DAY, day)
-
-
-def _default_start(unit: Unit) -> int:
-    return 0 if unit == Unit.NUMBER else refined(1970, Unit.YEAR, unit)

@@ -7,6 +7,7 @@ from enum import IntEnum
 SECOND = 1_000_000  # microseconds
 DAY = 86_400 * SECOND
 LAST_YEAR = 9999
+MOST_STEPS = 2**20  # tables per step stay small even if one row lies far in the future
 
 
 class Unit(IntEnum):

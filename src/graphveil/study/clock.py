@@ -24,8 +24,7 @@ def label_of(promise: Promise, step: int) -> str:
 
 def steps_ended(promise: Promise) -> int:
     """How many steps have ended by the clock; of a calendar without dates, all."""
-    from graphveil.calendar.calendar import MOST_STEPS
-    from graphveil.calendar.units import Unit
+    from graphveil.calendar.units import MOST_STEPS, Unit
 
     calendar = promise.calendar
     top = MOST_STEPS if calendar.last_step is None else calendar.last_step + 1

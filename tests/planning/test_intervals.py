@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import exp
@@ -22,6 +23,7 @@ from graphveil.mechanisms.request import Epoch, Request
 from graphveil.mechanisms.sensdiff import SensDiff
 from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace, Law
 from graphveil.noise.noise_sum import ANGLES, LEAST_SMOOTHING, MARGIN, SHORTENING, NoiseSum
+from graphveil.planning.going_on import renewed
 from graphveil.planning.intervals import (
     _Identity,
     _noises,
@@ -293,11 +295,19 @@ def slow_outside(noise: NoiseSum, width: int) -> float:
     return 1 - 2 * point / length - 2 / np.pi * waves + MARGIN if point > 0 else 1.0
 
 
-def of_epochs(name: str, shapes: list[Factorisation], scales: list[int]) -> Plan:
-    """A plan with just these epochs."""
+def of_epochs(
+    name: str, shapes: list[Factorisation], scales: list[int], cuts: Sequence[int | None] = ()
+) -> Plan:
+    """A plan with just these epochs, of which some were cut."""
     laws = [DiscreteLaplace(Fraction(scale, 4)) for scale in scales]
-    epochs = tuple(map(Epoch, shapes, laws))
+    epochs = tuple(map(Epoch, shapes, laws, cuts or [None] * len(shapes)))
     return Plan(mechanism(name), bridged_plan().request, epochs)
+
+
+def adopted_twice(name: str, releases: int) -> Plan:
+    """A plan with fresh noise after so many releases, and again after six more."""
+    made = plan(statistic("edges"), DegreeBound(3), epsilon=8, horizon=24, mechanism=name)
+    return renewed(renewed(made, releases), releases + 6)
 
 
 TREE, ROWS = Dyadic(2), Bordered((1, 1), ((1, 1),), ((1,), (2,)), 3)
@@ -312,6 +322,14 @@ TREE, ROWS = Dyadic(2), Bordered((1, 1), ((1, 1),), ((1,), (2,)), 3)
         of_epochs("sensdiff", [TREE, ROWS, TREE, TREE], [2, 9, 2, 2]),
         of_epochs("sensdiff", [ROWS, identity(1), identity(2), TREE], [7, 2, 2, 1]),
         of_epochs("compose-d-bounded", [TREE, ROWS, TREE], [2, 9, 4]),
+        of_epochs("sensdiff", [TREE, ROWS, TREE], [9, 3, 2], [1, None, None]),
+        of_epochs("sensdiff", [ROWS, ROWS, ROWS, TREE], [4, 4, 4, 1], [1, 1, None, None]),
+        of_epochs("sensdiff", [Dyadic(4), ROWS, TREE, TREE], [9, 3, 1, 1], [3, 1, 1, 1]),
+        *(
+            adopted_twice(name, releases)
+            for name in ("bridged", "optimised", "tree", "epochs")
+            for releases in (1, 5, 7)
+        ),
     ],
 )
 def test_widths_in_one_pass_are_those_of_each_interval(made: Plan) -> None:

@@ -292,3 +292,29 @@ def test_the_first_span_has_the_noise_of_the_first_release_and_its_rounding() ->
         made = Plan(mechanism("sensdiff"), request, (Epoch(matrix, law),))
         wanted = law.variance() / 49 + 1 / 12 if variance is None else variance
         assert span_deviations(made, aim)[0] ** 2 == pytest.approx(wanted)
+
+
+SKEW = Bordered((1, 1, 1), ((1, 1, 1),), ((0,), (1,), (3,)), 3)  # no two rows are alike
+
+
+@pytest.mark.parametrize("name", ["sensdiff", "compose-d-bounded"])
+@pytest.mark.parametrize("reach", range(1, 10))
+def test_a_span_over_epochs_has_the_noise_of_all_that_its_ends_do_not_share(
+    name: str, reach: int
+) -> None:
+    """Every noise with its weight in the later end less that in the earlier one."""
+    laws = [DiscreteLaplace(Fraction(scale)) for scale in (7, 40, 90)]
+    request = Request(EDGES.sensitivity(BOUND), Fraction(1), horizon=9)
+    found = Plan(mechanism(name), request, tuple(Epoch(SKEW, law) for law in laws))
+    rows, own = SKEW.decoder(), SKEW.measurements
+    weights = np.zeros((9, 3 * own))
+    for step in range(9):
+        for earlier in range(step // 3 if found.mechanism.adds_up else 0):
+            weights[step, earlier * own : (earlier + 1) * own] = rows[-1]
+        weights[step, step // 3 * own : (step // 3 + 1) * own] = rows[step % 3]
+    rounded = np.tile(~SKEW.integral_steps(), 3) / 12
+    each = np.repeat([law.variance() for law in laws], own)
+    variances = span_deviations(found, Aim((1 / 9,) * 9, reach)) ** 2
+    spans = weights - np.pad(weights, ((reach, 0), (0, 0)))[:9]
+    expected = spans**2 @ each + rounded + np.pad(rounded, (reach, 0))[:9]
+    np.testing.assert_allclose(variances, expected, rtol=1e-9)

@@ -71,11 +71,11 @@ def _noises(plan: Plan, steps: range) -> Iterator[Noise]:
     if joint and plan.mechanism.adds_up:
         yield from (noise_of(plan, {step: 1}) for step in steps)
         return
-    carried, start, whole = _Carried(), 0, True
+    carried, start = _Carried(), 0
     for number in count():
         epoch = plan.epoch(number)
         end = start + epoch.steps
-        exact_steps = epoch.factorisation.integral_steps() & whole
+        exact_steps = epoch.factorisation.integral_steps() & carried.whole
         for step in range(max(start, steps.start), min(end, steps.stop)):
             if isinstance(epoch.law, JointLaw):
                 yield epoch.law.combination(
@@ -83,32 +83,52 @@ def _noises(plan: Plan, steps: range) -> Iterator[Noise]:
                 )
                 continue
             own = Term.of(epoch.single_law, epoch.factorisation.single_row(step - start))
-            slack = Fraction(0 if exact_steps[step - start] else 1, 2)
+            slack = carried.slack + _rounding(bool(exact_steps[step - start]))
             yield NoiseSum.gathered((*carried.terms(), own), slack)
         if end >= steps.stop:
             return
         if plan.mechanism.adds_up:
-            carried, whole = carried.after(epoch), bool(exact_steps[-1])
+            carried = carried.after(epoch, bool(exact_steps[epoch.steps - 1]))
         start = end
+
+
+def _rounding(exact: bool) -> Fraction:
+    """How far rounding can move a release."""
+    return Fraction(0 if exact else 1, 2)
 
 
 @dataclass(frozen=True)
 class _Carried:
-    """What finished epochs leave in all later releases; equal ones in a row are only counted."""
+    """What finished epochs leave in all later releases; equal ones in a row are only counted.
+
+    Attributes:
+        before: the noise of all but the newest.
+        newest: the last of them, and
+        times: how many like it there are in a row.
+        whole: whether all of it together is a whole number.
+        slack: how far rounding has moved it, where epochs were cut.
+    """
 
     before: tuple[Term, ...] = ()
     newest: Epoch | None = None
     times: int = 0
+    whole: bool = True
+    slack: Fraction = Fraction()
 
-    def after(self, epoch: Epoch) -> _Carried:
-        if epoch == self.newest:
-            return _Carried(self.before, epoch, self.times + 1)
-        return _Carried(self.terms(), epoch, 1)
+    def after(self, epoch: Epoch, exact: bool) -> _Carried:
+        """The same with one epoch more, whose last release is exact or rounded."""
+        again = epoch == self.newest
+        before, times = (self.before, self.times + 1) if again else (self.terms(), 1)
+        if epoch.cut is None:
+            return _Carried(before, epoch, times, exact, self.slack)
+        return _Carried(before, epoch, times, True, self.slack + _rounding(exact))
 
     def terms(self) -> tuple[Term, ...]:
+        """The noise itself."""
         if self.newest is None:
             return self.before
-        left = Term.of(self.newest.single_law, self.newest.factorisation.single_row(-1))
+        last = self.newest.factorisation.single_row(self.newest.steps - 1)
+        left = Term.of(self.newest.single_law, last)
         return NoiseSum.gathered((*self.before, left.times(self.times))).terms
 
 

@@ -19,8 +19,8 @@ from graphveil.errors import IntegrityError, StorageError
 from graphveil.report import artefacts, write
 from graphveil.report.charts.chart import chart, description, drawing
 from graphveil.report.news import reading
+from graphveil.report.odds import certainties, chance, factor
 from graphveil.report.page import CHECK
-from graphveil.report.statement import certainties, chance, factor
 from graphveil.report.tables.releases import as_csv, as_frame, as_json, as_parquet, measurements
 from graphveil.report.wording import COUNTED, counted_things, figure
 from graphveil.statistics.statistic import registered

@@ -12,8 +12,9 @@ import pytest
 
 from commands import ROOT
 from graphveil.report.card import card
+from graphveil.report.odds import chance
 from graphveil.report.page import page
-from graphveil.report.statement import aim, chance
+from graphveil.report.statement import aim
 from graphveil.report.wording import when
 from graphveil.study.public.public_part import PublicPart
 from public_parts import SERIES, promise, published

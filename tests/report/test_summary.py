@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from graphveil.report import statement
+from graphveil.report import odds
 from graphveil.report.glance import glance
 from graphveil.report.headline import Headline, headline
 from graphveil.report.news import TOO_NOISY
@@ -169,8 +169,8 @@ def test_the_promise_says_for_whom_it_holds(name: str, words: str) -> None:
     part = part_of(name, 3)
     said = told(part)[4]
     assert said.endswith(words)
-    most = statement.certainties(part.total[0])[0].at_most
-    assert f"more than {statement.chance(most)} sure" in said
+    most = odds.certainties(part.total[0])[0].at_most
+    assert f"more than {odds.chance(most)} sure" in said
     assert said.startswith("Nobody ")
 
 

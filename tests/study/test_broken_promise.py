@@ -15,7 +15,7 @@ from graphveil.errors import StudyError
 from graphveil.formats import from_rows
 from graphveil.graph.promises.bound import DegreeBound
 from graphveil.graph.promises.hub_bound import HubBound
-from graphveil.report import statement
+from graphveil.report import exposed, statement
 from graphveil.report.card import card
 from graphveil.steward.reporting import write_report
 from graphveil.study import Promise, SeriesPromise, Study
@@ -115,7 +115,7 @@ def test_the_card_says_what_it_costs_before_anything_is_published(root: Path) ->
         (h, Fraction(2 + h, 2) / 8) for h in (1, 2, 5, 10)
     ]
     assert degrees.beyond[1].epsilon == Fraction(17, 9) / 8
-    assert statement.exposures(part)[0].epsilon == Fraction(3, 16) + Fraction(13, 72)
+    assert exposed.exposures(part)[0].epsilon == Fraction(3, 16) + Fraction(13, 72)
     told = card(part)
     assert told["unit_of_privacy"]["beyond_the_promise"][0]["further_hubs"] == 1
     assert told["series"][0]["beyond_the_promise"][0] == {
@@ -152,7 +152,7 @@ def test_series_that_project_lose_nothing_beyond(root: Path) -> None:
     study = opened(root, series=[PROJECTED])
     part = PublicPart.read(study.folder.public)
     assert part.series[0].beyond == ()
-    assert statement.exposures(part) == ()
+    assert exposed.exposures(part) == ()
     assert "beyond_the_promise" not in json.dumps(card(part))
     more = study.add(from_rows([("e", 2)], [("hub", "e")])).findings
     assert (more.keeps_bound, more.people_beyond) == (True, 0)

@@ -14,7 +14,7 @@ from graphveil.mechanisms.gaussian_mechanism import GaussianMechanism
 from graphveil.noise.zcdp import epsilon_of, rho_of
 from graphveil.planning.plan import Plan
 from graphveil.report.card import card
-from graphveil.report.statement import exposures
+from graphveil.report.exposed import exposures
 from graphveil.steward.verifying import verify
 from graphveil.study import Promise, Study
 from graphveil.study.course.extension import Further

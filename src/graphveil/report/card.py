@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from graphveil.noise.exact_numbers import as_text
-from graphveil.report import statement
+from graphveil.report import exposed, odds, statement
 from graphveil.report.tables.releases import counted
 from graphveil.report.wording import counted_things
 
@@ -88,7 +88,7 @@ def _exposures(part: PublicPart) -> list[dict[str, Any]]:
     """What a person loses who is linked to more hubs than promised."""
     return [
         {"further_hubs": each.further, "epsilon": as_text(each.epsilon)}
-        for each in statement.exposures(part)
+        for each in exposed.exposures(part)
     ]
 
 
@@ -105,7 +105,7 @@ def _guarantee(part: PublicPart) -> dict[str, Any]:
                 "at_least": _rounded(each.at_least),
                 "at_most": _rounded(each.at_most),
             }
-            for each in statement.certainties(epsilon)
+            for each in odds.certainties(epsilon)
         ],
         "limits": list(statement.limits()),
     }

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphveil.calendar import phrases
 from graphveil.planning.usefulness import percent
-from graphveil.report import statement, wording
+from graphveil.report import odds, statement, wording
 from graphveil.report.card import NO_PROMISE, NO_REASON
 from graphveil.report.drawings.frame import NARROW, WIDE
 from graphveil.report.file_names import file_name
@@ -75,7 +75,7 @@ def _context(part: PublicPart) -> dict[str, Any]:
         "listed": LISTED,
         "span": wording.span(part),
         "budget": wording.budget(epsilon, delta),
-        "even_guess": statement.chance(statement.certainties(epsilon)[0].at_most),
+        "even_guess": odds.chance(odds.certainties(epsilon)[0].at_most),
         "calendar": calendar,
         "next_step": _next_step(part),
         "level": wording.percent(part.promise.confidence),

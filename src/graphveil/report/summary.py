@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from graphveil.calendar import phrases
 from graphveil.graph.promises.hub_bound import HubBound
 from graphveil.graph.promises.no_bound import NoBound
-from graphveil.report import statement, wording
+from graphveil.report import odds, statement, wording
 from graphveil.report.headline import headline
 from graphveil.report.news import TOO_NOISY, is_drowned, opening, verdict
 from graphveil.report.tables import changes
@@ -124,7 +124,7 @@ def _is_mostly_noise(series: PublishedSeries) -> bool:
 def promised(part: PublicPart) -> str:
     """What the guarantee says to a person."""
     epsilon, delta = part.total
-    even = statement.certainties(epsilon)[0]
+    even = odds.certainties(epsilon)[0]
     weak = "The promise is weak: " if epsilon > statement.WEAK else ""
     nobody = "nobody" if weak else "Nobody"
     fails = (
@@ -132,7 +132,7 @@ def promised(part: PublicPart) -> str:
     )
     return (
         f"{weak}{nobody} who reads everything that this study will ever publish can become more "
-        f"than {statement.chance(even.at_most)} sure that you are in the records, if they gave it "
+        f"than {odds.chance(even.at_most)} sure that you are in the records, if they gave it "
         f"an even chance before, {_condition(part)}{fails}."
     )
 

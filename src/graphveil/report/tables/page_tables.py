@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from graphveil.graph.promises.hub_bound import HubBound
 from graphveil.noise.exact_numbers import as_text
-from graphveil.report import statement, wording
+from graphveil.report import exposed, odds, statement, wording
 from graphveil.report.news import TOO_NOISY, is_drowned
-from graphveil.report.statement import chance
+from graphveil.report.odds import chance
 from graphveil.report.tables import public_tables as tables
 from graphveil.report.tables.changes import new_at
 from graphveil.report.tables.revised import of_series
@@ -62,15 +62,15 @@ def shares(part: PublicPart) -> PageTable:
 
 def exposures(part: PublicPart) -> PageTable | None:
     """What whoever breaks the promise loses; None if that is nothing."""
-    found = statement.exposures(part)
+    found = exposed.exposures(part)
     if not found:
         return None
     losses = (part.spent[0], *(each.epsilon for each in found))
-    told = (f"at most {statement.rounded_up(loss)}" for loss in losses)
+    told = (f"at most {exposed.rounded_up(loss)}" for loss in losses)
     bound = part.promise.degree_bound
     assert isinstance(bound, HubBound), "nobody else is told of exposures"
     header = f"linked to people {bound.hub_in_words}", "ε of the open series"
-    rows = tuple(zip(statement.exposed_persons(part), told, strict=True))
+    rows = tuple(zip(exposed.exposed_persons(part), told, strict=True))
     return PageTable("What a person loses who is linked to more", header, rows)
 
 
@@ -79,7 +79,7 @@ def certainties(part: PublicPart) -> PageTable:
     header = ("before reading", "at least", "at most")
     rows = tuple(
         (f"{chance(each.before)} sure", chance(each.at_least), chance(each.at_most))
-        for each in statement.certainties(part.total[0])
+        for each in odds.certainties(part.total[0])
     )
     return PageTable("How sure anybody can be that a person is in the records", header, rows)
 

@@ -1,0 +1,67 @@
+"""Exposed: what a person can lose who breaks the promise about links."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+from typing import TYPE_CHECKING
+
+from graphveil.graph.promises.hub_bound import HubBound
+from graphveil.noise.zcdp import epsilon_of, rho_of
+
+if TYPE_CHECKING:
+    from graphveil.study.public.public_part import PublicPart
+
+
+@dataclass(frozen=True)
+class Exposure:
+    """What a person loses at most who breaks the promise.
+
+    Attributes:
+        further: to how many people with many links the person is linked, beyond those promised.
+        epsilon: by all series that are open.
+    """
+
+    further: int
+    epsilon: Fraction
+
+
+def exposures(part: PublicPart) -> tuple[Exposure, ...]:
+    """The loss beyond the promise; nothing where nobody can lose more than is promised."""
+    told = sorted({loss.further for each in part.series for loss in each.beyond})
+    return tuple(Exposure(further, _exposed(part, further)) for further in told)
+
+
+def _exposed(part: PublicPart, further: int) -> Fraction:
+    """ε of such a person by all series: those of a pool are summed as ρ, and converted once.
+
+    Guarantees: docs/mechanisms.md#a-pool-of-several-series.
+    """
+    pool, own, rho = part.promise.budget.pool, Fraction(), Fraction()
+    for each in part.series:
+        found = next((loss for loss in each.beyond if loss.further == further), None)
+        if each.pool_share is None:
+            own += each.epsilon if found is None else found.epsilon
+        elif found is not None and found.rho is not None:
+            rho += found.rho
+        else:
+            assert pool is not None, "a series shares it"
+            rho += each.pool_share * rho_of(*pool.price)
+    return own + epsilon_of(rho, pool.price[1]) if pool and rho else own
+
+
+def exposed_persons(part: PublicPart) -> tuple[str, ...]:
+    """Whom a table of exposures is about: first those who keep the promise, then row by row."""
+    bound = part.promise.degree_bound
+    assert isinstance(bound, HubBound), "nobody else is told of exposures"
+    told = [each.further for each in exposures(part)]
+    if bound.directed:
+        return "as promised", *(f"{more} more than promised" for more in told)
+    (promised,) = bound.hubs
+    return f"at most {promised}" if promised else "0", *(str(promised + more) for more in told)
+
+
+def rounded_up(epsilon: Fraction) -> str:
+    """A loss for readers, never told too small."""
+    return f"{ceil(epsilon * 100) / 100:,.2f}"

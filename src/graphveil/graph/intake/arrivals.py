@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from graphveil.errors import PastStepError
 from graphveil.graph.intake.faults import Fault
-from graphveil.graph.intake.identity import IdIndex, identity_order, is_narrow, same_form
+from graphveil.graph.intake.identity import IdIndex, LookUp, identity_order, same_form
 from graphveil.graph.intake.records import Table
 from graphveil.graph.intake.report import IntakeReport
 from graphveil.graph.intake.resolving import stated_steps
@@ -39,16 +39,21 @@ class Arrivals:
     """Nodes that arrive, in label order: by step, then by identity.
 
     Attributes:
-        ids: who they are.
+        index: who they are, and which place each has among them.
         steps: when they arrive.
         stated: which step their records stated, or UNSTATED.
         report: what became of the rows.
     """
 
-    ids: pl.Series
+    index: IdIndex
     steps: Steps
     stated: Steps
     report: IntakeReport
+
+    @property
+    def ids(self) -> pl.Series:
+        """Who they are."""
+        return self.index.ids
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +99,7 @@ def arrivals(
     if past.any():
         _require_welcome(sequence, given, fresh, past, late)
     ordered, steps, first_stated = _in_order(fresh.behind(waiting), given, sequence.steps)
-    added, met = len(ordered) - len(waiting.frame), _distinct(ids, known.rows)
+    added, met = len(steps) - len(waiting.frame), _distinct(ids, known.rows)
     report = IntakeReport(
         nodes_added=added,
         known_nodes=met,
@@ -190,48 +195,46 @@ def _distinct(ids: pl.Series, rows: Mask) -> int:
     return ids.filter(pl.Series(rows)).n_unique() if rows.any() else 0
 
 
-def _in_order(coming: _Coming, given: Table, open_step: int) -> tuple[pl.Series, Steps, Steps]:
+def _in_order(coming: _Coming, given: Table, open_step: int) -> tuple[IdIndex, Steps, Steps]:
     """Everybody once, in label order: who, the step, and the step that was stated.
 
     Who is late or undated joins the open step.
     """
     steps = np.maximum(coming.stated, np.int32(open_step))
-    ids, ordered = _numbers_in_order(coming.ids, steps) or _texts_in_order(coming, given, steps)
+    found, ordered = _numbers_in_order(coming.ids, steps) or _texts_in_order(coming, given, steps)
     if np.array_equal(steps, coming.stated):
-        return ids, ordered, ordered
-    stated = np.empty(len(ids), np.int32)
-    stated[IdIndex.of(ids).labels(coming.ids)] = coming.stated
-    return ids, ordered, stated
+        return found, ordered, ordered
+    stated = np.empty(len(found.ids), np.int32)
+    stated[found.labels(coming.ids)] = coming.stated
+    return found, ordered, stated
 
 
-def _numbers_in_order(ids: pl.Series, steps: Steps) -> tuple[pl.Series, Steps] | None:
+def _numbers_in_order(ids: pl.Series, steps: Steps) -> tuple[IdIndex, Steps] | None:
     """Without sorting, where ids are whole numbers in a narrow range that do not conflict."""
     import polars as pl
 
-    if ids.dtype != pl.Int64 or not len(ids):
-        return None
-    low, high = int(ids.min()), int(ids.max())  # type: ignore[arg-type]
-    if not is_narrow(low, high, len(ids)):
+    table = LookUp.around(ids)
+    if table is None:
         return None
     from graphveil.graph.intake.intake_kernels import arrange_numbers
 
     first, last = int(steps.min()), int(steps.max())
-    step_of = np.full(high - low + 1, -1, np.int32)
     arranged, counts = np.empty(len(ids), np.int64), np.zeros(last - first + 1, np.int64)
     since = steps - np.int32(first)
-    if arrange_numbers(ids.to_numpy(), since, low, step_of, arranged, counts) >= 0:
+    if arrange_numbers(ids.to_numpy(), since, table.low, table.labels, arranged, counts) >= 0:
         return None
     in_order = np.repeat(np.arange(first, last + 1, dtype=np.int32), counts)
-    return pl.Series(arranged[: len(in_order)]), in_order
+    table.known = len(in_order)
+    return IdIndex(pl.Series(arranged[: len(in_order)]), table), in_order
 
 
-def _texts_in_order(coming: _Coming, given: Table, steps: Steps) -> tuple[pl.Series, Steps]:
+def _texts_in_order(coming: _Coming, given: Table, steps: Steps) -> tuple[IdIndex, Steps]:
     """By sorting, whatever the ids are; refuses a node whose rows name different steps."""
     ids, keep = coming.ids, np.arange(len(coming.ids))
     if ids.n_unique() < len(ids):
         keep = _first_of_each(coming, given)
     order = keep[identity_order(ids.gather(keep), steps[keep])]
-    return ids.gather(order), steps[order]
+    return IdIndex.of(ids.gather(order)), steps[order]
 
 
 def _first_of_each(coming: _Coming, given: Table) -> Rows:

@@ -236,19 +236,24 @@ def _keys_of_text() -> list[pl.Expr]:
     ]
 
 
-class _LookUp:
+class LookUp:
     """Labels by direct look-up; shared by successive indexes, each of which sees a prefix."""
 
-    def __init__(self, low: int, size: int) -> None:
+    def __init__(self, low: int, high: int) -> None:
         self.low = low
-        self.labels = np.full(size, UNKNOWN, dtype=np.int32)
+        self.labels = np.full((high - low) + (high - low) // 8 + 1024, UNKNOWN, dtype=np.int32)
         self.known = 0
         self.lock = Lock()
 
+    @classmethod
+    def around(cls, ids: pl.Series) -> LookUp | None:
+        """An empty table with a place for each of these; None where they do not admit one."""
+        import polars as pl
 
-def is_narrow(low: int, high: int, count: int) -> bool:
-    """Whether ids from `low` to `high` are dense enough for a look-up table."""
-    return high - low < 4 * count + 2**20
+        if ids.dtype != pl.Int64 or not len(ids):
+            return None
+        low, high = int(ids.min()), int(ids.max())  # type: ignore[arg-type]
+        return cls(low, high) if high - low < 4 * len(ids) + 2**20 else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -261,20 +266,14 @@ class IdIndex:
     """
 
     ids: pl.Series
-    table: _LookUp | None
+    table: LookUp | None
 
     @classmethod
     def of(cls, ids: pl.Series) -> IdIndex:
         """An index of `ids`, whose position is their label."""
-        import polars as pl
-
-        if ids.dtype != pl.Int64 or not len(ids):
-            return cls(ids, None)
-        low, high = int(ids.min()), int(ids.max())  # type: ignore[arg-type]
-        if not is_narrow(low, high, len(ids)):
-            return cls(ids, None)
-        table = _LookUp(low, (high - low) + (high - low) // 8 + 1024)
-        _enter(table, ids, 0)
+        table = LookUp.around(ids)
+        if table is not None:
+            _enter(table, ids, 0)
         return cls(ids, table)
 
     def extended(self, extra: pl.Series) -> IdIndex:
@@ -300,20 +299,20 @@ class IdIndex:
         return _join(known, asked)
 
 
-def _covers(table: _LookUp, extra: pl.Series) -> bool:
+def _covers(table: LookUp, extra: pl.Series) -> bool:
     if not len(extra):
         return True
     low, high = int(extra.min()), int(extra.max())  # type: ignore[arg-type]
     return table.low <= low and high - table.low < len(table.labels)
 
 
-def _enter(table: _LookUp, ids: pl.Series, first: int) -> None:
+def _enter(table: LookUp, ids: pl.Series, first: int) -> None:
     labels = np.arange(first, first + len(ids), dtype=np.int32)
     table.labels[ids.to_numpy() - table.low] = labels
     table.known = first + len(ids)
 
 
-def _look_up(table: _LookUp, ids: pl.Series, known: int) -> NDArray[np.int32]:
+def _look_up(table: LookUp, ids: pl.Series, known: int) -> NDArray[np.int32]:
     """Chunk by chunk: columns read from files come in pieces, and copying costs memory."""
     from graphveil.graph.intake.intake_kernels import look_up
 

@@ -5,21 +5,25 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.graph.sequence import BOTH
+from graphveil.graph.sequence import BOTH, MOST_NODES
 from graphveil.kernels.compiled import kernel
+from graphveil.kernels.prefetch import prefetch
 
 Int32s = NDArray[np.int32]
 Int64s = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 _SHORT = 24  # up to here insertion beats the library's sort
+_AHEAD = 24  # how many ids ahead to ask for a place in a table
 
 
 @kernel
 def look_up(ids: Int64s, low: int, table: Int32s, known: int, labels: Int32s) -> None:
     """Fill `labels` from a table that starts at id `low`; hide labels from `known` on."""
-    size = np.uint64(len(table))
+    size, safe = np.uint64(len(table)), len(ids) - _AHEAD
     for i in range(len(ids)):
+        if i < safe:
+            prefetch(table, ids[i + _AHEAD] - low)
         place = np.uint64(ids[i] - low)  # ids below `low` wrap to huge places
         label = table[place] if place < size else -1
         labels[i] = label if label < known else -1
@@ -27,50 +31,84 @@ def look_up(ids: Int64s, low: int, table: Int32s, known: int, labels: Int32s) ->
 
 @kernel
 def arrange_numbers(
-    ids: Int64s, steps: Int32s, low: int, step_of: Int32s, arranged: Int64s, counts: Int64s
+    ids: Int64s, steps: Int32s, low: int, table: Int32s, arranged: Int64s, counts: Int64s
 ) -> int:
-    """Distinct ids of a narrow range by (step, id), in two passes, without sorting.
+    """Distinct ids of a narrow range by (step, id), in three passes, without sorting.
 
     Rows that repeat an id and its step are merged.
 
     Args:
         ids: the ids, none below `low`.
         steps: the step of each.
-        low: the id that belongs to the first place of `step_of`.
-        step_of: -1 for every id in the range; filled with steps.
+        low: the id that belongs to the first place of `table`.
+        table: -1 for every id in the range; filled with the place of each among the arranged.
         arranged: room for every id; filled with the distinct ones in order.
         counts: 0 for every step; filled with how many ids it has.
 
     Returns:
         The first row that names an earlier id with another step, or -1.
     """
-    for row in range(len(ids)):
-        slot = ids[row] - low
-        if step_of[slot] < 0:
-            step_of[slot] = steps[row]
-            counts[steps[row]] += 1
-        elif step_of[slot] != steps[row]:
+    safe = len(ids) - _AHEAD
+    for row in range(len(ids)):  # first, the table has the step of each
+        if row < safe:
+            prefetch(table, ids[row + _AHEAD] - low)
+        own = np.uint64(ids[row] - low)
+        if table[own] < 0:
+            table[own] = steps[row]
+        elif table[own] != steps[row]:
             return row
+    for step in table:
+        if step >= 0:
+            counts[step] += 1
     place = np.cumsum(counts) - counts
-    for slot in range(len(step_of)):
-        step = step_of[slot]
+    for slot in range(len(table)):
+        step = table[slot]
         if step >= 0:
             arranged[place[step]] = low + slot
+            table[slot] = place[step]
             place[step] += 1
     return -1
 
 
 @kernel
+def survey(source: Int32s, target: Int32s) -> tuple[int, int, int]:
+    """The lowest label, the lowest one of newer ends, and how many rows join a node to itself."""
+    lowest = lowest_newer = np.int32(MOST_NODES)
+    self_links = 0
+    for i in range(len(source)):
+        lowest = min(lowest, source[i], target[i])
+        lowest_newer = min(lowest_newer, max(source[i], target[i]))
+        self_links += source[i] == target[i]
+    return int(lowest), int(lowest_newer), self_links
+
+
+@kernel
 def count_list_lengths(
-    source: Int32s, target: Int32s, prompt: Flags, first: int, offsets: Int64s
+    source: Int32s, target: Int32s, prompt: Flags, first: int, lengths: Int32s
 ) -> None:
-    """Fill the zeroed offsets of the lists of nodes from `first` on."""
+    """Add the prompt edges of some rows to the lengths of the lists of nodes from `first` on."""
     every = len(prompt) == 0
     for i in range(len(source)):
         if source[i] != target[i] and (every or prompt[i]):
-            offsets[max(source[i], target[i]) - first + 1] += 1
-    for node in range(len(offsets) - 1):
-        offsets[node + 1] += offsets[node]
+            lengths[max(source[i], target[i]) - first] += 1
+
+
+@kernel
+def line_up(lengths: Int32s, offsets: Int64s) -> None:
+    """Where lists begin and, in place of each share's length, where in the list it begins.
+
+    Args:
+        lengths: (shares, nodes) how much of each list some rows have.
+        offsets: filled.
+    """
+    offsets[0] = 0
+    for node in range(lengths.shape[1]):
+        length = 0
+        for share in range(lengths.shape[0]):
+            own = lengths[share, node]
+            lengths[share, node] = length
+            length += own
+        offsets[node + 1] = offsets[node] + length
 
 
 @kernel
@@ -80,12 +118,11 @@ def fill_lists(
     prompt: Flags,
     first: int,
     directions: Int32s,
-    place: Int64s,
-    begin: int,
-    end: int,
+    offsets: Int64s,
+    place: Int32s,
     entries: Int32s,
 ) -> None:
-    """Put the prompt edges of the newer endpoints begin..end into lists, in any order.
+    """Put the prompt edges of some rows into lists, in the order of rows.
 
     Args:
         source: the label at one end of each edge.
@@ -93,36 +130,41 @@ def fill_lists(
         prompt: which edges are prompt; empty if all are.
         first: the label whose list is the first.
         directions: the direction bits of an edge from older to newer, and the other way.
-        place: where each list begins; left where it ends.
-        begin: the first label to serve: several threads share the work.
-        end: the label behind the last one.
+        offsets: where each list begins.
+        place: where in it these rows begin; left where they end.
         entries: filled.
     """
     forward, backward = directions
     every = len(prompt) == 0
     for i in range(len(source)):
         a, b = source[i], target[i]
-        newer = max(a, b)
-        if newer < begin or newer >= end or a == b or not (every or prompt[i]):
+        if a == b or not (every or prompt[i]):
             continue
-        older = min(a, b)
-        at = np.uint64(place[newer - first])
-        entries[at] = older << 2 | (forward if a < b else backward)
-        place[newer - first] += 1
+        newer = np.uint64(max(a, b) - first)
+        at = np.uint64(offsets[newer] + place[newer])
+        entries[at] = min(a, b) << 2 | (forward if a < b else backward)
+        place[newer] += 1
 
 
 @kernel
 def _sort_list(entries: Int32s, start: int, stop: int) -> None:
+    """Sort a list in place: one by one, each is let in, and carries on whatever is larger.
+
+    Which of two is larger is hard to predict, so nothing is left out where it does not move.
+    """
     if stop - start > _SHORT:
         entries[start:stop].sort()
         return
-    for i in range(start + 1, stop):
-        entry = entries[i]
-        j = i
-        while j > start and entries[j - 1] > entry:
-            entries[j] = entries[j - 1]
-            j -= 1
-        entries[j] = entry
+    begin, i, end = np.uint64(start), np.uint64(start + 1), np.uint64(stop)
+    while i < end:
+        carried, j = entries[i], begin
+        while j < i:
+            other = entries[j]
+            entries[j] = min(other, carried)
+            carried = max(other, carried)
+            j += np.uint64(1)
+        entries[i] = carried
+        i += np.uint64(1)
 
 
 @kernel

@@ -30,6 +30,8 @@ Mask = NDArray[np.bool_]
 
 _ALL = np.empty(0, dtype=np.bool_)  # every edge is prompt
 _NONE = np.empty(0, dtype=np.bool_)  # no edge is raised
+_MOST_SHARES = 8
+_WORTH_A_THREAD = 1 << 14  # rows
 UNKNOWN_END = "the edge names a node that is not in the nodes"
 UNKNOWN_END_HINT = "Add the node with its time, or remove the edge."
 CLOSED = "the edge belongs to a closed step; the first open one is {}"
@@ -38,6 +40,20 @@ CLOSED_HINT = (
 )
 RECIPROCAL = "the edge is the reverse of an existing one, in a sequence declared oriented"
 RECIPROCAL_HINT = "Remove one of the two, or declare the sequence directed but not oriented."
+
+
+class Survey(NamedTuple):
+    """What rows of edges have in common.
+
+    Attributes:
+        lowest: of all labels; negative if some end is unknown, and large if there is no row.
+        lowest_newer: the lowest of the labels at newer ends, likewise.
+        self_links: how many rows join a node to itself.
+    """
+
+    lowest: int
+    lowest_newer: int
+    self_links: int
 
 
 class Endpoints(NamedTuple):
@@ -50,9 +66,14 @@ class Endpoints(NamedTuple):
         """Those of some rows."""
         return Endpoints(self.source[rows], self.target[rows])
 
-    def self_links(self) -> int:
-        """How many rows join a node to itself."""
-        return int((self.source == self.target).sum())
+    def survey(self) -> Survey:
+        """What holds for all rows."""
+        from graphveil.graph.intake import intake_kernels as kernels
+
+        shares = [self.part(rows) for rows in _row_shares(len(self.source))]
+        found = in_threads(kernels.survey, shares)
+        lowest, lowest_newer, self_links = zip(*found, strict=True)
+        return Survey(min(lowest), min(lowest_newer), sum(self_links))
 
     def distinct(self, *, directed: bool) -> int:
         """How many different edges the rows are; a self-link is none."""
@@ -146,12 +167,15 @@ def links(
         late: what to do with edges of closed steps.
     """
     ends = _endpoints(edges, index)
-    steps, prompt, raised = _edge_steps(sequence, edges.table, ends, arrived)
+    seen = ends.survey()
+    if seen.lowest < 0:
+        _refuse_unknown(edges, ends)
+    steps, prompt, raised = _edge_steps(sequence, edges.table, ends, seen, arrived)
     lists = _prompt_lists(sequence, edges, ends, prompt, len(index.ids))
     rows = _late_rows(ends, steps, prompt, directed=sequence.directed)
     fresh, joining = _new_late_edges(sequence, edges, ends, rows, lists, late)
     report = replace(
-        _first_and_repeated(sequence, ends, edges.waiting, lists, fresh),
+        _first_and_repeated(sequence, ends, seen.self_links, edges.waiting, lists, fresh),
         raised_edges=int(raised[edges.waiting :].sum()),
         late_edges=joining,
     )
@@ -159,13 +183,18 @@ def links(
 
 
 def _first_and_repeated(
-    sequence: GraphSequence, ends: Endpoints, waiting: int, lists: Lists, late: LateRows
+    sequence: GraphSequence,
+    ends: Endpoints,
+    self_links: int,
+    waiting: int,
+    lists: Lists,
+    late: LateRows,
 ) -> IntakeReport:
     """What each row of the batch is: something new, something known, or a repetition."""
     directed, old = sequence.directed, len(sequence.entries) + len(sequence.late) + waiting
-    given = ends.part(slice(waiting, None))
-    self_links = given.self_links()
-    waited = ends.part(slice(waiting)).distinct(directed=directed) if waiting else 0
+    before, given = ends.part(slice(waiting)), ends.part(slice(waiting, None))
+    self_links -= before.survey().self_links
+    waited = before.distinct(directed=directed) if waiting else 0
     added = edges_in(lists.entries, directed=directed) + len(late) - waited
     again = len(given.source) - self_links - added
     # To find the different ones takes a while, and mostly there is nothing to find.
@@ -179,25 +208,27 @@ def _first_and_repeated(
 
 
 def _endpoints(edges: EdgeRows, index: Index) -> Endpoints:
-    """The label of each end of each edge; refuses ends that are not nodes."""
-    labels = []
-    for column in ("source", "target"):
-        found = index.labels(edges.table.frame[column])
-        if len(found) and int(found.min()) < 0:
-            rows = np.flatnonzero(found < 0)
+    """The label of each end of each edge, or UNKNOWN."""
+    frame = edges.table.frame
+    return Endpoints(index.labels(frame["source"]), index.labels(frame["target"]))
+
+
+def _refuse_unknown(edges: EdgeRows, ends: Endpoints) -> None:
+    """Refuse the rows of which an end is not a node; of both columns, those of the first."""
+    for column, found in zip(("source", "target"), ends, strict=True):
+        rows = np.flatnonzero(found < 0)
+        if len(rows):
             raise edges.refusal(Fault(rows, column, UNKNOWN_END, UNKNOWN_END_HINT))
-        labels.append(found)
-    return Endpoints(*labels)
 
 
 def _edge_steps(
-    sequence: GraphSequence, table: Table, ends: Endpoints, node_offsets: Int64s
+    sequence: GraphSequence, table: Table, ends: Endpoints, seen: Survey, node_offsets: Int64s
 ) -> tuple[Int32s | None, Mask, Mask]:
     """Each edge's step (None: its newer endpoint's), which are prompt, which were raised."""
     timeless = table.frame["step"].null_count() == len(table.frame)
-    newer = np.maximum(ends.source, ends.target)
-    if timeless and (not len(newer) or int(newer.min()) >= sequence.nodes):
+    if timeless and seen.lowest_newer >= sequence.nodes:
         return None, _ALL, _NONE
+    newer = np.maximum(ends.source, ends.target)
     arrival = steps_of_labels(node_offsets, newer)
     own, raised = arrival, _NONE
     if not timeless:
@@ -215,18 +246,27 @@ def _prompt_lists(
     from graphveil.graph.intake import intake_kernels as kernels
 
     first = sequence.nodes
-    rows = ends.source, ends.target, prompt, first
-    offsets = np.zeros(nodes - first + 1, np.int64)
-    kernels.count_list_lengths(*rows, offsets)
-    entries, place = np.empty(int(offsets[-1]), dtype=np.int32), offsets[:-1].copy()
+    shares = _row_shares(len(ends.source))
+    lengths = np.zeros((len(shares), nodes - first), np.int32)
+    rows = [(*ends.part(share), prompt[share], first) for share in shares]
+    in_threads(
+        kernels.count_list_lengths,
+        [(*some, own) for some, own in zip(rows, lengths, strict=True)],
+    )
+    offsets = np.empty(nodes - first + 1, np.int64)
+    kernels.line_up(lengths, offsets)
+    entries = np.empty(int(offsets[-1]), dtype=np.int32)
     directions = np.array([FORWARD, BACKWARD] if sequence.directed else [BOTH, BOTH], np.int32)
     in_threads(
         kernels.fill_lists,
-        [(*rows, directions, place, a, b, entries) for a, b in _shares(offsets, first, 1)],
+        [
+            (*some, directions, offsets, place, entries)
+            for some, place in zip(rows, lengths, strict=True)
+        ],
     )
     again = in_threads(
         kernels.sort_lists,
-        [(offsets, entries, a - first, b - first) for a, b in _shares(offsets, first, 4)],
+        [(offsets, entries, a, b) for a, b in _list_shares(offsets)],
     )
     if sum(again):
         kernels.merge_pairs(offsets, entries)
@@ -236,12 +276,22 @@ def _prompt_lists(
     return Lists(offsets, entries)
 
 
-def _shares(offsets: Int64s, first: int, per_thread: int) -> list[tuple[int, int]]:
-    """Ranges of labels with about as many entries each, some for every thread."""
-    aims = np.linspace(0, offsets[-1], per_thread * available_threads() + 1)[1:-1]
+def _row_shares(count: int) -> list[slice]:
+    """Rows in as many parts as there are threads to work on them: at least one, but not many.
+
+    Each part has a number for every list, which is not much beside what its rows take.
+    """
+    parts = max(1, min(available_threads(), _MOST_SHARES, count // _WORTH_A_THREAD))
+    cuts = [count * part // parts for part in range(parts + 1)]
+    return [slice(a, b) for a, b in itertools.pairwise(cuts)]
+
+
+def _list_shares(offsets: Int64s) -> list[tuple[int, int]]:
+    """Ranges of lists with about as many entries each, some for every thread."""
+    aims = np.linspace(0, offsets[-1], 4 * available_threads() + 1)[1:-1]
     aims = aims.astype(offsets.dtype)  # else all offsets would become floats, for a dozen cuts
-    cuts = np.searchsorted(offsets, aims) + first
-    return list(itertools.pairwise([first, *cuts.tolist(), first + len(offsets) - 1]))
+    cuts = np.searchsorted(offsets, aims)
+    return list(itertools.pairwise([0, *cuts.tolist(), len(offsets) - 1]))
 
 
 def _first_reverse(ends: Endpoints) -> int:

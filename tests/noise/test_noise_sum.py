@@ -24,6 +24,7 @@ from graphveil.noise.noise_sum import (
     NoiseSum,
     Term,
     _characteristic,
+    _characteristic_along,
     _last_angle,
     _Waves,
 )
@@ -158,7 +159,7 @@ def test_what_is_split_off_is_a_series_that_holds_up_to_the_farthest_angle(farth
     assert large.copies.sum() + len(small) == len(weights)
     for angle in farthest * np.array([0.1, 0.5, 1.0]):
         slowly = float(np.log(LAPLACE.characteristic(angle * small)).sum())
-        assert float(series(np.array(angle**2))) == pytest.approx(slowly, rel=1e-14)
+        assert float(series(np.array([angle**2]))[0]) == pytest.approx(slowly, rel=1e-14)
     assert float(large.weights.min(initial=9)) > weights[0] or not len(small)
 
 
@@ -402,6 +403,51 @@ def test_angles_end_where_the_rest_is_negligible(law: Law, weights: list[float])
     assert float(rest.max()) <= 1.01e-18
     before = _characteristic((term,), np.array([spacing * last / 1.4]))
     assert float(before[0]) > 1e-18
+
+
+ALONG: list[tuple[Law, list[float]]] = [
+    (DiscreteLaplace(Fraction(102_300)), np.geomspace(1e-9, 2.5e-3, 300).tolist()),
+    (DiscreteLaplace(Fraction(40)), [0.9, 0.31, *[0.01] * 70]),
+    (DiscreteLaplace(Fraction(1, 20)), [0.7, 0.3]),
+    (DiscreteGaussian(Fraction(400)), [0.31, *np.linspace(0.001, 0.05, 90).tolist()]),
+    (DiscreteGaussian(Fraction(1, 9)), [0.2, 0.013]),
+    (DiscreteGaussian(Fraction(10**12)), [0.7]),  # of which nothing is left at once
+]
+
+
+@pytest.mark.parametrize(("law", "weights"), ALONG)
+@pytest.mark.parametrize("spacing", [1e-4, 0.003, 0.05])
+def test_along_many_angles_it_is_what_it_is_at_each(
+    law: Law, weights: list[float], spacing: float
+) -> None:
+    """Where no weight is beyond π/2, it is filled in; elsewhere not."""
+    term = Term.of(law, np.array(weights))
+    found = _characteristic_along((term,), spacing, 3_000)
+    exactly = _characteristic((term,), spacing * np.arange(1.0, 3_001))
+    assert found == pytest.approx(exactly, rel=3e-13, abs=1.1e-18)
+    both = (term, Term.of(LAPLACE, np.array([0.02, 0.001])))
+    exactly = _characteristic(both, spacing * np.arange(1.0, 2_001))
+    assert _characteristic_along(both, spacing, 2_000) == pytest.approx(
+        exactly, rel=3e-13, abs=1.1e-18
+    )
+
+
+def test_along_no_angles_there_is_nothing_and_of_nothing_it_is_1() -> None:
+    assert _characteristic_along((), 0.01, 0).tolist() == []
+    assert _characteristic_along((), 0.01, 200) == pytest.approx(np.ones(200), rel=1e-14)
+
+
+def test_few_angles_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[int] = []
+
+    def seen(self: Term, angles: Floats) -> Floats:
+        looked.append(len(angles))
+        return by_angle(self, angles)
+
+    by_angle = Term.log_characteristic
+    monkeypatch.setattr(Term, "log_characteristic", seen)
+    _characteristic_along((Term.of(LAPLACE, np.array([0.3, 0.001])),), 0.001, 4_000)
+    assert sum(looked) < 300
 
 
 def test_a_function_that_rises_again_does_not_end_the_angles() -> None:

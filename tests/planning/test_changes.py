@@ -14,12 +14,13 @@ from graphveil.factorisations.bordered import Bordered
 from graphveil.graph.promises.bound import DegreeBound
 from graphveil.mechanisms.mechanism import mechanism
 from graphveil.mechanisms.request import Epoch
+from graphveil.noise import noise_sum
 from graphveil.noise.joint_laws import MovesNoise
 from graphveil.noise.laws import DiscreteLaplace
-from graphveil.noise.noise_sum import NoiseSum
+from graphveil.noise.noise_sum import Floats, NoiseSum, Term
 from graphveil.planning.changes import Change, _quickly, change_errors
 from graphveil.planning.going_on import continued
-from graphveil.planning.intervals import noise_of
+from graphveil.planning.intervals import half_widths, noise_of
 from graphveil.planning.plan import Plan
 from graphveil.planning.planner import compare, plan
 from graphveil.statistics.statistic import statistic
@@ -71,6 +72,53 @@ def test_one_pass_finds_what_each_release_would_find_alone(each: Plan) -> None:
             weights = {place - ago: weight for ago, weight in change.weights.items()}
             exactly = noise_of(each, weights).half_width(LEVEL)
             assert exactly <= error.width <= exactly * 1.005 + 1
+
+
+def directly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every wave be computed by itself, and added up one by one."""
+
+    def each_angle(terms: tuple[Term, ...], spacing: float, number: int) -> Floats:
+        return np.exp(
+            sum((_logs(term, spacing * np.arange(1.0, number + 1)) for term in terms), 0.0)
+        )
+
+    def sine_by_sine(waves: noise_sum._Waves, place: int) -> float:
+        turns = 2 * np.pi / waves.length * np.arange(1, len(waves.sizes) + 1)
+        point = place + waves.start
+        sines = float((waves.sizes * np.sin(turns * point)).sum())
+        return 1 - 2 * point / waves.length - 2 / np.pi * sines if point > 0 else 1.0
+
+    monkeypatch.setattr(noise_sum, "_characteristic_along", each_angle)
+    monkeypatch.setattr(noise_sum._Waves, "at", sine_by_sine)
+
+
+def _logs(term: Term, angles: Floats) -> Floats:
+    with np.errstate(divide="ignore"):
+        logs = np.log(term.law.characteristic(np.outer(angles, term.weights)))
+    return np.asarray(logs @ term.copies)
+
+
+@pytest.mark.parametrize("each", plans(), ids=lambda each: each.mechanism.name)
+def test_widths_are_those_of_a_computation_angle_by_angle(
+    each: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No published number may change because it is found in less time."""
+    found = [change_errors(each, change, range(STEPS), LEVEL) for change in ASKED]
+    widths = half_widths(each, range(STEPS), LEVEL)
+    directly(monkeypatch)
+    assert found == [change_errors(each, change, range(STEPS), LEVEL) for change in ASKED]
+    assert widths == half_widths(each, range(STEPS), LEVEL)
+
+
+def test_widths_of_a_long_series_are_those_of_a_computation_angle_by_angle(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With thousands of angles, most of them filled in."""
+    made = plan(statistic("edges"), DegreeBound(20), epsilon="1/2", horizon=120)
+    places = [range(at, at + 1) for at in (7, 63, 118)]
+    found = [change_errors(made, change, at, LEVEL) for change in ASKED for at in places]
+    directly(monkeypatch)
+    assert found == [change_errors(made, change, at, LEVEL) for change in ASKED for at in places]
 
 
 def test_new_in_a_step_has_the_noise_of_one_difference_only() -> None:

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from graphveil.deferred import np
 from graphveil.noise.laws import Law
+from graphveil.noise.smooth import Piece, pieces
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,7 +43,9 @@ ANGLES = 2**17
 LEAST_SMOOTHING = 2e-4  # s, in units of a width
 SHORTENING = 6.5  # a normal error is beyond 6.5·s with a probability of 8e-11
 LOG_NEGLIGIBLE = log(1e-18)
+LOG_SMALLEST = -600.0  # of a float, with room to spare
 ORDER = 13  # of a series whose terms fall by 1/16: what is left out is below 1e-15 of the first
+BLOCK = 64  # how many sizes stand in a row: their angles are sums of a few
 CELLS = 2**18  # how many values are computed at a time
 ROUNDING_VARIANCE = 1 / 12  # of rounding what spreads over several whole numbers
 WIDE = 4.0  # from this variance on, rounding adds just that
@@ -87,6 +90,8 @@ class Term:
 
     def part(self, begin: int, end: int | None = None) -> Term:
         """Some of the weights."""
+        if not begin and end is None:
+            return self
         return Term(self.law, self.weights[begin:end], self.copies[begin:end])
 
     def above(self, weight: float) -> int:
@@ -126,13 +131,15 @@ class Term:
         small = self.above(self.law.steepest / (4 * farthest)) if coefficients is not None else None
         if coefficients is None or small == len(self.weights):
             return self, np.zeros_like
-        squares = (self.weights[small:] / self.law.steepest) ** 2
-        powers = self.copies[small:].copy()
-        sums = []
-        for coefficient in coefficients.tolist():
-            powers *= squares
-            sums.append(coefficient * float(powers.sum()))
-        return self.part(0, small), np.polynomial.Polynomial([0.0, *sums])
+        sums = coefficients * self._power_sums[:, small]
+        return self.part(0, small), lambda squares: sums @ _powers(squares)
+
+    @cached_property
+    def _power_sums(self) -> Floats:
+        """Σ copies·(weight / steepest)^2k, k = 1, 2, …, over the weights from each place on."""
+        with np.errstate(over="ignore"):  # of weights that are too large for a series
+            powers = _powers((self.weights / self.law.steepest) ** 2) * self.copies
+            return np.cumsum(powers[:, ::-1], axis=1)[:, ::-1]
 
 
 @dataclass(frozen=True)
@@ -264,19 +271,43 @@ def _characteristic(terms: tuple[Term, ...], angles: Floats) -> Floats:
     return full
 
 
+def _characteristic_along(terms: tuple[Term, ...], spacing: float, number: int) -> Floats:
+    """The same at spacing·j, j = 1, 2, …, number: most from a few, where its logarithm is smooth.
+
+    That of a law is smooth up to π, but for a line through 0. So it is from an angle to twice as
+    far, and a little more, if no weight is beyond π/2 there.
+    """
+    largest = max((float(term.weights[0]) for term in terms), default=0.0)
+
+    def found(piece: Piece) -> Floats:
+        if piece.filled and largest * spacing * piece.end <= pi / 2:
+            at_nodes = _log_characteristic(terms, spacing * piece.nodes())
+            if at_nodes[-1] > LOG_SMALLEST:
+                return np.exp(piece.fill(at_nodes))
+        return _characteristic(terms, spacing * piece.places())
+
+    return np.concatenate([np.zeros(0), *map(found, pieces(number))])
+
+
+def _log_characteristic(terms: tuple[Term, ...], angles: Floats) -> Floats:
+    """Log E exp(i·angle·S), at every angle."""
+    log_value = np.zeros(len(angles))
+    for term in terms:
+        large, series = term.split(float(angles[-1]))
+        log_value += large.log_characteristic(angles) + series(angles**2)
+    return log_value
+
+
 def _last_angle(terms: tuple[Term, ...], spacing: float, number: int) -> int:
     """How many multiples of an angle have to be looked at: the value at all others is negligible.
 
     The characteristic function of a law falls up to π, and nothing else in the product exceeds 1.
     """
-    falling = [term.part(term.above(pi / (spacing * number))) for term in terms]
+    falling = tuple(term.part(term.above(pi / (spacing * number))) for term in terms)
     first = 8
     while first < number:
         tried = first * 16 ** np.linspace(0, 1, 13)
-        log_value = np.zeros(len(tried))
-        for term in falling:
-            large, series = term.split(spacing * float(tried[-1]))
-            log_value += large.log_characteristic(spacing * tried) + series((spacing * tried) ** 2)
+        log_value = _log_characteristic(falling, spacing * tried)
         if log_value[-1] <= LOG_NEGLIGIBLE:
             return min(ceil(float(tried[log_value <= LOG_NEGLIGIBLE][0])), number)
         first *= 16
@@ -324,17 +355,32 @@ class _Waves:
         spread = max(LEAST_SMOOTHING, smoothing, 8 * length / (2 * pi * ANGLES))
         farthest = ceil(8 / spread * length / (2 * pi))
         number = np.arange(1, _last_angle(terms, 2 * pi / length / unit, farthest) + 1)
-        angles = 2 * pi / length * number
-        values = _characteristic(terms, angles / unit) * np.exp(-((spread * angles) ** 2) / 2)
+        error = np.exp(-((spread * 2 * pi / length * number) ** 2) / 2)
+        values = _characteristic_along(terms, 2 * pi / length / unit, len(number)) * error
         start = float(least) / unit - SHORTENING * spread
         return cls(length, length // 2 - 1, start, values / number)
 
     def at(self, place: int) -> float:
         """At one w."""
         point = place + self.start
-        angles = 2 * pi / self.length * np.arange(1, len(self.sizes) + 1)
-        within = 2 * point / self.length + 2 / pi * float(self.sizes @ np.sin(angles * point))
+        rows, columns = (np.exp(1j * point * turns) for turns in self._turns)
+        waves = float(np.einsum("r,rc,c->", rows, self._blocks, columns).imag)
+        within = 2 * point / self.length + 2 / pi * waves
         return 1 - within if point > 0 else 1.0
+
+    @cached_property
+    def _blocks(self) -> Floats:
+        """The sizes, from j = 0 on, in rows of `BLOCK`."""
+        padded = np.zeros((len(self.sizes) // BLOCK + 1, BLOCK))
+        padded.ravel()[1 : len(self.sizes) + 1] = self.sizes
+        return padded
+
+    @cached_property
+    def _turns(self) -> tuple[Floats, Floats]:
+        """2πj/L is the turn of its row and the one of its column."""
+        rows, columns = (np.arange(size, dtype=np.float64) for size in self._blocks.shape)
+        turn = 2 * pi / self.length
+        return turn * BLOCK * rows, turn * columns
 
     def everywhere(self) -> Floats:
         """At every w within reach: points that are whole steps apart share a Fourier transform."""
@@ -355,6 +401,11 @@ class _Waves:
             below = np.flatnonzero(self.everywhere() <= chance)
             return int(below[0]) if len(below) else self.number
         return bisect_left(range(self.number), True, key=lambda place: self.at(place) <= chance)
+
+
+def _powers(numbers: Floats) -> Floats:
+    """Number^k, a row for each k = 1, 2, … up to `ORDER`."""
+    return np.multiply.accumulate(np.broadcast_to(numbers, (ORDER, len(numbers))), axis=0)
 
 
 def _rounded_variance(terms: tuple[Term, ...], plain: float) -> float:

@@ -140,8 +140,7 @@ def sealed(study: Path, past: Tables) -> None:
     series = [word for each in SERIES for word in ("--series", each)]
     steps = ["--every", "1", "--first", "1", "--last", "40"]
     promise = [*about, *reasons, *steps, "--bound", "3000", "--epsilon", "1", *series]
-    # What the machine remembers lies in the study, so that it goes back with it, too.
-    os.environ["GRAPHVEIL_STATE"] = str(study / "machine")
+    os.environ["GRAPHVEIL_STATE"] = str(_memory(study))
     graphveil("new", str(study), *promise)
     print(graphveil("add", str(study), *past.paths), flush=True)
     print(graphveil("publish", str(study), "--through", str(STEPS - 1)), flush=True)
@@ -151,12 +150,19 @@ def one_more(study: Path, last: Tables) -> list[Lap]:
     """Add and publish the last step, in a copy of the study."""
     again = study.with_name("again")
     shutil.copytree(study, again)
-    os.environ["GRAPHVEIL_STATE"] = str(again / "machine")
+    shutil.copytree(_memory(study), _memory(again))  # so that the machine knows no later step
+    os.environ["GRAPHVEIL_STATE"] = str(_memory(again))
     add = graphveil("add", str(again), *last.paths)
     publish = graphveil("publish", str(again), "--no-report")
     report = graphveil("report", str(again))
     shutil.rmtree(again)
+    shutil.rmtree(_memory(again))
     return [add, publish, report]
+
+
+def _memory(study: Path) -> Path:
+    """What the machine remembers of a study, beside it."""
+    return study.with_name(f"{study.name}-machine")
 
 
 def measured(folder: Path) -> tuple[dict[str, list[list[Lap]]], dict[str, Tables]]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import exp, lcm, log
+from typing import Any
 
 import numpy as np
 import pytest
@@ -597,4 +598,45 @@ def test_what_follows_has_the_least_noise_that_the_price_allows(
 
     assert total(Fraction(1)) <= longer.request.epsilon
     parts = new[0].single * made.request.sensitivity.l1 / share * 1024
+    assert parts.denominator == 1
     assert total((parts + 1) / parts) > longer.request.epsilon
+
+
+def test_of_those_that_follow_nearly_as_well_the_first_is_taken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A thousandth of the error is no difference, however large the errors are."""
+    made, errors = (
+        planned("moves", 6),
+        dict(zip("abcd", (100.5, 100.05, 100.0, 99.96), strict=True)),
+    )
+    monkeypatch.setattr(going_on, "_mean_error", lambda _plan, _kept, new: errors[new[0]])
+    offered: Any = [(each,) for each in errors]
+    assert going_on._best(made, (), offered) == offered[1]
+
+
+def test_errors_are_compared_at_the_new_steps() -> None:
+    made = planned("moves", 6)
+    longer = continued(made, 3)
+    found = going_on._mean_error(longer, made.epochs, longer.epochs[1:])
+    assert found == pytest.approx(sum(longer.predicted[6:]))
+
+
+def test_what_has_no_end_needs_no_continuation() -> None:
+    endless = plan(COMPONENTS, BOUND, epsilon=1, horizon=None, mechanism="sensdiff")
+    with pytest.raises(ParameterError, match="continues by itself"):
+        continued(endless, 3)
+
+
+def test_a_price_for_which_no_noise_can_be_made_is_refused() -> None:
+    with pytest.raises(ParameterError, match=r"price.*noise of millions"):
+        continued(planned("box-projection", 4, what="edges"), 4, Fraction(1, 10**9))
+
+
+def test_after_a_dear_epoch_the_price_is_that_of_its_own_noise() -> None:
+    """The usual price is for what the last epoch has, if that is more noise than SensDiff's."""
+    cheap = continued(planned("moves", 6), 4, Fraction(1, 8))
+    assert cheap.request.epsilon == Fraction(9, 8)
+    again = continued(cheap, 4)
+    assert again.request.epsilon == Fraction(9, 8)
+    assert charges(again.epochs)[-1].single <= charges(cheap.epochs)[-1].single

@@ -17,9 +17,11 @@ from graphveil.errors import ParameterError
 from graphveil.factorisations.bordered import Bordered
 from graphveil.factorisations.dyadic import Dyadic
 from graphveil.factorisations.factorisation import Factorisation
+from graphveil.factorisations.totals import Totals
 from graphveil.graph.promises.bound import DegreeBound
 from graphveil.mechanisms.mechanism import Measured, Mechanism, mechanism, registered
 from graphveil.mechanisms.request import Epoch, Request
+from graphveil.noise.joint_laws import RangeNoise
 from graphveil.noise.laws import DiscreteLaplace, Law
 from graphveil.noise.noise_sum import NoiseSum
 from graphveil.planning.going_on import continued
@@ -257,3 +259,18 @@ def test_the_simplest_plan_draws_the_fewest_noises(
 ) -> None:
     made = planned(name, horizon)
     assert _complexity(made) == (drawn, made.mechanism.needs_horizon, name)
+
+
+def test_how_many_steps_are_meant_is_asked_where_nobody_knows() -> None:
+    with pytest.raises(ParameterError, match="steps: is needed"):
+        planned("sensdiff", None).standard_deviations()
+
+
+def test_noise_on_totals_leaves_nothing_to_what_follows_it() -> None:
+    """Also noise of a joint law, which is counted by itself."""
+    joint = Epoch(Totals(2), RangeNoise(Fraction(5), 2))
+    single = Epoch(Bordered((1, 1)), DiscreteLaplace(Fraction(7)))
+    made = Plan(mechanism("compose-projection"), asked(mechanism("tree"), 4), (joint, single))
+    alone = Plan(made.mechanism, made.request, (single, joint))
+    assert made.predicted[2:] == alone.predicted[:2]
+    assert made.predicted[:2] == alone.predicted[2:]

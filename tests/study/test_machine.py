@@ -10,8 +10,10 @@ from types import SimpleNamespace
 import pytest
 
 from graphveil.errors import ParameterError, StorageError
+from graphveil.study import Study
 from graphveil.study.place import machine as machines
 from graphveil.study.place.machine import FORMAT, Machine, Mark, SeenRow, require_code
+from studies import opened, promise
 
 STUDY, LINEAGE = "a" * 64, "b" * 64
 MARK = Mark(SeenRow(12, "c" * 64), SeenRow(9, "d" * 64))
@@ -48,6 +50,33 @@ def test_memory_is_where_the_system_keeps_state(
     monkeypatch.setattr(machines, "os", SimpleNamespace(name=system, environ=variables))
     monkeypatch.setattr(machines, "sys", SimpleNamespace(platform=platform))
     assert Machine.here() == Machine(tmp_path / place)
+
+
+def test_a_memory_that_depends_on_where_one_stands_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(machines.VARIABLE, "state")
+    with pytest.raises(StorageError, match="from the root on"):
+        Machine.here()
+
+
+@pytest.mark.parametrize("inside", ["", "state", "private/state", "link/state"])
+def test_a_memory_within_the_study_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inside: str
+) -> None:
+    """A copy or a restored backup would bring its own along, and be taken for the original."""
+    study = opened(tmp_path / "study", machine=Machine(tmp_path / "beside"))
+    (study.folder.root / "link").symlink_to(study.folder.private)
+    monkeypatch.setenv(machines.VARIABLE, str(tmp_path / "study" / inside))
+    with pytest.raises(StorageError, match="lies within the study") as refused:
+        Study.at(tmp_path / "study")
+    assert len(str(refused.value)) < 300
+    monkeypatch.setenv(machines.VARIABLE, str(tmp_path / "new" / inside))
+    with pytest.raises(StorageError, match="lies within the study"):
+        Study.create(tmp_path / "new", promise())
+    assert not (tmp_path / "new").exists()
+    monkeypatch.setenv(machines.VARIABLE, str(tmp_path / "beside"))
+    assert Study.at(tmp_path / "study").publish().steps == [0]
 
 
 def test_a_code_is_made_once_and_is_nobody_elses(place: Machine, tmp_path: Path) -> None:

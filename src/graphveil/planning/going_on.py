@@ -209,7 +209,7 @@ class _Differences:
         """
         epsilon, change = self.request.epsilon, self.request.sensitivity.l1
         rate = min(epsilon / change, self.kept[-1].single)
-        more = max(self._loss(Charge(single_step(), rate, 2)) - epsilon, Fraction())
+        more = max(self._loss(Charge(single_step(), rate)) - epsilon, Fraction())
         return epsilon * ceil(READABLE * more / epsilon) / READABLE
 
     def strongest(self, epochs: tuple[Epoch, ...], price: Fraction) -> tuple[Epoch, ...] | None:
@@ -223,8 +223,8 @@ class _Differences:
         def exceeds(parts: int) -> bool:
             return self._loss(*(each.scaled(Fraction(parts, FINENESS)) for each in new)) > allowed
 
-        most = int(FINENESS * allowed / self.request.epsilon) + 1
-        parts = bisect_right(range(1, most + 1), False, key=exceeds)
+        most = FINENESS * allowed // self.request.epsilon
+        parts = bisect_right(range(most), False, key=lambda fewer: exceeds(fewer + 1))
         if parts == 0:
             return None
         return tuple(_with_rate(each, Fraction(parts, FINENESS)) for each in epochs)
@@ -235,8 +235,6 @@ class _Differences:
 
 def _with_rate(epoch: Epoch, factor: Fraction) -> Epoch:
     """The same epoch with noise for another ε."""
-    if factor == 1:
-        return epoch
     return replace(epoch, law=DiscreteLaplace(epoch.law.size / factor))
 
 

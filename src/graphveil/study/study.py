@@ -112,6 +112,7 @@ class Study:
             raise ParameterError("database", "SQLite is used where no URL is given")
         folder = Folder(root.resolve())
         folder.require_free()
+        machine = machine or Machine.beside(folder.root)
         if database is not None:  # a server that does not answer leaves no folder behind
             Store.create(database)
         make_folder(folder)
@@ -122,7 +123,7 @@ class Study:
                 Store.create(folder.database_url)
             # The study file comes last: without it, a half-made study is none.
             write_bytes(folder.study_file, promise.to_toml().encode())
-        return cls(folder, engine or LocalEngine(), machine or Machine.here())
+        return cls(folder, engine or LocalEngine(), machine)
 
     @classmethod
     def at(
@@ -131,7 +132,7 @@ class Study:
         """The study in a folder."""
         folder = Folder(root.resolve())
         folder.require()
-        return cls(folder, engine or LocalEngine(), machine or Machine.here())
+        return cls(folder, engine or LocalEngine(), machine or Machine.beside(folder.root))
 
     @cached_property
     def store(self) -> Store:

@@ -61,7 +61,19 @@ class Machine:
     def here(cls) -> Machine:
         """This one."""
         chosen = os.environ.get(VARIABLE)
+        if chosen and not Path(chosen).is_absolute():
+            raise StorageError(
+                f"{VARIABLE} must name its folder from the root on, or every place in which a "
+                "command is run would have a memory of its own."
+            )
         return cls(Path(chosen) if chosen else _state_of_user() / "graphveil")
+
+    @classmethod
+    def beside(cls, study: Path) -> Machine:
+        """This one, for the study in a folder; refuses a memory that is copied with it."""
+        found = cls.here()
+        require_outside(found, study)
+        return found
 
     def code(self) -> str:
         """Its name, random and made once, to which a study can be handed over."""
@@ -141,6 +153,15 @@ def _make(folder: Path) -> None:
     if not folder.is_dir():
         _make(folder.parent)
         folder.mkdir(mode=OWNER_ONLY_FOLDER, exist_ok=True)
+
+
+def require_outside(machine: Machine, study: Path) -> None:
+    """Refuse a memory within the study: a copy or a backup would bring its own along."""
+    if machine.folder.resolve().is_relative_to(study.resolve()):
+        raise StorageError(
+            f"{VARIABLE} lies within the study, so that every copy of it would be taken for the "
+            f"original. Set {VARIABLE} to a folder that lasts outside of it."
+        )
 
 
 def require_code(code: str, machine: Machine) -> None:

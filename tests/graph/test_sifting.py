@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import polars as pl
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from graphveil.calendar.calendar import Calendar
 from graphveil.formats import from_rows
+from graphveil.graph.intake.after_end import until_end
 from graphveil.graph.intake.appending import Intake, append
-from graphveil.graph.intake.arrivals import steps_of_labels
+from graphveil.graph.intake.arrivals import known_nodes, steps_of_labels
 from graphveil.graph.intake.records import Records, Table
 from graphveil.graph.intake.resolving import Resolved, resolve
 from graphveil.graph.intake.rules import RecordRules
 from graphveil.graph.intake.sifting import Sifted, sifted
+from graphveil.graph.intake.undated import dated_only
 from graphveil.graph.sequence import BACKWARD, BOTH, FORWARD, GraphSequence
 
 CALENDAR = Calendar.from_dict({"every": 1, "unit": "number", "first": 0, "last": 3})
@@ -27,7 +32,10 @@ Row = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class World:
-    """What is sealed and what waits, both of which are sound, and the rules of the study."""
+    """What is sealed and what waits, both of which are sound, and the rules of the study.
+
+    And whether records of after the end, or of people without a date, are left aside.
+    """
 
     sealed_people: tuple[str, ...]
     sealed_links: tuple[Row, ...]
@@ -35,16 +43,17 @@ class World:
     waiting_links: tuple[Row, ...]
     oriented: bool
     rules: RecordRules
+    ignores_after_end: bool = False
+    drops_undated: bool = False
 
     def without(self, gone: str) -> World:
         """The same if one person had never been there."""
-        return World(
-            tuple(person for person in self.sealed_people if person != gone),
-            tuple(link for link in self.sealed_links if gone not in link),
-            tuple(row for row in self.waiting_people if row[0] != gone),
-            tuple(link for link in self.waiting_links if gone not in link),
-            self.oriented,
-            self.rules,
+        return replace(
+            self,
+            sealed_people=tuple(person for person in self.sealed_people if person != gone),
+            sealed_links=tuple(link for link in self.sealed_links if gone not in link),
+            waiting_people=tuple(row for row in self.waiting_people if row[0] != gone),
+            waiting_links=tuple(link for link in self.waiting_links if gone not in link),
         )
 
     def take(self, nodes: list[Row], edges: list[Row]) -> Sifted[tuple[Resolved, Intake]]:
@@ -57,8 +66,16 @@ class World:
         waiting = resolve(known, CALENDAR, self.rules)
 
         def taken(records: Records) -> tuple[Resolved, Intake]:
-            given_rows = resolve(records, CALENDAR, self.rules)
+            rules = RecordRules(undated="first") if self.drops_undated else self.rules
+            given_rows = resolve(records, CALENDAR, rules, beyond=self.ignores_after_end)
+            if self.drops_undated:
+                given_rows = dated_only(given_rows, is_known)
+            if self.ignores_after_end:
+                given_rows = until_end(given_rows, CALENDAR.last_step, is_known)
             return given_rows, append(sealed, given_rows, late="join", waiting=waiting)
+
+        def is_known(ids: pl.Series) -> NDArray[np.bool_]:
+            return known_nodes(sealed, waiting.nodes, ids).rows
 
         return sifted(numbered(nodes, edges), taken)
 
@@ -201,11 +218,20 @@ def test_what_is_left_out_is_what_breaks_a_rule(
     assert taken + left_edges.total() == len(edges)
 
 
-@settings(max_examples=100)
-@given(worlds(), NODES, EDGES, PEOPLE, st.randoms(use_true_random=False))
+@settings(max_examples=200)
+@given(
+    worlds(), NODES, EDGES, PEOPLE, st.randoms(use_true_random=False), st.booleans(), st.booleans()
+)
 def test_nobody_decides_about_the_rows_of_another(
-    world: World, nodes: list[Row], edges: list[Row], gone: str, chance: Any
+    world: World,
+    nodes: list[Row],
+    edges: list[Row],
+    gone: str,
+    chance: Any,
+    ignores_after_end: bool,
+    drops_undated: bool,
 ) -> None:
+    world = replace(world, ignores_after_end=ignores_after_end, drops_undated=drops_undated)
     whole = world.take(nodes, edges)
     others = [row for row in nodes if bare(row[1]) != gone]
     between = [row for row in edges if gone not in (bare(row[1]), bare(row[2]))]
@@ -231,3 +257,21 @@ def test_a_known_link_may_be_listed_again_beside_its_reverse() -> None:
     found = world.take([], edges)
     assert {number for number, _ in skipped(found, "edges")} == {1, 3}
     assert found.taken[1].report.known_edges == 2
+
+
+@pytest.mark.parametrize(("ignores", "drops"), [(True, False), (False, True), (True, True)])
+def test_rows_are_left_out_where_they_stand_though_others_were_left_aside_before(
+    ignores: bool, drops: bool
+) -> None:
+    """Found from outside: with both, rows of other people were left out instead."""
+    world = World((), (), (), (), False, RecordRules(), ignores, drops)
+    aside = [(0, "v", 99)] * ignores + [(1, "w", None)] * drops
+    nodes = [*aside, (2, "a", 2), (3, "b", 1), (4, "a", 1), (5, "c", 1)]
+    gone = [(0, "v", "b", None)] * ignores + [(1, "w", "c", None)] * drops
+    edges = [*gone, (2, "b", "c", None), (3, "b", "nobody", None), (4, "c", "b", None)]
+    found = world.take(nodes, edges)
+    assert {number for number, _ in skipped(found, "nodes")} == {2, 4}
+    assert {number for number, _ in skipped(found, "edges")} == {3}
+    people, linked = people_and_links(found.taken[1].sequence)
+    assert people.keys() == {"b", "c"}
+    assert linked == {("b", "c", 1), ("c", "b", 1)}

@@ -45,9 +45,7 @@ def until_end(
     ignored = late & ~again
     late_edges |= linked_to(resolved.edges, ids, ignored)
     return replace(
-        resolved,
-        nodes=_undated(resolved.nodes, again).kept(~ignored),
-        edges=resolved.edges.kept(~late_edges),
+        replace(resolved, nodes=_undated(resolved.nodes, again)).without(ignored, late_edges),
         nodes_after_end=int(ignored.sum()),
         edges_after_end=int(late_edges.sum()),
     )

@@ -61,12 +61,13 @@ def append(
     """
     before = waiting or nothing()
     require_room_to_build(len(resolved.nodes.frame), len(resolved.edges.frame))
-    arriving = arrivals(sequence, resolved.nodes, before.nodes, late, only_earlier=only_earlier)
-    refuse_too_many(sequence.nodes + len(arriving.ids))
-    index = sequence.index.extended(arriving.ids) if sequence.nodes else arriving.index
-    arrived = _node_offsets(sequence, arriving, _steps_needed(sequence, arriving.steps, None))
-    edges = EdgeRows.of(before.edges, resolved.edges)
-    linked = links(sequence, edges, index, arrived, late)
+    with resolved.as_read():
+        arriving = arrivals(sequence, resolved.nodes, before.nodes, late, only_earlier=only_earlier)
+        refuse_too_many(sequence.nodes + len(arriving.ids))
+        index = sequence.index.extended(arriving.ids) if sequence.nodes else arriving.index
+        arrived = _node_offsets(sequence, arriving, _steps_needed(sequence, arriving.steps, None))
+        edges = EdgeRows.of(before.edges, resolved.edges)
+        linked = links(sequence, edges, index, arrived, late)
     count = _steps_needed(sequence, np.concatenate([arriving.steps, linked.late.steps]), upto)
     report = replace(
         arriving.report + linked.report,

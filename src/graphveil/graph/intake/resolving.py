@@ -7,6 +7,8 @@ whoever refuses one later can still say where it stands. The rules are described
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.calendar.times import values_of
+from graphveil.errors import RecordError
 from graphveil.graph.intake.faults import Fault
 from graphveil.graph.intake.identity import clean_ids, refuse_missing, shortest_form, spelled_alike
 from graphveil.graph.intake.records import Records, Table
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
     from graphveil.calendar.calendar import Calendar
 
 
+Rows = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 NO_TIME = "the time is missing"  # the rule that refuses nodes that nobody dates
 NO_TIME_HINT = "Fill it in, or choose the rule that undated nodes join the first open step."
 
@@ -44,6 +49,9 @@ class Resolved:
         edges_after_end: how many rows of edges were.
         nodes_undated: how many rows of nodes without a time were left out.
         edges_undated: how many rows of edges of such nodes were.
+        node_rows: which rows of the records the nodes are, where others were left aside; None
+            if they are all.
+        edge_rows: which rows the edges are, likewise.
     """
 
     nodes: Table = field(repr=False)
@@ -55,6 +63,34 @@ class Resolved:
     edges_after_end: int = field(default=0, repr=False)
     nodes_undated: int = field(default=0, repr=False)
     edges_undated: int = field(default=0, repr=False)
+    node_rows: Rows | None = field(default=None, repr=False)
+    edge_rows: Rows | None = field(default=None, repr=False)
+
+    def without(self, nodes: Mask, edges: Mask) -> Resolved:
+        """The others, of which it is known where they stood."""
+        return replace(
+            self,
+            nodes=self.nodes.kept(~nodes),
+            edges=self.edges.kept(~edges),
+            node_rows=_left(self.node_rows, nodes),
+            edge_rows=_left(self.edge_rows, edges),
+        )
+
+    @contextmanager
+    def as_read(self) -> Iterator[None]:
+        """Whoever refuses rows of these tables refuses those of the records that they were."""
+        try:
+            yield
+        except RecordError as refused:
+            stood = self.node_rows if refused.kind == "nodes" else self.edge_rows
+            if stood is not None:
+                refused.rows = stood[refused.rows]
+            raise
+
+
+def _left(rows: Rows | None, aside: Mask) -> Rows:
+    """Where the rows stood that are not left aside."""
+    return np.flatnonzero(~aside) if rows is None else rows[~aside]
 
 
 def resolve(

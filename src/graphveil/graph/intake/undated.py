@@ -36,9 +36,7 @@ def dated_only(resolved: Resolved, is_known: Callable[[pl.Series], Mask]) -> Res
     dropped = undated & ~is_known(nodes["node"])
     theirs = linked_to(resolved.edges, nodes["node"], dropped)
     return replace(
-        resolved,
-        nodes=resolved.nodes.kept(~dropped),
-        edges=resolved.edges.kept(~theirs),
+        resolved.without(dropped, theirs),
         nodes_undated=int(dropped.sum()),
         edges_undated=int(theirs.sum()),
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
+import uuid
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -39,7 +39,7 @@ def write_whole(
             a file of a study, where no folder is a link.
         mode: who may read it, whatever the umask says.
     """
-    beside = path.with_name(f".graphveil-{secrets.token_hex(16)}.part")
+    beside = path.with_name(f".graphveil-{uuid.uuid4().hex}.part")
     try:
         _require_no_link(path, folder_too=parameter is None)
         _write_and_replace(beside, path, write, mode)

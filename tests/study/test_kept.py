@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -19,8 +21,10 @@ from graphveil.errors import IntegrityError
 from graphveil.formats import from_rows
 from graphveil.graph.sequence import GraphSequence
 from graphveil.study import Promise, Study
-from graphveil.study.records import growing, segments
-from graphveil.study.records.kept import arena, keeping
+from graphveil.study.ledger import Ledger
+from graphveil.study.public.chain import canonical
+from graphveil.study.records.local import growing, segments
+from graphveil.study.records.local.kept import arena, keeping
 from graphveil.study.verification import verify
 from plain_rules import numbered
 
@@ -96,8 +100,7 @@ def kept(study: Study) -> dict[str, Path]:
 
 
 def sealed(study: Study) -> growing.Sealed:
-    ledger = study.ledger()
-    return growing.sealed(study.folder, ledger, ledger.versions[-1], study.engine)
+    return growing.sealed(study.stored(study.ledger()), study.engine)
 
 
 @st.composite
@@ -325,10 +328,41 @@ def test_a_backfill_keeps_once_at_its_end(
 ) -> None:
     monkeypatch.setattr("graphveil.study.study.TOGETHER", 1)
     study = halfway(tmp_path / "study")
+    kept, plain = [], keeping.Standing.keep
+
+    def noted(standing: keeping.Standing, folder: Any, row: str) -> dict[str, str]:
+        kept.append(standing.graph.steps)
+        return plain(standing, folder, row)
+
+    monkeypatch.setattr(keeping.Standing, "keep", noted)
     study.publish(3)
-    rows = [row for row in study.ledger().rows if row.event == "step sealed"]
-    assert [keeping.NAME in row.secret for row in rows] == [True, True, False, True]
+    assert kept == [4]
     assert counted(study) == expected
+
+
+def test_what_an_earlier_version_kept_inside_a_row_is_gone_on_from(tmp_path: Path) -> None:
+    """Rows of before have the entry in what their hash covers; it counts until the next step."""
+    study = halfway(tmp_path / "study")
+    ledger = study.ledger()
+    entry = json.loads(ledger.beside[keeping.ENGINE])
+    last = [row for row in ledger.rows if row.event == "step sealed"][-1]
+    within = replace(last, private=canonical(last.secret | {keeping.NAME: entry}))
+    rows = tuple(within if row is last else row for row in ledger.rows)
+    found = keeping.newest(Ledger(rows))
+    assert found == keeping.newest(ledger)
+    assert found is not None
+    assert keeping.newest(Ledger(rows, {keeping.ENGINE: "of another study"})) == found
+
+
+@pytest.mark.parametrize("entry", ["", "[]", "7", '{"step": 99, "row": "x"}', '{"step": -1}'])
+def test_an_entry_that_belongs_to_no_row_is_not_used(tmp_path: Path, entry: str) -> None:
+    study = halfway(tmp_path / "study")
+    with study.writing() as transaction:
+        transaction.keep_beside(keeping.ENGINE, entry)
+    assert keeping.newest(study.ledger()) is None
+    assert checks(study)[KEPT].startswith("nothing")
+    study.publish(3)
+    assert keeping.newest(study.ledger()) is not None
 
 
 def test_a_series_that_opens_later_is_counted_from_the_start_once(tmp_path: Path) -> None:

@@ -23,7 +23,9 @@ from graphveil.graph.intake.records import Records
 from graphveil.graph.intake.resolving import resolve
 from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.study import Study, publishing
-from graphveil.study.records import adding, batches, segments
+from graphveil.study.records.holding import Wishes
+from graphveil.study.records.local import batches, segments
+from graphveil.study.records.local.holder import LocalHolder
 from plain_rules import DEGREES, EDGES, numbered, totals
 
 CANARY = "Kanarienvogel-xq"
@@ -215,15 +217,16 @@ def things(study: Study) -> Iterator[Any]:
         kept = reading.series()
     records = from_rows([(f"{CANARY}-new", 2)], [(f"{CANARY}-new", f"{CANARY}-0-1")])
     sealed = segments.load(study.folder.segments, ledger.sealed, promise)
-    found = adding.candidate(
-        study.folder, ledger, promise, records, complete=True, engine=study.engine
-    )
-    prepared = publishing.prepare(study.folder, ledger, kept, 2, study.engine)
+    stored, holder = study.stored(ledger), LocalHolder(study.engine)
+    found = holder.candidate(stored, records, Wishes(complete=True))
+    prepared = publishing.prepare(stored, kept, 2, holder)
+    grown, terms = holder.grown(stored, 2), publishing.terms_of(ledger, kept)
     yield from (study, study.folder, study.store, ledger, *ledger.rows, *ledger.public_rows)
     yield from (*ledger.batches, *ledger.sealed, *ledger.series, promise, kept)
     yield from (records, records.nodes, resolve(records, promise.calendar, promise.records), sealed)
     yield from (found, found.findings, found.pending, segments.segment(sealed, range(1)))
-    yield from (prepared, prepared.graph, study.add(records))
+    yield from (prepared, prepared.counted, grown, holder.recounted(stored, terms.values()))
+    yield study.add(records)
     yield batches.load(study.folder.batches, study.ledger().batches, sealed)
 
 

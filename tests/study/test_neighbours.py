@@ -249,7 +249,7 @@ def foretold(study: Study) -> object:
     """What is known of the next steps before they are sealed."""
     found = study.committed()
     made = len(found.ledger.sealed)
-    ready = prepare(study.folder, found.ledger, found.kept, STEPS - 1, study.engine)
+    ready = prepare(study.stored(found.ledger), found.kept, STEPS - 1, study.holder)
     ahead = foreseen(ready, range(made, STEPS))
     return ahead.steps, {name: list(widths) for name, widths in ahead.widths.items()}
 

@@ -55,7 +55,7 @@ def study(tmp_path: Path) -> Study:
 
 def prepared(study: Study, through: int = 3) -> Prepared:
     found = study.committed()
-    return prepare(study.folder, found.ledger, found.kept, through, study.engine)
+    return prepare(study.stored(found.ledger), found.kept, through, study.holder)
 
 
 def rows_since(study: Study, number: int) -> list[LedgerRow]:
@@ -70,7 +70,8 @@ def test_steps_that_are_sealed_together_keep_the_last_state_only(study: Study) -
     first, last = rows[:4], rows[4:]
     parts = ({part: row[0].secret[part] for part in ("nodes", "edges")} for row in (first, last))
     assert next(parts) == next(parts)  # one segment holds both
-    assert ("kept" in first[0].secret, "kept" in last[0].secret) == (False, True)
+    assert all(set(row[0].secret) == {"nodes", "edges"} for row in (first, last))
+    assert json.loads(study.ledger().beside["local"])["row"] == last[0].hash
     assert {Path(first[0].secret[part]["name"]).name[:4] for part in ("nodes", "edges")} == {"0002"}
     for row in (*first[1:], *last[1:]):
         assert set(row.secret) - {"state"} == {"differences", "noise"}
@@ -144,7 +145,8 @@ def test_what_is_prepared_is_what_was_committed(study: Study) -> None:
     assert ready.last_hash == ledger.rows[-1].hash
     assert [each.name for each in ready.promise.series] == ["edges", "degrees", "later"]
     assert ready.breaks_at is None
-    assert ready.graph.steps == 4
+    assert ready.counted is not None
+    assert ready.counted.steps == 4
     assert list(ready.series) == ["edges", "degrees", "later"]
     assert [each.terms.first_step for each in ready.series.values()] == [0, 0, 1]
     assert {each.terms.bound for each in ready.series.values()} == {
@@ -164,7 +166,7 @@ def test_nothing_is_prepared_from_a_state_that_was_restored(study: Study) -> Non
     before = study.committed().kept
     study.publish(through=2)
     with pytest.raises(IntegrityError, match="the state in the ledger database does not belong"):
-        prepare(study.folder, study.ledger(), before, 3, study.engine)
+        prepare(study.stored(study.ledger()), before, 3, study.holder)
 
 
 def test_recent_values_are_counted_from_the_one_that_was_published_last(tmp_path: Path) -> None:
@@ -231,10 +233,10 @@ def test_no_series_begins_that_counts_on_a_promise_which_is_broken(tmp_path: Pat
     projected = EDGES | {"mechanism": "compose-projection", "projection": 2}
     study = opened(tmp_path / "study", bound=tight, series=[projected])
     study.publish(through=2)
-    require_kept_so_far(study.folder, study.ledger(), study.engine)
+    require_kept_so_far(study.stored(study.ledger()), study.holder)
     study.publish()
     with pytest.raises(BoundError, match="breaks its promised bound"):
-        require_kept_so_far(study.folder, study.ledger(), study.engine)
+        require_kept_so_far(study.stored(study.ledger()), study.holder)
     assert prepared(study, 3).breaks_at is None
 
 
@@ -243,7 +245,7 @@ def test_a_promise_that_does_not_refuse_keeps_no_series_from_being_opened(tmp_pa
     projected = EDGES | {"mechanism": "compose-projection", "projection": 1}
     study = opened(tmp_path / "study", bound=going_on, series=[projected])
     study.publish(through=3)
-    require_kept_so_far(study.folder, study.ledger(), study.engine)
+    require_kept_so_far(study.stored(study.ledger()), study.holder)
 
 
 @dataclass
@@ -253,6 +255,7 @@ class Noted:
     rows: list[Any] = field(default_factory=list)
     entered: list[tuple[str, int, str]] = field(default_factory=list)
     kept: dict[str, str] = field(default_factory=dict)
+    beside: dict[str, str] = field(default_factory=dict)
 
     def append(self, fact: Any, *, private: dict[str, Any]) -> Any:
         self.rows.append(SimpleNamespace(hash=f"row {len(self.rows)}", fact=fact, private=private))
@@ -260,6 +263,9 @@ class Noted:
 
     def enter_release(self, series: str, step: int, row: Any) -> None:
         self.entered.append((series, step, row.hash))
+
+    def keep_beside(self, engine: str, entry: str) -> None:
+        self.beside[engine] = entry
 
     def keep_state(self, series: str, state: str) -> None:
         assert series not in self.kept
@@ -269,7 +275,7 @@ class Noted:
 def test_what_was_sealed_is_where_the_next_steps_go_on_from(study: Study) -> None:
     ready, noted = prepared(study), Noted()
     ahead = foreseen(ready, range(2, 4))
-    made = seal(cast(Transaction, noted), study.folder, ready, ahead)
+    made = seal(cast(Transaction, noted), ready, ahead)
     assert list(made.rows) == noted.rows
     assert made.prepared.last_hash == noted.rows[-1].hash == "row 7"
     names = ["edges", "degrees", "later"]

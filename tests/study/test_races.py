@@ -28,6 +28,7 @@ from graphveil.study import SeriesPromise, Study, publishing, study
 from graphveil.study.ledger import Ledger
 from graphveil.study.public.announcing import Told, told
 from graphveil.study.records import adding
+from graphveil.study.records.holding import Wishes
 from graphveil.study.storage.folder import Folder
 from graphveil.study.storage.reading import Reading
 from studies import opened, people, released
@@ -188,13 +189,10 @@ def test_a_writer_that_lost_its_lock_harms_nobody(root: Path, postgresql: str) -
     with pytest.raises(StorageError), slow.store.transaction() as transaction:  # noqa: PT012
         ledger = transaction.ledger()
         records = from_rows([("P9", 2001)], [])
-        promise = ledger.versions[-1]
-        found = adding.candidate(
-            slow.folder, ledger, promise, records, complete=False, engine=slow.engine
-        )
+        found = slow.holder.candidate(slow.stored(ledger), records, Wishes())
         end_sessions(url)
         added = first.add(people())
-        adding.keep(transaction, slow.folder, ledger, found)  # under the same number
+        adding.keep(transaction, ledger, found)  # under the same number
     assert added.batch == 2
     assert [each.number for each in first.ledger().batches] == [1, 2]
     first.publish(3)

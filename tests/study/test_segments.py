@@ -22,7 +22,7 @@ from graphveil.graph.sequence import GraphSequence, LateEdges
 from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.study import Promise, Study
 from graphveil.study.ledger import BatchEntry, SealedTables
-from graphveil.study.records import batches, segments
+from graphveil.study.records.local import batches, segments
 from graphveil.study.records.private_tables import read_table, write_table
 from graphveil.study.verification import verify
 from plain_rules import EDGES, numbered

@@ -64,7 +64,7 @@ def test_every_row_is_taken_or_listed_with_its_reason(study: Study, tmp_path: Pa
     added = adding.add(study.folder.root, files(tmp_path), skip_bad=True)
     entry = study.ledger().batches[0].skipped
     assert entry is not None
-    path = study.folder.batches / entry.name
+    path = study.folder.batches / entry.files[0].name
     assert path.stat().st_mode & 0o777 == 0o600
     listed = list(csv.DictReader(path.read_text().splitlines()))
     told = {(row["file"], int(row["row"])): row["reason"] for row in listed}
@@ -89,7 +89,7 @@ def test_a_list_that_was_changed_is_noticed(study: Study, tmp_path: Path) -> Non
     adding.add(study.folder.root, files(tmp_path), skip_bad=True)
     entry = study.ledger().batches[0].skipped
     assert entry is not None
-    with (study.folder.batches / entry.name).open("a") as file:
+    with (study.folder.batches / entry.files[0].name).open("a") as file:
         file.write("one more\n")
     with pytest.raises(IntegrityError, match="skipped"):
         list(verify(study))

@@ -94,10 +94,10 @@ class LedgerRow:
         except ValueError as error:
             raise IntegrityError(f"{self.place}: cannot be read.") from error
 
-    def stored_file(self, part: str) -> StoredFile:
-        """The private file that the row states."""
+    def stored_table(self, part: str) -> StoredTable:
+        """The private table that the row states."""
         try:
-            return StoredFile(**self.secret[part])
+            return StoredTable.of(self.secret[part])
         except (TypeError, KeyError) as error:
             raise IntegrityError(f"{self.place}: does not name its table.") from error
 
@@ -147,6 +147,24 @@ class StoredFile:
     sha256: str = field(repr=False)
 
 
+@dataclass(frozen=True)
+class StoredTable:
+    """A private table: one file, or several whose rows follow each other."""
+
+    files: tuple[StoredFile, ...]
+
+    @classmethod
+    def of(cls, data: Any) -> StoredTable:
+        """What a row states."""
+        several = data if isinstance(data, list) else [data]
+        return cls(tuple(StoredFile(**each) for each in several))
+
+    def to_data(self) -> dict[str, str] | list[dict[str, str]]:
+        """For the private part of a row."""
+        several = [dict(vars(each)) for each in self.files]
+        return several[0] if len(several) == 1 else several
+
+
 ReadAs: TypeAlias = Mapping[str, Mapping[str, Any]]  # by format, then by option
 NOTHING_SAID: Final[ReadAs] = MappingProxyType({})
 
@@ -161,9 +179,9 @@ class BatchEntry:
 
     number: int
     last_step: int = field(repr=False)
-    nodes: StoredFile
-    edges: StoredFile
-    skipped: StoredFile | None = None
+    nodes: StoredTable
+    edges: StoredTable
+    skipped: StoredTable | None = None
     read_as: ReadAs = field(default_factory=dict, repr=False)
 
 
@@ -171,8 +189,8 @@ class BatchEntry:
 class SealedTables:
     """The private tables of a step that is closed permanently."""
 
-    nodes: StoredFile
-    edges: StoredFile
+    nodes: StoredTable
+    edges: StoredTable
 
 
 @dataclass(frozen=True)
@@ -181,17 +199,20 @@ class Ledger:
 
     Attributes:
         rows: in order, known to be chained.
+        beside: what was kept to go on from, by engine, as JSON. It follows from what is sealed, so
+            the chain does not cover it.
         before: a ledger with the first of these rows; what follows from them is not found again.
     """
 
     rows: tuple[LedgerRow, ...]
+    beside: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
     before: Ledger | None = field(default=None, repr=False, compare=False)
 
     def followed_by(self, rows: Sequence[LedgerRow]) -> Ledger:
         """The ledger once more rows were entered."""
         if not rows:
             return self
-        return Ledger((*self.rows, *rows), before=self if self.is_open else None)
+        return Ledger((*self.rows, *rows), self.beside, self if self.is_open else None)
 
     @property
     def _later(self) -> tuple[LedgerRow, ...]:
@@ -239,7 +260,7 @@ class Ledger:
     def sealed(self) -> tuple[SealedTables, ...]:
         """The steps that are closed, each with its private tables."""
         return tuple(
-            SealedTables(row.stored_file("nodes"), row.stored_file("edges"))
+            SealedTables(row.stored_table("nodes"), row.stored_table("edges"))
             for row in self.of(Event.STEP_SEALED)
         )
 
@@ -251,9 +272,9 @@ class Ledger:
             BatchEntry(
                 number=row.whole_number("batch"),
                 last_step=row.whole_number("last_step"),
-                nodes=row.stored_file("nodes"),
-                edges=row.stored_file("edges"),
-                skipped=row.stored_file("skipped") if "skipped" in row.secret else None,
+                nodes=row.stored_table("nodes"),
+                edges=row.stored_table("edges"),
+                skipped=row.stored_table("skipped") if "skipped" in row.secret else None,
                 read_as=row.kept_mapping("read_as"),
             )
             for row in self.of(Event.RECORDS_ADDED)

@@ -15,7 +15,7 @@ from graphveil.errors import BoundError, IntegrityError
 from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.planning.changes import Change, change_errors
 from graphveil.planning.intervals import half_widths
-from graphveil.series.counting import Differences, SeriesCounts, count_series, first_break
+from graphveil.series.counting import Differences, SeriesCounts
 from graphveil.series.postprocessing import Processing
 from graphveil.series.release import MadeRelease, Release, has_same_past, make_release
 from graphveil.series.state import SeriesState
@@ -23,20 +23,14 @@ from graphveil.series.terms import SeriesTerms
 from graphveil.study.ledger import Ledger, LedgerRow
 from graphveil.study.public.chain import canonical, digest
 from graphveil.study.public.facts import DIGITS, ChangeFact, ReleaseMade, Software, StepSealed
-from graphveil.study.records import growing, segments
-from graphveil.study.records.kept import keeping as kept_files
-from graphveil.study.records.kept.keeping import Standing
-from graphveil.study.records.private_tables import write_table
+from graphveil.study.records.holding import Counted, Holder, Stored
 from graphveil.study.storage.keeping import plan_of, state_of
 from graphveil.study.storage.reading import StoredSeries
 from graphveil.study.storage.transaction import Transaction
 
 if TYPE_CHECKING:
     from graphveil.calendar.calendar import Calendar
-    from graphveil.engines import Engine
-    from graphveil.graph.sequence import GraphSequence
     from graphveil.study.promise.promise import Promise
-    from graphveil.study.storage.folder import Folder
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,48 +102,36 @@ class Prepared:
     Attributes:
         last_hash: of the newest row that it was prepared from, or that was entered since.
         promise: of the study, which no sealing changes.
-        graph: the sealed graph with all the steps that were asked for.
-        breaks_at: the first of them at which the promised bound is broken, if there is one.
+        breaks_at: the first of the steps that were asked for at which the promised bound is
+            broken, if there is one.
         series: every open one, by name; none where the bound is broken.
-        standing: what to keep for the next command, once all these steps are sealed; None where
-            the engine keeps nothing, or the bound is broken.
+        counted: the sealed graph with all these steps; None where the bound is broken.
     """
 
     last_hash: str
     promise: Promise
-    graph: GraphSequence = field(repr=False)
     breaks_at: int | None = field(repr=False)
-    series: Mapping[str, Ongoing]
-    standing: Standing | None = field(default=None, repr=False)
+    series: Mapping[str, Ongoing] = field(default_factory=dict)
+    counted: Counted | None = field(default=None, repr=False)
 
 
 def prepare(
-    folder: Folder,
-    ledger: Ledger,
-    kept: Mapping[str, StoredSeries],
-    through: int,
-    engine: Engine,
+    stored: Stored, kept: Mapping[str, StoredSeries], through: int, holder: Holder
 ) -> Prepared:
-    """Load the sealed graph, let the waiting records arrive, and count every series."""
-    promise, made, last = ledger.versions[-1], len(ledger.sealed), ledger.rows[-1].hash
-    found = growing.sealed(folder, ledger, promise, engine)
-    graph = growing.grown(folder, ledger, found, through)
+    """Let the waiting records arrive in the sealed graph, and count every series."""
+    ledger, promise = stored.ledger, stored.promise
+    made, last = len(ledger.sealed), ledger.rows[-1].hash
+    grown = holder.grown(stored, through)
     terms = terms_of(ledger, kept)
-    breaks_at = None
     if promise.degree_bound.checked and not all(each.projects for each in terms.values()):
-        breaks_at = first_break(engine, graph, promise.degree_bound, made, found.degrees)
-    if breaks_at is not None:
-        # What breaks a promise that is checked has no sensitivity, so nothing of it is counted.
-        return Prepared(last, promise, graph, breaks_at, {})
-    last_kept, keeping = kept_files.newest(ledger), engine.keeping
-    before = None
-    if found.kept is not None and last_kept is not None and keeping is not None:
-        before = kept_files.load_counts(folder, last_kept, found.kept, terms.values(), keeping)
+        breaks_at = grown.first_break(promise.degree_bound, made)
+        if breaks_at is not None:
+            # What breaks a promise that is checked has no sensitivity, so nothing is counted.
+            return Prepared(last, promise, breaks_at)
     newest = max(0, made - 1)  # of which the kept totals are
-    counts = count_series(engine, graph, terms.values(), before, since=newest)
-    series = _ongoing(ledger, kept, terms, counts)
-    standing = Standing(graph, counts, found.kept, last_kept, keeping) if keeping else None
-    return Prepared(last, promise, graph, None, series, standing)
+    counted = grown.counted(terms.values(), newest)
+    series = _ongoing(ledger, kept, terms, counted.counts)
+    return Prepared(last, promise, None, series, counted)
 
 
 def _ongoing(
@@ -186,7 +168,7 @@ def terms_of(ledger: Ledger, kept: Mapping[str, StoredSeries]) -> dict[str, Seri
     }
 
 
-def require_kept_so_far(folder: Folder, ledger: Ledger, engine: Engine) -> None:
+def require_kept_so_far(stored: Stored, holder: Holder) -> None:
     """Refuse a series that would count on a promise which sealed steps have already broken.
 
     Series that project do not count on it, so it may be. The new one could never be published,
@@ -194,11 +176,10 @@ def require_kept_so_far(folder: Folder, ledger: Ledger, engine: Engine) -> None:
     """
     from graphveil.graph.degrees import broken_promise
 
-    promise = ledger.versions[-1]
-    if promise.degree_bound.checked and all(each.projection is not None for each in promise.series):
-        found = growing.sealed(folder, ledger, promise, engine)
-        if not engine.keeps_bound(found.graph, promise.degree_bound, after=found.degrees):
-            raise broken_promise(promise.degree_bound)
+    promise = stored.promise
+    cut = all(each.projection is not None for each in promise.series)
+    if promise.degree_bound.checked and cut and not holder.keeps_bound(stored):
+        raise broken_promise(promise.degree_bound)
 
 
 def require_kept(prepared: Prepared, *, begun: bool) -> None:
@@ -268,20 +249,24 @@ class Sealed:
     prepared: Prepared
 
 
-def seal(transaction: Transaction, folder: Folder, prepared: Prepared, ahead: Foreseen) -> Sealed:
+def seal(transaction: Transaction, prepared: Prepared, ahead: Foreseen) -> Sealed:
     """Close steps: their segment, their release of every series, and their rows, all at once.
 
     Noise is drawn here and nowhere else, inside the transaction that keeps it.
     """
-    files = _write_segment(folder, prepared.graph, ahead.steps)
-    kept = _keep(folder, prepared, ahead.steps)
+    counted = prepared.counted
+    assert counted is not None, "nothing is sealed that breaks the promise"
+    files = counted.write_segment(ahead.steps)
     rows: list[LedgerRow] = []
     series = dict(prepared.series)
     for place, step in enumerate(ahead.steps):
         label = prepared.promise.calendar.label(step)
         sealed = StepSealed(step=step, label=label, **Software.now())
         last = step == ahead.steps[-1]
-        rows.append(transaction.append(sealed, private=files | (kept if last else {})))
+        rows.append(transaction.append(sealed, private=files))
+        if last and ahead.steps.stop == counted.steps:  # no more steps are to be sealed
+            for engine, entry in counted.keep(rows[-1].hash).items():
+                transaction.keep_beside(engine, entry)
         for name, each in series.items():
             made = make_release(
                 each.terms, each.state, each.differences, each.processing, label, ReleaseNoise()
@@ -296,23 +281,6 @@ def seal(transaction: Transaction, folder: Folder, prepared: Prepared, ahead: Fo
             )
             rows.append(_enter(transaction, fact, made, keep=last))
     return Sealed(tuple(rows), replace(prepared, last_hash=rows[-1].hash, series=series))
-
-
-def _write_segment(folder: Folder, graph: GraphSequence, steps: range) -> dict[str, Any]:
-    """Write what the steps add to the graph; what is returned belongs in the row of each."""
-    part, name = segments.segment(graph, steps), f"{steps[0]:04}"
-    return {
-        "nodes": vars(write_table(folder.segments, f"{name}-nodes", part.nodes)),
-        "edges": vars(write_table(folder.segments, f"{name}-edges", part.edges)),
-    }
-
-
-def _keep(folder: Folder, prepared: Prepared, steps: range) -> dict[str, Any]:
-    """Keep for the next command where counting stands, once no more steps are to be sealed."""
-    standing = prepared.standing
-    if standing is None or steps.stop < prepared.graph.steps:
-        return {}
-    return {kept_files.NAME: standing.keep(folder)}
 
 
 def _enter(

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from graphveil.deferred import Deferred
 from graphveil.engines import LocalEngine
@@ -29,6 +29,7 @@ from graphveil.study.promise.series import SeriesPromise
 from graphveil.study.public.announcing import announce, told
 from graphveil.study.public.facts import Event
 from graphveil.study.public.public_part import text_of
+from graphveil.study.records.holding import Stored, Wishes
 from graphveil.study.storage.folder import Folder, make_folder, write_notes
 from graphveil.study.storage.store import Store, now
 from graphveil.whole_files import write_bytes
@@ -41,7 +42,8 @@ if TYPE_CHECKING:
     from graphveil.study.course.adoption import Renewal
     from graphveil.study.course.extension import Extension, Further
     from graphveil.study.publishing import Prepared
-    from graphveil.study.records import adding
+    from graphveil.study.records import adding, findings, holders
+    from graphveil.study.records.holding import Holder
     from graphveil.study.storage.transaction import Transaction
 else:  # who only looks at a study plans, counts and draws nothing
     adoption = Deferred("graphveil.study.course.adoption")
@@ -50,6 +52,8 @@ else:  # who only looks at a study plans, counts and draws nothing
     opening = Deferred("graphveil.study.course.opening")
     publishing = Deferred("graphveil.study.publishing")
     adding = Deferred("graphveil.study.records.adding")
+    findings = Deferred("graphveil.study.records.findings")
+    holders = Deferred("graphveil.study.records.holders")
 
 
 TOGETHER = 64  # steps that are sealed in one transaction; a kill loses no more work than that
@@ -65,10 +69,10 @@ class Added:
     """
 
     batch: int | None
-    findings: adding.Findings = field(repr=False)
+    findings: findings.Findings = field(repr=False)
 
     def __str__(self) -> str:
-        return "\n  ".join([adding.PRIVATE, *self.findings.lines()])
+        return "\n  ".join([findings.PRIVATE, *self.findings.lines()])
 
 
 @dataclass(frozen=True)
@@ -135,6 +139,11 @@ class Study:
         return cls(folder, engine or LocalEngine(), machine or Machine.beside(folder.root))
 
     @cached_property
+    def holder(self) -> Holder:
+        """Who holds its records while a command works with them."""
+        return holders.holder_of(self.engine)
+
+    @cached_property
     def store(self) -> Store:
         """Where the ledger is kept."""
         return Store.connect(self.folder.database_url)
@@ -180,25 +189,20 @@ class Study:
             read_as: how files of each format were read, to be kept with the records.
         """
         adding.require_listed(records)
-        how: dict[str, Any] = {
-            "complete": complete,
-            "skip_bad": skip_bad,
-            "ignore_after_end": ignore_after_end,
-        }
-        how |= {"undated": undated}
+        wishes = Wishes(complete, skip_bad, ignore_after_end, undated)
         if dry_run:
-            found = self._candidate(self.ledger(), records, **how)
+            found = self.holder.candidate(self.stored(self.ledger()), records, wishes)
             return Added(None, found.findings)
         with self._writing() as (transaction, opened):
             ledger = opened.ledger
-            found = self._candidate(ledger, records, **how)
-            number = adding.keep(transaction, self.folder, ledger, found, read_as)
+            found = self.holder.candidate(self.stored(ledger), records, wishes)
+            number = adding.keep(transaction, ledger, found, read_as)
         self.announce(transaction.ledger())
         return Added(number, found.findings)
 
-    def _candidate(self, ledger: Ledger, records: Records, **how: Any) -> adding.Candidate:
-        promise = self.promise(ledger)
-        return adding.candidate(self.folder, ledger, promise, records, engine=self.engine, **how)
+    def stored(self, ledger: Ledger) -> Stored:
+        """Its records on the disk."""
+        return Stored(self.folder, ledger, self.promise(ledger))
 
     def withdraw(self) -> int:
         """Withdraw the latest batch if it is not sealed; its number."""
@@ -220,7 +224,7 @@ class Study:
             ledger = opened.ledger
             wider = one_more_series.with_series(ledger, series.model_dump())
             if wider.series.projection is None:
-                publishing.require_kept_so_far(self.folder, ledger, self.engine)
+                publishing.require_kept_so_far(self.stored(ledger), self.holder)
             opening.open_series(
                 transaction, ledger.versions[-1], wider.series, first_step=wider.first_step
             )
@@ -430,7 +434,7 @@ class _Run:
         with self._study.writing(self._at) as transaction:
             if transaction.last_hash() != prepared.last_hash:
                 return False
-            done = publishing.seal(transaction, self._study.folder, prepared, ahead)
+            done = publishing.seal(transaction, prepared, ahead)
         self._prepared, self._made = done.prepared, steps.stop
         self._new += done.rows
         return True
@@ -442,9 +446,8 @@ class _Run:
     def _prepare(self) -> Prepared:
         """Prepare all steps; where the bound is broken, enter that privately and refuse."""
         study, found = self._study, self._found
-        prepared = publishing.prepare(
-            study.folder, found.ledger, found.kept, self._last, study.engine
-        )
+        stored = study.stored(found.ledger)
+        prepared = publishing.prepare(stored, found.kept, self._last, study.holder)
         try:
             publishing.require_kept(prepared, begun=self._made > self._first)
         except BoundError:

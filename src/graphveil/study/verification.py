@@ -17,7 +17,7 @@ import numpy as np
 from graphveil.errors import IntegrityError
 from graphveil.graph.intake.report import counted
 from graphveil.noise.exact_numbers import as_text
-from graphveil.series.counting import count_series, difference_at
+from graphveil.series.counting import difference_at
 from graphveil.study import publishing
 from graphveil.study.ledger import Ledger, LedgerRow
 from graphveil.study.place.witness import Standing
@@ -27,7 +27,7 @@ from graphveil.study.public.announcing import Told, require_agreeing_file, requi
 from graphveil.study.public.chain import canonical, digest, require_form
 from graphveil.study.public.facts import Event, ReleaseMade
 from graphveil.study.public.gaussian_prices import require_enough_noise, told_of_pool
-from graphveil.study.records import segments
+from graphveil.study.records.holding import Kept, Recounted
 from graphveil.study.records.private_tables import checked
 from graphveil.study.storage.keeping import state_of
 from graphveil.study.storage.reading import StoredSeries
@@ -35,7 +35,6 @@ from graphveil.study.storage.soundness import Releases, require_sound, require_t
 from graphveil.study.study import Study
 
 if TYPE_CHECKING:
-    from graphveil.graph.sequence import GraphSequence
     from graphveil.series.terms import SeriesTerms
 
 _Stated: TypeAlias = tuple[LedgerRow, str]
@@ -69,10 +68,10 @@ class _Subject:
     releases: Releases
 
     @cached_property
-    def graph(self) -> GraphSequence:
-        """What was sealed, from its segments."""
-        home, promise = self.study.folder.segments, self.ledger.versions[-1]
-        return segments.load(home, self.ledger.sealed, promise)
+    def recounted(self) -> Recounted:
+        """What was sealed, counted again from its segments."""
+        stored = self.study.stored(self.ledger)
+        return self.study.holder.recounted(stored, self.terms.values())
 
     @cached_property
     def terms(self) -> dict[str, SeriesTerms]:
@@ -154,14 +153,14 @@ def _files(subject: _Subject) -> str:
         if home is None or (home is folder.batches and row.whole_number("batch") not in entries):
             continue
         for part in ("nodes", "edges", *(["skipped"] if "skipped" in row.secret else [])):
-            file = row.stored_file(part)
-            if file in found:  # steps that were sealed together share their tables
-                continue
-            try:
-                checked(home, file)
-            except IntegrityError as error:
-                raise _at(row, str(error).removesuffix(".")) from error
-            found.add(file)
+            for file in row.stored_table(part).files:
+                if file in found:  # steps that were sealed together share their tables
+                    continue
+                try:
+                    checked(home, file)
+                except IntegrityError as error:
+                    raise _at(row, str(error).removesuffix(".")) from error
+                found.add(file)
     return f"{len(found)} private tables, unchanged since they were written"
 
 
@@ -218,7 +217,7 @@ def _counts(subject: _Subject) -> str:
     ledger, terms = subject.ledger, subject.terms
     if not ledger.sealed:
         return "nothing is sealed yet"
-    counts = count_series(subject.study.engine, subject.graph, terms.values())
+    counts = subject.recounted.counts
     differences = {name: counts.differences(each) for name, each in terms.items()}
     releases = ledger.told(ReleaseMade)
     for row, fact in releases:
@@ -231,12 +230,8 @@ def _counts(subject: _Subject) -> str:
 
 def _standing(subject: _Subject) -> str:
     """What is kept for the next command is what counting from scratch comes to."""
-    from graphveil.study.records.kept.checking import Finding, compared
-
-    found = compared(
-        subject.study.folder, subject.ledger, subject.graph, subject.terms, subject.study.engine
-    )
-    if found in (Finding.CHANGED, Finding.ANOTHER):
+    found = subject.recounted.compared()
+    if found in (Kept.CHANGED, Kept.ANOTHER):
         raise IntegrityError(
             f"private/kept {found.value}. Remove that folder: the next `graphveil publish` makes "
             "it anew from the segments, which are unchanged."

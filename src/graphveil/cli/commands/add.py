@@ -113,7 +113,7 @@ def _withdraw(folder: Path, files: list[str] | None, *, as_json: bool) -> None:
 
 
 def _print(folder: Path, added: Addition, details: Path | None) -> None:
-    from graphveil.study.records.adding import PRIVATE
+    from graphveil.study.records.findings import PRIVATE
 
     print_note(PRIVATE)
     for line in added.lines():

@@ -13,7 +13,7 @@ from graphveil.formats.parse_report import ParseReport
 from graphveil.graph.intake.links import UNKNOWN_END
 from graphveil.graph.intake.resolving import NO_TIME
 from graphveil.steward.engine_choice import HERE, EngineChoice
-from graphveil.study.records.adding import PRIVATE
+from graphveil.study.records.findings import PRIVATE
 
 if TYPE_CHECKING:
     import polars as pl

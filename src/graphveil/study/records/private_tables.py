@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from graphveil.errors import IntegrityError
-from graphveil.study.ledger import StoredFile
+from graphveil.study.ledger import StoredFile, StoredTable
 from graphveil.study.storage.folder import write_private
 from graphveil.whole_files import clear_leftovers
 
@@ -18,19 +18,24 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-def write_table(folder: Path, stem: str, frame: pl.DataFrame) -> StoredFile:
+def write_table(folder: Path, stem: str, frame: pl.DataFrame) -> StoredTable:
     """Write a table under a name of its own; what is returned belongs in the ledger."""
-    buffer = io.BytesIO()
-    frame.write_parquet(buffer, compression="zstd", compression_level=1)
-    return _written(folder, stem, "parquet", buffer.getvalue())
+    return _written(folder, stem, "parquet", table_bytes(frame))
 
 
-def write_list(folder: Path, stem: str, frame: pl.DataFrame) -> StoredFile:
+def write_list(folder: Path, stem: str, frame: pl.DataFrame) -> StoredTable:
     """The same as CSV, for a person to open."""
     return _written(folder, stem, "csv", frame.write_csv().encode())
 
 
-def _written(folder: Path, stem: str, ending: str, content: bytes) -> StoredFile:
+def table_bytes(frame: pl.DataFrame) -> bytes:
+    """A table as Parquet: the same bytes of the same rows, whoever writes them."""
+    buffer = io.BytesIO()
+    frame.rechunk().write_parquet(buffer, compression="zstd", compression_level=1)
+    return buffer.getvalue()
+
+
+def _written(folder: Path, stem: str, ending: str, content: bytes) -> StoredTable:
     """Write a file under a name of its own.
 
     No two share a name: a process that lost its connection to the database, and does not know
@@ -39,22 +44,21 @@ def _written(folder: Path, stem: str, ending: str, content: bytes) -> StoredFile
     clear_leftovers(folder)  # here is the one writer, since the database has let it in
     path = folder / f"{stem}-{secrets.token_hex(4)}.{ending}"
     write_private(path, content)
-    return StoredFile(path.name, _checksum(content))
+    return StoredTable((StoredFile(path.name, checksum(content)),))
 
 
-def read_table(folder: Path, stored: StoredFile) -> pl.DataFrame:
+def read_table(folder: Path, stored: StoredTable) -> pl.DataFrame:
     """Read a table, once it is found to be the one that was written."""
-    import polars as pl
-
-    return pl.read_parquet(io.BytesIO(checked(folder, stored)))
+    return read_tables(folder, [stored])
 
 
-def read_tables(folder: Path, stored: Sequence[StoredFile]) -> pl.DataFrame:
+def read_tables(folder: Path, stored: Sequence[StoredTable]) -> pl.DataFrame:
     """The same for tables of one form, one below the other."""
     import polars as pl
 
-    files: list[IO[bytes]] = [io.BytesIO(checked(folder, each)) for each in stored]
-    return pl.read_parquet(files)
+    several = [each for table in stored for each in table.files]
+    files: list[IO[bytes]] = [io.BytesIO(checked(folder, each)) for each in several]
+    return pl.read_parquet(files if len(files) > 1 else files[0])
 
 
 def checked(folder: Path, stored: StoredFile) -> bytes:
@@ -66,7 +70,7 @@ def checked(folder: Path, stored: StoredFile) -> bytes:
             "private folder."
         )
     content = path.read_bytes()
-    if _checksum(content) != stored.sha256:
+    if checksum(content) != stored.sha256:
         raise IntegrityError(
             f"private/{folder.name}/{stored.name} was changed: its checksum is not the one in the "
             "ledger. Restore it from a backup of the private folder."
@@ -74,5 +78,6 @@ def checked(folder: Path, stored: StoredFile) -> bytes:
     return content
 
 
-def _checksum(content: bytes) -> str:
+def checksum(content: bytes) -> str:
+    """What the ledger knows a file by."""
     return hashlib.sha256(content).hexdigest()

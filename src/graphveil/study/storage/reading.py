@@ -16,6 +16,7 @@ from graphveil.study.public.facts import Event
 
 VERSION = 2  # of the tables; since 2, machines and databases bear witness
 _ROW = "SELECT number, at, event, public, private, salt, hash FROM ledger"
+KEPT = "kept by "  # before the name of an engine, in the table `about`
 _NEWEST = "ORDER BY number DESC LIMIT 1"
 
 
@@ -58,7 +59,17 @@ class Reading:
         found = self._source.ask(f"{_ROW} ORDER BY number")
         rows = tuple(LedgerRow.stored(*row) for row in found)
         require_chain(rows)
-        return Ledger(rows)
+        return Ledger(rows, self._beside())
+
+    def _beside(self) -> dict[str, str]:
+        """What engines have kept to go on from."""
+        found = self._source.ask("SELECT key, value FROM about")
+        texts = [(key, value) for key, value in found if isinstance(key, str)]
+        return {
+            key.removeprefix(KEPT): value
+            for key, value in texts
+            if key.startswith(KEPT) and isinstance(value, str)
+        }
 
     def last_hash(self) -> str | None:
         """The hash of the newest row."""

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from graphveil.errors import StudyError
 from graphveil.study.ledger import Ledger, LedgerRow
 from graphveil.study.public.facts import Event, Fact
-from graphveil.study.storage.reading import VERSION, Reading, StoredSeries
+from graphveil.study.storage.reading import KEPT, VERSION, Reading, StoredSeries
 
 TABLES = sa.MetaData()
 _ABOUT = sa.Table(
@@ -132,6 +132,10 @@ class Transaction(Reading):
         self._connection.execute(
             sa.update(_SERIES).where(_SERIES.c.name == name).values(state=state)
         )
+
+    def keep_beside(self, engine: str, entry: str) -> None:
+        """Keep what an engine goes on from, beside the rows and with them."""
+        _say(self._connection, f"{KEPT}{engine}", entry)
 
 
 def make_tables(connection: sa.Connection) -> None:

@@ -12,7 +12,7 @@ from graphveil.graph.columns import Column
 from graphveil.graph.degrees import FinalDegrees
 from graphveil.graph.intake.id_table import IdColumns, IdTable, Numbers, Slots, Texts
 from graphveil.graph.sequence import GraphSequence, Growth, LateEdges
-from graphveil.study.records.kept.arena import Arena, Values
+from graphveil.study.records.local.kept.arena import Arena, Values
 
 if TYPE_CHECKING:
     from graphveil.graph.projection import EdgeLists

@@ -1,4 +1,4 @@
-"""Keeping: what the last sealed step leaves for the next command, named by its row of the ledger.
+"""Keeping: what the last sealed step leaves for the next command, named beside its row.
 
 private/kept/0123….columns        the arena: columns that only grow
 private/kept/0007-graph-….kept    as of step 7: how long they are, their checksums, degrees
@@ -7,19 +7,28 @@ private/kept/0007-counts-….kept   as of step 7: the counts of every series, an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from graphveil.graph.degrees import degrees
 from graphveil.series.counting import SeriesCounts
-from graphveil.study.ledger import Ledger, StoredFile
+from graphveil.study.ledger import Ledger, LedgerRow, StoredFile
+from graphveil.study.public.chain import canonical
 from graphveil.study.public.facts import Event
-from graphveil.study.records.kept import counts as kept_counts
-from graphveil.study.records.kept import graph as kept_graph
-from graphveil.study.records.kept.arena import Arena, Layout, UnusableError, Values, clear, written
-from graphveil.study.records.kept.graph import SLOTS, KeptGraph, table_of
-from graphveil.study.records.kept.packing import read_packed, write_packed
+from graphveil.study.records.local.kept import counts as kept_counts
+from graphveil.study.records.local.kept import graph as kept_graph
+from graphveil.study.records.local.kept.arena import (
+    Arena,
+    Layout,
+    UnusableError,
+    Values,
+    clear,
+    written,
+)
+from graphveil.study.records.local.kept.graph import SLOTS, KeptGraph, table_of
+from graphveil.study.records.local.kept.packing import read_packed, write_packed
 from graphveil.study.storage.folder import Folder, make_private_folder
 from graphveil.study.storage.keeping import UNREADABLE
 
@@ -30,12 +39,13 @@ if TYPE_CHECKING:
     from graphveil.series.terms import SeriesTerms
 
 FORM = 1  # of what is written here
-NAME = "kept"  # of the entry in the row of a step
+NAME = "kept"  # of the entry in the row of a step, where earlier versions put it
+ENGINE = "local"  # under which it is named beside the rows
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What the row of a step says of what was kept with it; files, and nothing of their content.
+    """What was kept with a step: files, and nothing of their content.
 
     Attributes:
         step: the step.
@@ -56,15 +66,30 @@ class Entry:
         """Its files."""
         return {self.columns, self.graph.name, self.counts.name}
 
-    def to_data(self) -> dict[str, Any]:
-        """For the private part of a row."""
+    def text(self, row: str) -> str:
+        """What stands beside the row of this hash."""
         files = {"graph": vars(self.graph), "counts": vars(self.counts)}
-        return {"form": self.form, "columns": self.columns, **files}
+        data = {"form": self.form, "columns": self.columns, **files}
+        return canonical({"row": row, "step": self.step, **data})
 
 
 def newest(ledger: Ledger) -> Entry | None:
-    """What was kept last, if anything was."""
+    """What was kept last, if anything was: beside the rows or, by earlier versions, in one."""
     rows = ledger.of(Event.STEP_SEALED)
+    return _beside(ledger, rows) or _within(rows)
+
+
+def _beside(ledger: Ledger, rows: Sequence[LedgerRow]) -> Entry | None:
+    """The entry beside the rows; None where it belongs to other rows than these."""
+    try:
+        data = json.loads(ledger.beside[ENGINE])
+        step = data["step"]
+        return _entry(step, data) if rows[step].hash == data["row"] else None
+    except UNREADABLE:
+        return None
+
+
+def _within(rows: Sequence[LedgerRow]) -> Entry | None:
     for step in reversed(range(len(rows))):
         found = rows[step].secret.get(NAME)
         if found is not None:
@@ -138,8 +163,8 @@ class Standing:
     last: Entry | None
     keeping: Keeping
 
-    def keep(self, folder: Folder) -> dict[str, Any]:
-        """Write it; what is returned belongs into the row of the last step.
+    def keep(self, folder: Folder, row: str) -> dict[str, str]:
+        """Write it; what is returned belongs beside the row, of this hash, of the last step.
 
         What the ledger does not name now is removed; what it names stays until the next time.
         """
@@ -153,13 +178,14 @@ class Standing:
         found = degrees(self.graph, before)
         graph = {"layout": layout.to_data(), **kept_graph.beside(self.graph, index, found)}
         counts = kept_counts.beside(self.counts, self.keeping)
-        return Entry(
+        kept = Entry(
             step,
             form_of(self.keeping),
             layout.name,
             write_packed(home, f"{step:04}-graph", graph),
             write_packed(home, f"{step:04}-counts", counts),
-        ).to_data()
+        )
+        return {ENGINE: kept.text(row)}
 
     def _laid_out(self, folder: Folder, columns: Mapping[str, Values], index: IdTable) -> Layout:
         """Behind what is there, unless the table of ids had to be made anew."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import secrets
+import uuid
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from graphveil.errors import IntegrityError
 from graphveil.study.ledger import StoredFile
-from graphveil.study.records.kept.arena import UnusableError
+from graphveil.study.records.local.kept.arena import UnusableError
 from graphveil.study.records.private_tables import checked
 from graphveil.study.storage.folder import OWNER_ONLY_FILE
 from graphveil.whole_files import write_whole
@@ -29,7 +29,7 @@ def write_packed(folder: Path, stem: str, data: Any) -> StoredFile:
     """Write data, in which arrays may stand anywhere, under a name of its own."""
     arrays: list[NDArray[Any]] = []
     head = json.dumps(_without(data, arrays)).encode()
-    path, sum_of_all = folder / f"{stem}-{secrets.token_hex(8)}.kept", hashlib.sha256()
+    path, sum_of_all = folder / f"{stem}-{uuid.uuid4().hex[:16]}.kept", hashlib.sha256()
 
     def put(file: IO[bytes]) -> None:
         for part in _together(chain([len(head).to_bytes(8, "little"), head], map(_padded, arrays))):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import mmap
 import os
-import secrets
+import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -215,7 +215,7 @@ def written(folder: Path, columns: Mapping[str, Values]) -> Layout:
         room = len(values) + max(len(values) // ROOM, LEAST_ROOM)
         regions[name] = Region(values.dtype.str, start, room, len(values))
         start += -(-room * values.dtype.itemsize // PAGE) * PAGE
-    name = f"{secrets.token_hex(8)}.columns"
+    name = f"{uuid.uuid4().hex[:16]}.columns"
     with _descriptor(folder / name, _NEW) as file:
         os.ftruncate(file, start)
         for each, region in regions.items():
@@ -234,7 +234,7 @@ def clear(folder: Path, named: set[str]) -> None:
     with suppress(OSError):
         for path in folder.iterdir():
             claimed = path.with_suffix("").name  # by a claim
-            if path.name not in named and claimed not in named:
+            if path.is_file() and path.name not in named and claimed not in named:
                 path.unlink(missing_ok=True)
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from enum import Enum
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,11 +10,10 @@ import numpy as np
 from graphveil.graph.degrees import degrees
 from graphveil.graph.projection import Projected
 from graphveil.series.counting import SeriesCounts, ViewCounts, count_series
-from graphveil.study.ledger import Ledger
-from graphveil.study.records import segments
-from graphveil.study.records.kept import keeping as kept_files
-from graphveil.study.records.kept.graph import KeptGraph, same_graph
-from graphveil.study.storage.folder import Folder
+from graphveil.study.records.holding import Kept, Stored
+from graphveil.study.records.local import segments
+from graphveil.study.records.local.kept import keeping as kept_files
+from graphveil.study.records.local.kept.graph import KeptGraph, same_graph
 
 if TYPE_CHECKING:
     from graphveil.engines import Engine
@@ -24,59 +22,44 @@ if TYPE_CHECKING:
     from graphveil.series.terms import SeriesTerms
 
 
-class Finding(Enum):
-    """How what is kept stands to what was sealed, in words."""
-
-    NOTHING = "nothing: the next step is counted from scratch"
-    OTHERWISE = "of another version, or not there: the next step is counted from scratch"
-    CHANGED = "was changed: its checksums are not those of the ledger"
-    ANOTHER = "does not hold what counting from scratch comes to"
-    SAME = "the same as from scratch"
-
-
 def compared(
-    folder: Folder,
-    ledger: Ledger,
-    graph: GraphSequence,
-    terms: Mapping[str, SeriesTerms],
-    engine: Engine,
-) -> Finding:
+    stored: Stored, graph: GraphSequence, series: Collection[SeriesTerms], engine: Engine
+) -> Kept:
     """Look at every byte that is kept, and count again what it says.
 
     Args:
-        folder: of the study.
-        ledger: of the study.
+        stored: the study.
         graph: all that was sealed.
-        terms: of every series.
+        series: all of them.
         engine: where counting runs.
     """
-    entry, keeping = kept_files.newest(ledger), engine.keeping
+    folder, entry, keeping = stored.folder, kept_files.newest(stored.ledger), engine.keeping
     if entry is None or keeping is None:
-        return Finding.NOTHING
+        return Kept.NOTHING
     there = all((folder.kept / name).exists() for name in entry.names)
     if entry.form != kept_files.form_of(keeping) or not there:
-        return Finding.OTHERWISE
-    empty = segments.nothing_sealed(ledger.versions[-1])
+        return Kept.OTHERWISE
+    empty = segments.nothing_sealed(stored.promise)
     kept = kept_files.load_graph(folder, entry, empty, keeping, check_all=True)
     if kept is None:
-        return Finding.CHANGED
-    counts = kept_files.load_counts(folder, entry, kept, terms.values(), keeping)
+        return Kept.CHANGED
+    counts = kept_files.load_counts(folder, entry, kept, series, keeping)
     if counts is None:
-        return Finding.CHANGED
+        return Kept.CHANGED
     until = graph.until(entry.step + 1)
-    return Finding.SAME if _hold(kept, counts, until, terms, engine) else Finding.ANOTHER
+    return Kept.SAME if _hold(kept, counts, until, series, engine) else Kept.ANOTHER
 
 
 def _hold(
     kept: KeptGraph,
     counts: SeriesCounts,
     graph: GraphSequence,
-    terms: Mapping[str, SeriesTerms],
+    series: Collection[SeriesTerms],
     engine: Engine,
 ) -> bool:
     found, keeping = degrees(graph), engine.keeping
     assert keeping is not None, "something was kept"
-    expected = count_series(engine, graph, terms.values())
+    expected = count_series(engine, graph, series)
     index = kept.sequence.index
     return (
         same_graph(kept.sequence, graph)

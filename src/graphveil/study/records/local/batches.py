@@ -11,7 +11,7 @@ from graphveil.graph.intake.identity import IdIndex
 from graphveil.graph.intake.links import already_linked
 from graphveil.graph.intake.records import Table
 from graphveil.graph.intake.resolving import Resolved, nothing
-from graphveil.study.ledger import BatchEntry, StoredFile
+from graphveil.study.ledger import BatchEntry, StoredTable
 from graphveil.study.records.private_tables import read_table
 
 if TYPE_CHECKING:
@@ -80,6 +80,6 @@ def load(folder: Path, entries: Sequence[BatchEntry], sealed: GraphSequence) -> 
     return Pending.joined(parts).unknown_to(sealed) if parts else Pending.of(nothing())
 
 
-def _rows(folder: Path, stored: StoredFile) -> pl.DataFrame:
+def _rows(folder: Path, stored: StoredTable) -> pl.DataFrame:
     # Batches of the first versions call the column of steps `time`.
     return read_table(folder, stored).rename({"time": "step"}, strict=False)

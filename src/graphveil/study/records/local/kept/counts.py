@@ -9,8 +9,8 @@ from graphveil.engines.counts import ExactCounts, extent
 from graphveil.graph.projection import EdgeLists, Projected
 from graphveil.graph.sequence import LateEdges
 from graphveil.series.counting import SeriesCounts, View, ViewCounts, by_view
-from graphveil.study.records.kept.arena import Values
-from graphveil.study.records.kept.graph import KeptGraph, column, lists_of
+from graphveil.study.records.local.kept.arena import Values
+from graphveil.study.records.local.kept.graph import KeptGraph, column, lists_of
 
 if TYPE_CHECKING:
     from graphveil.engines.engine import Keeping

@@ -6,18 +6,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from graphveil.graph.intake.appending import append
-from graphveil.study.ledger import Ledger
-from graphveil.study.records import batches, segments
-from graphveil.study.records.batches import Pending
-from graphveil.study.records.kept import keeping as kept_files
-from graphveil.study.records.kept.graph import KeptGraph
-from graphveil.study.storage.folder import Folder
+from graphveil.study.records.holding import Stored
+from graphveil.study.records.local import batches, segments
+from graphveil.study.records.local.batches import Pending
+from graphveil.study.records.local.kept import keeping as kept_files
+from graphveil.study.records.local.kept.graph import KeptGraph
 
 if TYPE_CHECKING:
     from graphveil.engines import Engine
     from graphveil.graph.degrees import FinalDegrees
     from graphveil.graph.sequence import GraphSequence
-    from graphveil.study.promise.promise import Promise
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,20 +36,21 @@ class Sealed:
         return self.kept.degrees if self.kept else None
 
 
-def sealed(folder: Folder, ledger: Ledger, promise: Promise, engine: Engine) -> Sealed:
+def sealed(stored: Stored, engine: Engine) -> Sealed:
     """The sealed graph: what was kept of it, and the segments behind that."""
-    empty = segments.nothing_sealed(promise)
-    kept = kept_files.load_graph(folder, kept_files.newest(ledger), empty, engine.keeping)
+    empty, ledger = segments.nothing_sealed(stored.promise), stored.ledger
+    kept = kept_files.load_graph(stored.folder, kept_files.newest(ledger), empty, engine.keeping)
     before = kept.sequence if kept else None
-    return Sealed(segments.load(folder.segments, ledger.sealed, promise, before), kept)
+    found = segments.load(stored.folder.segments, ledger.sealed, stored.promise, before)
+    return Sealed(found, kept)
 
 
-def waiting(folder: Folder, ledger: Ledger, found: Sealed) -> Pending:
+def waiting(stored: Stored, found: Sealed) -> Pending:
     """What was added but is not sealed."""
-    return batches.load(folder.batches, ledger.batches, found.graph)
+    return batches.load(stored.folder.batches, stored.ledger.batches, found.graph)
 
 
-def grown(folder: Folder, ledger: Ledger, found: Sealed, through: int) -> GraphSequence:
+def grown(stored: Stored, found: Sealed, through: int) -> GraphSequence:
     """The sealed graph with the next steps, up to the step `through`."""
-    due = waiting(folder, ledger, found).until(through, found.graph)
+    due = waiting(stored, found).until(through, found.graph)
     return append(found.graph, due.resolved(), late="join", upto=through).sequence

@@ -1,0 +1,80 @@
+"""Findings: what a steward learns about records before they are kept; private, all of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from graphveil.graph.intake.report import IntakeReport, counted
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from graphveil.graph.intake.sifting import LeftOut
+
+PRIVATE = "PRIVATE: true counts and rows of your records. For the data holder only."
+_SHOWN = 5  # rows that a line tells
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """What the steward learns about a batch; private, all of it, so `repr` shows nothing.
+
+    Attributes:
+        intake: how many records met each rule.
+        vanished_nodes: known nodes that a complete set of files no longer has.
+        vanished_edges: known edges that it no longer has.
+        alike_ids: ids that look like another one, in the batch or before, and are other people.
+        keeps_bound: whether everybody, counted with all waiting records, keeps the bound.
+        people_beyond: how many do not, where the study goes on and they lose more than promised.
+        details: which records were re-dated or have vanished, for the steward to look into.
+        skipped: the rows that break a rule and were left out, rule by rule.
+    """
+
+    intake: IntakeReport = field(repr=False)
+    vanished_nodes: int = field(repr=False)
+    vanished_edges: int = field(repr=False)
+    alike_ids: int = field(repr=False)
+    keeps_bound: bool = field(repr=False)
+    people_beyond: int = field(repr=False)
+    details: pl.DataFrame = field(repr=False)
+    skipped: tuple[LeftOut, ...] = field(default=(), repr=False)
+
+    def lines(self) -> list[str]:
+        """One sentence per rule that was met."""
+        vanished = {
+            "known nodes no longer listed: kept": self.vanished_nodes,
+            "known edges no longer listed: kept": self.vanished_edges,
+        }
+        lines = self.intake.lines([counted(n, things) for things, n in vanished.items() if n])
+        if self.alike_ids:
+            rule = "ids looking like another one, as Ann and ann: different people"
+            lines.append(counted(self.alike_ids, rule))
+        if self.people_beyond:
+            lines.append(
+                f"WARNING: people linked to more people with many links than the study promises: "
+                f"{self.people_beyond:,}; the study goes on, and they lose more privacy, as its "
+                "card says"
+            )
+        elif not self.keeps_bound:
+            lines.append(
+                "WARNING: somebody has more links than the study promises; the step in which "
+                "this happens will be refused"
+            )
+        return [*lines, *(_said(each) for each in self.skipped)]
+
+
+def _said(left_out: LeftOut) -> str:
+    """What was left out and why, with the first few rows."""
+    count = len(left_out)
+    places = [left_out.table.place(row, left_out.column) for row in range(min(count, _SHOWN))]
+    more = ", …" if count > _SHOWN else ""
+    rows = ", ".join(f"{place.source} row {place.row}" for place in places)
+    return f"{counted(count, f'rows of {left_out.kind}')} skipped: {left_out.rule} ({rows}{more})"
+
+
+def no_details() -> pl.DataFrame:
+    """What there is to look into: nothing, in the form that everything else takes."""
+    import polars as pl
+
+    return pl.DataFrame(schema=dict.fromkeys(("finding", "node", "was", "now"), pl.String))

@@ -1,0 +1,16 @@
+"""Which holder goes with which engine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from graphveil.study.records.local.holder import LocalHolder
+
+if TYPE_CHECKING:
+    from graphveil.engines import Engine
+    from graphveil.study.records.holding import Holder
+
+
+def holder_of(engine: Engine) -> Holder:
+    """Who holds the records that an engine counts."""
+    return LocalHolder(engine)

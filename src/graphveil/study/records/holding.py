@@ -1,0 +1,137 @@
+"""Holding: what a study does with its records, whoever holds them.
+
+Batches and segments lie in the private folder, and every holder reads what any other has written.
+The one of this machine has the graph in its memory; that of a cluster leaves it with the workers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+if TYPE_CHECKING:
+    from graphveil.graph.promises.bound import Bound
+    from graphveil.series.counting import SeriesCounts
+    from graphveil.series.terms import SeriesTerms
+    from graphveil.study.ledger import Ledger
+    from graphveil.study.promise.promise import Promise
+    from graphveil.study.records.findings import Findings
+    from graphveil.study.storage.folder import Folder
+
+
+@dataclass(frozen=True)
+class Stored:
+    """The records of a study as they lie on the disk.
+
+    Attributes:
+        folder: where.
+        ledger: which of them count.
+        promise: the rules.
+    """
+
+    folder: Folder
+    ledger: Ledger = field(repr=False)
+    promise: Promise
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What a steward says about some new records.
+
+    Attributes:
+        complete: they are all there is to know, so that what they lack has vanished.
+        skip_bad: rows that break a rule are left out; else the first refuses all.
+        ignore_after_end: records of after the last step are left out; else they are refused.
+        undated: what becomes of people without a date; None leaves it to the study's rule.
+    """
+
+    complete: bool = False
+    skip_bad: bool = False
+    ignore_after_end: bool = False
+    undated: Literal["refuse", "first", "drop"] | None = None
+
+
+class Candidate(Protocol):
+    """A batch that could be added: what would be kept, and what there is to say about it."""
+
+    @property
+    def last_step(self) -> int:
+        """At which the last of its records arrives."""
+
+    @property
+    def findings(self) -> Findings:
+        """What the steward learns about it."""
+
+    def write(self, number: int) -> dict[str, Any]:
+        """Write it as the batch of this number; its files, for the private part of a row."""
+
+
+class Counted(Protocol):
+    """Steps that are ready to be sealed; a secret."""
+
+    @property
+    def counts(self) -> SeriesCounts:
+        """Of every series."""
+
+    @property
+    def steps(self) -> int:
+        """How many steps there are, the sealed ones included."""
+
+    def write_segment(self, steps: range) -> dict[str, Any]:
+        """Write what some steps add; the files, for the private part of the row of each."""
+
+    def keep(self, row: str) -> Mapping[str, str]:
+        """Keep where counting stands, for the next command; what to enter beside the rows.
+
+        Args:
+            row: the hash of the row of the last step.
+        """
+
+
+class Grown(Protocol):
+    """The sealed graph with the next steps; a secret."""
+
+    def first_break(self, bound: Bound, since: int) -> int | None:
+        """The first step from `since` on at which somebody has more links than promised."""
+
+    def counted(self, series: Collection[SeriesTerms], since: int) -> Counted:
+        """Count every series; those that do not add up are needed from step `since` on only."""
+
+
+class Kept(Enum):
+    """How what is kept stands to what was sealed, in words."""
+
+    NOTHING = "nothing: the next step is counted from scratch"
+    OTHERWISE = "of another version, or not there: the next step is counted from scratch"
+    CHANGED = "was changed: its checksums are not those of the ledger"
+    ANOTHER = "does not hold what counting from scratch comes to"
+    SAME = "the same as from scratch"
+
+
+class Recounted(Protocol):
+    """Everything that was sealed, counted from its segments alone; a secret."""
+
+    @property
+    def counts(self) -> SeriesCounts:
+        """Of every series."""
+
+    def compared(self) -> Kept:
+        """Look at every byte that is kept, and at what it says."""
+
+
+class Holder(Protocol):
+    """Who holds the records of a study while a command works with them."""
+
+    def candidate(self, stored: Stored, given: Any, wishes: Wishes) -> Candidate:
+        """Check new records against everything that is sealed or waiting; changes nothing."""
+
+    def keeps_bound(self, stored: Stored) -> bool:
+        """Whether nobody in the sealed graph has more links than promised."""
+
+    def grown(self, stored: Stored, through: int) -> Grown:
+        """The sealed graph with the records that arrive up to the step `through`."""
+
+    def recounted(self, stored: Stored, series: Collection[SeriesTerms]) -> Recounted:
+        """Count everything that was sealed, from its segments."""

@@ -1,0 +1,149 @@
+"""Checking new records against everything that is sealed or waiting, in this machine's memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphveil.graph.intake.after_end import until_end
+from graphveil.graph.intake.appending import Intake, append
+from graphveil.graph.intake.arrivals import known_nodes, steps_of_labels
+from graphveil.graph.intake.identity import look_alikes
+from graphveil.graph.intake.resolving import Resolved, resolve, stated_steps
+from graphveil.graph.intake.sifting import Sifted, listed, sifted
+from graphveil.graph.intake.undated import dated_only
+from graphveil.graph.sequence import UNSTATED, GraphSequence
+from graphveil.study.records.findings import Findings, no_details
+from graphveil.study.records.holding import Stored, Wishes
+from graphveil.study.records.local import growing
+from graphveil.study.records.local.batches import Pending
+from graphveil.study.records.private_tables import write_list, write_table
+from graphveil.study.records.rules import rules_of
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from graphveil.engines import Engine
+    from graphveil.graph.intake.records import Records
+    from graphveil.study.storage.folder import Folder
+
+
+@dataclass(frozen=True, eq=False)
+class LocalCandidate:
+    """A batch that could be added; see `holding.Candidate`."""
+
+    folder: Folder
+    pending: Pending
+    last_step: int = field(repr=False)
+    findings: Findings
+
+    def write(self, number: int) -> dict[str, Any]:
+        """Write it as the batch of this number."""
+        home, skipped = self.folder.batches, self.findings.skipped
+        files = {
+            "nodes": write_table(home, f"{number:04}-nodes", self.pending.nodes).to_data(),
+            "edges": write_table(home, f"{number:04}-edges", self.pending.edges).to_data(),
+        }
+        if skipped:
+            files["skipped"] = write_list(home, f"{number:04}-skipped", listed(skipped)).to_data()
+        return files
+
+
+def candidate(stored: Stored, records: Records, wishes: Wishes, engine: Engine) -> LocalCandidate:
+    """Check records against everything that is sealed or waiting; changes nothing."""
+    import polars as pl
+
+    promise, complete = stored.promise, wishes.complete
+    closed = growing.sealed(stored, engine)
+    sealed, waiting = closed.graph, growing.waiting(stored, closed).resolved()
+    # A person's later sequence, in a file without the first, has a date of its own.
+    only_earlier = promise.records.merges_ids and not complete
+    calendar = promise.calendar
+    rules = rules_of(promise.records, wishes.undated)
+
+    def is_known(ids: pl.Series) -> NDArray[np.bool_]:
+        return known_nodes(sealed, waiting.nodes, ids).rows
+
+    def taken(records: Records) -> tuple[Resolved, Intake]:
+        given = resolve(records, calendar, rules, beyond=wishes.ignore_after_end)
+        if wishes.undated == "drop":
+            given = dated_only(given, is_known)
+        if wishes.ignore_after_end:
+            given = until_end(given, calendar.last_step, is_known)
+        return given, append(sealed, given, late="join", waiting=waiting, only_earlier=only_earlier)
+
+    found = sifted(records, taken) if wishes.skip_bad else Sifted(taken(records))
+    given, (grown, report) = found.taken
+    mentioned = grown.index.labels(given.nodes.frame["node"])
+    details = [no_details()]
+    if report.redated_nodes:
+        details.append(_redated(sealed, waiting, given, only_earlier=only_earlier))
+    if complete:
+        details.append(_vanished(grown, mentioned))
+    bound = promise.degree_bound
+    cut = all(each.projection is not None for each in promise.series)  # then nobody loses more
+    beyond = 0 if bound.checked or cut else engine.people_beyond(grown, bound, after=closed.degrees)
+    findings = Findings(
+        intake=report,
+        vanished_nodes=grown.nodes - report.nodes_added - report.known_nodes if complete else 0,
+        vanished_edges=grown.edges - report.edges_added - report.known_edges if complete else 0,
+        alike_ids=look_alikes(given.nodes.frame["node"], grown.ids),
+        keeps_bound=(
+            engine.keeps_bound(grown, bound, after=closed.degrees) if bound.checked else not beyond
+        ),
+        people_beyond=beyond,
+        details=pl.concat(details).sort("finding", "node"),
+        skipped=found.left_out,
+    )
+    last_step = max(_last_step(grown, given, mentioned), sealed.steps)
+    pending = Pending.of(given).unknown_to(sealed)
+    return LocalCandidate(stored.folder, pending, last_step, findings)
+
+
+def _last_step(grown: GraphSequence, given: Resolved, mentioned: NDArray[np.int32]) -> int:
+    """When the last of what some records mention arrives; labels are in order of arrival."""
+    edges = given.edges.frame
+    ends = [grown.index.labels(edges[end]) for end in ("source", "target")]
+    newest = [labels.max(keepdims=True) for labels in (mentioned, *ends) if len(labels)]
+    arrivals = [steps_of_labels(grown.node_offsets, label) for label in newest]
+    own = stated_steps(given.edges)
+    return int(np.concatenate([*arrivals, own]).max(initial=0))
+
+
+def _redated(
+    sealed: GraphSequence, waiting: Resolved, given: Resolved, *, only_earlier: bool
+) -> pl.DataFrame:
+    """Known nodes that come with another step, each with the earliest step it came with."""
+    import polars as pl
+
+    def label(step: int) -> str:
+        return "" if step == UNSTATED else sealed.calendar.label(step)
+
+    ids, now = given.nodes.frame["node"], stated_steps(given.nodes)
+    known = known_nodes(sealed, waiting.nodes, ids)
+    frame = pl.DataFrame({"node": ids.cast(pl.String), "was": known.stated, "now": now})
+    other = frame.filter(pl.Series(known.redated(now, only_earlier=only_earlier)))
+    told = other.sort("now").unique("node", keep="first", maintain_order=True)
+    return pl.DataFrame(
+        {
+            "finding": ["re-dated"] * len(told),
+            "node": told["node"],
+            "was": [label(step) for step in told["was"].to_list()],
+            "now": [label(step) for step in told["now"].to_list()],
+        }
+    )
+
+
+def _vanished(grown: GraphSequence, mentioned: NDArray[np.int32]) -> pl.DataFrame:
+    """Nodes that records do not mention, although they are said to be complete."""
+    import polars as pl
+
+    gone = np.ones(grown.nodes, np.bool_)
+    gone[mentioned] = False
+    nodes = pl.DataFrame({"node": grown.ids.filter(pl.Series(gone)).cast(pl.String)})
+    return nodes.select(
+        pl.lit("no longer listed").alias("finding"), "node", was=pl.lit(""), now=pl.lit("")
+    )

@@ -71,7 +71,7 @@ def test_errors_at_every_effect_of_publish(root: Path, tmp_path: Path, number: i
     lasts = number != errno.EIO
     names, _ = struck(template.copy(tmp_path / "whole"), None)
     faults = list(every_fault(names, number, lasts=lasts))
-    assert len(faults) == 128
+    assert len(faults) == 132
     chosen = [each for each in faults if each.when != "after"] if lasts else faults
     some = chosen if number == errno.ENOSPC else chosen[::3]
     for place, fault in enumerate(some):

@@ -34,17 +34,11 @@ class LocalKeeping:
 
     def packed(self, answer: Answer) -> dict[str, Any]:
         """An answer as numbers and arrays; of a table of degrees, what is not zero."""
-        tallied, state = answer.tallied, answer.state
-        if isinstance(tallied, DegreeReach):
-            places = np.flatnonzero(tallied.low)
-            table = {"shape": list(tallied.low.shape), "places": places}
-            table |= {"values": tallied.low.ravel()[places], "runs": tallied.runs}
-            return {"table": table, "state": _state(state)}
-        return {"counts": tallied, "state": _state(state)}
+        return {**packed_tally(answer.tallied), "state": _state(answer.state)}
 
     def unpacked(self, tally: Tally, data: Mapping[str, Any]) -> Answer:
         """The answer that was packed."""
-        return Answer(_tallied(data), _state_of(tally, data["state"]))
+        return Answer(unpacked_tally(data), _state_of(tally, data["state"]))
 
     def agree(self, tally: Tally, one: Answer, other: Answer) -> bool:
         """Whether two answers say the same; of recent networks, about the newest step.
@@ -52,10 +46,25 @@ class LocalKeeping:
         Those before it are counted only where somebody asks for them.
         """
         last = slice(-1, None) if isinstance(tally, RecentTally) else slice(None)
-        rows = (_rows(each.tallied)[last] for each in (one, other))
-        if not np.array_equal(*_equally_wide(*rows)):
+        if not same_tally(one.tallied, other.tallied, last):
             return False
         return all(np.array_equal(*pair) for pair in zip(*map(_settled, (one, other)), strict=True))
+
+
+def packed_tally(tallied: Counts | DegreeReach) -> dict[str, Any]:
+    """What was tallied as numbers and arrays; of a table of degrees, what is not zero."""
+    if not isinstance(tallied, DegreeReach):
+        return {"counts": tallied}
+    places = np.flatnonzero(tallied.low)
+    table = {"shape": list(tallied.low.shape), "places": places}
+    return {"table": table | {"values": tallied.low.ravel()[places], "runs": tallied.runs}}
+
+
+def same_tally(
+    one: Counts | DegreeReach, other: Counts | DegreeReach, steps: slice = slice(None)
+) -> bool:
+    """Whether both say the same about some steps."""
+    return np.array_equal(*_equally_wide(_rows(one)[steps], _rows(other)[steps]))
 
 
 def _rows(tallied: Counts | DegreeReach) -> Counts:
@@ -101,7 +110,8 @@ def _state_of(tally: Tally, data: Any) -> Any:
     return data if kind is None or data is None else kind(**data)
 
 
-def _tallied(data: Mapping[str, Any]) -> Counts | DegreeReach:
+def unpacked_tally(data: Mapping[str, Any]) -> Counts | DegreeReach:
+    """What was tallied."""
     if "counts" in data:
         return data["counts"]  # type: ignore[no-any-return]
     table = data["table"]

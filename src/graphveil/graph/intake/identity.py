@@ -94,14 +94,14 @@ def look_alikes(ids: pl.Series, among: pl.Series) -> int:
 
     if among.dtype == pl.Int64 or not len(ids):
         return 0
-    looks = _looks(among)
-    if looks.n_unique() == len(looks):
+    found = looks(among)
+    if found.n_unique() == len(found):
         return 0
-    shared = looks.filter(looks.is_duplicated())
-    return int(_looks(ids.cast(pl.String).unique()).is_in(shared.unique().implode()).sum())
+    shared = found.filter(found.is_duplicated())
+    return int(looks(ids.cast(pl.String).unique()).is_in(shared.unique().implode()).sum())
 
 
-def _looks(ids: pl.Series) -> pl.Series:
+def looks(ids: pl.Series) -> pl.Series:
     """What a hasty reader sees: no letter case, no fancy forms of letters and blanks."""
     return ids.str.normalize("NFKC").str.to_lowercase()
 

@@ -1,11 +1,8 @@
 """Segments: the sealed graph in private tables that are only ever added to.
 
-A segment is what one or several steps add that were sealed together. Its nodes in label order,
-each with the step that its record stated and the number of its prompt edges; and its edges: first
-the prompt ones in list order, then the late ones. Each row says its step; in studies from before
-that, only where a segment has several. Read one after the other, segments are the columns of a
-graph sequence. Where each step was sealed by itself there are thousands: they are read some dozens
-at a time, which takes a seventh of the time.
+Read one after the other, their tables (see `segment_tables`) are the columns of a graph sequence.
+Where each step was sealed by itself there are thousands: they are read some dozens at a time, which
+takes a seventh of the time.
 """
 
 from __future__ import annotations
@@ -22,9 +19,10 @@ from numpy.typing import NDArray
 
 from graphveil.graph.columns import Column
 from graphveil.graph.intake.identity import IdIndex, same_form
-from graphveil.graph.sequence import BOTH, GraphSequence, Growth, LateEdges
+from graphveil.graph.sequence import GraphSequence, Growth, LateEdges
 from graphveil.study.ledger import SealedTables
 from graphveil.study.records.private_tables import read_table, read_tables
+from graphveil.study.records.segment_tables import edge_table, node_table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -87,38 +85,20 @@ def segment(sequence: GraphSequence, steps: range) -> Segment:
     ends = sequence.node_offsets[steps.start : steps.stop + 1]
     first, stop = ends[[0, -1]].tolist()
     lengths = np.diff(sequence.offsets[first : stop + 1]).astype(np.int32)
-    nodes = pl.DataFrame(
-        {
-            "node": sequence.names.slice(first, stop - first),
-            "stated": sequence.stated[first:stop],
-            "links": lengths,
-        }
-    )
+    numbers = np.arange(steps.start, steps.stop, dtype=np.int32)
+    of_nodes = np.repeat(numbers, np.diff(ends))
+    names = sequence.names.slice(first, stop - first)
+    nodes = node_table(names, sequence.stated[first:stop], lengths, of_nodes)
     prompt = sequence.entries[sequence.offsets[first] : sequence.offsets[stop]]
     newer = np.repeat(np.arange(first, stop, dtype=np.int32), lengths)
     late_ends = sequence.late.offsets[steps.start : steps.stop + 1]
     begin, end = late_ends[[0, -1]].tolist()
     late = sequence.late.newer[begin:end], sequence.late.entries[begin:end]
-    edges = pl.concat([_edges(newer, prompt, late=False), _edges(*late, late=True)])
-    numbers = np.arange(steps.start, steps.stop, dtype=np.int32)
-    of_nodes = np.repeat(numbers, np.diff(ends))
-    of_edges = np.concatenate(
-        [np.repeat(of_nodes, lengths), np.repeat(numbers, np.diff(late_ends))]
-    )
-    return Segment(
-        steps,
-        nodes.with_columns(step=pl.Series(of_nodes)),
-        edges.with_columns(step=pl.Series(of_edges)),
-    )
-
-
-def _edges(newer: NDArray[np.int32], entries: NDArray[np.int32], *, late: bool) -> pl.DataFrame:
-    import polars as pl
-
-    direction = (entries & BOTH).astype(np.uint8)
-    return pl.DataFrame(
-        {"newer": newer, "older": entries >> np.int32(2), "direction": direction}
-    ).with_columns(late=pl.lit(late))
+    edges = [
+        edge_table(newer, prompt, np.repeat(of_nodes, lengths), late=False),
+        edge_table(*late, np.repeat(numbers, np.diff(late_ends)), late=True),
+    ]
+    return Segment(steps, nodes, pl.concat(edges))
 
 
 def nothing_sealed(promise: Promise) -> GraphSequence:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def columns_of(counts: SeriesCounts) -> dict[str, Values]:
     """The edges of every projection that has left some out, by name."""
     return {
-        f"{_key(view)} {name}": values
+        f"{view_key(view)} {name}": values
         for view, each in counts.views.items()
         if isinstance(each.seen, Projected) and each.seen.lists is not None
         for name, values in lists_of(each.seen.lists).items()
@@ -30,10 +30,11 @@ def columns_of(counts: SeriesCounts) -> dict[str, Values]:
 
 def beside(counts: SeriesCounts, keeping: Keeping) -> dict[str, Any]:
     """What does not lie in the arena."""
-    return {_key(view): _view(each, keeping) for view, each in counts.views.items()}
+    return {view_key(view): _view(each, keeping) for view, each in counts.views.items()}
 
 
-def _key(view: View) -> str:
+def view_key(view: View) -> str:
+    """What a view is called in files."""
     projects, bound = view
     return f"{'projected to' if projects else 'under'} {bound!r}"
 
@@ -53,7 +54,7 @@ def read_counts(
     """What the series had counted; what was not counted for them then is not there."""
     views = {}
     for view, members in by_view(series).items():
-        found = data.get(_key(view))
+        found = data.get(view_key(view))
         if found is not None:
             seen = _seen(kept, view, found)
             views[view] = ViewCounts(seen, _counts(seen, view, members, found, keeping))
@@ -86,7 +87,7 @@ def _seen(kept: KeptGraph, view: View, data: Mapping[str, Any]) -> GraphSequence
     values |= {"used": tuple(data["used"]), "taken": data["taken"]}
     if data["late_offsets"] is None:
         return Projected(**values)
-    columns = {name: column(kept.arena, f"{_key(view)} {name}") for name in EdgeLists._fields}
+    columns = {name: column(kept.arena, f"{view_key(view)} {name}") for name in EdgeLists._fields}
     lists = EdgeLists(**columns)
     late = LateEdges(
         data["late_offsets"].copy(), lists.late_newer.values, lists.late_entries.values

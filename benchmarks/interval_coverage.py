@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.graph.promises.bound import DegreeBound
-from graphveil.planning.changes import Change, change_errors
+from graphveil.planning.change import Change
+from graphveil.planning.changes import change_errors
 from graphveil.planning.intervals import half_widths
 from graphveil.planning.plan import Plan
 from graphveil.planning.planner import compare

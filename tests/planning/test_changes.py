@@ -18,7 +18,8 @@ from graphveil.noise import noise_sum
 from graphveil.noise.joint_laws import MovesNoise
 from graphveil.noise.laws import DiscreteLaplace
 from graphveil.noise.noise_sum import Floats, NoiseSum, Term
-from graphveil.planning.changes import Change, _quickly, change_errors
+from graphveil.planning.change import Change
+from graphveil.planning.changes import _quickly, change_errors
 from graphveil.planning.going_on import continued
 from graphveil.planning.intervals import half_widths, noise_of
 from graphveil.planning.plan import Plan

@@ -14,7 +14,7 @@ import pytest
 from graphveil.calendar.calendar import Calendar
 from graphveil.errors import BoundError, IntegrityError
 from graphveil.graph.promises.bound import DegreeBound
-from graphveil.planning.changes import Change
+from graphveil.planning.change import Change
 from graphveil.planning.intervals import half_widths
 from graphveil.planning.planner import plan
 from graphveil.series.terms import SeriesTerms

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from importlib import import_module
 from typing import Annotated
@@ -66,6 +67,8 @@ def program(*verbs: str) -> typer.Typer:
 def main() -> None:
     """Run a command; whatever stops it becomes one plain message and an exit code."""
     gc.set_threshold(MADE_BETWEEN_COLLECTIONS)
+    # No plugin of somebody else is to see what is read here, nor has to be looked for.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     asked = (verb for verb in sys.argv[1:2] if verb in VERBS)  # the others take time, too
     with text_only(), endings():
         program(*asked)(prog_name="graphveil")

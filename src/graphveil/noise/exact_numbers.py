@@ -11,6 +11,7 @@ from typing import TypeAlias
 from graphveil.errors import ParameterError
 
 Exact: TypeAlias = str | int | float | Decimal | Fraction
+HIGHEST_LEVEL = Fraction(999_999, 1_000_000)  # that an interval can have
 MOST_DIGITS = 400  # "1e999999999" is short to type and long to compute
 
 

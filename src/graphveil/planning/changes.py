@@ -1,55 +1,23 @@
 """Changes: how far noise can reach in what is new over some steps, and in how that compares.
 
-New over s steps is the total now minus the total s steps before; against the s steps before
-them it is the difference of two such news. Both are functions of published numbers, so they
-cost no privacy, and the law of their noise follows from the plan.
+Changes are functions of published numbers, so they cost no privacy, and the law of their noise
+follows from the plan.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import sqrt
 
 from graphveil.noise.noise_sum import ROUNDING_VARIANCE, NoiseSum
 from graphveil.noise.tails import Noise
+from graphveil.planning.change import Change
 from graphveil.planning.intervals import Beginning, checked_level, noise_from
 from graphveil.planning.plan import Plan
 
 COARSE = 1e-3  # the smoothing of a change, as a part of its spread
-
-
-@dataclass(frozen=True)
-class Change:
-    """Which totals are compared.
-
-    Attributes:
-        over: how many steps are taken together, at least 1.
-        against: whether what is new in them is compared with the same number of steps before.
-    """
-
-    over: int = 1
-    against: bool = False
-
-    @property
-    def weights(self) -> Mapping[int, int]:
-        """A whole number for each release, named by how many steps ago it was."""
-        if self.against:
-            return {0: 1, self.over: -2, 2 * self.over: 1}
-        return {0: 1, self.over: -1}
-
-    @property
-    def reach(self) -> int:
-        """How many steps ago the earliest release lies that it needs."""
-        return max(self.weights)
-
-    def of(self, raw: Callable[[int], Sequence[int]], place: int) -> tuple[int, ...]:
-        """Its value at one release, number by number; `raw` gives those of each release."""
-        taken = [
-            [weight * number for number in raw(place - ago)] for ago, weight in self.weights.items()
-        ]
-        return tuple(map(sum, zip(*taken, strict=True)))
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from graphveil.deferred import np
 from graphveil.errors import ParameterError
 from graphveil.mechanisms.request import Epoch
-from graphveil.noise.exact_numbers import Exact, exact
+from graphveil.noise.exact_numbers import HIGHEST_LEVEL, Exact, exact
 from graphveil.noise.joint_laws import JointLaw
 from graphveil.noise.laws import Law
 from graphveil.noise.noise_sum import NoiseSum, Term
@@ -23,7 +23,6 @@ from graphveil.planning.plan import Plan
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-HIGHEST_LEVEL = Fraction(999_999, 1_000_000)
 DEFAULT_LEVEL = Fraction(95, 100)
 
 

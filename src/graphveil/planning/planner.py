@@ -14,6 +14,7 @@ from graphveil.mechanisms import mechanism as known_mechanisms
 from graphveil.mechanisms.mechanism import Mechanism, registered
 from graphveil.mechanisms.request import Request
 from graphveil.noise.exact_numbers import Exact, exact_delta, exact_epsilon, exact_share
+from graphveil.planning import AUTO
 from graphveil.planning.going_on import continued
 from graphveil.planning.plan import REFERENCE_STEPS, TIE, Plan
 from graphveil.planning.spans import achieved
@@ -23,7 +24,6 @@ from graphveil.statistics.statistic import Statistic, as_statistic
 
 __all__ = ["Plan", "Prospect", "best", "compare", "continued", "plan"]
 
-AUTO = "auto"
 NO_THRESHOLD = "needs a projection threshold"
 NO_PROMISE = "needs a degree bound"
 REMEMBERED = 128  # plans: those of a study with a dozen series, which are asked for repeatedly

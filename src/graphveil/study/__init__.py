@@ -1,7 +1,29 @@
-"""The study: the durable life of a continual release, from the first record to the last year."""
+"""The study: the durable life of a continual release, from the first record to the last year.
 
-from graphveil.study.promise.promise import Promise
-from graphveil.study.promise.series import SeriesPromise
-from graphveil.study.study import Added, Study
+The names below are imported on first use: who reads what was published needs no study at work.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from graphveil.study.promise.promise import Promise
+    from graphveil.study.promise.series import SeriesPromise
+    from graphveil.study.study import Added, Study
+
+_HOMES = {
+    "Added": "graphveil.study.study",
+    "Promise": "graphveil.study.promise.promise",
+    "SeriesPromise": "graphveil.study.promise.series",
+    "Study": "graphveil.study.study",
+}
 
 __all__ = ["Added", "Promise", "SeriesPromise", "Study"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module '{__name__}' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

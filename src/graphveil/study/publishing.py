@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from graphveil.calendar import phrases
 from graphveil.errors import BoundError, IntegrityError
 from graphveil.noise.release_noise import ReleaseNoise
-from graphveil.planning.changes import Change, change_errors
+from graphveil.planning.change import Change
+from graphveil.planning.changes import change_errors
 from graphveil.planning.intervals import half_widths
 from graphveil.series.counting import Differences, SeriesCounts
 from graphveil.series.postprocessing import Processing

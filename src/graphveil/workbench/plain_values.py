@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from graphveil.errors import ParameterError
 from graphveil.noise.exact_numbers import Exact, as_text, exact
-from graphveil.planning.planner import AUTO
+from graphveil.planning import AUTO
 from graphveil.steward.beforehand.series_syntax import EXAMPLES, series_data
 from graphveil.steward.beforehand.wishes import SeriesWish
 from graphveil.study.promise.series import SeriesPromise

@@ -95,7 +95,8 @@ def _plan(
 ) -> Plan:
     """A mechanism that projects does so to the bound; auto takes none that does."""
     from graphveil.mechanisms.mechanism import mechanism as named
-    from graphveil.planning.planner import AUTO, plan
+    from graphveil.planning import AUTO
+    from graphveil.planning.planner import plan
 
     projects = mechanism != AUTO and named(mechanism).projects
     return plan(

@@ -19,7 +19,7 @@ from graphveil.experiments.protocol.subjects import Subject, Truth
 from graphveil.factorisations.objectives import DEFAULT, Objective
 from graphveil.graph.promises.bound import Bound
 from graphveil.mechanisms.mechanism import Measured
-from graphveil.planning import planner
+from graphveil.planning import AUTO, planner
 from graphveil.planning.plan import Plan
 from graphveil.series.postprocessing import processed
 from graphveil.statistics.changes.sensitivity import Sensitivity
@@ -86,7 +86,7 @@ class Trial:
 
     def plan(
         self,
-        mechanism: str = planner.AUTO,
+        mechanism: str = AUTO,
         bound: Bound | None = None,
         projection: Bound | None = None,
         minimise: str | Objective = DEFAULT,

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from graphveil.planning.changes import Change
+from graphveil.planning.change import Change
 from graphveil.report.tables.columns import described
 
 if TYPE_CHECKING:

@@ -145,7 +145,8 @@ def compared(
 def _chosen(prospects: list[Prospect], name: str, *, projecting: bool) -> Plan:
     """The best plan, or the one of the mechanism that was named."""
     from graphveil.mechanisms.mechanism import mechanism
-    from graphveil.planning.planner import AUTO, best
+    from graphveil.planning import AUTO
+    from graphveil.planning.planner import best
 
     if name == AUTO:
         return best(prospects, projecting=projecting)

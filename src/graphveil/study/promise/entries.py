@@ -15,14 +15,20 @@ from pydantic import (
 )
 
 from graphveil.errors import ParameterError
-from graphveil.factorisations.objectives import objective
-from graphveil.noise.exact_numbers import as_text, exact_delta, exact_epsilon, exact_share
+from graphveil.noise.exact_numbers import (
+    HIGHEST_LEVEL,
+    as_text,
+    exact,
+    exact_delta,
+    exact_epsilon,
+    exact_share,
+)
 
 
 class Part(BaseModel):
     """A table of the file: it never changes, and entries that nobody knows are refused."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 def _epsilon(value: object) -> str:
@@ -38,9 +44,6 @@ def _pool_share(value: object) -> str:
 
 
 def _level(value: object) -> str:
-    from graphveil.noise.exact_numbers import exact
-    from graphveil.planning.intervals import HIGHEST_LEVEL
-
     level = exact("the level", value)  # type: ignore[arg-type]
     if not 0 < level <= HIGHEST_LEVEL:
         raise ValueError("must be above 0 and at most 0.999999")
@@ -54,6 +57,8 @@ def _name(value: str) -> str:
 
 
 def _objective(value: str) -> str:
+    from graphveil.factorisations.objectives import objective
+
     return str(objective(value))
 
 

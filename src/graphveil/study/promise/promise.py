@@ -8,23 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import BeforeValidator, ValidationError, WrapValidator, model_validator
 
 from graphveil.calendar.calendar import Calendar
+from graphveil.deferred import Deferred
 from graphveil.errors import ParameterError, StudyError
 from graphveil.graph.intake.rules import RecordRules
 from graphveil.graph.promises.bound import Bound
 from graphveil.graph.promises.no_bound import NoBound
-from graphveil.mechanisms.mechanism import mechanism
-from graphveil.planning.planner import AUTO
+from graphveil.planning import AUTO
 from graphveil.statistics.changes.hubs import sensitivity_under
 from graphveil.study.promise.bound import NO_BOUND, PromisedBound, stated_bound
 from graphveil.study.promise.budget import Budget, Pool
 from graphveil.study.promise.calendar import WrittenCalendar
 from graphveil.study.promise.entries import Level, Part, Text, located
 from graphveil.study.promise.series import SeriesPromise
+
+if TYPE_CHECKING:
+    from graphveil.mechanisms import mechanism as mechanisms
+else:  # most series leave the choice open
+    mechanisms = Deferred("graphveil.mechanisms.mechanism")
 
 FORMAT: Final = 1
 UNIT: Final = "one person with all their links"
@@ -104,7 +109,7 @@ class Promise(Part):
             raise ParameterError(
                 "pool", "the budget has none", hint="Give it a table [budget.pool]."
             )
-        if series.mechanism != AUTO and mechanism(series.mechanism).pure:
+        if series.mechanism != AUTO and mechanisms.mechanism(series.mechanism).pure:
             raise ParameterError(
                 "pool",
                 f"{series.mechanism} has pure noise, which has an ε of its own",
@@ -129,7 +134,7 @@ class Promise(Part):
             raise ParameterError("projection", f"must be {kind} for this kind of network")
         if series.mechanism == AUTO:  # which follows the threshold
             return
-        if mechanism(series.mechanism).projects != (threshold is not None):
+        if mechanisms.mechanism(series.mechanism).projects != (threshold is not None):
             raise ValueError(
                 f"series '{series.name}': 'projection' is required for projecting mechanisms, and "
                 "not allowed for others"

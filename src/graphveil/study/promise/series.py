@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
 from graphveil.noise.exact_numbers import as_text
-from graphveil.planning.planner import AUTO
+from graphveil.planning import AUTO
 from graphveil.planning.usefulness import LARGEST
 from graphveil.statistics.statistic import Statistic, statistic
 from graphveil.study.promise.entries import Delta, Epsilon, Name, Objective, Part, PoolShare, Text

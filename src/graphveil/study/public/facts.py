@@ -65,7 +65,7 @@ class Announcement(NamedTuple):
 class Fact(BaseModel):
     """What happened; parts that a newer version adds are ignored by an older one."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
     event: ClassVar[Event]
 
     def to_data(self) -> dict[str, Any]:

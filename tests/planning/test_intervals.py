@@ -23,7 +23,7 @@ from graphveil.mechanisms.request import Epoch, Request
 from graphveil.mechanisms.sensdiff import SensDiff
 from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace, Law
 from graphveil.noise.noise_sum import ANGLES, LEAST_SMOOTHING, MARGIN, SHORTENING, NoiseSum
-from graphveil.planning.going_on import renewed
+from graphveil.planning.going_on import continued, renewed
 from graphveil.planning.intervals import (
     _Identity,
     _noises,
@@ -310,6 +310,16 @@ def adopted_twice(name: str, releases: int) -> Plan:
     return renewed(renewed(made, releases), releases + 6)
 
 
+def joined(name: str, counted: str) -> Plan:
+    """Noise of a joint law, and what follows it: noise by noise, or the same law again."""
+    bound = DegreeBound(3)
+    projection = bound if mechanism(name).projects else None
+    made = plan(
+        statistic(counted), bound, epsilon=2, horizon=3, mechanism=name, projection=projection
+    )
+    return continued(made, 3)
+
+
 TREE, ROWS = Dyadic(2), Bordered((1, 1), ((1, 1),), ((1,), (2,)), 3)
 
 
@@ -330,6 +340,9 @@ TREE, ROWS = Dyadic(2), Bordered((1, 1), ((1, 1),), ((1,), (2,)), 3)
             for name in ("bridged", "optimised", "tree", "epochs")
             for releases in (1, 5, 7)
         ),
+        joined("moves", "components"),
+        joined("range-projection", "edges"),
+        joined("box-projection", "edges"),
     ],
 )
 def test_widths_in_one_pass_are_those_of_each_interval(made: Plan) -> None:
@@ -339,6 +352,15 @@ def test_widths_in_one_pass_are_those_of_each_interval(made: Plan) -> None:
         found = half_widths(made, range(first, end), "0.8")
         assert found == [interval(made, step, 0, "0.8")[1] for step in range(first, end)]
     assert half_widths(made, range(2)) == half_widths(made, range(2), "0.95")
+
+
+def test_what_follows_joint_noise_has_both_noises() -> None:
+    made = joined("moves", "components")
+    noise = simulate(made, 20_000, np.random.default_rng(2))
+    for step in (2, 3, 5):
+        width = interval(made, step, 0, "0.9")[1]
+        assert np.mean(np.abs(noise[:, step]) <= width) >= 0.9 - 4 * np.sqrt(0.09 / 20_000)
+        assert np.mean(np.abs(noise[:, step]) <= width - 1) < 0.9
 
 
 def test_the_level_is_95_percent_if_none_is_given() -> None:

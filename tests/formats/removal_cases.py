@@ -132,7 +132,7 @@ def random_case(chance: random.Random, way: str) -> Case:
         nodes.insert(chance.randint(0, len(nodes)), Node(chance.choice(["", ",,"]), "", "blank"))
     hub = chance.choice(names) if chance.random() < 0.3 else None
     links = [_link(chance, names, hub, oddity) for _ in range(chance.randint(0, 6))]
-    return Case(
+    case = Case(
         way,
         tuple(nodes),
         tuple(links),
@@ -152,6 +152,16 @@ def random_case(chance: random.Random, way: str) -> Case:
         until_end=chance.random() < 0.3,
         encoding="utf-16" if way in TEXTS and chance.random() < 0.2 else "utf-8",
     )
+    return _with_second_thoughts(chance, case) if case.skip else case
+
+
+def _with_second_thoughts(chance: random.Random, case: Case) -> Case:
+    """More rows of the same people, of other times: where bad rows are left out, not refused."""
+    nodes = list(case.nodes)
+    for again in chance.choices([node for node in nodes if node.style != "blank"], k=3):
+        other = replace(again, time=chance.choice([*DATES, "2009", "", "soon"]))
+        nodes.insert(chance.randint(0, len(nodes)), other)
+    return replace(case, nodes=tuple(nodes))
 
 
 def _name(chance: random.Random, oddity: float) -> str:

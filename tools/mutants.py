@@ -38,6 +38,8 @@ SCOPE = {  # what is mutated, and the tests that should notice
     "planning": "planning series",
     "statistics": "statistics planning mechanisms/test_baselines.py testing",
     "study/publishing": "study series",
+    "study/records/local/holder": "study",
+    "study/records/local/growing": "study",
     "study/course/opening": "study",
     "study/committed": "study",
     "study/public/announcing": "study report",

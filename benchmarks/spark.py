@@ -2,6 +2,9 @@
 
 Everybody begins with labelled edges on disk. Seconds are those of the clock and, since machines
 are seldom idle, of all processors together: of Java, of its Python workers and of this process.
+Plain SQL runs on a part of B only (`--part`), and is compared with our engine on the same part.
+A study is added to and published by commands of their own, whose memory is looked at meanwhile.
+Tables go to benchmarks/SPARK.md.
 """
 
 from __future__ import annotations
@@ -47,10 +50,9 @@ class Bench:
         told = f"{job} | {who} | {took[0]:.1f} s | {took[1]:.1f} s CPU | {self.lines[-1][4]}"
         print(f"{told} | largest Python worker so far {self.peak:.2f} GB", flush=True)
 
-    def ratio(self, job: str, left: str, right: str) -> str:
-        """How much less processor time the one took."""
-        best = {who: min(x[3] for x in self.lines if x[:2] == (job, who)) for who in (left, right)}
-        return f"{best[right] / best[left]:.1f}"
+    def best(self, job: str, who: str) -> float:
+        """The least processor seconds of a job; kernels are loaded in the first run."""
+        return min((x[3] for x in self.lines if x[:2] == (job, who)), default=float("nan"))
 
 
 def family() -> list[Path]:
@@ -120,7 +122,7 @@ SQL: dict[str, str] = {
                 from (select newer node, * from edges union all select older node, * from edges))
             where nth <= {CAP} group by newer, older, step having ends = 2)
         group by step""",
-    "components, one round of the last step": """
+    "components": """
         select sum(least) n from (
             select node, min(other) least from (
                 select newer node, older other from edges union all
@@ -131,34 +133,43 @@ SQL: dict[str, str] = {
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Measure the Spark engine.")
     parser.add_argument("--shrink", type=int, default=1, help="B divided by this")
+    parser.add_argument("--part", type=int, default=4, help="for plain SQL, divided by this again")
     parser.add_argument("--cores", type=int, default=2)
-    parser.add_argument("--without-sql", action="store_true", help="our engines alone")
-    parser.add_argument("--intake", action="store_true", help="also take the tables in")
+    parser.add_argument("--only", choices=("tallies", "study"), help="half of the work")
     return parser.parse_args()
 
 
 def main() -> None:
-    from benchmarks.graphs import RECIPES, grow, with_late_hub, with_steps
-    from graphveil.engines.spark import opened
+    from benchmarks.graphs import RECIPES, grow
+    from benchmarks.spark_study import one_more_step
+    from benchmarks.spark_tables import write_tables
 
     asked = arguments()
-    recipe = RECIPES["B"].shrunk(asked.shrink)
-    graph = grow("B", recipe)
+    graph = grow("B", RECIPES["B"].shrunk(asked.shrink))
+    part = grow("B in part", RECIPES["B"].shrunk(asked.shrink * asked.part))
     print(f"{graph.nodes:,} nodes, {graph.edges:,} edges, {graph.steps} steps", flush=True)
-    bench = Bench()
+    bench, study = Bench(), None
+    if asked.only != "tallies":
+        study = one_more_step(graph, asked.cores)
+    if asked.only != "study":
+        tallies(bench, graph, part, asked.cores)
+    write_tables(bench, study, graph, part)
+
+
+def tallies(bench: Bench, graph: Graph, part: Graph, cores: int) -> None:
+    """Every tally on all of B, with a late hub, in many steps; and beside plain SQL on a part."""
+    from benchmarks.graphs import with_late_hub, with_steps
+    from graphveil.engines.spark import opened
+
     with tempfile.TemporaryDirectory() as folder:
         settings = {"spark.driver.memory": "1g", "spark.graphveil.workspace": folder}
-        session = opened(f"local[{asked.cores}]", settings)
+        session = opened(f"local[{cores}]", settings)
         ours(bench, session, graph, folder, "B")
-        ours(bench, session, with_late_hub(graph), folder, "B with a late hub", ("triangles",))
-        ours(bench, session, with_steps(graph, 8 * graph.steps), folder, "B in 8 times the steps")
-        if not asked.without_sql:
-            sql(bench, session, graph, Path(folder))
-        if asked.intake:
-            intake(bench, session, graph)
-    for job in ("degree reach", "triangles", "projection"):
-        if not asked.without_sql:
-            print(f"{job}: 1/{bench.ratio(job, 'B', 'Spark SQL')} of plain SQL's processor time")
+        ours(bench, session, with_late_hub(graph), folder, "late hub", ("triangles",))
+        ours(bench, session, with_steps(graph, 8 * graph.steps), folder, "8 times the steps")
+        ours(bench, session, part, folder, "part")
+        sql(bench, session, part, Path(folder))
+        session.stop()
 
 
 JOBS = ("degree reach", "triangles", "components", "projection")
@@ -207,24 +218,6 @@ def ours(
                 answer.append(int(count(job)[-1]))
             answers.add(answer[0])
         assert len(answers) == 1, job
-
-
-def intake(bench: Bench, session: Any, graph: Graph) -> None:
-    """The tables of nodes and edges become a graph on the workers."""
-    from benchmarks.graphs import files
-    from graphveil.calendar.calendar import Calendar
-    from graphveil.engines.spark.intake import begin, extend
-    from graphveil.engines.spark.intake.tables import table_at
-
-    pair = files(graph, ".parquet")
-    empty = begin(session, Calendar.every(1, 1), expected_edges=graph.edges, text_ids=False)
-    with bench.measuring("intake", "B") as answer:
-        nodes, edges = (
-            table_at(session, str(path), kind)
-            for path, kind in ((pair.nodes, "nodes"), (pair.edges, "edges"))
-        )
-        taken, _ = extend(session, empty, nodes, edges)
-        answer.append(int(taken.edges.sum()))
 
 
 def sql(bench: Bench, session: Any, graph: Graph, folder: Path) -> None:

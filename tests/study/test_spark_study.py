@@ -1,53 +1,94 @@
-"""A study whose counting runs on Spark publishes, byte for byte, what the local engine publishes.
-
-The tasks run in this process here; `tests/engines/test_spark_engine.py` runs them on Spark.
-"""
+"""A study whose records stay with Spark publishes the very bytes that the local engine does."""
 
 from __future__ import annotations
 
-import re
+import random
+import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from frozen import frozen
-from graphveil.engines import Engine, LocalEngine
-from graphveil.engines.spark.sequences import SequenceEngine
-from graphveil.engines.spark.workspace import Workspace
-from graphveil.errors import BoundError, EngineError
-from graphveil.formats import from_rows
+from graphveil.errors import BoundError, EngineError, GraphveilError, InputError, ParameterError
+from graphveil.formats import ReadingOptions
+from graphveil.steward.engine_choice import EngineChoice
+from graphveil.steward.records.adding import add
 from graphveil.steward.reporting import write_report
 from graphveil.study import Study
 from graphveil.study.verification import verify
-from here import Here
+from spark_sessions import SETTINGS, local_session
 from studies import people, promise
 
+SPARK = EngineChoice(spark=True, master="local[2]", settings=SETTINGS)
+LOCAL = EngineChoice()
 SERIES = [
     {"name": name, "statistic": name, "epsilon": "1/8"}
     for name in ("edges", "degree-ccdf", "triangles", "components")
 ]
-HUBS = {"degree": 2, "hubs": 3, "justification": "nobody made up more"}
+KEPT = "what is kept to go on from"
+
+Batch = tuple[list[tuple[Any, Any]], list[tuple[Any, ...]]]
+FIRST: Batch = (
+    [*((number, 2001 + number // 2) for number in range(8)), (7, 2004), (" 3", 2002)],
+    [(0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (6, 1), (5, 4), (2, 2)],
+)
+SECOND: Batch = (
+    [("nine", 2003), (1, 2004), ("Nine", 2004), (10, 2001)],
+    [("nine", 0), ("nine", 5), (3, 5), (0, 1), (10, 0)],
+)
 
 
-@pytest.fixture
-def spark(tmp_path: Path) -> SequenceEngine:
-    return SequenceEngine(Here(), Workspace.within(str(tmp_path)))
+@pytest.fixture(scope="module", autouse=True)
+def _session() -> None:
+    local_session()
 
 
-def published(root: Path, engines: list[Engine | None], **changed: Any) -> dict[str, bytes]:
-    """All public files of a study that is published year by year, each by its engine."""
+def files_of(folder: Path, batch: Batch, number: int) -> list[str]:
+    """A batch as two Parquet files; ids are text where one is."""
+    folder.mkdir(exist_ok=True)
+    nodes, edges = batch
+    texts = any(isinstance(node, str) for node, _ in nodes)
+    kind = pl.String if texts else pl.Int64
+    people = {"node": [str(n) if texts else n for n, _ in nodes], "time": [t for _, t in nodes]}
+    ends = [[str(edge[place]) if texts else edge[place] for edge in edges] for place in (0, 1)]
+    links: dict[str, Any] = {"source": ends[0], "target": ends[1]}
+    schema = {"source": kind, "target": kind}
+    if any(len(edge) == 3 for edge in edges):
+        links["time"] = [edge[2] if len(edge) == 3 else None for edge in edges]
+    paths = [folder / f"{number}-nodes.parquet", folder / f"{number}-edges.parquet"]
+    pl.DataFrame(people, schema_overrides={"node": kind}).write_parquet(paths[0])
+    pl.DataFrame(links, schema_overrides=schema).write_parquet(paths[1])
+    return [str(path) for path in paths]
+
+
+def publish(root: Path, choice: EngineChoice, through: int | None = None) -> None:
+    with choice.running() as engine:
+        Study.at(root, engine=engine).publish(through, early=True)
+
+
+def checks(root: Path, choice: EngineChoice) -> dict[str, str]:
+    with choice.running() as engine:
+        found = list(verify(Study.at(root, engine=engine)))
+    assert all(check.is_finished for check in found)
+    return {check.name: check.found for check in found}
+
+
+Course = Sequence[tuple[EngineChoice, Batch | int]]  # who adds a batch, or publishes up to a step
+
+
+def lived(root: Path, course: Course, **changed: Any) -> dict[str, bytes]:
+    """All public files of a study with that course."""
     with frozen("Spark"):
         Study.create(root, promise(series=SERIES, **changed))
-        Study.at(root, engine=engines[0]).add(people())
-        for step, engine in enumerate(engines):
-            study = Study.at(root, engine=engine)
-            if step == 2:
-                study.add(from_rows([("P9", 2003)], [("P9", "P0"), ("P9", "P5"), ("P3", "P5")]))
-            study.publish()
+        for number, (choice, what) in enumerate(course):
+            if isinstance(what, int):
+                publish(root, choice, what)
+            else:
+                add(root, files_of(root.parent, what, number), engine=choice)
         write_report(root / "public")
-        for engine in (None, engines[-1]):  # whoever published it
-            assert all(check.is_finished for check in verify(Study.at(root, engine=engine)))
     public = root / "public"
     return {
         str(file.relative_to(public)): file.read_bytes()
@@ -56,51 +97,189 @@ def published(root: Path, engines: list[Engine | None], **changed: Any) -> dict[
     }
 
 
-def without_hashes(files: dict[str, bytes]) -> dict[str, bytes]:
-    return {name: re.sub(rb"[0-9a-f]{8,}", b"#", content) for name, content in files.items()}
+def course(*choices: EngineChoice) -> Course:
+    """Two batches and four steps, each with its engine."""
+    return list(zip(choices, (FIRST, 1, SECOND, 2, 3), strict=True))
 
 
-@pytest.mark.parametrize("bound", [{}, {"bound": HUBS}], ids=["bound", "hubs"])
-def test_public_files_are_the_same_byte_for_byte(
-    tmp_path: Path, spark: SequenceEngine, bound: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    kept = published(tmp_path / "kept" / "study", [None] * 4, **bound)
-    # What the local engine keeps for the next step is private, but sealed: hashes cover it.
-    monkeypatch.setattr(LocalEngine, "keeping", None)
-    here = published(tmp_path / "here" / "study", [None] * 4, **bound)
-    assert without_hashes(kept) == without_hashes(here)
-    there = published(tmp_path / "there" / "study", [spark] * 4, **bound)
-    mixed = published(tmp_path / "mixed" / "study", [None, spark, None, spark], **bound)
+def test_public_files_are_the_same_byte_for_byte(tmp_path: Path) -> None:
+    here = lived(tmp_path / "here" / "study", course(*[LOCAL] * 5))
+    there = lived(tmp_path / "there" / "study", course(*[SPARK] * 5))
+    mixed = lived(tmp_path / "mixed" / "study", course(SPARK, LOCAL, SPARK, SPARK, LOCAL))
     assert len(here) > 8
     assert here == there == mixed
+    root = tmp_path / "there" / "study"
+    assert checks(root, SPARK)[KEPT] == "the same as from scratch"
+    assert checks(root, LOCAL)[KEPT].startswith("nothing")
+    kept = Study.at(root).folder.kept / "spark"
+    assert {path.stat().st_mode & 0o777 for path in kept.iterdir()} == {0o600}
+    assert checks(tmp_path / "mixed" / "study", SPARK)[KEPT] == "the same as from scratch"
+
+
+def test_first_links_of_hubs_are_the_same(tmp_path: Path) -> None:
+    hubs = {"degree": 2, "hubs": 3, "justification": "nobody made up more"}
+    steps: list[Batch | int] = [FIRST, 3]
+    here = lived(tmp_path / "here" / "study", [(LOCAL, each) for each in steps], bound=hubs)
+    there = lived(tmp_path / "there" / "study", [(SPARK, each) for each in steps], bound=hubs)
+    assert here == there
+
+
+def test_the_steward_learns_the_same_about_records(tmp_path: Path) -> None:
+    """Known, re-dated, late, repeated, alike and vanished records, against sealed and waiting."""
+    root = tmp_path / "study"
+    lived(root, [(LOCAL, FIRST), (LOCAL, 0), (LOCAL, SECOND)])
+    given = files_of(
+        tmp_path,
+        (
+            [
+                ("0", 2002),
+                ("nine", 2004),
+                ("ten", 2001),
+                ("ten", 2001),
+                ("TEN", 2004),
+                (" 5", 2003),
+            ],
+            [("0", "ten"), ("ten", "0"), ("nine", "0"), ("1", "2", 2003), ("5", "5"), ("0", "1")],
+        ),
+        9,
+    )
+    found = [add(root, given, complete=True, dry_run=True, engine=each) for each in (LOCAL, SPARK)]
+    here, there = (each.added.findings for each in found)
+    assert here.lines() == there.lines()
+    assert len(here.lines()) > 9
+    assert here.details.equals(there.details)
+    for bad in ([("", 2003)], [("a", 2003), ("a", 2004)], [("a", None)]):
+        refused = []
+        for choice in (LOCAL, SPARK):
+            with pytest.raises(GraphveilError) as error:
+                add(root, files_of(tmp_path, (bad, []), 10), dry_run=True, engine=choice)
+            refused.append(str(error.value).partition(" To add the other")[0])
+        assert refused[0].partition("rows have none")[0][:80] == refused[1][:80]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"skip_bad": True},
+        {"ignore_after_end": True},
+        {"format": "pair"},
+        {"options": ReadingOptions(where=("county=A",))},
+        {"options": ReadingOptions(max_distance="0.015")},
+        {"options": ReadingOptions(excel_dates=True)},
+        {"options": ReadingOptions(encoding="latin-1")},
+        {"options": ReadingOptions(all_listed=True)},
+    ],
+)
+def test_options_for_files_are_refused_and_not_ignored(tmp_path: Path, said: Any) -> None:
+    Study.create(tmp_path / "study", promise())
+    with pytest.raises(ParameterError, match="is for files that the local engine reads"):
+        add(tmp_path / "study", ["people.parquet"], engine=SPARK, **said)
+
+
+def test_records_of_this_process_are_refused(tmp_path: Path) -> None:
+    Study.create(tmp_path / "study", promise())
+    with SPARK.running() as engine, pytest.raises(InputError, match="tables that Spark reads"):
+        Study.at(tmp_path / "study", engine=engine).add(people())
 
 
 def test_what_spark_does_not_count_stops_a_publication_before_anything_is_sealed(
-    tmp_path: Path, spark: SequenceEngine
+    tmp_path: Path,
 ) -> None:
     recent = [{"name": "new", "statistic": "edges", "parameters": {"window": 2}, "epsilon": "1/4"}]
     study = Study.create(tmp_path / "study", promise(series=recent))
     study.add(people())
     rows = len(study.ledger().rows)
     with pytest.raises(EngineError, match="The local engine counts them"):
-        Study.at(tmp_path / "study", engine=spark).publish()
+        publish(tmp_path / "study", SPARK)
     assert len(study.ledger().rows) == rows
     study.publish()
 
 
-def test_a_broken_promise_is_found_there_too(tmp_path: Path, spark: SequenceEngine) -> None:
+def test_a_broken_promise_is_found_there_too(tmp_path: Path) -> None:
     few = {"degree": 1, "justification": "an example"}
-    study = Study.create(tmp_path / "study", promise(bound=few), engine=spark)
-    found = study.add(people())
-    assert not found.findings.keeps_bound
-    study.publish()
+    root = tmp_path / "study"
+    Study.create(root, promise(bound=few))
+    found = add(root, files_of(tmp_path, FIRST, 1), engine=SPARK)
+    assert not found.added.findings.keeps_bound
     with pytest.raises(BoundError):
-        study.publish()
+        publish(root, SPARK, 1)
+    assert not Study.at(root).ledger().sealed
 
 
-def test_nothing_is_left_behind(tmp_path: Path, spark: SequenceEngine) -> None:
-    published(tmp_path / "study", [spark])
-    folder = Path(spark.workspace.address)
-    assert any(folder.iterdir())
-    spark.close()
-    assert not folder.exists()
+@pytest.mark.slow
+@pytest.mark.parametrize("harm", ["a file changed", "a file gone", "all gone", "entry forged"])
+def test_what_is_kept_and_damaged_is_made_anew(tmp_path: Path, harm: str) -> None:
+    here = lived(tmp_path / "here" / "study", course(*[LOCAL] * 5))
+    root = tmp_path / "there" / "study"
+    with frozen("Spark"):
+        Study.create(root, promise(series=SERIES))
+        for number, (_, what) in enumerate(course(*[SPARK] * 5)):
+            if isinstance(what, int):
+                publish(root, SPARK, what)
+                damage(root, harm)
+            else:
+                add(root, files_of(root.parent, what, number), engine=SPARK)
+        write_report(root / "public")
+    public = root / "public"
+    assert here == {
+        str(file.relative_to(public)): file.read_bytes()
+        for file in sorted(public.rglob("*"))
+        if file.is_file()
+    }
+
+
+def damage(root: Path, harm: str) -> None:
+    study = Study.at(root)
+    home = study.folder.kept / "spark"
+    files = sorted(home.glob("*.parquet"))
+    if harm == "a file changed":
+        content = bytearray(files[0].read_bytes())
+        content[len(content) // 2] ^= 1
+        files[0].write_bytes(content)
+    elif harm == "a file gone":
+        files[-1].unlink()
+    elif harm == "all gone":
+        shutil.rmtree(home)
+    else:
+        with study.writing() as transaction:
+            transaction.keep_beside("spark", '{"step": 0, "row": "x", "form": "spark 1"}')
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("seed", range(2))
+def test_engines_that_take_turns_at_random(tmp_path: Path, seed: int, directed: bool) -> None:
+    """Six steps; late links, repeated rows, numbers that become text; a batch is withdrawn."""
+    chance = random.Random(f"{seed} {directed}")
+    kind: dict[str, Any] = {
+        "calendar": {"every": 1, "unit": "year", "first": "2001", "last": "2006"},
+        "bound": {"degree": 40, "justification": "an example"},
+    }
+    if directed:
+        kind |= {"directed": True, "bound": {"inward": 40, "outward": 40, "justification": "x"}}
+    names = ("edges", "in-degree-ccdf" if directed else "degree-ccdf", "components")
+    series = [{"name": n, "statistic": n, "epsilon": "1/8"} for n in names]
+    people: list[Any] = []
+    batches: list[Batch] = []
+    for step in range(6):
+        new = [f"x{step}-{n}" if step > 2 and n % 3 == 0 else 100 * step + n for n in range(12)]
+        people += new
+        nodes = [(each, 2001 + max(0, step - chance.randrange(2))) for each in new]
+        pairs = [tuple(chance.sample(people, 2)) for _ in range(30)]
+        times = [(a, b, 2001 + step) if chance.random() < 0.3 else (a, b) for a, b in pairs]
+        batches.append(([*nodes, *nodes[:2]], [*times, *times[:3]]))
+    found = []
+    for name in ("local", "turns"):
+        root = tmp_path / name / "study"
+        with frozen("turns"):
+            Study.create(root, promise(series=series, **kind))
+            for step, batch in enumerate(batches):
+                who = [chance.choice([SPARK, LOCAL]) if name == "turns" else LOCAL for _ in "ab"]
+                add(root, files_of(root.parent, batch, step), engine=who[0])
+                if step == 3:
+                    Study.at(root).withdraw()
+                    add(root, files_of(root.parent, batch, step), engine=who[1])
+                publish(root, who[1], step)
+        found.append((root / "public" / "ledger.jsonl").read_bytes())
+        assert checks(root, SPARK)["the exact counts"]
+    assert found[0] == found[1]

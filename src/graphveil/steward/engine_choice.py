@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from graphveil.engines import Engine
@@ -31,16 +31,15 @@ class EngineChoice:
         if not self.spark:
             yield None
             return
-        from graphveil.engines.spark import SparkCluster, opened
+        from graphveil.engines.spark import SparkCluster, SparkEngine, opened
         from graphveil.engines.spark.intake.taking import workspace_of
-        from graphveil.engines.spark.sequences import SequenceEngine
 
         session = opened(self.master, self.settings)
-        engine = SequenceEngine(SparkCluster(session), workspace_of(session))
+        scratch = workspace_of(session)
         try:
-            yield engine
+            yield cast("Engine", SparkEngine(SparkCluster(session), scratch))
         finally:
-            engine.close()
+            scratch.remove()
 
 
 HERE = EngineChoice()

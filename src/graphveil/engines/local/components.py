@@ -86,7 +86,11 @@ def join_in_order(
     newer: NDArray[np.int32], older: NDArray[np.int32], parent: Parents, joins: NDArray[np.bool_]
 ) -> None:
     """Note of each edge, one after the other, whether it makes one component of two."""
+    end = len(newer) - 1
     for i in range(len(newer)):
+        ahead = min(i + PARENT_AHEAD, end)
+        prefetch(parent, newer[ahead])
+        prefetch(parent, older[ahead])
         mine = oldest(newer[i], parent)
         other = oldest(older[i], parent)
         joins[i] = other != mine

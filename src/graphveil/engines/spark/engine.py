@@ -14,6 +14,7 @@ from graphveil.engines.spark.counters import Work, answer_all, require_counted
 from graphveil.engines.spark.graph import SparkGraph
 from graphveil.engines.spark.jobs import Cluster
 from graphveil.engines.spark.reading import around
+from graphveil.engines.spark.workspace import Workspace
 from graphveil.errors import EngineError, ParameterError
 from graphveil.graph.degrees import require_fit
 from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
@@ -27,9 +28,13 @@ class SparkEngine:
 
     Attributes:
         cluster: where its tasks run.
+        scratch: where files of one command lie, if it works on a study.
+        keeping: what it keeps is the business of who holds the graph.
     """
 
     cluster: Cluster = field(repr=False)
+    scratch: Workspace | None = field(default=None, repr=False)
+    keeping: None = None
 
     def count(
         self,
@@ -55,14 +60,14 @@ class SparkEngine:
     def _work(self, graph: SparkGraph, since: int, forest: str | None) -> Work:
         return Work(self.cluster, graph, since, forest)
 
-    def project(self, graph: SparkGraph, threshold: Bound) -> SparkGraph:
+    def project(self, graph: SparkGraph, threshold: Bound, *, after: object = None) -> SparkGraph:
         """Refused: whether a link is kept depends on all that were kept before it, one by one."""
         raise EngineError(
             "projection: the greedy projection takes links one after the other, so that it cannot "
             "be shared among workers. The local engine projects; promises with hubs need none."
         )
 
-    def counted_part(self, graph: SparkGraph, bound: Bound) -> SparkGraph:
+    def counted_part(self, graph: SparkGraph, bound: Bound, *, after: object = None) -> SparkGraph:
         """The links that a promise lets count; see `Engine.counted_part`."""
         require_fit(graph, bound)
         if bound.counted == bound:
@@ -83,7 +88,7 @@ class SparkEngine:
             edges=sum((each.edges for each in kept), nothing),
         )
 
-    def keeps_bound(self, graph: SparkGraph, bound: Bound) -> bool:
+    def keeps_bound(self, graph: SparkGraph, bound: Bound, *, after: object = None) -> bool:
         """Whether nobody has more links than promised; see `Engine.keeps_bound`."""
         require_fit(graph, bound)
         within = bound.within if isinstance(bound, HubBound) else bound
@@ -100,7 +105,7 @@ class SparkEngine:
         most = (max(b.to_hubs for b in beside), max(b.from_hubs for b in beside))
         return all(hubs <= allowed for hubs, allowed in zip(most, bound.hubs, strict=False))
 
-    def people_beyond(self, graph: SparkGraph, bound: Bound) -> int:
+    def people_beyond(self, graph: SparkGraph, bound: Bound, *, after: object = None) -> int:
         """How many people are linked to more hubs than promised; see `Engine.people_beyond`."""
         require_fit(graph, bound)
         if not isinstance(bound, HubBound):

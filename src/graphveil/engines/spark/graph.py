@@ -51,11 +51,24 @@ class Part:
 
 @dataclass(frozen=True)
 class NodePart:
-    """One file of nodes, whose labels follow each other; columns `node` and `stated`."""
+    """One file of nodes, whose labels follow each other; columns `node` and `stated`.
+
+    Attributes:
+        name: of the file, in the workspace or with its whole path.
+        first: the label of its first node; private.
+        rows: how many it has; private.
+        text: whether its ids are text; else whole numbers.
+    """
 
     name: str
     first: int = field(repr=False)
     rows: int = field(repr=False)
+    text: bool = True
+
+    @property
+    def file(self) -> str:
+        """Its name without the path."""
+        return self.name.rpartition("/")[2]
 
 
 @dataclass(frozen=True, eq=False)

@@ -59,12 +59,13 @@ class Workspace:
         found: tuple[Any, str] = fs.FileSystem.from_uri(self.address.replace("s3a://", "s3://"))
         return found
 
-    @property
-    def for_spark(self) -> str:
-        """The address as Spark's own readers want it."""
+    def for_spark(self, name: str) -> str:
+        """The address of a file as Spark's own readers want it."""
+        if name.startswith("/"):
+            return Path(name).as_uri()
         if "://" not in self.address:
-            return Path(self.address).as_uri()
-        return self.address.replace("s3://", "s3a://")
+            return (Path(self.address) / name).as_uri()
+        return f"{self.address.replace('s3://', 's3a://')}/{name}"
 
     def write(self, stem: str, table: pa.Table) -> str:
         """Write a table under a name of its own, whole, and return the name."""
@@ -82,13 +83,26 @@ class Workspace:
         return name
 
     def read(self, name: str, columns: list[str] | None = None) -> pa.Table:
-        """A table that was written."""
-        from pyarrow import parquet
+        """A table that was written; of a file elsewhere, the name is its whole path."""
+        from pyarrow import fs, parquet
 
         system, folder = self._place
+        if name.startswith("/"):
+            return parquet.read_table(
+                name, columns=columns, filesystem=fs.LocalFileSystem(), use_threads=False
+            )
         return parquet.read_table(
             f"{folder}/{name}", columns=columns, filesystem=system, use_threads=False
         )
+
+    def content(self, name: str) -> bytes:
+        """The bytes of a file that was written; of a file elsewhere, the name is its whole path."""
+        if name.startswith("/"):
+            return Path(name).read_bytes()
+        system, folder = self._place
+        with system.open_input_stream(f"{folder}/{name}") as file:
+            found: bytes = file.read()
+            return found
 
     def remove(self) -> None:
         """Delete everything in it; what is gone already is no error."""

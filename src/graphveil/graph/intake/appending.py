@@ -87,7 +87,7 @@ def refuse_too_many(nodes: int) -> None:
     if nodes > MOST_NODES:
         raise InputError(
             f"a sequence holds at most {MOST_NODES:,} nodes",
-            hint="Count with --engine spark, which has no such limit.",
+            hint="Divide the population into several studies, each with a budget of its own.",
         )
 
 

@@ -174,7 +174,7 @@ class IdTable:
     def of(cls, known: IdColumns) -> IdTable:
         """A table of ids, whose position is their label; twice as many would fit, too."""
         places = np.zeros(1 << (4 * len(known) + 1024).bit_length(), np.int32)
-        seed = int(secrets.token_hex(7), 16)
+        seed = secrets.randbits(56)
         known.enter(0, places, seed)
         return cls(known, Slots(places, len(known)), seed)
 

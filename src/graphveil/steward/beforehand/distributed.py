@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from graphveil.errors import ParameterError
+from graphveil.steward.records.spark_tables import require_understood, told_apart
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from graphveil.formats import ReadingOptions
     from graphveil.graph.intake.report import IntakeReport
     from graphveil.statistics.statistic import Statistic
-
-_UNDERSTOOD = ("time", "edge_time", "id", "source", "target", "day_first", "undated", "most_bytes")
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,9 +61,9 @@ def count_tables(
     from graphveil.engines.spark.counters import require_counted
 
     require_counted([statistic.tally()], statistic.name)
-    _require_understood(options)
+    require_understood(options)
     session = opened(master, settings)
-    nodes, edges = _told_apart(session, tables, options)
+    nodes, edges = told_apart(session, tables, options)
     graph, report = _taken(session, nodes, edges, every, directed, oriented, options)
     try:
         counts = SparkEngine(SparkCluster(session)).count(graph, [statistic])
@@ -108,40 +106,3 @@ def _taken(
     except BaseException:
         empty.workspace.remove()
         raise
-
-
-def _require_understood(options: ReadingOptions) -> None:
-    """Refuse what the readers of files do, and Spark's tables do not."""
-    from graphveil.formats.options import DEFAULTS
-
-    for name, default in vars(DEFAULTS).items():
-        if name not in _UNDERSTOOD and getattr(options, name) != default:
-            raise ParameterError(
-                name.replace("_", "-"),
-                "is for files that the local engine reads",
-                hint="Prepare a table or view with the rows that count, and name that.",
-            )
-
-
-def _told_apart(
-    session: SparkSession, tables: Sequence[str], options: ReadingOptions
-) -> tuple[SparkTable, SparkTable | None]:
-    """The table of nodes and that of edges, by their columns."""
-    from graphveil.engines.spark.intake.tables import holds, read, table_at
-
-    asked = {"node": options.id, "source": options.source, "target": options.target}
-    called = {ours: theirs for ours, theirs in asked.items() if theirs is not None}
-    times = {"nodes": options.time, "edges": options.edge_time}
-    found: dict[str, SparkTable] = {}
-    for where in tables:
-        kind = holds(read(session, where), called)
-        if kind in found:
-            raise ParameterError(
-                "files", f"two of them hold {kind}", hint="Put the files into one folder."
-            )
-        named = times[kind]
-        time = {} if named is None else {"time": named}
-        found[kind] = table_at(session, where, kind, {**called, **time})
-    if "nodes" not in found:
-        raise ParameterError("files", "none of them lists nodes", hint="Name a table of nodes.")
-    return found["nodes"], found.get("edges")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -109,10 +109,11 @@ def add(
         ignore_after_end: leave out records of after the last step, and count them.
         change_reading: take the options as they are, whatever they were for files before.
         dry_run: only read and check; change nothing.
-        engine: where the promise is checked.
+        engine: where the records are checked and taken in.
     """
     from graphveil.formats import ReadingOptions, read_records
     from graphveil.steward.records import reading_alike
+    from graphveil.steward.records.spark_tables import PAIR, require_possible, tables_of
     from graphveil.study import Study
 
     study = Study.at(folder)
@@ -121,21 +122,27 @@ def add(
     told = replace(options or ReadingOptions(), mark_bad=skip_bad)
     before = {} if change_reading else study.read_as()
     used = reading_alike.as_before(told, before)
-    with _advising(skip_bad):
-        reading = read_records(files, format=format, options=told, by_format=used)
-    reading_alike.refuse_otherwise(used, before, reading)
-    with ExitStack() as running, _advising(skip_bad, reading.records):
-        _require_direction(reading.directed, directed=study.promise().directed)
-        checking = running.enter_context(engine.running())
-        added = Study.at(folder, engine=checking).add(
-            reading.records,
-            complete=complete,
-            skip_bad=skip_bad,
-            ignore_after_end=ignore_after_end,
-            undated=reading_alike.undated(told, used, reading),
-            dry_run=dry_run,
-            read_as=reading_alike.choices(told, used, before, reading),
-        )
+    if engine.spark:
+        require_possible(format, told, skip_bad=skip_bad, ignore_after_end=ignore_after_end)
+    advised = skip_bad or engine.spark  # Spark does not skip rows
+    with engine.running() as holding:
+        with _advising(advised):
+            if engine.spark:
+                reading = tables_of(holding, [str(file) for file in files], used.get(PAIR, told))
+            else:
+                reading = read_records(files, format=format, options=told, by_format=used)
+        reading_alike.refuse_otherwise(used, before, reading)
+        with _advising(advised, reading.records):
+            _require_direction(reading.directed, directed=study.promise().directed)
+            added = Study.at(folder, engine=holding).add(
+                reading.records,
+                complete=complete,
+                skip_bad=skip_bad,
+                ignore_after_end=ignore_after_end,
+                undated=reading_alike.undated(told, used, reading),
+                dry_run=dry_run,
+                read_as=reading_alike.choices(told, used, before, reading),
+            )
     return Addition(reading, added)
 
 

@@ -11,6 +11,12 @@ if TYPE_CHECKING:
 
 def holder_of(engine: Engine) -> Holder:
     """Who holds the records that an engine counts."""
+    from graphveil.engines.spark.engine import SparkEngine
+
+    if isinstance(engine, SparkEngine):
+        from graphveil.study.records.spark.holder import SparkHolder
+
+        return SparkHolder(engine)
     from graphveil.study.records.local.holder import LocalHolder
 
     return LocalHolder(engine)

@@ -41,39 +41,78 @@ class Arrived:
         per_step: (steps of the calendar that anybody names,) how many arrive.
         dropped: ids that were left out with their links, or None.
         report: what became of the rows.
+        last_step: at which the last of those arrives who stand in the batch; -1 if nobody does.
+        texts: whether the ids of the batch are text, as the one intake would keep them.
     """
 
     people: tuple[NodePart, ...] = field(repr=False)
     per_step: np.ndarray = field(repr=False)
     dropped: DataFrame | None = field(repr=False)
     report: IntakeReport = field(repr=False)
+    last_step: int = field(repr=False)
+    texts: bool
+
+
+@dataclass(frozen=True)
+class Coming:
+    """How nodes of a batch arrive.
+
+    Attributes:
+        reading: how rows become people and steps.
+        late: refuse records of closed steps, or let them "join" the first open one.
+        undated: refuse nodes without a time, put them into the "first" open step, or "drop" them.
+        only_earlier: whether a known node may state a later step without being re-dated.
+    """
+
+    reading: Reading
+    late: Late
+    undated: str
+    only_earlier: bool = False
 
 
 def arrive(
     session: SparkSession,
     graph: SparkGraph,
-    table: SparkTable,
-    reading: Reading,
-    late: Late,
-    undated: str,
+    table: SparkTable | None,
+    coming: Coming,
+    waiting: DataFrame | None = None,
 ) -> Arrived:
-    """Everybody who is new in a table, once each, labelled behind those who are there."""
+    """Everybody who waits, and who is new in a table, once each, behind those who are there.
+
+    Args:
+        session: whose workers do it.
+        graph: who is there.
+        table: the batch.
+        coming: its rules.
+        waiting: nodes that came before and are not there yet: `node`, `step` and the number of
+            their `batch`, of which the first counts.
+    """
     from pyspark.sql import functions as F  # noqa: N812
 
-    rows = resolved(table, reading)
-    one = _one_each(rows, graph, session, merges=reading.rules.merges_ids).persist()
+    rows = waiting_and_given(session, table, coming.reading, waiting)
+    one = one_each(rows, graph, session, coming).persist()
+    undated = coming.undated
     try:
         with failing_as_ours():
-            found = one.agg(*(F.sum(each).alias(name) for name, each in _counts(graph).items()))
-            counts = {name: int(n or 0) for name, n in found.collect()[0].asDict().items()}
-        _refuse(rows, one, table, graph, counts, late=late, undated=undated)
-        refuse_too_many(graph.nodes + counts["new"])
-        new = one.filter("node is not null and not known")
-        dropped = new.filter("stated is null").select("node") if undated == "drop" else None
-        if dropped is not None:
-            new = new.filter("stated is not null")
+            sums = _counts(graph, only_earlier=coming.only_earlier)
+            found = one.agg(
+                *(F.sum(each).alias(name) for name, each in sums.items()),
+                F.max(F.expr("if(rows > 0 and label is null, step, null)")).alias("last"),
+                F.max("texts").alias("texts"),
+            )
+            counts = dict(found.collect()[0].asDict().items())
+        last, texts = counts.pop("last"), bool(counts.pop("texts"))
+        counts = {name: int(n or 0) for name, n in counts.items()}
+        if table is not None:
+            _refuse(rows, one, table, graph, counts, late=coming.late, undated=undated)
+        refuse_too_many(graph.nodes + counts["coming"])
+        new = one.filter("node is not null and label is null")
+        dropped = None
+        if undated == "drop":
+            dropped = new.filter("not waits and stated is null").select("node")
+            new = new.filter("waits or stated is not null")
         with failing_as_ours():
-            people, per_step = _labelled(new, graph, counts["new"])
+            people, per_step = _labelled(new, graph, counts["coming"])
             if dropped is not None:  # `one` is not kept
                 dropped = session.createDataFrame(dropped.collect(), dropped.schema)
     finally:
@@ -95,37 +134,71 @@ def arrive(
         folded_nodes=counts["folded"],
         nodes_undated=counts["undated_rows"] if gone else 0,
     )
-    return Arrived(people, per_step, dropped, report)
+    return Arrived(people, per_step, dropped, report, -1 if last is None else int(last), texts)
 
 
-def _one_each(rows: DataFrame, graph: SparkGraph, session: SparkSession, *, merges: bool) -> Any:
+def waiting_and_given(
+    session: SparkSession,
+    table: SparkTable | None,
+    reading: Reading,
+    waiting: DataFrame | None,
+) -> DataFrame:
+    """The rows of a batch, and those who wait, which have a batch of their own."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    if table is None:
+        rows = session.createDataFrame([], reading.schema)
+    else:
+        rows = resolved(table, reading)
+    rows = rows.withColumn("batch", F.lit(None).cast("int"))
+    if waiting is None:
+        return rows
+    return rows.unionByName(waiting.select("node", "step", "batch"), allowMissingColumns=True)
+
+
+def one_each(rows: DataFrame, graph: SparkGraph, session: SparkSession, coming: Coming) -> Any:
     """One row for each node: what its rows state, and whether it is known already."""
     from pyspark.sql import functions as F  # noqa: N812
 
+    own, waits = F.col("batch").isNull(), F.col("batch").isNotNull()
+    first, last = F.min(F.when(own, F.col("step"))), F.max(F.when(own, F.col("step")))
+    merges = coming.reading.rules.merges_ids
     sums = [F.sum(name).alias(name) for name in ("trimmed", "respelled", "folded")]
     one = rows.groupBy("node").agg(
-        F.min("step").alias("stated"),
-        (F.lit(merges) | F.col("node").isNull() | F.min("step").eqNullSafe(F.max("step"))).alias(
-            "agree"
-        ),
-        F.count(F.lit(1)).alias("rows"),
+        first.alias("stated"),
+        (first if merges else last).alias("stated_last"),
+        (F.lit(merges) | F.col("node").isNull() | first.eqNullSafe(last)).alias("agree"),
+        F.count(F.when(own, 1)).alias("rows"),
         F.count("fault").alias("bad"),
+        F.max("texts").alias("texts"),
+        F.max(waits).alias("waits"),
+        F.min(F.when(waits, F.struct("batch", "step")))["step"].alias("waited"),
         *sums,
     )
-    if not graph.nodes:
-        nothing = F.lit(None).cast("int")
-        return one.withColumns({"known": F.lit(False), "was": nothing, "arrived": nothing})
     there = labels(session, graph).withColumnsRenamed({"stated": "was"})
-    steps = F.array(*(F.lit(int(n)) for n in graph.node_offsets[1:]))
+    steps = F.array(F.lit(0), *(F.lit(int(n)) for n in graph.node_offsets[1:]))
     arrived = F.aggregate(
-        steps, F.lit(0), lambda before, end: before + (F.col("label") >= end).cast("int")
+        steps, F.lit(-1), lambda before, end: before + (F.col("label") >= end).cast("int")
     )
-    return one.join(there, "node", "left").withColumns(
-        {"known": F.col("label").isNotNull(), "arrived": arrived}
+    open_step = F.lit(graph.steps)
+    is_there = F.col("label").isNotNull()
+    found = one.join(there, "node", "left").withColumns(
+        {
+            "known": is_there | F.col("waits"),
+            "was": F.coalesce(
+                F.when(is_there, F.col("was")).otherwise(F.col("waited")), F.lit(UNSTATED)
+            ),
+            "states": F.coalesce(
+                F.when(F.col("waits"), F.col("waited")).otherwise(F.col("stated")), F.lit(UNSTATED)
+            ),
+        }
+    )
+    return found.withColumn("step", F.greatest("states", open_step)).withColumn(
+        "arrived", F.when(is_there, arrived).otherwise(F.col("step"))
     )
 
 
-def _counts(graph: SparkGraph) -> dict[str, Column]:
+def _counts(graph: SparkGraph, *, only_earlier: bool) -> dict[str, Column]:
     """What is counted over one row for each node."""
     from pyspark.sql import functions as F  # noqa: N812
 
@@ -133,11 +206,13 @@ def _counts(graph: SparkGraph) -> dict[str, Column]:
         return F.when(F.expr(condition), 1).otherwise(0)
 
     there, past = "node is not null", f"stated is not null and stated < {graph.steps}"
-    redated = f"known and stated is not null and stated <> coalesce(was, {UNSTATED})"
+    differs = "stated < was" if only_earlier else "(stated <> was or stated_last <> was)"
+    redated = f"known and stated is not null and {differs}"
     return {
         **{name: F.col(name) for name in ("rows", "bad", "trimmed", "respelled", "folded")},
         "new": times(f"{there} and not known"),
-        "known": times("known"),
+        "coming": times(f"{there} and label is null"),
+        "known": times("known and rows > 0"),
         "differing": times("not known and not agree"),
         "undated": times(f"{there} and not known and stated is null"),
         "undated_rows": F.when(F.expr(f"{there} and not known and stated is null"), F.col("rows")),
@@ -212,16 +287,15 @@ def _labelled(
 
     if not count:
         return (), np.zeros(graph.steps, np.int64)
-    step = F.greatest(F.coalesce("stated", F.lit(graph.steps)), F.lit(graph.steps)).alias("step")
     keys = [F.col("step"), *_identity(text=graph.text_ids)]
-    stated = F.coalesce("stated", F.lit(UNSTATED)).alias("stated")
+    stated = F.col("states").alias("stated")
     parts = max(1, min(200, count // 100_000))
-    ordered = new.select("node", stated, step).repartitionByRange(parts, *keys)
+    ordered = new.select("node", stated, "step").repartitionByRange(parts, *keys)
     ordered = ordered.sortWithinPartitions(*keys)
     written = mapped(ordered, partial(_write, graph.workspace), _WRITTEN).collect()
     people, first, total = [], graph.nodes, np.zeros(graph.steps, np.int64)
     for row in sorted(written, key=lambda row: row.part):
-        people.append(NodePart(row.name, first, row.nodes))
+        people.append(NodePart(row.name, first, row.nodes, graph.text_ids))
         first += row.nodes
         found: _Written = pickle.loads(row.found)
         total = np.pad(total, (0, max(0, int(found.steps.max()) + 1 - len(total))))
@@ -271,11 +345,22 @@ def _write(workspace: Workspace, batches: Iterator[pa.RecordBatch]) -> Iterator[
 
 def labels(session: SparkSession, graph: SparkGraph) -> DataFrame:
     """Every node of a graph with its label: columns `node`, `label` and `stated`."""
+    kind = "string" if graph.text_ids else "long"
+    if not graph.people:
+        return session.createDataFrame([], f"node {kind}, label int, stated int")
+    by_form = {form: [p for p in graph.people if p.text == form] for form in (False, True)}
+    found = [_labels(session, graph, parts, kind) for parts in by_form.values() if parts]
+    return found[0] if len(found) == 1 else found[0].unionByName(found[1])
+
+
+def _labels(
+    session: SparkSession, graph: SparkGraph, parts: list[NodePart], kind: str
+) -> DataFrame:
+    """Nodes of files in which ids have one form."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    folder = graph.workspace.for_spark
-    files = session.read.parquet(*(f"{folder}/{part.name}" for part in graph.people))
-    bases = F.create_map(*(F.lit(x) for part in graph.people for x in (part.name, part.first)))
+    files = session.read.parquet(*(graph.workspace.for_spark(part.name) for part in parts))
+    bases = F.create_map(*(F.lit(x) for part in parts for x in (part.file, part.first)))
     first = F.element_at(bases, F.col("_metadata.file_name")).cast("long")
     label = (first + F.col("_metadata.row_index")).cast("int").alias("label")
-    return files.select("node", label, "stated")
+    return files.select(F.col("node").cast(kind).alias("node"), label, "stated")

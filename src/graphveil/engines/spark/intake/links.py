@@ -46,73 +46,126 @@ class Found(NamedTuple):
         per_step: (3, steps) prompt pairs, late edges, and all edges.
         counts: what became of rows, by name.
         trouble: the first row that breaks each rule, by rank, and what is said of it.
+        last_step: the last one that a row of the batch names, or an end of it arrives at.
+        known: the file of the places of rows that the graph has already, or that were left out.
+        texts: which columns of ids are text, a bit for each.
     """
 
     parts: tuple[Part, ...]
     per_step: Int64s
     counts: dict[str, int]
     trouble: dict[int, tuple[int, str]]
+    last_step: int
+    known: str | None
+    texts: int
 
 
 @dataclass(frozen=True, eq=False)
 class Linked:
-    """The edges that a batch adds: files, integers per step, and the report."""
+    """The edges that a batch adds: files, integers per step, and the report.
+
+    Attributes:
+        parts: their files.
+        per_step: (3, steps) prompt pairs, late edges, and all edges.
+        report: what became of the rows.
+        last_step: the last one that a row of the batch names, or an end of it arrives at.
+        known: files of the places of rows that were there already, or were left out.
+        texts: which columns of ids are text, a bit for each.
+    """
 
     parts: tuple[Part, ...] = field(repr=False)
     per_step: Int64s = field(repr=False)
     report: IntakeReport = field(repr=False)
+    last_step: int = field(repr=False)
+    known: tuple[str, ...] = field(repr=False)
+    texts: int
 
 
 class Laying(NamedTuple):
-    """What a task needs to know: the graph with the new nodes, how many were old, and rules."""
+    """What a task needs to know: the graph with the new nodes, how many were old, and rules.
+
+    Attributes:
+        graph: with the new nodes.
+        old_nodes: how many were there before.
+        open_step: the first that is open.
+        late: what becomes of edges of closed steps.
+        note_known: whether to write which rows of the batch the graph has already.
+    """
 
     graph: SparkGraph
     old_nodes: int
     open_step: int
     late: Late
+    note_known: bool = False
 
 
 def link(
     session: SparkSession,
     laying: Laying,
-    table: SparkTable,
+    table: SparkTable | None,
     reading: Reading,
-    dropped: DataFrame | None,
+    dropped: DataFrame | None = None,
+    waiting: DataFrame | None = None,
 ) -> Linked:
-    """The new edges of a table, laid out by class."""
-    frame = _classed(session, laying.graph, table, reading, dropped)
+    """The new edges of a table, and those that wait, laid out by class.
+
+    Args:
+        session: whose workers do it.
+        laying: the graph, and rules.
+        table: the batch.
+        reading: how its rows become people and steps.
+        dropped: nodes that were left out.
+        waiting: edges that came before: `source`, `target` and `step`. One whose ends are not
+            both there waits on.
+    """
+    rows = _rows(session, table, reading, waiting)
+    frame = _classed(session, laying.graph, rows, dropped)
     with failing_as_ours():
-        rows = mapped(frame, partial(_lay_out, laying), _FOUND).collect()
-    found: list[Found] = [pickle.loads(row.found) for row in rows]
-    _refuse(found, table, laying)
+        written = mapped(frame, partial(_lay_out, laying), _FOUND).collect()
+    found: list[Found] = [pickle.loads(row.found) for row in written]
+    if table is not None:
+        _refuse(found, table, laying)
     return _together(found)
 
 
-def _classed(
+def _rows(
     session: SparkSession,
-    graph: SparkGraph,
-    table: SparkTable,
+    table: SparkTable | None,
     reading: Reading,
-    dropped: DataFrame | None,
+    waiting: DataFrame | None,
+) -> DataFrame:
+    """The rows of a batch, and those that wait."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    if table is None:
+        rows = session.createDataFrame([], reading.schema)
+    else:
+        rows = resolved(table, reading)
+    rows = rows.withColumn("waits", F.lit(False))
+    if waiting is None:
+        return rows
+    before = waiting.select("source", "target", "step").withColumns(
+        {"waits": F.lit(True), "place": F.lit(-1).cast("long")}
+    )
+    return rows.unionByName(before, allowMissingColumns=True)
+
+
+def _classed(
+    session: SparkSession, graph: SparkGraph, rows: DataFrame, dropped: DataFrame | None
 ) -> DataFrame:
     """Rows with both labels, each in the task of its class."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    rows, p = resolved(table, reading), graph.colours
-    if graph.people:
-        known = labels(session, graph).select("node", "label")
-    else:
-        known = session.createDataFrame(
-            [], f"node {'string' if reading.text else 'long'}, label int"
-        )
+    p = graph.colours
+    known = labels(session, graph).select("node", "label")
     if dropped is not None:
         known = known.unionByName(dropped.withColumn("label", F.lit(DROPPED)))
     for end in ("source", "target"):
         at = known.withColumnsRenamed({"node": end, "label": f"{end}_label"}).hint("shuffle_hash")
         rows = rows.join(at, end, "left").drop(end)
     a, b = (F.coalesce(f"{end}_label", F.lit(_UNKNOWN)).alias(end) for end in ("source", "target"))
-    spoken = "fault", "said", "trimmed", "respelled"
-    named = rows.select(a, b, "step", "place", *spoken)
+    spoken = "fault", "said", "trimmed", "respelled", "texts"
+    named = rows.select(a, b, "step", "place", "waits", *spoken)
     newer, older = F.greatest("source", "target"), F.least("source", "target")
     whole = (F.col("source") >= 0) & (F.col("target") >= 0)
     home = F.when(whole, F.pmod(newer, F.lit(p)) * p + F.pmod(older, F.lit(p))).otherwise(0)
@@ -133,23 +186,39 @@ def _lay_out(laying: Laying, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.R
 def laid_out(laying: Laying, table: pa.Table) -> Found:
     """One task's rows: what is wrong with them, or the files of their edges."""
     source, target = (table[end].to_numpy() for end in ("source", "target"))
-    place = table["place"].to_numpy()
+    place, waits = table["place"].to_numpy(), table["waits"].to_numpy()
     counts = {name: _sum(table, name) for name in ("trimmed", "respelled")}
     trouble = _marked(table, place)
     fine = table["fault"].is_null().to_numpy()
     gone = fine & ((source == DROPPED) | (target == DROPPED))
     for end, rank in ((source, _NO_SOURCE), (target, _NO_TARGET)):
-        _note(trouble, rank, place[fine & ~gone & (end == _UNKNOWN)])
+        _note(trouble, rank, place[fine & ~gone & ~waits & (end == _UNKNOWN)])
     kept = fine & ~gone & (source >= 0) & (target >= 0)
-    counts["undated"] = int(gone.sum())
+    counts["undated"] = int((gone & ~waits).sum())
     stated = table["step"].fill_null(UNSTATED).to_numpy()
-    rows = _Rows(*(each[kept] for each in (source, target, stated, place)))
-    loops = rows.source == rows.target
-    counts["raised"] = int(((rows.stated != UNSTATED) & (rows.stated < rows.arrival(laying))).sum())
-    counts["self_links"] = int(loops.sum())
+    rows = _Rows(*(each[kept] for each in (source, target, stated, place, waits)))
+    own, loops = ~rows.waits, rows.source == rows.target
+    arrival = rows.arrival(laying)
+    raised = (rows.stated != UNSTATED) & (rows.stated < arrival)
+    counts["raised"] = int((raised & own).sum())
+    counts["self_links"] = int((loops & own).sum())
+    last = int(np.maximum(rows.stated, arrival)[own].max(initial=-1))
     rows = rows.take(~loops)
     parts, per_step = _edges(laying, rows, counts, trouble)
-    return Found(parts, per_step, counts, trouble)
+    known = _known_places(laying, rows, place[gone & ~waits]) if laying.note_known else None
+    texts = int(np.bitwise_or.reduce(table["texts"].fill_null(0).to_numpy(), initial=0))
+    return Found(parts, per_step, counts, trouble, last, known, texts)
+
+
+def _known_places(laying: Laying, rows: _Rows, gone: Int64s) -> str | None:
+    """Write the places of rows of the batch that add nothing: what is there, and who is not."""
+    import pyarrow as pa
+
+    known = _is_known(laying, _keys(laying.graph, rows)) & ~rows.waits
+    places = np.concatenate([rows.place[known], gone])
+    if not len(places):
+        return None
+    return laying.graph.workspace.write("known", pa.table({"place": places}))
 
 
 class _Rows(NamedTuple):
@@ -159,6 +228,7 @@ class _Rows(NamedTuple):
     target: NDArray[np.int32]
     stated: NDArray[np.int32]
     place: Int64s
+    waits: NDArray[np.bool_]
 
     def arrival(self, laying: Laying) -> NDArray[np.int32]:
         """When the newer end of each arrives."""
@@ -199,12 +269,10 @@ def _edges(
 ) -> tuple[tuple[Part, ...], Int64s]:
     """The files of edges that the graph does not have, each edge at its earliest step."""
     graph, open_step = laying.graph, laying.open_step
-    newer, older = np.maximum(rows.source, rows.target), np.minimum(rows.source, rows.target)
     arrival = rows.arrival(laying)
     own = np.maximum(rows.stated, arrival)
-    bits = np.where(rows.source < rows.target, FORWARD, BACKWARD) if graph.directed else BOTH
-    pairs = newer.astype(np.int64) << 31 | older.astype(np.int64) << 2
-    keys = pairs | bits
+    keys = _keys(graph, rows)
+    newer = keys >> 31
     order = np.lexsort((rows.place, own, keys))
     first = order[np.append(True, keys[order][1:] != keys[order][:-1])[: len(order)]]
     fresh = first[~_is_known(laying, keys[first])]
@@ -213,11 +281,32 @@ def _edges(
     past = own[fresh] < open_step
     if laying.late == "refuse":
         _note(trouble, _PAST, rows.place[fresh][past])
-    counts |= {"late": int(past.sum()), "added": len(fresh), "distinct": len(first)}
-    counts["rows"] = len(keys)
+    counts |= _reported(rows, keys, own < open_step, fresh, past)
     prompt = (newer[fresh] >= laying.old_nodes) & (own[fresh] == arrival[fresh])
     steps = np.maximum(own[fresh], np.int32(open_step))
     return _written(laying, keys[fresh], steps, prompt)
+
+
+def _keys(graph: SparkGraph, rows: _Rows) -> Int64s:
+    """One number for each pair and direction."""
+    newer, older = np.maximum(rows.source, rows.target), np.minimum(rows.source, rows.target)
+    bits = np.where(rows.source < rows.target, FORWARD, BACKWARD) if graph.directed else BOTH
+    keys: Int64s = newer.astype(np.int64) << 31 | older.astype(np.int64) << 2 | bits
+    return keys
+
+
+def _reported(
+    rows: _Rows, keys: Int64s, closed: NDArray[np.bool_], fresh: Int64s, past: NDArray[np.bool_]
+) -> dict[str, int]:
+    """What the rows of the batch are; those that wait were reported when they came."""
+    new, waited = keys[fresh], keys[rows.waits]
+    joined = keys[rows.waits & closed]
+    return {
+        "rows": int((~rows.waits).sum()),
+        "distinct": len(np.unique(keys[~rows.waits])),
+        "added": int((~np.isin(new, waited)).sum()),
+        "late": int((~np.isin(new[past], joined)).sum()),
+    }
 
 
 def _is_known(laying: Laying, keys: Int64s) -> NDArray[np.bool_]:
@@ -326,4 +415,11 @@ def _together(found: Sequence[Found]) -> Linked:
         respelled_ids=totals["respelled"],
         edges_undated=totals["undated"],
     )
-    return Linked(tuple(part for each in found for part in each.parts), per_step, report)
+    return Linked(
+        tuple(part for each in found for part in each.parts),
+        per_step,
+        report,
+        max((each.last_step for each in found), default=-1),
+        tuple(each.known for each in found if each.known is not None),
+        int(np.bitwise_or.reduce([0, *(each.texts for each in found)])),
+    )

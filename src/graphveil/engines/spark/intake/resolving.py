@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from graphveil.calendar.calendar import Calendar
 
 _IDS = {"nodes": ("node",), "edges": ("source", "target")}
+_COUNTS = ("trimmed", "respelled", "folded", "texts")
 _STAGES = 100  # attempts at one stage
 
 
@@ -53,7 +54,7 @@ class Reading:
     def schema(self) -> str:
         """Of what comes out."""
         ids = ", ".join(f"{name} {'string' if self.text else 'long'}" for name in _IDS[self.kind])
-        counts = "trimmed int, respelled int, folded int"
+        counts = "trimmed int, respelled int, folded int, texts int"
         return f"{ids}, step int, place long, {counts}, fault int, said string"
 
 
@@ -144,10 +145,18 @@ def _good(frame: pl.DataFrame, reading: Reading, stage: list[int]) -> list[pa.Re
         (once * trimmed).alias("trimmed"),
         (once * respelled).alias("respelled"),
         (once * folded).alias("folded"),
+        (once * _texts(columns)).alias("texts"),
         pl.lit(None, pl.Int32).alias("fault"),
         pl.lit(None, pl.String).alias("said"),
     )
     return _batches(whole, reading)
+
+
+def _texts(columns: list[pl.Series]) -> int:
+    """Which columns of ids are text, as the one intake would keep them: a bit for each."""
+    import polars as pl
+
+    return sum(1 << place for place, ids in enumerate(columns) if ids.dtype == pl.String)
 
 
 def _batches(frame: pl.DataFrame, reading: Reading) -> list[pa.RecordBatch]:
@@ -156,7 +165,7 @@ def _batches(frame: pl.DataFrame, reading: Reading) -> list[pa.RecordBatch]:
     table = frame.to_arrow(compat_level=_oldest())
     text, number = pa.string(), pa.int32()
     kinds = {"step": number, "place": pa.int64(), "trimmed": number, "respelled": number}
-    kinds |= {"folded": number, "fault": number, "said": text}
+    kinds |= {"folded": number, "texts": number, "fault": number, "said": text}
     kinds |= {name: text if reading.text else pa.int64() for name in _IDS[reading.kind]}
     schema = pa.schema([(name, kinds[name]) for name in table.column_names])
     found: list[pa.RecordBatch] = table.cast(schema).combine_chunks().to_batches()
@@ -175,7 +184,7 @@ def _marked(places: np.ndarray, rank: int, told: str, reading: Reading) -> pa.Re
     ids = [
         pl.lit(None, pl.String if reading.text else pl.Int64).alias(n) for n in _IDS[reading.kind]
     ]
-    nothing = [pl.lit(0, pl.Int32).alias(name) for name in ("trimmed", "respelled", "folded")]
+    nothing = [pl.lit(0, pl.Int32).alias(name) for name in _COUNTS]
     frame = pl.DataFrame({"place": places}).select(
         *ids,
         pl.lit(None, pl.Int32).alias("step"),

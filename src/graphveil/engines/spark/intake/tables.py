@@ -64,6 +64,23 @@ class SparkTable:
         )  # fmt: skip
 
 
+@dataclass(frozen=True, eq=False)
+class TableRecords:
+    """Records as tables that Spark reads: what `Records` is for tables in memory.
+
+    Attributes:
+        nodes: columns `node` and `time`.
+        edges: columns `source` and `target`, perhaps `time`; None if there are none.
+        day_first: whether 7/8/2021 is the 7th of August, if anybody said so.
+        by_links: nobody stands here only because of links.
+    """
+
+    nodes: SparkTable
+    edges: SparkTable | None
+    day_first: bool | None = None
+    by_links: tuple[str, ...] = ()
+
+
 def table_at(
     session: SparkSession, where: str, kind: str, called: Mapping[str, str] | None = None
 ) -> SparkTable:
@@ -99,7 +116,7 @@ def read(session: SparkSession, where: str) -> DataFrame:
         raise InputError(
             "there is no such Parquet file or folder, and no table of that name that Spark reads",
             place=Place(_called(where)),
-            hint="Name a Parquet file or folder, or a table of the catalogue.",
+            hint="Name a Parquet file or folder, or a table; convert other formats to Parquet.",
         ) from error
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from graphveil.engines.spark.graph import SparkGraph
-from graphveil.engines.spark.intake.arrivals import arrive
+from graphveil.engines.spark.intake.arrivals import Coming, arrive
 from graphveil.engines.spark.intake.links import Laying, link
 from graphveil.engines.spark.intake.resolving import Reading
 from graphveil.engines.spark.intake.tables import SparkTable
@@ -21,7 +21,7 @@ from graphveil.graph.intake.report import IntakeReport
 from graphveil.graph.intake.rules import Late, RecordRules, Undated
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
     from graphveil.calendar.calendar import Calendar
 
@@ -104,20 +104,75 @@ def extend(
         day_first: whether 7/8/2021 is the 7th of August, if anybody said so.
     """
     reading = Reading("nodes", graph.calendar, RecordRules(), graph.text_ids, day_first=day_first)
-    arrived = arrive(session, graph, nodes, reading, late, undated)
+    return taken_in(session, graph, (nodes, edges), Coming(reading, late, undated)).taken
+
+
+class Waiting(NamedTuple):
+    """Resolved records that came before: nodes with the number of their batch, and edges."""
+
+    nodes: DataFrame
+    edges: DataFrame
+
+
+class TakenIn(NamedTuple):
+    """A graph with its newest batch, and what happened to its records (private).
+
+    Attributes:
+        taken: the graph, and the report.
+        last_step: at which the last of what the batch names arrives.
+        dropped: nodes that were left out.
+        known: files of the places of edges that were there already, or were left out.
+        texts: which columns are text, as the one intake would keep them: node, source, target.
+    """
+
+    taken: Taken
+    last_step: int
+    dropped: DataFrame | None
+    known: tuple[str, ...]
+    texts: tuple[bool, bool, bool]
+
+
+def taken_in(
+    session: SparkSession,
+    graph: SparkGraph,
+    tables: tuple[SparkTable, SparkTable | None] | None,
+    coming: Coming,
+    waiting: Waiting | None = None,
+    *,
+    note_known: bool = False,
+) -> TakenIn:
+    """The graph with what waits and a batch appended, by the rules of `graph.appending`.
+
+    Args:
+        session: whose workers do it.
+        graph: what has arrived so far.
+        tables: the batch, nodes and edges; None if there is none.
+        coming: its rules.
+        waiting: what came before and is not in the graph yet.
+        note_known: whether to note which rows of the batch add nothing.
+    """
+    nodes, edges = tables or (None, None)
+    before = waiting or Waiting(None, None)  # type: ignore[arg-type]
+    arrived = arrive(session, graph, nodes, coming, before.nodes)
     steps = len(arrived.per_step)
     added = np.pad(arrived.per_step, (0, max(0, graph.steps - steps)))[graph.steps :]
     offsets = np.concatenate([graph.node_offsets, graph.nodes + np.cumsum(added)])
     grown = replace(graph, node_offsets=offsets, people=(*graph.people, *arrived.people))
-    if edges is None:
-        return Taken(_with_steps(grown, np.zeros((3, 0), np.int64)), arrived.report)
-    laying = Laying(grown, graph.nodes, graph.steps, late)
-    linked = link(session, laying, edges, replace(reading, kind="edges"), arrived.dropped)
-    grown = replace(grown, parts=(*graph.parts, *linked.parts))
-    return Taken(_with_steps(grown, linked.per_step), arrived.report + linked.report)
+    if edges is None and before.edges is None:
+        taken = Taken(with_steps(grown, np.zeros((3, 0), np.int64)), arrived.report)
+        texts = (arrived.texts, False, False)
+        return TakenIn(taken, arrived.last_step, arrived.dropped, (), texts)
+    laying = Laying(grown, graph.nodes, graph.steps, coming.late, note_known)
+    reading = replace(coming.reading, kind="edges")
+    linked = link(session, laying, edges, reading, arrived.dropped, before.edges)
+    grown = with_steps(replace(grown, parts=(*graph.parts, *linked.parts)), linked.per_step)
+    last = max(arrived.last_step, linked.last_step)
+    taken = Taken(grown, arrived.report + linked.report)
+    texts = (arrived.texts, bool(linked.texts & 1), bool(linked.texts & 2))
+    return TakenIn(taken, last, arrived.dropped, linked.known, texts)
 
 
-def _with_steps(graph: SparkGraph, per_step: np.ndarray) -> SparkGraph:
+def with_steps(graph: SparkGraph, per_step: np.ndarray) -> SparkGraph:
     """The graph with integers for every step that a node or an edge names."""
     steps = max(graph.steps, per_step.shape[1])
     offsets = np.pad(graph.node_offsets, (0, steps - graph.steps), mode="edge")

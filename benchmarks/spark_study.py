@@ -1,0 +1,155 @@
+"""One more step of a study whose records stay with Spark, by commands of their own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event, Thread
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from benchmarks.graphs import Graph
+
+PROGRAM = "from graphveil.cli import main; main()"
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(frozen=True)
+class Took:
+    """What a command took: seconds, processor seconds of all its processes, and gigabytes.
+
+    Attributes:
+        command: in words.
+        wall: by the clock.
+        cpu: of the command, of Java and of all workers.
+        driver: the peak of memory of the command itself.
+        java: of Java, which is driver and executor in one on one machine.
+        worker: of the largest Python worker.
+    """
+
+    command: str
+    wall: float
+    cpu: float
+    driver: float
+    java: float
+    worker: float
+
+
+def one_more_step(graph: Graph, cores: int) -> list[Took]:
+    """All steps but the last two at once; then each of these by one `add` and one `publish`."""
+    with tempfile.TemporaryDirectory() as place:
+        home = Path(place)
+        create(home / "study", graph)
+        found = []
+        for first, last in ((0, graph.steps - 2), (graph.steps - 2, graph.steps - 1),
+                            (graph.steps - 1, graph.steps)):  # fmt: skip
+            tables = written(graph, home, first, last)
+            said = f"steps {first + 1} to {last}" if last - first > 1 else f"step {last}"
+            found.append(run(f"add, {said}", home, ["add", "study", *tables], cores))
+            found.append(run(f"publish, {said}", home, published(last), cores))
+        found.append(run("verify", home, ["verify", "study"], cores))
+        return found
+
+
+def published(last: int) -> list[str]:
+    return ["publish", "study", "--through", str(last), "--early", "--no-report"]
+
+
+def create(root: Path, graph: Graph) -> None:
+    """A study of one step for every step of the graph."""
+    from graphveil.study import Promise, Study
+
+    names = ("edges", "high-degree", "triangles", "components")
+    parameters: dict[str, dict[str, Any]] = {"high-degree": {"tau": 5}}
+    promise = Promise.from_data(
+        {
+            "title": "B", "population": "nodes that a recipe has grown", "publisher": "nobody",
+            "bound": {"degree": 20_000, "justification": "more than the recipe makes"},
+            "calendar": {"every": 1, "unit": "number", "first": 1, "last": graph.steps},
+            "budget": {"epsilon": "1", "justification": "a benchmark"},
+            "series": [
+                {"name": name, "statistic": name, "epsilon": "1/4",
+                 "parameters": parameters.get(name, {})}
+                for name in names
+            ],
+        }
+    )  # fmt: skip
+    Study.create(root, promise)
+
+
+def written(graph: Graph, home: Path, first: int, last: int) -> list[str]:
+    """The tables of some steps, from which Spark reads them."""
+    nodes = (graph.node_step >= first) & (graph.node_step < last)
+    steps = graph.node_step[graph.newer]
+    edges = (steps >= first) & (steps < last)
+    names = [home / f"people-{last}.parquet", home / f"links-{last}.parquet"]
+    people = {"node": graph.ids[nodes], "time": graph.node_step[nodes] + 1}
+    links = {"source": graph.ids[graph.newer[edges]], "target": graph.ids[graph.older[edges]]}
+    for path, columns in zip(names, (people, links), strict=True):
+        pl.DataFrame(columns).cast(pl.Int64).write_parquet(path)
+    return [str(path) for path in names]
+
+
+def run(said: str, home: Path, command: list[str], cores: int) -> Took:
+    """Run a command on Spark, and look at its processes until it ends."""
+    spark = ["--engine", "spark", "--master", f"local[{cores}]"]
+    began, ended = perf_counter(), Event()
+    environment = {**os.environ, "GRAPHVEIL_STATE": str(home / "machine")}
+    started = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, *command, *spark],
+        cwd=home, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
+    cpu: dict[int, float] = {}
+    peaks = {"driver": 0.0, "java": 0.0, "worker": 0.0}
+
+    def look() -> None:
+        while not ended.wait(0.2):
+            for pid in descendants(started.pid):
+                note(pid, started.pid, cpu, peaks)
+
+    watching = Thread(target=look)
+    watching.start()
+    output = started.communicate()[0].decode()
+    ended.set()
+    watching.join()
+    if started.returncode:
+        raise SystemExit(output)
+    took = Took(said, perf_counter() - began, sum(cpu.values()), **peaks)
+    print(took, flush=True)
+    return took
+
+
+def descendants(root: int) -> set[int]:
+    """A process, and everything that it has started."""
+    parents = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                stat = (entry / "stat").read_text()
+            except OSError:
+                continue
+            parents[int(entry.name)] = int(stat.rpartition(")")[2].split()[1])
+    known = {root}
+    while more := {child for child, parent in parents.items() if parent in known} - known:
+        known |= more
+    return known
+
+
+def note(pid: int, root: int, cpu: dict[int, float], peaks: dict[str, float]) -> None:
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return
+    name = stat.partition("(")[2].partition(")")[0]
+    cpu[pid] = sum(map(int, stat.rpartition(")")[2].split()[11:13])) / TICKS
+    memory = status.partition("VmHWM:")[2].split()
+    kind = "driver" if pid == root else "java" if name == "java" else "worker"
+    peaks[kind] = max(peaks[kind], int(memory[0]) * 1024 / 1e9 if memory else 0)

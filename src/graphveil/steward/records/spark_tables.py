@@ -1,0 +1,90 @@
+"""Tables that Spark reads: which of them lists people, which links, and which options they take."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast
+
+from graphveil.errors import ParameterError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from graphveil.engines import Engine
+    from graphveil.engines.spark.intake.tables import SparkTable
+    from graphveil.formats import ReadFiles, ReadingOptions
+    from graphveil.graph.intake.records import Records
+
+PAIR = "pair"  # what tables of people and links are called, whoever reads them
+_UNDERSTOOD = ("time", "edge_time", "id", "source", "target", "day_first", "undated", "most_bytes")
+
+
+def require_understood(options: ReadingOptions) -> None:
+    """Refuse what the readers of files do, and Spark's tables do not."""
+    from graphveil.formats.options import DEFAULTS
+
+    for name, default in vars(DEFAULTS).items():
+        if name not in _UNDERSTOOD and getattr(options, name) != default:
+            raise _for_files(name.replace("_", "-"))
+
+
+def _for_files(name: str) -> ParameterError:
+    return ParameterError(
+        name,
+        "is for files that the local engine reads",
+        hint="Prepare a table, a view or Parquet files with the rows that count, and name those.",
+    )
+
+
+def told_apart(
+    session: SparkSession, tables: Sequence[str], options: ReadingOptions
+) -> tuple[SparkTable, SparkTable | None]:
+    """The table of nodes and that of edges, by their columns."""
+    from graphveil.engines.spark.intake.tables import holds, read, table_at
+
+    asked = {"node": options.id, "source": options.source, "target": options.target}
+    called = {ours: theirs for ours, theirs in asked.items() if theirs is not None}
+    times = {"nodes": options.time, "edges": options.edge_time}
+    found: dict[str, SparkTable] = {}
+    for where in tables:
+        kind = holds(read(session, where), called)
+        if kind in found:
+            raise ParameterError(
+                "files", f"two of them hold {kind}", hint="Put the files into one folder."
+            )
+        named = times[kind]
+        time = {} if named is None else {"time": named}
+        found[kind] = table_at(session, where, kind, {**called, **time})
+    if "nodes" not in found:
+        raise ParameterError("files", "none of them lists nodes", hint="Name a table of nodes.")
+    return found["nodes"], found.get("edges")
+
+
+def require_possible(
+    format: str | None,  # noqa: A002
+    options: ReadingOptions,
+    *,
+    skip_bad: bool,
+    ignore_after_end: bool,
+) -> None:
+    """Refuse what only readers of files can do, before a session is started."""
+    given = {"format": format, "skip-bad": skip_bad, "ignore-after-end": ignore_after_end}
+    for name, wish in given.items():
+        if wish:
+            raise _for_files(name)
+    require_understood(options)
+
+
+def tables_of(engine: Engine | None, files: Sequence[str], options: ReadingOptions) -> ReadFiles:
+    """The records in tables that Spark reads; nobody has read them yet."""
+    from graphveil.engines.spark import SparkCluster, SparkEngine
+    from graphveil.engines.spark.intake.tables import TableRecords
+    from graphveil.formats import ReadFiles
+    from graphveil.formats.parse_report import ParseReport
+
+    assert isinstance(engine, SparkEngine), "tables are read by a session"
+    assert isinstance(engine.cluster, SparkCluster), "tables are read by a session"
+    require_understood(options)  # also what was said for files before
+    nodes, edges = told_apart(engine.cluster.session, files, options)
+    records = cast("Records", TableRecords(nodes, edges, options.day_first))
+    return ReadFiles(records, ParseReport((), ()), (PAIR,), (PAIR,), {PAIR: {}}, None)

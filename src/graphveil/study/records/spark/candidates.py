@@ -1,0 +1,238 @@
+"""Checking new records against everything that is sealed or waiting, on the workers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from graphveil.engines.spark.engine import SparkEngine
+from graphveil.engines.spark.intake.arrivals import Coming, labels, one_each, waiting_and_given
+from graphveil.engines.spark.intake.resolving import Reading, resolved
+from graphveil.engines.spark.intake.tables import SparkTable, TableRecords
+from graphveil.engines.spark.intake.taking import TakenIn, Waiting, taken_in
+from graphveil.engines.spark.jobs import SparkCluster, failing_as_ours, mapped
+from graphveil.errors import ParameterError
+from graphveil.graph.sequence import UNSTATED
+from graphveil.study.records.findings import Findings, no_details
+from graphveil.study.records.holding import Stored, Wishes
+from graphveil.study.records.rules import rules_of
+from graphveil.study.records.spark import batches
+from graphveil.study.records.spark.batches import Form
+from graphveil.whole_files import clear_leftovers
+
+if TYPE_CHECKING:
+    import polars as pl
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
+
+    from graphveil.engines.spark.graph import SparkGraph
+
+MOST_LISTED = 100_000  # records that are listed one by one
+
+
+@dataclass(frozen=True, eq=False)
+class SparkCandidate:
+    """A batch that could be added; see `holding.Candidate`."""
+
+    stored: Stored
+    sealed: SparkGraph = field(repr=False)
+    cluster: SparkCluster = field(repr=False)
+    given: TableRecords = field(repr=False)
+    reading: Reading = field(repr=False)
+    found: TakenIn = field(repr=False)
+    findings: Findings
+
+    @property
+    def last_step(self) -> int:
+        """At which the last of its records arrives."""
+        return max(self.found.last_step, self.sealed.steps)
+
+    def write(self, number: int) -> dict[str, Any]:
+        """Write it as the batch of this number: what the sealed graph does not have."""
+        home = self.stored.folder.batches
+        node, source, target = self.found.texts
+        clear_leftovers(home)  # here is the one writer, since the database has let it in
+        given, form = self.given, Form((("node", node),))
+        nodes = batches.write(home, f"{number:04}-nodes", self._nodes(), given.nodes, form)
+        form = Form((("source", source), ("target", target)))
+        edges = batches.write(home, f"{number:04}-edges", self._edges(), given.edges, form)
+        return {"nodes": nodes.to_data(), "edges": edges.to_data()}
+
+    def _nodes(self) -> DataFrame:
+        """Rows of nodes that are not sealed, each with the one step that all rows of it state."""
+        from pyspark.sql import functions as F  # noqa: N812
+        from pyspark.sql.window import Window
+
+        rows = resolved(self.given.nodes, self.reading)
+        earliest = F.min("step").over(Window.partitionBy("node"))
+        merges = self.reading.rules.merges_ids
+        rows = rows.withColumn("step", earliest if merges else F.coalesce("step", earliest))
+        rows = rows.join(labels(self.cluster.session, self.sealed), "node", "anti")
+        return rows if self.found.dropped is None else rows.join(self.found.dropped, "node", "anti")
+
+    def _edges(self) -> DataFrame | None:
+        """Rows of edges that are not sealed."""
+        from dataclasses import replace
+
+        if self.given.edges is None:
+            return None
+        rows = resolved(self.given.edges, replace(self.reading, kind="edges"))
+        if not self.found.known:
+            return rows
+        workspace = self.sealed.workspace
+        files = [workspace.for_spark(name) for name in self.found.known]
+        return rows.join(self.cluster.session.read.parquet(*files), "place", "anti")
+
+
+def candidate(
+    engine: SparkEngine,
+    stored: Stored,
+    sealed: SparkGraph,
+    waiting: Waiting | None,
+    given: TableRecords,
+    wishes: Wishes,
+    *,
+    text: bool,
+) -> SparkCandidate:
+    """Check records against everything that is sealed or waiting; changes nothing.
+
+    Args:
+        engine: where promises are checked.
+        stored: the study.
+        sealed: its graph.
+        waiting: what was added and is not sealed.
+        given: the records.
+        wishes: what their steward says about them.
+        text: whether any id so far is text.
+    """
+    _require_possible(wishes)
+    cluster, promise = engine.cluster, stored.promise
+    assert isinstance(cluster, SparkCluster), "tables are read by a session"
+    rules = rules_of(promise.records, wishes.undated)
+    reading = Reading("nodes", promise.calendar, rules, text=True, day_first=given.day_first)
+    only_earlier = promise.records.merges_ids and not wishes.complete
+    undated = "drop" if wishes.undated == "drop" else rules.undated
+    coming = Coming(reading, "join", undated, only_earlier)
+    tables = given.nodes, given.edges
+    found = taken_in(cluster.session, sealed, tables, coming, waiting, note_known=True)
+    grown, report = found.taken
+    about = _About(cluster, sealed, grown, given.nodes, coming, waiting)
+    details = [no_details()]
+    if report.redated_nodes:
+        details.append(about.redated())
+    if wishes.complete:
+        details.append(about.vanished())
+    bound = promise.degree_bound
+    cut = all(each.projection is not None for each in promise.series)  # then nobody loses more
+    beyond = 0 if bound.checked or cut else engine.people_beyond(grown, bound)
+    lost = [
+        int(total) - added - known
+        for total, added, known in (
+            (grown.nodes, report.nodes_added, report.known_nodes),
+            (grown.edges.sum(), report.edges_added, report.known_edges),
+        )
+    ]
+    findings = Findings(
+        intake=report,
+        vanished_nodes=lost[0] if wishes.complete else 0,
+        vanished_edges=lost[1] if wishes.complete else 0,
+        alike_ids=about.alike() if text or found.texts[0] else 0,
+        keeps_bound=engine.keeps_bound(grown, bound) if bound.checked else not beyond,
+        people_beyond=beyond,
+        details=_sorted(details),
+    )
+    return SparkCandidate(stored, sealed, cluster, given, reading, found, findings)
+
+
+def _require_possible(wishes: Wishes) -> None:
+    """Refuse what would need rows one by one."""
+    for name, wish in (
+        ("--skip-bad", wishes.skip_bad), ("--ignore-after-end", wishes.ignore_after_end)
+    ):  # fmt: skip
+        if wish:
+            raise ParameterError(
+                name, "is for files that the local engine reads",
+                hint="Leave such rows out of the table, or of a view of it, and name that.",
+            )  # fmt: skip
+
+
+def _sorted(details: list[pl.DataFrame]) -> pl.DataFrame:
+    import polars as pl
+
+    return pl.concat(details).sort("finding", "node")
+
+
+@dataclass(frozen=True, eq=False)
+class _About:
+    """What there is to look into about some nodes."""
+
+    cluster: SparkCluster
+    sealed: SparkGraph
+    grown: SparkGraph
+    nodes: SparkTable
+    coming: Coming
+    waiting: Waiting | None
+
+    def redated(self) -> pl.DataFrame:
+        """Known nodes that come with another step, each with the earliest one it came with."""
+        before = self.waiting.nodes if self.waiting else None
+        rows = waiting_and_given(self.cluster.session, self.nodes, self.coming.reading, before)
+        one = one_each(rows, self.sealed, self.cluster.session, self.coming)
+        differs = "stated < was" if self.coming.only_earlier else "stated <> was or last <> was"
+        # Of a node that states its own step and a later one, the later is the other one.
+        now = "if(stated <> was, stated, last) as now"
+        other = one.withColumnRenamed("stated_last", "last").filter(
+            f"known and stated is not null and ({differs})"
+        )
+        found = self._collected(other.selectExpr("node", "was", now))
+        label = self.grown.calendar.label
+        steps = [("" if was == UNSTATED else label(was), label(now)) for _, was, now in found]
+        return _details("re-dated", [row[0] for row in found], steps)
+
+    def vanished(self) -> pl.DataFrame:
+        """Nodes that records do not mention, although they are said to be complete."""
+        given = resolved(self.nodes, self.coming.reading).select("node")
+        rows = self._collected(
+            labels(self.cluster.session, self.grown).select("node").join(given, "node", "anti")
+        )
+        return _details("no longer listed", [row[0] for row in rows], [("", "")] * len(rows))
+
+    def alike(self) -> int:
+        """How many ids look like another one; see `look_alikes`."""
+        from pyspark.sql import functions as F  # noqa: N812
+
+        given = resolved(self.nodes, self.coming.reading).select("node").distinct()
+        everybody = labels(self.cluster.session, self.grown).select("node")
+        looks = [
+            mapped(frame, _looks, "look string").groupBy("look").count()
+            for frame in (given, everybody)
+        ]
+        both = looks[0].withColumnRenamed("count", "own").join(looks[1], "look")
+        with failing_as_ours():
+            found = both.filter("count > 1").agg(F.sum("own")).collect()
+        return int(found[0][0] or 0)
+
+    def _collected(self, rows: DataFrame) -> list[Any]:
+        with failing_as_ours():
+            return rows.orderBy("node").limit(MOST_LISTED).collect()
+
+
+def _looks(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    import polars as pl
+
+    from graphveil.graph.intake.identity import looks
+
+    for batch in batches:
+        if batch.num_rows:
+            ids = pl.DataFrame(batch)["node"]
+            found = pl.DataFrame({"look": looks(ids)})
+            yield from found.to_arrow(compat_level=pl.CompatLevel.oldest()).to_batches()
+
+
+def _details(finding: str, nodes: list[str], steps: list[tuple[str, str]]) -> pl.DataFrame:
+    import polars as pl
+
+    columns = {"finding": [finding] * len(nodes), "node": nodes}
+    columns |= {"was": [was for was, _ in steps], "now": [now for _, now in steps]}
+    return pl.DataFrame(columns, schema=no_details().schema)

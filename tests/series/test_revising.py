@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
+from scipy.optimize import isotonic_regression
 
 from graphveil.graph.promises.bound import DegreeBound
 from graphveil.planning.covariance import Part, Precision, covariance
@@ -25,6 +26,7 @@ from graphveil.series.revising import (
     _nonnegative,
     nearest_news,
     revised,
+    rising,
 )
 from graphveil.statistics.statistic import Statistic, statistic
 from graphveil.testing.simulation import simulate
@@ -203,6 +205,18 @@ def test_the_noise_that_steps_share_is_used() -> None:
     alone = planned("compose-d-bounded", LINKS, 20)
     plain = np.array([revised(LINKS, run, alone) for run in raw])
     assert np.abs(fitted - truth).mean() < 0.9 * np.abs(plain - truth).mean()
+
+
+@given(st.lists(st.tuples(st.integers(-99, 99), st.floats(1e-6, 1e6)), max_size=40))
+def test_the_nearest_that_never_falls_is_that_of_scipy(pairs: list[tuple[int, float]]) -> None:
+    values = np.array([float(value) for value, _ in pairs])
+    weights = np.array([weight for _, weight in pairs])
+    found = rising(values, weights)
+    assert (np.diff(found) >= 0).all()
+    assert len(found) == len(values)
+    if pairs:
+        known = isotonic_regression(values, weights=weights).x
+        assert found == pytest.approx(known, rel=1e-9, abs=1e-9)
 
 
 def test_a_price_is_newtons_where_it_lies_between_the_brackets() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import sys
@@ -67,6 +68,7 @@ def program(*verbs: str) -> typer.Typer:
 def main() -> None:
     """Run a command; whatever stops it becomes one plain message and an exit code."""
     gc.set_threshold(MADE_BETWEEN_COLLECTIONS)
+    atexit.register(gc.freeze)  # else ending would look through all of it once more
     # No plugin of somebody else is to see what is read here, nor has to be looked for.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     asked = (verb for verb in sys.argv[1:2] if verb in VERBS)  # the others take time, too

@@ -67,9 +67,7 @@ class Rising:
         The second has the precision of the noise, which the first has not; but where noise is large
         it only ever adds, so it may not end above the first.
         """
-        from scipy.optimize import isotonic_regression  # which takes long to import
-
-        levels = clipped(isotonic_regression(raw, weights=self._weights).x)
+        levels = clipped(rising(raw, self._weights))
         if self._precision is None:
             return levels
         news = nearest_news(self._precision, np.diff(raw, prepend=0), float(levels[-1]))
@@ -81,6 +79,27 @@ class Rising:
             return self._precision.times(news)
         totals = self._weights * np.cumsum(news)
         return np.asarray(np.cumsum(totals[::-1])[::-1])
+
+
+def rising(values: Floats, weights: Floats) -> Floats:
+    """The numbers that never fall and are nearest, in weighted squares.
+
+    Neighbours that fall are pooled, and have their mean. SciPy has the same in a part that takes
+    longer to import than a page takes to make.
+    """
+    means: list[float] = []
+    sums: list[float] = []  # of the weights of those that were pooled
+    lengths: list[int] = []
+    for value, weight in zip(values.tolist(), weights.tolist(), strict=True):
+        mean, total, length = value, weight, 1
+        while means and means[-1] >= mean:
+            before, heavy = means.pop(), sums.pop()
+            mean = (heavy * before + total * mean) / (heavy + total)
+            total, length = heavy + total, length + lengths.pop()
+        means.append(mean)
+        sums.append(total)
+        lengths.append(length)
+    return np.repeat(means, lengths)
 
 
 def _precision(plan: Plan, steps: int) -> Precision | None:

@@ -91,10 +91,10 @@ class Column(Generic[Scalar]):
         return Column(buffer, end)
 
     def _copied(self, end: int) -> _Buffer[Scalar]:
-        """A buffer of its own: room for `end` entries, and for an eighth of those before.
+        """A buffer of its own: room for `end` entries, and for an eighth more.
 
-        So a column that was empty gets exactly what it needs.
+        Room that nobody has written to yet takes addresses, but no memory.
         """
-        memory = np.empty(end + self.length // ROOM, self._buffer.memory.dtype)
+        memory = np.empty(end + end // ROOM, self._buffer.memory.dtype)
         memory[: self.length] = self._buffer.memory[: self.length]
         return _Buffer(memory, end)

@@ -29,22 +29,32 @@ def add_degrees(
 
     Both are the degree, where edges have no direction.
     """
+    end = np.uint64(max(len(entries) - AHEAD, 0))
     for newer in range(first, len(offsets) - 1):
-        for i in range(offsets[newer], offsets[newer + 1]):
-            _count(newer, entries[i], outward, inward)
+        place, stop = np.uint64(offsets[newer]), np.uint64(offsets[newer + 1])
+        own_out = own_in = 0
+        while place < stop:
+            if place < end:
+                prefetch(outward, entries[place + np.uint64(AHEAD)] >> 2)
+                prefetch(inward, entries[place + np.uint64(AHEAD)] >> 2)
+            older = np.uint32(entries[place] >> 2)
+            forward = np.int32(entries[place] & FORWARD != 0)
+            backward = np.int32(entries[place] & BACKWARD != 0)
+            outward[older] += forward
+            inward[older] += backward
+            own_out += int(backward)
+            own_in += int(forward)
+            place += np.uint64(1)
+        outward[newer] += own_out
+        inward[newer] += own_in
     for i in range(len(late_newer)):
-        _count(late_newer[i], late_entries[i], outward, inward)
-
-
-@kernel
-def _count(newer: int, entry: int, outward: Int32s, inward: Int32s) -> None:
-    older = entry >> 2
-    if entry & FORWARD:
-        outward[older] += 1
-        inward[newer] += 1
-    if entry & BACKWARD:
-        outward[newer] += 1
-        inward[older] += 1
+        newer, older = late_newer[i], np.uint32(late_entries[i] >> 2)
+        forward = np.int32(late_entries[i] & FORWARD != 0)
+        backward = np.int32(late_entries[i] & BACKWARD != 0)
+        outward[older] += forward
+        inward[older] += backward
+        outward[newer] += backward
+        inward[newer] += forward
 
 
 @kernel
@@ -103,8 +113,8 @@ def project_undirected(
     All of them from those of `from_step` on. `used` counts how much of its bound each node has
     used, up to then. Returns how many entries the kept lists have.
     """
-    kept_offsets[0] = late_kept_offsets[0] = count = late_count = 0
-    always = np.int32(not by_kept)
+    kept_offsets[0] = late_kept_offsets[0] = late_count = 0
+    count, always = np.uint64(0), np.int32(not by_kept)
     first, late_first = node_offsets[from_step], late_offsets[from_step]
     i, safe = np.uint64(offsets[first]), np.uint64(max(len(entries) - AHEAD, 0))
     for step in range(from_step, len(node_offsets) - 1):
@@ -114,15 +124,16 @@ def project_undirected(
             while i < end:
                 if i < safe:
                     prefetch(used, entries[i + np.uint64(AHEAD)] >> 2)
-                older = np.uint32(entries[i] >> 2)
+                entry = entries[i]
+                older = np.uint32(entry >> 2)
                 others = used[older]
                 # Not `and`: which edges are kept is hard to predict, and a wrong guess
                 # costs the processor more than the second comparison.
                 admitted = np.int32((own < bound) & (others < bound))
                 own += admitted | always
                 used[older] = others + (admitted | always)
-                kept[count] = entries[i]
-                count += int(admitted)
+                kept[count] = entry
+                count += np.uint64(admitted)
                 i += np.uint64(1)
             used[newer] = own
             kept_offsets[newer - first + 1] = count
@@ -134,7 +145,7 @@ def project_undirected(
             late_kept[edge - late_first] = BOTH * kept_late
             late_count += kept_late
         late_kept_offsets[step - from_step + 1] = late_count
-    return count
+    return int(count)
 
 
 @kernel

@@ -1,7 +1,8 @@
 """How many nodes first reach each degree at each step, in one pass over the edges.
 
 Degrees only grow, so this table holds every degree statistic of every step. A node that
-arrives with k links reaches the degrees 0..k at once; any other link lifts a node by one.
+arrives with k links reaches the degrees 0..k at once; any other link lifts a node by one. Within
+a step the order does not matter: first all of its nodes arrive, then links lift the others.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ LARGEST_TABLE = 1 << 23
 DEGREE_AHEAD = 32
 SPARE_RUNS = 1 << 14
 
+Int16s = NDArray[np.int16]
 Int32s = NDArray[np.int32]
 Int64s = NDArray[np.int64]
 
@@ -63,9 +65,18 @@ class EdgeColumns(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """What a pass changes in place: degrees, and hubs with their degrees a step ago."""
+    """What a pass changes in place.
 
-    degree: Int32s
+    Attributes:
+        low: (nodes,) the degree of each node, up to the width of the dense table: few bytes, as
+            visits to them are what a pass takes its time for.
+        high: (nodes,) the degree of each hub, in memory that nobody touches for the others.
+        hubs: the nodes whose degree is beyond the dense table.
+        settled: their degrees a step ago.
+    """
+
+    low: Int16s
+    high: Int32s
     hubs: Int32s
     settled: Int32s
 
@@ -95,7 +106,10 @@ def reached(
         rest = low[step - from_step :]
         step, known, rows = _lift_steps(step, known, edges, lifts, standing, rest, room)
         runs.append(room[:rows].astype(np.int64))
-    after = Degrees(standing.degree, standing.hubs[:known].copy(), before.width)
+    hubs = standing.hubs[:known].copy()
+    degree = standing.low.astype(np.int32)
+    degree[hubs] = standing.high[hubs]
+    after = Degrees(degree, hubs, before.width)
     return DegreeReach(low, np.concatenate(runs)), after
 
 
@@ -124,73 +138,77 @@ def lifts_of(direction: Direction, *, directed: bool) -> Lifts:
 
 
 def _resume(edges: EdgeColumns, before: Degrees) -> Standing:
-    """A copy of the degrees before, with room for every node and hub."""
-    degree = np.zeros(int(edges.node_offsets[-1]), np.int32)
-    degree[: len(before.degree)] = before.degree
-    most_lifts = 2 * (len(edges.entries) + len(edges.late_newer)) + int(degree.sum(dtype=np.int64))
+    """The degrees before, with room for every node and hub."""
+    nodes, known = int(edges.node_offsets[-1]), len(before.degree)
+    low, high = np.zeros(nodes, np.int16), np.zeros(nodes, np.int32)
+    np.minimum(before.degree, before.width, out=low[:known], casting="unsafe")
+    high[before.hubs] = before.degree[before.hubs]
+    lifts = 2 * (len(edges.entries) + len(edges.late_newer))
+    most_lifts = lifts + int(before.degree.sum(dtype=np.int64))
     hubs, settled = np.zeros((2, most_lifts // before.width + 1), dtype=np.int32)
     hubs[: len(before.hubs)] = before.hubs
-    settled[: len(before.hubs)] = degree[before.hubs]
-    return Standing(degree, hubs, settled)
+    settled[: len(before.hubs)] = high[before.hubs]
+    return Standing(low, high, hubs, settled)
 
 
 @kernel
-def _lift_arrivals(
+def _arrive(
     step: int, known: int, edges: EdgeColumns, lifts: Lifts, standing: Standing, reached: Int64s
 ) -> int:
-    """Lift both ends of the edges with which nodes arrive; how many hubs are known then."""
-    offsets, entries = edges.offsets, edges.entries
-    degree, hubs, _ = standing
-    arrived = np.zeros(len(reached), dtype=np.int64)
-    first, last = edges.node_offsets[step], edges.node_offsets[step + 1]
-    place, width = np.uint64(offsets[first]), np.int32(len(reached))  # unsigned: see `compiled`
-    safe = np.uint64(max(offsets[last] - DEGREE_AHEAD, 0))
-    for node in range(first, last):
-        own = 0
-        end = np.uint64(offsets[node + 1])
-        while place < end:
-            if place < safe:
-                prefetch(degree, entries[place + np.uint64(DEGREE_AHEAD)] >> 2)
-            entry = entries[place]
-            place += np.uint64(1)
-            own += entry & lifts.newer != 0
-            if entry & lifts.older:
-                older = np.uint32(entry >> 2)
-                now = degree[older] + np.int32(1)
-                degree[older] = now
-                if now < width:
-                    reached[np.uint32(now)] += 1
-                elif now == width:
-                    hubs[known] = older
-                    known += 1
-        degree[node] = own
-        arrived[min(own, len(reached) - 1)] += 1
-        if own >= len(reached):
-            hubs[known] = node
+    """Give the nodes of a step the degrees with which they arrive; how many hubs are known then."""
+    offsets, entries, width = edges.offsets, edges.entries, len(reached)
+    low, high, hubs, _ = standing
+    arrived = np.zeros(width + 1, dtype=np.int64)
+    for node in range(edges.node_offsets[step], edges.node_offsets[step + 1]):
+        own = offsets[node + 1] - offsets[node]
+        if lifts.newer != BOTH:
+            own = 0
+            for place in range(offsets[node], offsets[node + 1]):
+                own += entries[place] & lifts.newer != 0
+        low[node] = min(own, width)
+        arrived[min(own, width)] += 1
+        if own >= width:
+            high[node], hubs[known] = own, node
             known += 1
-    for lower in range(len(reached) - 1, 0, -1):
-        arrived[lower - 1] += arrived[lower]
-    reached += arrived
+    above = arrived[width]
+    for degree in range(width - 1, -1, -1):
+        above += arrived[degree]
+        reached[degree] += above
     return known
 
 
 @kernel
-def _lift_late(
-    step: int, known: int, edges: EdgeColumns, lifts: Lifts, standing: Standing, reached: Int64s
+def _lift(
+    entries: Int32s,
+    bits: int,
+    known: int,
+    low: Int16s,
+    high: Int32s,
+    hubs: Int32s,
+    reached: Int64s,
 ) -> int:
-    """Lift both ends of the late edges; how many hubs are known then."""
-    degree, hubs, _ = standing
-    for place in range(edges.late_offsets[step], edges.late_offsets[step + 1]):
-        entry = edges.late_entries[place]
-        for is_newer in (False, True):
-            node = edges.late_newer[place] if is_newer else entry >> 2
-            if entry & (lifts.newer if is_newer else lifts.older):
-                degree[node] += 1
-                if degree[node] < len(reached):
-                    reached[degree[node]] += 1
-                elif degree[node] == len(reached):
-                    hubs[known] = node
-                    known += 1
+    """Lift the nodes of entries with these bits by one each; how many hubs are known then.
+
+    List after list without a look at where they end, which nobody can predict.
+    """
+    place, end = np.uint64(0), np.uint64(len(entries))  # unsigned: see `compiled`
+    while place < end:
+        if place + np.uint64(DEGREE_AHEAD) < end:
+            prefetch(low, entries[place + np.uint64(DEGREE_AHEAD)] >> 2)
+        entry = entries[place]
+        place += np.uint64(1)
+        if entry & bits:
+            node = np.uint32(entry >> 2)
+            now = np.int32(low[node]) + np.int32(1)
+            if now < len(reached):
+                low[node] = now
+                reached[np.uint32(now)] += 1
+            elif now == len(reached):
+                low[node] = high[node] = now
+                hubs[known] = node
+                known += 1
+            else:
+                high[node] += 1
     return known
 
 
@@ -199,7 +217,7 @@ def _settle(step: int, known: int, standing: Standing, runs: Int32s) -> int:
     """Note the degrees through which hubs passed at this step; how many runs that makes."""
     rows = 0
     for hub in range(known):
-        now = standing.degree[standing.hubs[hub]]
+        now = standing.high[standing.hubs[hub]]
         if now > standing.settled[hub]:
             runs[rows, 0], runs[rows, 1], runs[rows, 2] = step, standing.settled[hub] + 1, now
             standing.settled[hub] = now
@@ -214,7 +232,7 @@ def _lift_steps(
     edges: EdgeColumns,
     lifts: Lifts,
     standing: Standing,
-    low: Int64s,
+    table: Int64s,
     room: Int32s,
 ) -> tuple[int, int, int]:
     """Lift degrees step by step while there is room for the runs of another step.
@@ -222,12 +240,20 @@ def _lift_steps(
     Returns the next step, how many hubs are known, and how many runs there are.
     """
     rows = 0
-    for reached in low:
+    low, high, hubs, _ = standing
+    for reached in table:
         if rows + len(standing.hubs) > len(room):
             break
         before = known
-        known = _lift_arrivals(step, known, edges, lifts, standing, reached)
-        known = _lift_late(step, known, edges, lifts, standing, reached)
+        known = _arrive(step, known, edges, lifts, standing, reached)
+        first, last = edges.node_offsets[step], edges.node_offsets[step + 1]
+        prompt = edges.entries[edges.offsets[first] : edges.offsets[last]]
+        known = _lift(prompt, lifts.older, known, low, high, hubs, reached)
+        first, last = edges.late_offsets[step], edges.late_offsets[step + 1]
+        late, newer = edges.late_entries[first:last], edges.late_newer[first:last]
+        known = _lift(late, lifts.older, known, low, high, hubs, reached)
+        turned = newer << 2 | (late & BOTH)  # the same edges, seen from their other end
+        known = _lift(turned, lifts.newer, known, low, high, hubs, reached)
         standing.settled[before:known] = len(reached) - 1
         rows += _settle(step, known, standing, room[rows:])
         step += 1

@@ -147,34 +147,33 @@ def fill_lists(
 
 
 @kernel
-def _sort_list(entries: Int32s, start: int, stop: int) -> None:
-    """Sort a list in place: one by one, each is let in, and carries on whatever is larger.
-
-    Which of two is larger is hard to predict, so nothing is left out where it does not move.
-    """
-    if stop - start > _SHORT:
-        entries[start:stop].sort()
-        return
-    begin, i, end = np.uint64(start), np.uint64(start + 1), np.uint64(stop)
-    while i < end:
-        carried, j = entries[i], begin
-        while j < i:
-            other = entries[j]
-            entries[j] = min(other, carried)
-            carried = max(other, carried)
-            j += np.uint64(1)
-        entries[i] = carried
-        i += np.uint64(1)
-
-
-@kernel
 def sort_lists(offsets: Int64s, entries: Int32s, first: int, stop: int) -> int:
-    """Sort the lists first..stop in place; returns how often a neighbour occurs again."""
-    again = 0
+    """Sort the lists first..stop in place; returns how often a neighbour occurs again.
+
+    In a short list, each entry is let in among those before it, and carries on whatever is
+    larger. Which of two is larger is hard to predict, so nothing is left out where nothing moves.
+    """
+    again, one = 0, np.uint64(1)
     for node in range(first, stop):
-        _sort_list(entries, offsets[node], offsets[node + 1])
-        for i in range(offsets[node] + 1, offsets[node + 1]):
-            again += entries[i] >> 2 == entries[i - 1] >> 2
+        begin, end = np.uint64(offsets[node]), np.uint64(offsets[node + 1])
+        if end - begin > np.uint64(_SHORT):
+            entries[begin:end].sort()
+            at = end
+        else:
+            at = begin + one
+        while at < end:
+            carried, among = entries[at], begin
+            while among < at:
+                other = entries[among]
+                entries[among] = min(other, carried)
+                carried = max(other, carried)
+                among += one
+            entries[at] = carried
+            at += one
+        at = begin + one
+        while at < end:
+            again += entries[at] >> 2 == entries[at - one] >> 2
+            at += one
     return again
 
 

@@ -49,10 +49,13 @@ def test_the_second_extension_happens_in_place() -> None:
     assert again.values[-10:].tolist() == list(range(10))
 
 
-def test_an_empty_column_grows_to_exactly_what_it_needs() -> None:
-    memory = column_of([]).extended(np.arange(1000, dtype=np.int32)).values.base
+def test_an_empty_column_grows_to_what_it_needs_and_an_eighth() -> None:
+    loaded = column_of([]).extended(np.arange(1000, dtype=np.int32))
+    memory = loaded.values.base
     assert memory is not None
-    assert memory.nbytes == 4000
+    assert memory.nbytes == 4500
+    longer = loaded.extended(np.arange(125, dtype=np.int32))
+    assert np.shares_memory(loaded.values, longer.values)
 
 
 def test_many_extensions_copy_little() -> None:

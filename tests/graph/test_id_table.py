@@ -10,12 +10,14 @@ from hypothesis import strategies as st
 
 from graphveil.graph.intake.id_table import IdTable, Numbers, Texts
 from graphveil.graph.intake.identity import IdIndex, shortest_form
+from graphveil.graph.intake.texts import PIECE
 
 NUMBERS = st.integers(-(2**63), 2**63 - 1)
 TEXTS = st.text("añ7-0", min_size=1, max_size=5) | NUMBERS.map(str)
+LONG = st.text("aañ7", min_size=6, max_size=27)  # of one word of the processor, and of several
 COLUMNS = st.one_of(
     st.lists(NUMBERS, unique=True, max_size=30).map(lambda ids: pl.Series(ids, dtype=pl.Int64)),
-    st.lists(TEXTS, unique=True, max_size=30).map(
+    st.lists(TEXTS | LONG, unique=True, max_size=30).map(
         lambda ids: shortest_form(pl.Series(ids, dtype=pl.String))
     ),
 )
@@ -23,6 +25,29 @@ COLUMNS = st.one_of(
 
 def table_of(ids: pl.Series) -> IdTable:
     return IdTable.of(Numbers.of(ids) if ids.dtype == pl.Int64 else Texts.of(ids))
+
+
+def by_text(known: pl.Series, asked: pl.Series) -> list[int]:
+    """Labels by the definition: two ids are one person if they are the same text."""
+    places = {str(each): label for label, each in enumerate(known)}
+    return [places.get(str(each), -1) for each in asked]
+
+
+@given(known=COLUMNS, asked=COLUMNS)
+def test_ids_are_found_by_their_text(known: pl.Series, asked: pl.Series) -> None:
+    mixed = pl.concat([known.cast(pl.String), asked.cast(pl.String)])
+    for ids in (asked, known, mixed):
+        assert IdIndex.of(known).labels(ids).tolist() == by_text(known, ids)
+        assert table_of(known).labels(ids).tolist() == by_text(known, ids)
+
+
+def test_many_texts_are_found_in_pieces() -> None:
+    known = pl.Series([f"person {7 * number}" for number in range(PIECE + 10)])
+    asked = pl.concat(
+        [known.reverse(), pl.Series(["person 1", "person", "a longer text than all"])]
+    )
+    labels = IdIndex.of(known).labels(asked)
+    assert labels.tolist() == [*range(PIECE + 9, -1, -1), -1, -1, -1]
 
 
 @given(known=COLUMNS, more=COLUMNS, asked=COLUMNS)

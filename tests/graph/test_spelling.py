@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from graphveil.calendar.calendar import Calendar
 from graphveil.errors import InputError
 from graphveil.formats import from_arrays, from_frames, from_rows, read_pair
+from graphveil.graph.intake import identity
 from graphveil.graph.intake.identity import look_alikes, spelled_alike
-from graphveil.graph.intake.records import Records
+from graphveil.graph.intake.records import Records, Table
 from graphveil.graph.intake.resolving import resolve
 from graphveil.graph.intake.rules import RecordRules
 from graphveil.graph.sequence import GraphSequence
@@ -123,3 +124,46 @@ def test_look_alikes_are_counted_and_stay_two_people() -> None:
     assert look_alikes(pl.Series(["dan", "ann"]), all_of_them) == 1
     assert look_alikes(pl.Series([7]), pl.Series([7, 8])) == 0
     assert people(from_rows([("Ann", 2001), ("ann", 2001)])) == (["Ann", "ann"], 0)
+
+
+ODD = [
+    "",
+    " ",
+    " ann",
+    "ann ",
+    "a nn",
+    "ann\t",
+    "\x7f",
+    "é",
+    "7",
+    "-7",
+    "07",
+    "a" * 1001,
+    "2021-07",
+]
+
+
+@given(st.lists(st.sampled_from(ODD) | st.text("aZ 07-", max_size=25), min_size=1, max_size=8))
+def test_a_long_column_that_passes_at_a_glance_is_what_cleaning_makes_of_it(ids: list[str]) -> None:
+    table = Table(pl.DataFrame({"node": ids}), "the nodes")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(identity, "_WORTH_A_LOOK", 0)
+        passed = identity._is_clean(table.frame["node"])
+        patch.setattr(identity, "_is_clean", lambda _: False)
+        if not passed:
+            return
+        cleaned = identity.clean_ids(table, "node")
+    assert cleaned.column.to_list() == ids
+    assert (cleaned.trimmed, cleaned.respelled) == (0, 0)
+
+
+def test_ids_as_registers_have_them_pass_at_a_glance() -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(identity, "_WORTH_A_LOOK", 0)
+        for ids in (["P0000000000000000001", "P2"], ["a b", "7"], ["2021-x"]):
+            assert identity._is_clean(pl.Series(ids))
+        for odd in ODD[:-1]:
+            assert odd in ("a nn", "07", "7", "-7") or not identity._is_clean(
+                pl.Series(["P1", odd])
+            )
+        assert not identity._is_clean(pl.Series(["7", "-7"]))

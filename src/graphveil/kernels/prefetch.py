@@ -37,4 +37,4 @@ def _emit(typing: Any, array: Any, index: Any) -> Any:
     return types.void(array, types.intp), generate
 
 
-prefetch = cast("Callable[[NDArray[np.signedinteger], int], None]", intrinsic(_emit))
+prefetch = cast("Callable[[NDArray[np.integer], int], None]", intrinsic(_emit))

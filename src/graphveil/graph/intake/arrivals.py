@@ -230,10 +230,16 @@ def _numbers_in_order(ids: pl.Series, steps: Steps) -> tuple[IdIndex, Steps] | N
 
 def _texts_in_order(coming: _Coming, given: Table, steps: Steps) -> tuple[IdIndex, Steps]:
     """By sorting, whatever the ids are; refuses a node whose rows name different steps."""
-    ids, keep = coming.ids, np.arange(len(coming.ids))
-    if ids.n_unique() < len(ids):
-        keep = _first_of_each(coming, given)
-    order = keep[identity_order(ids.gather(keep), steps[keep])]
+    everyone = _sorted(coming.ids, steps)
+    found = everyone[0]
+    if np.array_equal(found.labels(found.ids), np.arange(len(found.ids))):
+        return everyone
+    keep = _first_of_each(coming, given)  # somebody has two places
+    return _sorted(coming.ids.gather(keep), steps[keep])
+
+
+def _sorted(ids: pl.Series, steps: Steps) -> tuple[IdIndex, Steps]:
+    order = identity_order(ids, steps)
     return IdIndex.of(ids.gather(order)), steps[order]
 
 

@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 
 from graphveil.graph.columns import Column
 from graphveil.graph.intake.identity import UNKNOWN, IdIndex
+from graphveil.graph.intake.texts import TextBytes, pieces_of
+from graphveil.kernels.threads import in_threads
 
 if TYPE_CHECKING:
     import polars as pl
@@ -87,9 +89,10 @@ class Texts:
         """These and more."""
         if not len(extra):
             return self
-        content = np.frombuffer(extra.str.join("").item().encode(), np.uint8)
-        ends = extra.str.len_bytes().cast(int).cum_sum().to_numpy() + len(self.content)
-        return Texts(self.ends.extended(ends), self.content.extended(content))
+        ends, content = TextBytes.of(extra)
+        return Texts(
+            self.ends.extended(ends[1:] + len(self.content)), self.content.extended(content)
+        )
 
     def series(self) -> pl.Series:
         """All of them, made anew."""
@@ -117,21 +120,30 @@ class Texts:
         found = [raw[start:stop].decode() for start, stop in places]
         return pl.Series("id", found, dtype=pl.String)
 
-    def find(self, asked: Texts, slots: Int32s, seed: int) -> Int32s:
+    def find(self, asked: pl.Series, slots: Int32s, seed: int) -> Int32s:
         """The label of each, or UNKNOWN."""
         from graphveil.graph.intake.id_kernels import find_texts
 
         labels = np.empty(len(asked), np.int32)
-        known = self.ends.values, self.content.values, slots, seed
-        find_texts(asked.ends.values, asked.content.values, *known, labels)
+        ends, content = self.ends.values, self.content.values
+
+        def find(first: int, piece: pl.Series) -> None:
+            hashes, room = np.empty(len(piece), np.uint64), labels[first : first + len(piece)]
+            find_texts(*TextBytes.of(piece), ends, content, slots, seed, hashes, room)
+
+        in_threads(find, pieces_of(asked))
         return labels
 
     def enter(self, first: int, slots: Int32s, seed: int) -> Places:
         """Enter those from a label on."""
-        from graphveil.graph.intake.id_kernels import enter_texts
+        from graphveil.graph.intake.id_kernels import enter_texts, hash_texts
 
-        places = np.empty(len(self) - first, np.int64)
-        enter_texts(first, self.ends.values, self.content.values, slots, seed, places)
+        places, hashes = (
+            np.empty(len(self) - first, np.int64),
+            np.empty(len(self) - first, np.uint64),
+        )
+        hash_texts(self.ends.values[first:], self.content.values, seed, hashes)
+        enter_texts(first, hashes, slots, places)
         return places
 
 
@@ -171,12 +183,19 @@ class IdTable:
     changed: tuple[Places, ...] = ()
 
     @classmethod
-    def of(cls, known: IdColumns) -> IdTable:
-        """A table of ids, whose position is their label; twice as many would fit, too."""
-        places = np.zeros(1 << (4 * len(known) + 1024).bit_length(), np.int32)
+    def of(cls, known: IdColumns, spare: int = 2) -> IdTable:
+        """A table of ids, whose position is their label; so many times as many would fit, too."""
+        places = np.zeros(1 << (2 * spare * len(known) + 1024).bit_length(), np.int32)
         seed = secrets.randbits(56)
         known.enter(0, places, seed)
         return cls(known, Slots(places, len(known)), seed)
+
+    @classmethod
+    def for_now(cls, ids: pl.Series) -> IdTable:
+        """A table of ids that nobody will extend."""
+        import polars as pl
+
+        return cls.of(Numbers.of(ids) if ids.dtype == pl.Int64 else Texts.of(ids), spare=1)
 
     @property
     def all_changed(self) -> Places:
@@ -209,7 +228,7 @@ class IdTable:
 
         where = self.slots.places, self.seed
         if isinstance(self.known, Texts):
-            return self.known.find(Texts.of(ids.cast(pl.String)), *where)
+            return self.known.find(ids.cast(pl.String), *where)
         if ids.dtype == pl.Int64:
             return self.known.find(Numbers.of(ids), *where)
         numbers = ids.cast(pl.Int64, strict=False)

@@ -11,6 +11,7 @@ text.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,10 +21,13 @@ from numpy.typing import NDArray
 from graphveil.errors import InputError, Place
 from graphveil.graph.intake.faults import Fault
 from graphveil.graph.intake.records import Table
+from graphveil.graph.intake.texts import TextBytes, pieces_of
 from graphveil.kernels.threads import in_threads
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from graphveil.graph.intake.id_table import IdTable
 
 _PLAIN_NUMBER = r"^(0|-?[1-9][0-9]{0,17})$"  # that surely fits into 64 bits
 _WHOLE_NUMBER = r"^(0|-?[1-9][0-9]*)$"
@@ -36,6 +40,7 @@ _STORE_AS = "Store ids as text or as whole numbers."
 _SHOWN = 60  # characters of a type that a message repeats
 UNKNOWN = -1
 _PIECE = 1 << 20  # ids that one thread looks up at a time
+_WORTH_A_LOOK = 1 << 16  # ids of a column
 
 
 class Ids(NamedTuple):
@@ -60,6 +65,8 @@ def clean_ids(table: Table, column: str) -> Ids:
     if ids.dtype != pl.String:
         refuse_missing(table, column, ids.is_null())
         return Ids(ids, 0, 0)
+    if _is_clean(ids):
+        return Ids(ids, 0, 0)
     spelled = spelled_alike(ids)
     bare = spelled.str.strip_chars()
     refuse_missing(table, column, bare.is_null() | (bare == ""))
@@ -69,6 +76,22 @@ def clean_ids(table: Table, column: str) -> Ids:
         _refuse_control(table, column, bare)
         respelled = int((spelled != ids).sum())
     return Ids(shortest_form(bare), trimmed, respelled)
+
+
+def _is_clean(ids: pl.Series) -> bool:
+    """Whether a long column of text is surely what cleaning would make of it.
+
+    A look at its bytes takes a tenth of the time. Of short ones cleaning takes none.
+    """
+    if len(ids) < _WORTH_A_LOOK or ids.null_count():
+        return False
+    from graphveil.graph.intake.id_kernels import are_tidy
+
+    def look(first: int, piece: pl.Series) -> tuple[bool, bool]:
+        return are_tidy(*TextBytes.of(piece), MOST_ID_BYTES)
+
+    tidy, unlike_number = zip(*in_threads(look, pieces_of(ids)), strict=True)
+    return all(tidy) and any(unlike_number)
 
 
 def spelled_alike(ids: pl.Series) -> pl.Series:
@@ -258,7 +281,7 @@ class LookUp:
 
 @dataclass(frozen=True, eq=False)
 class IdIndex:
-    """From ids to labels. Integers in a narrow range by look-up, all else by a join.
+    """From ids to labels. Integers in a narrow range by look-up, all else by their hashes.
 
     Attributes:
         ids: the id of each label.
@@ -291,12 +314,20 @@ class IdIndex:
 
     def labels(self, ids: pl.Series) -> NDArray[np.int32]:
         """The label of each id, or UNKNOWN."""
-        known, asked = same_form(self.ids, ids)
-        if not len(known) or not len(asked):
-            return np.full(len(asked), UNKNOWN, dtype=np.int32)
-        if self.table is not None and known is self.ids:
-            return _look_up(self.table, asked, len(self.ids))
-        return _join(known, asked)
+        import polars as pl
+
+        if not len(self.ids) or not len(ids):
+            return np.full(len(ids), UNKNOWN, dtype=np.int32)
+        if self.table is not None and ids.dtype == pl.Int64:
+            return _look_up(self.table, ids, len(self.ids))
+        return self._hashed.labels(ids)
+
+    @cached_property
+    def _hashed(self) -> IdTable:
+        """The same in a form that finds any ids."""
+        from graphveil.graph.intake.id_table import IdTable
+
+        return IdTable.for_now(self.ids)
 
 
 def _covers(table: LookUp, extra: pl.Series) -> bool:
@@ -327,11 +358,3 @@ def _look_up(table: LookUp, ids: pl.Series, known: int) -> NDArray[np.int32]:
             start += len(piece)
     in_threads(look_up, pieces)
     return labels
-
-
-def _join(known: pl.Series, asked: pl.Series) -> NDArray[np.int32]:
-    import polars as pl
-
-    index = pl.DataFrame({"id": known}).with_row_index("label")
-    found = pl.DataFrame({"id": asked}).join(index, on="id", how="left", maintain_order="left")
-    return found["label"].cast(pl.Int64).fill_null(UNKNOWN).cast(pl.Int32).to_numpy()

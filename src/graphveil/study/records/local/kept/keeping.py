@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from graphveil.graph.sequence import GraphSequence
     from graphveil.series.terms import SeriesTerms
 
-FORM = 1  # of what is written here
+FORM = 2  # of what is written here
 NAME = "kept"  # of the entry in the row of a step, where earlier versions put it
 ENGINE = "local"  # under which it is named beside the rows
 

@@ -12,10 +12,12 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from benchmarks.parts import Part
     from benchmarks.table import Row
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))  # so that `benchmarks` can be imported from anywhere
+PARTS = "parts"  # the last job, which has no rows of its own
 
 
 def arguments() -> argparse.Namespace:
@@ -28,33 +30,44 @@ def arguments() -> argparse.Namespace:
 
 def main() -> None:
     from benchmarks.jobs import JOBS, Field
+    from benchmarks.parts import all_parts
     from benchmarks.table import environment
 
     asked = arguments()
-    unknown = set(asked.only or ()) - JOBS.keys()
+    unknown = set(asked.only or ()) - {*JOBS, PARTS}
     if unknown:
-        sys.exit(f"no such job: {', '.join(unknown)}. Jobs: {', '.join(JOBS)}.")
+        sys.exit(f"no such job: {', '.join(unknown)}. Jobs: {', '.join([*JOBS, PARTS])}.")
     field = Field(shrink=10 if asked.small else 1)
     rows: list[Row] = []
+    parts: list[Part] = []
     load = os.getloadavg()[0]
     start = perf_counter()
-    for name in asked.only or JOBS:
+    for name in asked.only or [*JOBS, PARTS]:
         print(f"{perf_counter() - start:5.0f} s  {name}", flush=True)
+        if name == PARTS:
+            parts = all_parts(field.b, field.quarter, field.sequence)
+            for part in parts:
+                print(f"        {part.job}  |  {part.name}  |  {part.seconds:.3f} s", flush=True)
+            continue
         found = JOBS[name](field)
         for row in found:
             print("        " + "  |  ".join(row.cells()), flush=True)
         rows += found
     print(f"{perf_counter() - start:5.0f} s  done")
     if not asked.only and not asked.small:
-        write(rows, environment(field.sizes(), load))
+        write(rows, parts, environment(field.sizes(), load))
 
 
-def write(rows: Sequence[Row], about: dict[str, str]) -> None:
+def write(rows: Sequence[Row], parts: Sequence[Part], about: dict[str, str]) -> None:
     """Write the table, for people and for programs."""
     from benchmarks.table import markdown
 
-    (HERE / "RESULTS.md").write_text(markdown(rows, about), encoding="utf-8")
-    record = {"about": about, "rows": [row.record() for row in rows]}
+    (HERE / "RESULTS.md").write_text(markdown(rows, parts, about), encoding="utf-8")
+    record = {
+        "about": about,
+        "rows": [row.record() for row in rows],
+        "parts": [vars(part) for part in parts],
+    }
     text = json.dumps(record, indent=2, ensure_ascii=False)
     (HERE / "results.json").write_text(text + "\n", encoding="utf-8")
 

@@ -9,7 +9,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from benchmarks.parts import Part
 
 PACKAGES = (
     "numpy",
@@ -111,7 +114,16 @@ def _processor() -> str:
     return platform.machine()
 
 
-def markdown(rows: Sequence[Row], about: dict[str, str]) -> str:
+WHERE_IT_GOES = """\
+## Where the rest goes
+
+Seconds of the clock, the best of three laps, beside floors that were measured in the same run:
+loops that do nothing of a job but its visits to memory. What the parts mean for targets that are
+missed is told in [README.md](README.md#what-is-missed-and-why).
+"""
+
+
+def markdown(rows: Sequence[Row], parts: Sequence[Part], about: dict[str, str]) -> str:
     """The whole page."""
     targets = [row for row in rows if row.met is not None]
     met = sum(bool(row.met) for row in targets)
@@ -127,6 +139,11 @@ def markdown(rows: Sequence[Row], about: dict[str, str]) -> str:
         _line(HEADINGS),
         _line(["---", "--:", "---", "--:", "--:", "--:", "---"]),
         *(_line(row.cells()) for row in rows),
+        "",
+        WHERE_IT_GOES,
+        _line(["job", "part", "seconds"]),
+        _line(["---", "---", "--:"]),
+        *(_line([part.job, part.name, f"{part.seconds:.3f}"]) for part in parts),
     ]
     return "\n".join(lines) + "\n"
 

@@ -72,6 +72,8 @@ class Known:
 
     def redated(self, now: Steps, *, only_earlier: bool) -> Mask:
         """The rows that state another step than their node did before."""
+        if not self.rows.any():
+            return self.rows
         differs = now < self.stated if only_earlier else now != self.stated
         found: Mask = self.rows & differs & (now != UNSTATED)
         return found
@@ -113,6 +115,9 @@ def arrivals(
 
 def known_nodes(sequence: GraphSequence, waiting: Table, ids: pl.Series) -> Known:
     """What the sequence, or those who wait, say about the nodes with these ids."""
+    if not sequence.nodes and not len(waiting.frame):
+        nothing = np.full(len(ids), UNSTATED, np.int32)
+        return Known(np.zeros(len(ids), np.bool_), nothing, nothing)
     labels = sequence.index.labels(ids)
     known, stated = labels >= 0, np.full(len(ids), UNSTATED, np.int32)
     steps = stated.copy()
@@ -150,9 +155,9 @@ class _Coming:
     @classmethod
     def new(cls, ids: pl.Series, stated: Steps, chosen: Mask) -> _Coming:
         """The chosen rows of a batch."""
+        if chosen.all():
+            return cls(ids, stated, np.arange(len(ids)))
         rows = np.flatnonzero(chosen)
-        if len(rows) == len(ids):
-            return cls(ids, stated, rows)
         return cls(ids.gather(rows), stated[rows], rows)
 
     def behind(self, waiting: Table) -> _Coming:

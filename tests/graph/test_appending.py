@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from graphveil.calendar.calendar import Calendar
 from graphveil.errors import InputError
-from graphveil.formats import from_rows
+from graphveil.formats import from_arrays, from_rows
+from graphveil.graph.intake import links
 from graphveil.graph.intake.appending import append
 from graphveil.graph.intake.resolving import Resolved, resolve
 from graphveil.graph.intake.rules import RecordRules
@@ -171,3 +173,25 @@ def test_late_rows_that_disagree_are_refused_by_their_place() -> None:
     rows = from_rows([("b", 0), ("c", 2), ("b", 1)])
     with pytest.raises(InputError, match=r"the nodes, row 2, column 'time'.*different time"):
         TRUNK.extend(rows, late="join")
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_however_rows_are_shared_among_threads_the_lists_are_the_same(
+    directed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(7)
+    for _ in range(30):
+        people, rows = int(rng.integers(1, 40)), int(rng.integers(0, 200))
+        ends = rng.integers(0, people, (2, rows))  # repeated rows and self-links among them
+        records = from_arrays(np.arange(people), rng.integers(1, 4, people), *ends)
+        begun = GraphSequence.begin(Calendar.every(1, 1), directed=directed)
+        monkeypatch.setattr(links, "_WORTH_A_THREAD", 1 << 14)
+        expected, said = begun.extend(records)
+        monkeypatch.setattr(links, "_WORTH_A_THREAD", 1)
+        monkeypatch.setattr(links, "available_threads", lambda: 5)
+        found, again = begun.extend(records)
+        assert found.entries.tolist() == expected.entries.tolist()
+        assert found.offsets.tolist() == expected.offsets.tolist()
+        assert again == said
+        pairs = {(max(a, b), min(a, b)) for a, b in ends.T.tolist() if a != b}
+        assert len(found.entries) == len(pairs)

@@ -148,6 +148,14 @@ def test_the_steward_learns_the_same_about_records(tmp_path: Path) -> None:
     assert here.lines() == there.lines()
     assert len(here.lines()) > 9
     assert here.details.equals(there.details)
+    undated = files_of(
+        tmp_path, ([("a", None), ("0", None), ("b", 2004)], [("a", "0"), ("b", "0")]), 11
+    )
+    drop = ReadingOptions(undated="drop")
+    without = [
+        add(root, undated, options=drop, dry_run=True, engine=each) for each in (LOCAL, SPARK)
+    ]
+    assert without[0].added.findings.lines() == without[1].added.findings.lines()
     for bad in ([("", 2003)], [("a", 2003), ("a", 2004)], [("a", None)]):
         refused = []
         for choice in (LOCAL, SPARK):

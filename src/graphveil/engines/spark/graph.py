@@ -103,6 +103,22 @@ class SparkGraph:
     parts: tuple[Part, ...] = field(repr=False)
     people: tuple[NodePart, ...] = field(repr=False)
 
+    @classmethod
+    def begin(
+        cls,
+        workspace: Workspace,
+        calendar: Calendar,
+        *,
+        directed: bool,
+        oriented: bool,
+        colours: int,
+        text_ids: bool = True,
+    ) -> SparkGraph:
+        """A graph without steps."""
+        offsets, never = np.zeros(1, np.int64), np.zeros(0, np.int64)
+        kind = workspace, calendar, directed, oriented, colours, text_ids
+        return cls(*kind, offsets, never, never, never, (), ())
+
     @property
     def steps(self) -> int:
         """How many steps the graph has."""

@@ -87,39 +87,66 @@ def arrive(
         waiting: nodes that came before and are not there yet: `node`, `step` and the number of
             their `batch`, of which the first counts.
     """
-    from pyspark.sql import functions as F  # noqa: N812
-
     rows = waiting_and_given(session, table, coming.reading, waiting)
     one = one_each(rows, graph, session, coming).persist()
-    undated = coming.undated
+    gone = coming.undated == "drop"
     try:
-        with failing_as_ours():
-            sums = _counts(graph, only_earlier=coming.only_earlier)
-            found = one.agg(
-                *(F.sum(each).alias(name) for name, each in sums.items()),
-                F.max(F.expr("if(rows > 0 and label is null, step, null)")).alias("last"),
-                F.max("texts").alias("texts"),
-            )
-            counts = dict(found.collect()[0].asDict().items())
-        last, texts = counts.pop("last"), bool(counts.pop("texts"))
-        counts = {name: int(n or 0) for name, n in counts.items()}
+        counts, last = _counted(one, graph, coming)
         if table is not None:
-            _refuse(rows, one, table, graph, counts, late=coming.late, undated=undated)
+            _refuse(rows, one, table, graph, counts, coming)
         refuse_too_many(graph.nodes + counts["coming"])
-        new = one.filter("node is not null and label is null")
-        dropped = None
-        if undated == "drop":
-            dropped = new.filter("not waits and stated is null").select("node")
+        new, dropped = one.filter("node is not null and label is null"), None
+        if gone:
+            dropped = _set_aside(session, graph, new.filter("not waits and stated is null"))
             new = new.filter("waits or stated is not null")
         with failing_as_ours():
             people, per_step = _labelled(new, graph, counts["coming"])
-            if dropped is not None:  # `one` is not kept
-                dropped = session.createDataFrame(dropped.collect(), dropped.schema)
     finally:
         one.unpersist()
-    gone = undated == "drop"
+    report = _report(counts, gone=gone)
+    return Arrived(people, per_step, dropped, report, last, bool(counts["texts"]))
+
+
+def _counted(one: DataFrame, graph: SparkGraph, coming: Coming) -> tuple[dict[str, int], int]:
+    """What became of nodes, by name; and the last step at which one of the batch arrives."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    sums = _counts(graph, only_earlier=coming.only_earlier)
+    last = F.max(F.expr("if(rows > 0 and label is null, step, null)")).alias("last")
+    with failing_as_ours():
+        found = one.agg(
+            *(F.sum(each).alias(name) for name, each in sums.items()),
+            last,
+            F.max("texts").alias("texts"),
+        )
+        row = found.collect()[0].asDict()
+    at = row.pop("last")
+    return {name: int(n or 0) for name, n in row.items()}, -1 if at is None else int(at)
+
+
+def _set_aside(session: SparkSession, graph: SparkGraph, nodes: DataFrame) -> DataFrame:
+    """Nodes that are left out, in files: what they were found from is not kept."""
+    with failing_as_ours():
+        ids = nodes.select("node")
+        written = mapped(ids, partial(_write_ids, graph.workspace), "name string").collect()
+    if not written:
+        return session.createDataFrame([], ids.schema)
+    return session.read.parquet(*(graph.workspace.for_spark(row.name) for row in written))
+
+
+def _write_ids(workspace: Workspace, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    import pyarrow as pa
+
+    given = [batch for batch in batches if batch.num_rows]
+    if given:
+        name = workspace.write("dropped", pa.Table.from_batches(given))
+        yield pa.RecordBatch.from_arrays([pa.array([name])], names=["name"])
+
+
+def _report(counts: dict[str, int], *, gone: bool) -> IntakeReport:
+    """What became of the rows of a batch; `gone` are those without a time."""
     added = counts["new"] - (counts["undated"] if gone else 0)
-    report = IntakeReport(
+    return IntakeReport(
         nodes_added=added,
         known_nodes=counts["known"],
         repeated_nodes=counts["rows"]
@@ -134,7 +161,6 @@ def arrive(
         folded_nodes=counts["folded"],
         nodes_undated=counts["undated_rows"] if gone else 0,
     )
-    return Arrived(people, per_step, dropped, report, -1 if last is None else int(last), texts)
 
 
 def waiting_and_given(
@@ -146,10 +172,7 @@ def waiting_and_given(
     """The rows of a batch, and those who wait, which have a batch of their own."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    if table is None:
-        rows = session.createDataFrame([], reading.schema)
-    else:
-        rows = resolved(table, reading)
+    rows = resolved(session, table, reading)
     rows = rows.withColumn("batch", F.lit(None).cast("int"))
     if waiting is None:
         return rows
@@ -228,14 +251,13 @@ def _refuse(
     table: SparkTable,
     graph: SparkGraph,
     counts: dict[str, int],
-    *,
-    late: Late,
-    undated: str,
+    coming: Coming,
 ) -> None:
     """Refuse the first row that breaks a rule, rule by rule in the order of the one intake."""
     if counts["bad"]:
         refuse_marked(table, rows)
-    if counts["undated"] and undated == "refuse":
+    late = coming.late
+    if counts["undated"] and coming.undated == "refuse":
         place = _first(rows, one.filter("not known and stated is null"))
         raise table.refusal(place, "time", NO_TIME, NO_TIME_HINT)
     if counts["moved"] and late == "refuse":

@@ -137,10 +137,7 @@ def _rows(
     """The rows of a batch, and those that wait."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    if table is None:
-        rows = session.createDataFrame([], reading.schema)
-    else:
-        rows = resolved(table, reading)
+    rows = resolved(session, table, reading)
     rows = rows.withColumn("waits", F.lit(False))
     if waiting is None:
         return rows

@@ -21,7 +21,7 @@ from graphveil.graph.intake.rules import RecordRules
 if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
     from graphveil.calendar.calendar import Calendar
 
@@ -58,8 +58,10 @@ class Reading:
         return f"{ids}, step int, place long, {counts}, fault int, said string"
 
 
-def resolved(table: SparkTable, reading: Reading) -> DataFrame:
+def resolved(session: SparkSession, table: SparkTable | None, reading: Reading) -> DataFrame:
     """Every row with people for ids and a step for its time; bad ones are marked."""
+    if table is None:
+        return session.createDataFrame([], reading.schema)
     return mapped(table.frame, partial(_resolve, reading), reading.schema)
 
 

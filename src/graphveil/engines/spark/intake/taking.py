@@ -65,20 +65,13 @@ def begin(
     """
     if oriented and not directed:
         raise ParameterError("oriented", "is a property of directed sequences only")
-    nothing = np.zeros(0, np.int64)
-    return SparkGraph(
-        workspace=workspace_of(session),
-        calendar=calendar,
+    return SparkGraph.begin(
+        workspace_of(session),
+        calendar,
         directed=directed,
         oriented=oriented,
         colours=colours_for(expected_edges, task_bytes(session)),
         text_ids=text_ids,
-        node_offsets=np.zeros(1, np.int64),
-        prompt=nothing,
-        late=nothing,
-        edges=nothing,
-        parts=(),
-        people=(),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from graphveil.engines.spark.engine import SparkEngine
@@ -64,7 +64,7 @@ class SparkCandidate:
         from pyspark.sql import functions as F  # noqa: N812
         from pyspark.sql.window import Window
 
-        rows = resolved(self.given.nodes, self.reading)
+        rows = resolved(self.cluster.session, self.given.nodes, self.reading)
         earliest = F.min("step").over(Window.partitionBy("node"))
         merges = self.reading.rules.merges_ids
         rows = rows.withColumn("step", earliest if merges else F.coalesce("step", earliest))
@@ -73,11 +73,9 @@ class SparkCandidate:
 
     def _edges(self) -> DataFrame | None:
         """Rows of edges that are not sealed."""
-        from dataclasses import replace
-
         if self.given.edges is None:
             return None
-        rows = resolved(self.given.edges, replace(self.reading, kind="edges"))
+        rows = resolved(self.cluster.session, self.given.edges, replace(self.reading, kind="edges"))
         if not self.found.known:
             return rows
         workspace = self.sealed.workspace
@@ -126,17 +124,11 @@ def candidate(
     bound = promise.degree_bound
     cut = all(each.projection is not None for each in promise.series)  # then nobody loses more
     beyond = 0 if bound.checked or cut else engine.people_beyond(grown, bound)
-    lost = [
-        int(total) - added - known
-        for total, added, known in (
-            (grown.nodes, report.nodes_added, report.known_nodes),
-            (grown.edges.sum(), report.edges_added, report.known_edges),
-        )
-    ]
+    edges, whole = int(grown.edges.sum()), wishes.complete
     findings = Findings(
         intake=report,
-        vanished_nodes=lost[0] if wishes.complete else 0,
-        vanished_edges=lost[1] if wishes.complete else 0,
+        vanished_nodes=grown.nodes - report.nodes_added - report.known_nodes if whole else 0,
+        vanished_edges=edges - report.edges_added - report.known_edges if whole else 0,
         alike_ids=about.alike() if text or found.texts[0] else 0,
         keeps_bound=engine.keeps_bound(grown, bound) if bound.checked else not beyond,
         people_beyond=beyond,
@@ -192,7 +184,7 @@ class _About:
 
     def vanished(self) -> pl.DataFrame:
         """Nodes that records do not mention, although they are said to be complete."""
-        given = resolved(self.nodes, self.coming.reading).select("node")
+        given = resolved(self.cluster.session, self.nodes, self.coming.reading).select("node")
         rows = self._collected(
             labels(self.cluster.session, self.grown).select("node").join(given, "node", "anti")
         )
@@ -202,7 +194,11 @@ class _About:
         """How many ids look like another one; see `look_alikes`."""
         from pyspark.sql import functions as F  # noqa: N812
 
-        given = resolved(self.nodes, self.coming.reading).select("node").distinct()
+        given = (
+            resolved(self.cluster.session, self.nodes, self.coming.reading)
+            .select("node")
+            .distinct()
+        )
         everybody = labels(self.cluster.session, self.grown).select("node")
         looks = [
             mapped(frame, _looks, "look string").groupBy("look").count()

@@ -14,7 +14,7 @@ from graphveil.engines.spark.graph import NodePart, SparkGraph
 from graphveil.engines.spark.intake.arrivals import Coming
 from graphveil.engines.spark.intake.resolving import Reading
 from graphveil.engines.spark.intake.tables import TableRecords
-from graphveil.engines.spark.intake.taking import taken_in, with_steps
+from graphveil.engines.spark.intake.taking import rows_in, taken_in, with_steps
 from graphveil.engines.spark.jobs import SparkCluster
 from graphveil.engines.spark.session import is_local
 from graphveil.engines.spark.sizes import colours_for
@@ -77,7 +77,7 @@ class SparkHolder:
                 "the Spark engine takes in tables that Spark reads",
                 hint="Name Parquet files or folders, or leave the engine out.",
             )
-        sealed = self.sealed(stored)
+        sealed = self.sealed(stored, 0 if given.edges is None else rows_in(given.edges))
         waiting = batches.load(self.cluster, stored, sealed.graph.steps)
         return candidate(
             self.engine, stored, sealed.graph, waiting.records, given, wishes,
@@ -106,19 +106,25 @@ class SparkHolder:
         self._require_reached(stored)
         empty = self._empty(stored, 0)
         kept = keeping.load(self.cluster, stored, empty, check_all=True)
-        colours = kept.graph.colours if kept else self._colours(stored)
+        colours = kept.graph.colours if kept else self._colours(segments.rows_sealed(stored))
         graph = segments.load(self.cluster, stored, replace(empty, colours=colours))
         counts = count_series(self.counting, cast("GraphSequence", graph), series)
         return SparkRecounted(self, stored, series, kept, graph, counts)
 
-    def sealed(self, stored: Stored) -> Sealed:
-        """The sealed graph: what was kept of it, and the segments behind that."""
+    def sealed(self, stored: Stored, more: int = 0) -> Sealed:
+        """The sealed graph: what was kept of it, and the segments behind that.
+
+        Args:
+            stored: the study.
+            more: how many edges are about to come, besides those that wait.
+        """
         self._require_reached(stored)
         empty = self._empty(stored, 0)
+        rows = segments.rows_sealed(stored) + batches.rows_waiting(stored) + more
         kept = keeping.load(self.cluster, stored, empty)
-        if kept is not None and self._is_worn(kept.graph):
+        if kept is not None and self._is_worn(kept.graph, rows):
             kept = None
-        before = kept.graph if kept else replace(empty, colours=self._colours(stored))
+        before = kept.graph if kept else replace(empty, colours=self._colours(rows))
         return Sealed(segments.load(self.cluster, stored, before), kept)
 
     @property
@@ -131,14 +137,13 @@ class SparkHolder:
         assert scratch is not None, "a command on a study has a scratch folder"
         return segments.nothing_sealed(stored, scratch, colours)
 
-    def _colours(self, stored: Stored) -> int:
-        """For twice of what is sealed or waits, so that the graph may grow."""
-        rows = segments.rows_sealed(stored) + batches.rows_waiting(stored)
+    def _colours(self, rows: int) -> int:
+        """For twice as many edges, so that the graph may grow."""
         return colours_for(2 * rows, self.cluster.task_bytes)
 
-    def _is_worn(self, graph: SparkGraph) -> bool:
-        """Whether the graph has outgrown its colours, or has too many files."""
-        needed = colours_for(graph.pairs, self.cluster.task_bytes)
+    def _is_worn(self, graph: SparkGraph, rows: int) -> bool:
+        """Whether the graph outgrows its colours, or has too many files."""
+        needed = colours_for(rows, self.cluster.task_bytes)
         return needed > graph.colours or len(graph.parts) > MOST_FILES * graph.colours**2
 
     def _require_reached(self, stored: Stored) -> None:

@@ -44,20 +44,13 @@ _AT_ONCE = 4_000_000  # rows of one task
 
 def nothing_sealed(stored: Stored, workspace: Workspace, colours: int) -> SparkGraph:
     """The graph of a study before its first step."""
-    promise, nothing = stored.promise, np.zeros(0, np.int64)
-    return SparkGraph(
-        workspace=workspace,
-        calendar=promise.calendar,
+    promise = stored.promise
+    return SparkGraph.begin(
+        workspace,
+        promise.calendar,
         directed=promise.directed,
         oriented=promise.degree_bound.kind == "oriented",
         colours=colours,
-        text_ids=True,
-        node_offsets=np.zeros(1, np.int64),
-        prompt=nothing,
-        late=nothing,
-        edges=nothing,
-        parts=(),
-        people=(),
     )
 
 

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 import webbrowser
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote, urlparse
@@ -22,16 +21,10 @@ from graphveil.steward.status import status
 from graphveil.steward.verifying import Outcome, verify
 from graphveil.web.browser import opening
 from graphveil.web.site import Site
-from sites import entered, running, small_study, stranger
+from sites import entered, small_study, stranger
 from wished import WISH
 
 MARKUP = "<img src=x onerror=alert(1)><script>alert(2)</script>\"'{{ 7*7 }}"
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Iterator[Site]:
-    with running(tmp_path) as site:
-        yield site
 
 
 def markup_study(home: Path) -> KnownStudy:

@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,22 +20,6 @@ from graphveil.steward.status import status
 from graphveil.study.place.witness import Standing
 from graphveil.web.site import Site
 from sites import Visitor, entered, running, served, small_study, text_of
-
-
-@pytest.fixture
-def study(tmp_path: Path) -> KnownStudy:
-    return small_study(tmp_path)
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Iterator[Site]:
-    with running(tmp_path) as site:
-        yield site
-
-
-@pytest.fixture
-def visitor(site: Site) -> Visitor:
-    return entered(site)
 
 
 def test_budgets_are_compared_in_a_picture_and_a_table(visitor: Visitor, study: KnownStudy) -> None:

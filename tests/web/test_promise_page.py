@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 
@@ -17,7 +15,7 @@ from graphveil.steward.beforehand.drafting import draft
 from graphveil.steward.beforehand.wishes import SeriesWish, StudyWish
 from graphveil.steward.status import status
 from graphveil.web.site import Site
-from sites import Visitor, entered, running, text_of
+from sites import Visitor, text_of
 
 FORM: dict[str, str | list[str]] = {
     "title": "HIV in Rivermouth", "population": "people diagnosed since 2021",
@@ -28,17 +26,6 @@ FORM: dict[str, str | list[str]] = {
 }  # fmt: skip
 
 OFFERED = re.compile(r'<option value="([a-z-]+)" data-kind="(\w+)">([^<]+)</option>')
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Iterator[Site]:
-    with running(tmp_path) as site:
-        yield site
-
-
-@pytest.fixture
-def visitor(site: Site) -> Visitor:
-    return entered(site)
 
 
 def send(visitor: Visitor, action: str, **other: str | list[str]) -> str:

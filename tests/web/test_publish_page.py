@@ -6,7 +6,6 @@ import io
 import re
 import threading
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,23 +15,7 @@ from graphveil.steward.known_studies import KnownStudy
 from graphveil.steward.status import status
 from graphveil.steward.verifying import Outcome, verify
 from graphveil.web.site import Site
-from sites import Visitor, entered, running, small_study, text_of
-
-
-@pytest.fixture
-def study(tmp_path: Path) -> KnownStudy:
-    return small_study(tmp_path)
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Iterator[Site]:
-    with running(tmp_path) as site:
-        yield site
-
-
-@pytest.fixture
-def visitor(site: Site) -> Visitor:
-    return entered(site)
+from sites import Visitor, entered, text_of
 
 
 def publish(visitor: Visitor, study: KnownStudy, through: str, typed: str | None = None) -> str:

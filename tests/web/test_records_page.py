@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import stat
-from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 
@@ -18,7 +17,6 @@ from graphveil.steward.records import rules_met
 from graphveil.steward.records.tray import LONGEST, Tray, safe_name
 from graphveil.steward.status import status
 from graphveil.steward.verifying import Outcome, verify
-from graphveil.web.site import Site
 from sites import Visitor, entered, running, small_study, text_of
 from steward import EDGES, NODES
 
@@ -30,17 +28,6 @@ PAIRS = "Left,Right,Apart\nA1,A2,0.01\n"
 @pytest.fixture
 def study(tmp_path: Path) -> KnownStudy:
     return small_study(tmp_path, records=False)
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Iterator[Site]:
-    with running(tmp_path) as site:
-        yield site
-
-
-@pytest.fixture
-def visitor(site: Site) -> Visitor:
-    return entered(site)
 
 
 def look(visitor: Visitor, study: KnownStudy, **said: str) -> str:

@@ -57,8 +57,8 @@ def _tallies(bench: Bench, graph: Graph) -> str:
         local = bench.best(job, "B, local engine")
         many, hub = (bench.best(job, who) / own for who in ("8 times the steps", "late hub"))
         lines.append(
-            f"| {said.partition(',')[0]} | {own:.1f} s | {local:.1f} s | {_met(many, FLAT)} "
-            f"| {_met(hub, HUB)} |"
+            f"| {said.partition(', against')[0]} | {own:.1f} s | {local:.1f} s "
+            f"| {_met(many, FLAT)} | {_met(hub, HUB)} |"
         )
     worker = f"\nThe largest Python worker had {bench.peak:.2f} GB.\n"
     return _size(graph) + "\n".join(lines) + "\n" + worker

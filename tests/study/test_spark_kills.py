@@ -74,7 +74,7 @@ def killed_when(process: subprocess.Popen[bytes], seen: Callable[[], bool]) -> b
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
             return True
-        time.sleep(0.002)
+        time.sleep(0.01)
     return False
 
 

@@ -71,7 +71,7 @@ Seconds of the processor for a whole process, and how many times those of `pytho
 of twelve years; `publish` seals one more step of a study like it, with its page. Written by
 `python benchmarks/verbs.py`. What each verb may import is held by
 `tests/cli/test_what_commands_import.py`. `plan` compares the errors of all mechanisms, which are
-matrices: importing NumPy is about 5 times `pass`, and the mechanisms with their laws 4 times, beside
+matrices: NumPy is about 5 times `pass`, and the mechanisms with their laws 4 times, beside
 some 25 for a command that reads a study, so that it stays above 30.
 
 | command | processor, s | × pass | at most | met | imports |

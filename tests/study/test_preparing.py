@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from graphveil.calendar.calendar import Calendar
 from graphveil.errors import BoundError, IntegrityError
 from graphveil.graph.promises.bound import DegreeBound
 from graphveil.planning.planner import plan
@@ -17,7 +18,7 @@ from graphveil.series.state import start
 from graphveil.series.terms import SeriesTerms
 from graphveil.statistics.statistic import statistic
 from graphveil.study import publishing
-from graphveil.study.publishing import prepare, require_kept_so_far
+from graphveil.study.publishing import Foreseen, Prepared, prepare, require_kept_so_far, seal
 from graphveil.study.storage.reading import StoredSeries
 
 EDGES, BOUND = statistic("edges"), DegreeBound(3)
@@ -171,3 +172,41 @@ def test_every_series_goes_on_from_its_own_state_and_its_own_values(
 
 def _after(releases: int) -> Any:
     return SimpleNamespace(step=releases)
+
+
+@dataclass
+class Entered:
+    """Steps that are ready, and the transaction that seals them; both only note what happens."""
+
+    steps: int = 5
+    rows: list[Any] = field(default_factory=list)
+    beside: list[tuple[str, str]] = field(default_factory=list)
+
+    def write_segment(self, steps: range) -> dict[str, Any]:
+        return {"segment": steps}
+
+    def keep(self, row: str) -> dict[str, str]:
+        return {"local": row}
+
+    def append(self, fact: Any, *, private: Any) -> Any:
+        self.rows.append(SimpleNamespace(hash=f"row {fact.step}", label=fact.label, secret=private))
+        return self.rows[-1]
+
+    def keep_beside(self, engine: str, entry: str) -> None:
+        self.beside.append((engine, entry))
+
+
+@pytest.mark.parametrize(
+    ("steps", "kept"), [(range(2, 3), []), (range(2, 4), []), (range(2, 5), [("local", "row 4")])]
+)
+def test_where_counting_stands_is_kept_once_with_the_last_of_all_steps(
+    steps: range, kept: list[tuple[str, str]]
+) -> None:
+    here: Any = Entered()
+    promise: Any = SimpleNamespace(calendar=Calendar.yearly(2001))
+    found = seal(here, Prepared("before", promise, None, {}, here), Foreseen(steps, {}, {}))
+    assert here.beside == kept
+    assert list(found.rows) == here.rows
+    assert [row.label for row in here.rows] == [str(2001 + step) for step in steps]
+    assert all(row.secret == {"segment": steps} for row in here.rows)
+    assert found.prepared.last_hash == f"row {steps[-1]}"

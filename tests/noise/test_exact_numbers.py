@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphveil.errors import ParameterError
-from graphveil.noise.exact_numbers import as_text, exact, exact_delta, exact_epsilon
+from graphveil.noise.exact_numbers import as_text, exact, exact_delta, exact_epsilon, exact_share
 
 
 @pytest.mark.parametrize(
@@ -109,3 +109,14 @@ def test_a_number_is_shown_as_it_could_be_typed(number: Fraction) -> None:
 )
 def test_decimals_are_shown_where_they_are_exact_and_short(number: Fraction, shown: str) -> None:
     assert as_text(number) == shown
+
+
+@pytest.mark.parametrize("share", [1, "1/2", "0.001", Fraction(99, 100)])
+def test_a_share_of_a_pool_is_some_of_it(share: Any) -> None:
+    assert exact_share(share) == Fraction(share)
+
+
+@pytest.mark.parametrize("share", [0, "-1/2", "3/2", "1.001"])
+def test_what_is_no_share_of_a_pool_is_refused(share: Any) -> None:
+    with pytest.raises(ParameterError, match="pool: a share of it must be above 0 and at most 1"):
+        exact_share(share)

@@ -18,7 +18,7 @@ from graphveil.study import Study
 from graphveil.study.verification import verify
 from spark_sessions import local_session
 from studies import promise
-from test_spark_study import FIRST, LOCAL, SECOND, SERIES, files_of, publish
+from test_spark_study import FIRST, LOCAL, SECOND, SERIES, exact, files_of, publish
 
 pytestmark = pytest.mark.slow
 PROGRAM = "from graphveil.cli import main; main()"
@@ -51,11 +51,6 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     add(root, files_of(tmp_path, FIRST, 1))
     publish(root, LOCAL)
     return root
-
-
-def counted(root: Path) -> list[list[int]]:
-    rows = (row for row in Study.at(root).ledger().rows if row.event == "release made")
-    return [row.secret["differences"] for row in rows]
 
 
 def started(root: Path, command: list[str]) -> subprocess.Popen[bytes]:
@@ -101,7 +96,7 @@ def test_a_killed_publish_has_sealed_all_or_nothing(study: Path, moment: str) ->
     publish(study, LOCAL, 3)
     assert all(check.is_finished for check in verify(Study.at(study)))
     assert not list(private.glob("*/.graphveil-*.part"))
-    assert counted(study) == expected(study, [])
+    assert exact(study) == expected(study, [])
 
 
 @pytest.mark.parametrize("moment", SEEN["add"])
@@ -115,7 +110,7 @@ def test_a_killed_add_has_kept_all_or_nothing(study: Path, moment: str) -> None:
     publish(study, LOCAL, 3)
     assert all(check.is_finished for check in verify(Study.at(study)))
     assert not list(private.glob("*/.graphveil-*.part"))
-    assert counted(study) == expected(study, tables)
+    assert exact(study) == expected(study, tables)
 
 
 def expected(study: Path, tables: list[str]) -> list[list[int]]:
@@ -129,4 +124,4 @@ def expected(study: Path, tables: list[str]) -> list[list[int]]:
     if tables:
         add(root, tables)
     publish(root, LOCAL, 3)
-    return counted(root)
+    return exact(root)

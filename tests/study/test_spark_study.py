@@ -18,6 +18,7 @@ from graphveil.steward.engine_choice import EngineChoice
 from graphveil.steward.records.adding import add
 from graphveil.steward.reporting import write_report
 from graphveil.study import Study
+from graphveil.study.records.spark import batches, segments
 from graphveil.study.verification import verify
 from spark_sessions import SETTINGS, local_session
 from studies import people, promise
@@ -114,6 +115,31 @@ def test_public_files_are_the_same_byte_for_byte(tmp_path: Path) -> None:
     kept = Study.at(root).folder.kept / "spark"
     assert {path.stat().st_mode & 0o777 for path in kept.iterdir()} == {0o600}
     assert checks(tmp_path / "mixed" / "study", SPARK)[KEPT] == "the same as from scratch"
+
+
+def test_tables_of_several_files_hold_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What fits no single file is cut into some, which either engine reads as one table."""
+    here, there = tmp_path / "here" / "study", tmp_path / "there" / "study"
+    lived(here, course(*[LOCAL] * 5))
+    for module in (batches, segments):
+        monkeypatch.setattr(module, "WHOLE", 2)
+    lived(there, course(SPARK, SPARK, SPARK, LOCAL, SPARK))
+    private = Study.at(there).folder
+    for home in (private.batches, private.segments):
+        assert {"nodes", "edges"} <= {
+            path.name.split("-")[1] for path in home.glob("*-0001.parquet")
+        }
+    assert exact(there) == exact(here)
+    assert checks(there, SPARK)[KEPT] == "the same as from scratch"
+    checks(there, LOCAL)
+
+
+def exact(root: Path) -> list[Any]:
+    """The true differences of all releases."""
+    rows = Study.at(root).ledger().rows
+    return [row.secret["differences"] for row in rows if row.event == "release made"]
 
 
 def test_first_links_of_hubs_are_the_same(tmp_path: Path) -> None:

@@ -102,4 +102,4 @@ def test_more_nodes_than_labels_are_refused_before_they_are_labelled(
     monkeypatch.setattr(appending, "links", lambda *_, **__: pytest.fail("it has begun"))
     with pytest.raises(InputError, match="at most 5 nodes") as refused:
         built()
-    assert "--engine spark" in str(refused.value)
+    assert "several studies" in str(refused.value)

@@ -13,7 +13,7 @@ from benchmarks.graphs import Graph, Pair
 from benchmarks.peers.answers import Counts, DegreeAnswer
 from graphveil.calendar.calendar import Calendar
 from graphveil.engines import ExactCounts, LocalEngine
-from graphveil.formats import from_arrays, read_pair
+from graphveil.formats import ReadingOptions, from_arrays, read_pair
 from graphveil.graph.intake.records import Records
 from graphveil.graph.projection import greedy_projection
 from graphveil.graph.promises.bound import DegreeBound
@@ -39,6 +39,7 @@ EVERYTHING = (
     COMPONENTS,
 )
 CALENDAR = Calendar.every(1, first=1)  # files and arrays count steps from 1
+ANY_SIZE = ReadingOptions(most_bytes=2**40)
 
 Totals = dict[Statistic, Counts]
 
@@ -65,7 +66,7 @@ def build(records: Records, *, directed: bool = False) -> GraphSequence:
 
 def read(pair: Pair) -> GraphSequence:
     """A pair of files to a graph that is ready for counting."""
-    return build(read_pair(pair.nodes, pair.edges))
+    return build(read_pair(pair.nodes, pair.edges, ANY_SIZE))
 
 
 def count(

@@ -6,9 +6,11 @@ import os
 import signal
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from commands import graphveil
+from graphveil.errors import InputError
 from graphveil.study import publishing, study
 from steward import opened, run
 
@@ -32,6 +34,35 @@ def test_an_error_that_nobody_foresaw_tells_no_secret(
     assert len(ended.err) < 300
     monkeypatch.setenv("GRAPHVEIL_DEBUG", "1")
     assert SECRET in graphveil("publish", str(root)).err
+
+
+def test_a_panic_in_a_library_is_an_internal_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of polars are no exceptions, as Python has it."""
+
+    def panic(*_: object, **__: object) -> None:
+        raise pl.exceptions.PanicException(SECRET)
+
+    root = opened(tmp_path / "study")
+    monkeypatch.setattr(study.Study, "publish", panic)
+    ended = graphveil("publish", str(root))
+    assert (ended.code, SECRET in ended.err, "Traceback" in ended.err) == (70, False, False)
+
+
+def test_a_name_as_long_as_a_file_is_cut_in_a_message(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise InputError(f"there is no field '{'x' * 100_000}'", hint="Look again.")
+
+    root = opened(tmp_path / "study")
+    monkeypatch.setattr(study.Study, "publish", refuse)
+    ended = graphveil("publish", str(root))
+    assert ended.code == 3
+    assert "xxx … xxx" in ended.err
+    assert "Look again." in ended.err
+    assert len(ended.err) < 300
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 import traceback
@@ -47,6 +48,7 @@ _STANDS = (
 )
 
 
+_LONG_WORD = re.compile(r"\S{300,}")  # longer than paths are
 Kind = TypeVar("Kind", bound=BaseException)
 
 
@@ -65,17 +67,22 @@ def endings() -> Iterator[None]:
             if stop is None:
                 raise
             _end(stop)
-        except (Exception, KeyboardInterrupt) as error:
+        except BaseException as error:  # a panic in a library is no Exception
             _end(error)
 
 
 def _end(error: BaseException) -> None:
     """Say why, and leave."""
-    code, message = _code(error), _message(error)
+    code, message = _code(error), _LONG_WORD.sub(_cut, _message(error))
     print("graphveil: " + message.replace("\n", "\n  "), file=sys.stderr)
     if code == INTERNAL_ERROR and os.environ.get(DEBUG):
         traceback.print_exception(error)
     sys.exit(code)
+
+
+def _cut(word: re.Match[str]) -> str:
+    """What a file calls something may be as long as the file; a message is read by somebody."""
+    return f"{word[0][:60]} … {word[0][-20:]}"
 
 
 def _code(error: BaseException) -> int:

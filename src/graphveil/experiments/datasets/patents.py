@@ -74,7 +74,7 @@ def _numbers(path: Path, wanted: Wanted, needed: tuple[str, ...], keep: Keep) ->
     try:
         bad = rows.filter(flawed).head(1).collect(engine="streaming")
         found = keep(rows.drop("row")).collect(engine="streaming")
-    except pl.exceptions.PolarsError as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise _unreadable(path) from error
     if bad.height:
         column = next(name for name in needed if bad[name][0] is None)
@@ -94,7 +94,7 @@ def _scan(path: Path, wanted: Wanted) -> pl.LazyFrame:
     try:
         header = list(pl.scan_csv(path, infer_schema=False).collect_schema())
         names = match_columns(header, wanted, path.name)
-    except pl.exceptions.PolarsError as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise _unreadable(path) from error
     numbers = dict.fromkeys(names.values(), pl.Int64)
     rows = pl.scan_csv(path, schema_overrides=numbers, infer_schema=False, ignore_errors=True)

@@ -152,7 +152,7 @@ def _as_text(
         frame = pl.read_csv(
             content, columns=columns, infer_schema=False, separator=table.separator, glob=False
         )
-    except pl.exceptions.PolarsError as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise _what_is_wrong(content, table) from error
     frame, numbers = _without_blank_rows(frame, content, table)
     return _with_numeric_times(frame, names), numbers

@@ -101,6 +101,13 @@ def test_changed_files_are_read_or_refused(example: Example, way: Way) -> None:
     check()
 
 
+def test_a_list_that_fits_a_format_with_names_and_one_without_is_refused() -> None:
+    """Found by many changed files: a brace before ids and dates."""
+    example = next(each for each in EXAMPLES if each.name == "snap-edges.txt")
+    first, *others = (path.read_bytes() for path in example.paths)
+    read_or_refuse(example, [b"{" + first, *others], named=False)
+
+
 @pytest.mark.parametrize("kind", ["gzip", "parquet"])
 def test_changed_packed_files_are_read_or_refused(kind: str, tmp_path: Path) -> None:
     originals = [gzip.compress(path.read_bytes()) for path in PAIR.paths]

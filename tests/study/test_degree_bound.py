@@ -140,3 +140,11 @@ def test_a_series_that_counts_on_a_broken_bound_is_not_opened(root: Path) -> Non
         study.open_series(SeriesPromise(name="nodes", statistic="nodes", epsilon="1/4"))
     assert public_bytes(study) == before
     assert study.publish(3).steps == [1, 2, 3]
+
+
+def test_a_series_that_counts_on_a_bound_is_opened_where_it_was_kept(root: Path) -> None:
+    study = Study.create(root, numbered(bound=BOUND, series=[PROJECTED]))
+    study.add(from_rows([(person, 0) for person in "abc"], [("a", end) for end in "bc"]))
+    study.publish()
+    study.open_series(SeriesPromise(name="nodes", statistic="nodes", epsilon="1/4"))
+    assert [each.name for each in study.promise().series] == ["edges", "nodes"]

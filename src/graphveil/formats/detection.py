@@ -103,7 +103,7 @@ def _decided(file: SourceFile, claims: Claims, certain: set[str]) -> str:
 def _which(claims: Claims, left: Sequence[str]) -> str:
     """How to say which columns are meant, where formats differ in nothing else."""
     people = [claims[name].columns for name in left if claims[name].role == "nodes"]
-    if len(people) == len(left):
+    if len(people) == len(left) and all(people):  # without a header row there are no names
         return f"Say which column names a person: {' or '.join(f'--id {c[0]}' for c in people)}."
     return "Say which one it is with the option format."
 

@@ -67,8 +67,17 @@ def endings() -> Iterator[None]:
             if stop is None:
                 raise
             _end(stop)
-        except BaseException as error:  # a panic in a library is no Exception
+        except (Exception, KeyboardInterrupt) as error:
             _end(error)
+        except BaseException as error:
+            if not _is_panic(error):
+                raise
+            _end(error)
+
+
+def _is_panic(error: BaseException) -> bool:
+    """Whether compiled code gave up: such an error is no Exception, and has no class to import."""
+    return type(error).__module__ == "pyo3_runtime"
 
 
 def _end(error: BaseException) -> None:

@@ -369,7 +369,7 @@ def test_an_extension_that_cannot_stand_is_refused(
     study.extend(Further("2007"))
     rows = [row.announcement for row in study.ledger().rows if row.public is not None]
     assert len(History.of(rows, "the ledger").versions) == 2
-    fact = json.loads(json.dumps(rows[-1].fact))
+    fact = json.loads(str(rows[-1].fact))
     forge(fact)
     with pytest.raises(IntegrityError, match=words):
         History.of([*rows[:-1], rows[-1]._replace(fact=fact)], "the ledger")

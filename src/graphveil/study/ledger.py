@@ -118,7 +118,7 @@ class LedgerRow:
     @property
     def announcement(self) -> Announcement:
         """What the public is told, with its place in the ledger."""
-        return Announcement(self.place, self.event, self.fact, self.at)
+        return Announcement(self.place, self.event, self.public or "{}", self.at)
 
     @property
     def place(self) -> str:

@@ -19,7 +19,7 @@ from graphveil.cli.verb import Verb
 
 # A command lives for seconds and needs nearly all that it makes until it ends. To look for
 # what it no longer needs after every few hundred things takes a fifth of the time of a long study.
-MADE_BETWEEN_COLLECTIONS = 100_000
+MADE_BETWEEN_COLLECTIONS = 1_000_000
 
 # First the steward's work, in its order.
 VERBS = (

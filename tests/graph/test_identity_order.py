@@ -5,12 +5,15 @@ from __future__ import annotations
 import random
 import re
 
+import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from graphveil.calendar.calendar import Calendar
 from graphveil.formats import from_rows
+from graphveil.graph.intake.identity import identity_order
 from graphveil.graph.sequence import GraphSequence
 
 numbers = st.one_of(
@@ -48,3 +51,47 @@ def test_long_numbers_keep_their_order_beside_any_id(other: str) -> None:
     """The one text id, or the one that 64 bits cannot hold, makes the whole column text."""
     people = ["5", "-1000000000000000000", "-7", "1000000000000000000", "999999999999999999"]
     assert [person for person in labelled([*people, other]) if person != other] == labelled(people)
+
+
+# ------------------------------------------------ texts are sorted as one would compare them
+
+awkward = st.text(st.sampled_from("09a-é\U0001f600\0\x7f"), min_size=1, max_size=24)
+spelled = st.one_of(numbers.map(str), texts, awkward, awkward.map(lambda text: "P0000000" + text))
+rows = st.lists(st.tuples(st.integers(-1, 2), spelled), min_size=1, max_size=40)
+
+
+def plainly(step: int, text: str) -> tuple[int, bool, int, bytes]:
+    """By step; then whole numbers by value, then other text by its bytes."""
+    if re.fullmatch(r"0|-?[1-9][0-9]*", text, re.ASCII):
+        return step, False, int(text), b""
+    return step, True, 0, text.encode()
+
+
+def assert_in_order(people: list[tuple[int, str]]) -> None:
+    steps, names = zip(*people, strict=True)
+    found = identity_order(pl.Series(names), np.array(steps, np.int32)).tolist()
+    assert found == sorted(range(len(people)), key=lambda row: plainly(*people[row]))
+
+
+@given(rows)
+def test_texts_are_sorted_as_one_would_compare_them(people: list[tuple[int, str]]) -> None:
+    assert_in_order(people)
+
+
+def test_many_awkward_texts_are_sorted_as_one_would_compare_them() -> None:
+    """More than one thread sorts: with prefixes of each other, numbers and texts of any length."""
+    chance = random.Random(8)
+    people = [
+        (
+            chance.choice([-(2**31), 0, 7, 300, 70_000, 2**31 - 1]),
+            chance.choice(["", "-", "P", "é" * 9, "1" * 18]) + "".join(
+                chance.choices(["0", "9", "z", "\0", "\U0010ffff"], [40, 40, 1, 1, 1], k=length)
+            ),
+        )
+        for length in chance.choices([1, 6, 7, 8, 13, 14, 15, 40, 1000], [9] * 8 + [1], k=20_000)
+    ]  # fmt: skip
+    assert_in_order(people)
+
+
+def test_rows_that_are_alike_stay_in_their_order() -> None:
+    assert_in_order([(1, "b"), (1, "a"), (0, "b"), (1, "a"), (1, "b"), (0, "-12"), (0, "-12")])

@@ -39,5 +39,15 @@ def _emit_trailing_zeros(typing: Any, word: Any) -> Any:
     return types.uint64(types.uint64), generate
 
 
+def _emit_turned(typing: Any, word: Any) -> Any:
+    """Generate one `llvm.bswap`."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bswap(arguments[0])
+
+    return types.uint64(types.uint64), generate
+
+
 word_at = cast("Callable[[NDArray[np.uint8], int], np.uint64]", intrinsic(_emit_load))
 trailing_zeros = cast("Callable[[np.uint64], np.uint64]", intrinsic(_emit_trailing_zeros))
+highest_first = cast("Callable[[np.uint64], np.uint64]", intrinsic(_emit_turned))

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from graphveil.graph.intake.id_table import IdTable
 
 _PLAIN_NUMBER = r"^(0|-?[1-9][0-9]{0,17})$"  # that surely fits into 64 bits
-_WHOLE_NUMBER = r"^(0|-?[1-9][0-9]*)$"
 _UNUSUAL = r"[^ -~]"  # whatever is not printable ASCII
 _INVISIBLE = r"[[\p{Cf}\p{Default_Ignorable_Code_Point}]--\p{Prepended_Concatenation_Mark}]"
 _CONTROL = r"[\p{Cc}\p{Zl}\p{Zp}]"
@@ -235,28 +234,13 @@ def identity_order(ids: pl.Series, steps: NDArray[np.int32]) -> NDArray[np.int64
     """
     import polars as pl
 
+    if ids.dtype != pl.Int64:
+        from graphveil.graph.intake.text_order import text_order
+
+        return text_order(ids, steps)
     frame = pl.DataFrame({"step": steps, "id": ids})
-    keys = [pl.col("id")] if ids.dtype == pl.Int64 else _keys_of_text()
-    order = frame.select(pl.arg_sort_by(["step", *keys])).to_series()
+    order = frame.select(pl.arg_sort_by(["step", "id"])).to_series()
     return order.to_numpy().astype(np.int64)
-
-
-def _keys_of_text() -> list[pl.Expr]:
-    """What text is sorted by: its kind; then, of whole numbers, the length and the digits.
-
-    Of negative numbers the longest comes first, and large digits before small ones.
-    """
-    import polars as pl
-
-    text, length = pl.col("id"), pl.col("id").str.len_bytes().cast(pl.Int64)
-    whole = text.str.contains(_WHOLE_NUMBER)
-    negative = whole & text.str.starts_with("-")
-    turned = text.str.replace_many(list("0123456789"), list("9876543210"))
-    return [
-        pl.when(negative).then(0).when(whole).then(1).otherwise(2),
-        pl.when(negative).then(-length).when(whole).then(length).otherwise(0),
-        pl.when(negative).then(turned).otherwise(text),
-    ]
 
 
 class LookUp:

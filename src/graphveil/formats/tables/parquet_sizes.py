@@ -35,7 +35,7 @@ def bytes_needed(path: Path, columns: Collection[str]) -> int:
         footer = int.from_bytes(view[-_TRAILER : -_TRAILER + 4], "little")
         if not 0 < footer <= min(_MOST_FOOTER, len(view) - _TRAILER):
             raise ValueError("the footer has no possible length")
-        described = _Thrift(view[-_TRAILER - footer : -_TRAILER]).struct()
+        described = _Thrift(view, len(view) - _TRAILER - footer, footer).struct()
         return sum(
             max(BYTES_A_VALUE * values, unpacked)
             for chunk in _chunks(described, columns)
@@ -58,11 +58,11 @@ def _pages(view: mmap.mmap, chunk: dict[int, Any]) -> Iterator[tuple[int, int]]:
     at = _number(chunk.get(_DICTIONARY_PAGE, 0)) or _number(chunk.get(_FIRST_DATA_PAGE))
     end = min(at + _number(chunk.get(_COMPRESSED)), len(view))
     while at < end:
-        thrift = _Thrift(view[at : at + _MOST_HEADER])
+        thrift = _Thrift(view, at, _MOST_HEADER)
         header = thrift.struct()
         values = [_struct(header[kind]).get(_PAGE_VALUES) for kind in _PAGE_KINDS if kind in header]
         yield _number(header.get(_PAGE_UNPACKED)), sum(map(_number, values))
-        at += thrift.at + _number(header.get(_PAGE_PACKED))
+        at = thrift.at + _number(header.get(_PAGE_PACKED))
 
 
 def _number(value: Any) -> int:
@@ -84,10 +84,14 @@ def _list(value: Any) -> list[Any]:
 
 
 class _Thrift:
-    """Reads values of the compact protocol, one after the other."""
+    """Reads values of the compact protocol, one after the other, where they lie.
 
-    def __init__(self, content: bytes) -> None:
-        self.content, self.at, self.depth = content, 0, 0
+    From a place on, and no further than so many bytes: what a file says may be untrue.
+    """
+
+    def __init__(self, content: mmap.mmap, at: int, most: int) -> None:
+        self.content, self.at, self.depth = content, at, 0
+        self.end = min(at + most, len(content))
 
     def struct(self) -> dict[int, Any]:
         """The fields of a structure, by number."""
@@ -125,7 +129,7 @@ class _Thrift:
         kind = head & 15
         if kind in (1, 2):
             return list(self._bytes(count))
-        if kind == 12 or count <= len(self.content):
+        if kind == 12 or count <= self.end - self.at:
             return [self._value(kind) for _ in range(count)]
         raise ValueError("a list is longer than the file")
 
@@ -133,11 +137,10 @@ class _Thrift:
         return self._bytes(1)[0]
 
     def _bytes(self, count: int) -> bytes:
-        found = self.content[self.at : self.at + count]
-        if len(found) < count:
+        begin, self.at = self.at, self.at + count
+        if self.at > self.end:
             raise ValueError("the structure is cut off")
-        self.at += count
-        return found
+        return self.content[begin : self.at]
 
     def _unsigned(self) -> int:
         value = shift = 0

@@ -193,5 +193,8 @@ def test_however_rows_are_shared_among_threads_the_lists_are_the_same(
         assert found.entries.tolist() == expected.entries.tolist()
         assert found.offsets.tolist() == expected.offsets.tolist()
         assert again == said
+        monkeypatch.setattr(links, "_MOST_SMALL", 0)  # as if places needed 64 bits
+        assert begun.extend(records)[0].entries.tolist() == expected.entries.tolist()
+        monkeypatch.undo()
         pairs = {(max(a, b), min(a, b)) for a, b in ends.T.tolist() if a != b}
         assert len(found.entries) == len(pairs)

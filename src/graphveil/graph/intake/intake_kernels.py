@@ -11,6 +11,7 @@ from graphveil.kernels.prefetch import prefetch
 
 Int32s = NDArray[np.int32]
 Int64s = NDArray[np.int64]
+Places = NDArray[np.int32] | NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 _SHORT = 24  # up to here insertion beats the library's sort
@@ -84,7 +85,7 @@ def survey(source: Int32s, target: Int32s) -> tuple[int, int, int]:
 
 @kernel
 def count_list_lengths(
-    source: Int32s, target: Int32s, prompt: Flags, first: int, lengths: Int32s
+    source: Int32s, target: Int32s, prompt: Flags, first: int, lengths: Places
 ) -> None:
     """Add the prompt edges of some rows to the lengths of the lists of nodes from `first` on."""
     every = len(prompt) == 0
@@ -94,21 +95,21 @@ def count_list_lengths(
 
 
 @kernel
-def line_up(lengths: Int32s, offsets: Int64s) -> None:
-    """Where lists begin and, in place of each share's length, where in the list it begins.
+def line_up(lengths: Places, offsets: Int64s) -> None:
+    """Where lists begin and, in place of each share's length, where its part of a list does.
 
     Args:
         lengths: (shares, nodes) how much of each list some rows have.
         offsets: filled.
     """
-    offsets[0] = 0
+    place = 0
     for node in range(lengths.shape[1]):
-        length = 0
+        offsets[node] = place
         for share in range(lengths.shape[0]):
             own = lengths[share, node]
-            lengths[share, node] = length
-            length += own
-        offsets[node + 1] = offsets[node] + length
+            lengths[share, node] = place
+            place += own
+    offsets[lengths.shape[1]] = place
 
 
 @kernel
@@ -118,8 +119,7 @@ def fill_lists(
     prompt: Flags,
     first: int,
     directions: Int32s,
-    offsets: Int64s,
-    place: Int32s,
+    places: Places,
     entries: Int32s,
 ) -> None:
     """Put the prompt edges of some rows into lists, in the order of rows.
@@ -130,8 +130,7 @@ def fill_lists(
         prompt: which edges are prompt; empty if all are.
         first: the label whose list is the first.
         directions: the direction bits of an edge from older to newer, and the other way.
-        offsets: where each list begins.
-        place: where in it these rows begin; left where they end.
+        places: where the part of each list begins that these rows have; left where it ends.
         entries: filled.
     """
     forward, backward = directions
@@ -141,9 +140,9 @@ def fill_lists(
         if a == b or not (every or prompt[i]):
             continue
         newer = np.uint64(max(a, b) - first)
-        at = np.uint64(offsets[newer] + place[newer])
-        entries[at] = min(a, b) << 2 | (forward if a < b else backward)
-        place[newer] += 1
+        place = places[newer]
+        entries[np.uint64(place)] = min(a, b) << 2 | (forward if a < b else backward)
+        places[newer] = place + 1
 
 
 @kernel

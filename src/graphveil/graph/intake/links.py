@@ -32,6 +32,7 @@ _ALL = np.empty(0, dtype=np.bool_)  # every edge is prompt
 _NONE = np.empty(0, dtype=np.bool_)  # no edge is raised
 _MOST_SHARES = 8
 _WORTH_A_THREAD = 1 << 14  # rows
+_MOST_SMALL = 2**31 - 1  # rows whose places are numbers of 32 bits: half as much memory to visit
 UNKNOWN_END = "the edge names a node that is not in the nodes"
 UNKNOWN_END_HINT = "Add the node with its time, or remove the edge."
 CLOSED = "the edge belongs to a closed step; the first open one is {}"
@@ -247,22 +248,20 @@ def _prompt_lists(
 
     first = sequence.nodes
     shares = _row_shares(len(ends.source))
-    lengths = np.zeros((len(shares), nodes - first), np.int32)
+    small = len(ends.source) <= _MOST_SMALL
+    places = np.zeros((len(shares), nodes - first), np.int32 if small else np.int64)
     rows = [(*ends.part(share), prompt[share], first) for share in shares]
     in_threads(
         kernels.count_list_lengths,
-        [(*some, own) for some, own in zip(rows, lengths, strict=True)],
+        [(*some, own) for some, own in zip(rows, places, strict=True)],
     )
     offsets = np.empty(nodes - first + 1, np.int64)
-    kernels.line_up(lengths, offsets)
+    kernels.line_up(places, offsets)
     entries = np.empty(int(offsets[-1]), dtype=np.int32)
     directions = np.array([FORWARD, BACKWARD] if sequence.directed else [BOTH, BOTH], np.int32)
     in_threads(
         kernels.fill_lists,
-        [
-            (*some, directions, offsets, place, entries)
-            for some, place in zip(rows, lengths, strict=True)
-        ],
+        [(*some, directions, own, entries) for some, own in zip(rows, places, strict=True)],
     )
     again = in_threads(
         kernels.sort_lists,

@@ -95,6 +95,22 @@ def test_projection_is_causal_and_changes_nothing_within_the_bound(
     assert content(project(sequence, roomy)) == content(sequence)
 
 
+@pytest.mark.parametrize("project", [greedy_projection, time_aware_projection])
+@pytest.mark.parametrize("most", [254, 255, 256, 257])
+@pytest.mark.parametrize("directed", [False, True])
+def test_bounds_beyond_a_byte_are_kept_and_used_up(
+    project: Project, most: int, directed: bool
+) -> None:
+    nodes = [(i, 0) for i in range(520)]
+    edges = [(0, i) for i in range(1, 520)] + [(i, 1) for i in range(2, 520)]
+    sequence = begin(directed=directed).extend(from_rows(nodes, edges)).sequence
+    bound: Bound = InOutBound(most, most) if directed else DegreeBound(most)
+    projected = project(sequence, bound)
+    by_kept = project is greedy_projection
+    assert content(projected)[1] == by_plain_loop(sequence, bound, by_kept=by_kept)
+    assert max(degrees(projected).outward[0], degrees(projected).inward[0]) == most
+
+
 @given(graph=growing_graphs(), data=st.data())
 def test_time_aware_projection_loses_no_edge_elsewhere_but_at_full_nodes(
     graph: tuple[Rows, Rows], data: st.DataObject

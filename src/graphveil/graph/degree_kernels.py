@@ -11,6 +11,7 @@ from graphveil.kernels.prefetch import prefetch
 
 Int32s = NDArray[np.int32]
 Int64s = NDArray[np.int64]
+Counters = NDArray[np.uint8] | NDArray[np.int32]
 Flags = NDArray[np.bool_]
 AHEAD = 32  # how many entries ahead to ask for a neighbour's counter
 
@@ -102,7 +103,7 @@ def project_undirected(
     late_entries: Int32s,
     bound: int,
     by_kept: bool,
-    used: Int32s,
+    used: Counters,
     kept_offsets: Int64s,
     kept: Int32s,
     late_kept_offsets: Int64s,
@@ -160,8 +161,8 @@ def project_directed(
     out_bound: int,
     in_bound: int,
     by_kept: bool,
-    used_out: Int32s,
-    used_in: Int32s,
+    used_out: Counters,
+    used_in: Counters,
     kept_offsets: Int64s,
     kept: Int32s,
     late_kept_offsets: Int64s,
@@ -191,8 +192,8 @@ def project_directed(
 
 @kernel
 def _admit_directed(
-    used_out: Int32s,
-    used_in: Int32s,
+    used_out: Counters,
+    used_in: Counters,
     newer: int,
     entry: int,
     out_bound: int,
@@ -214,8 +215,8 @@ def _admit_directed(
 
 @kernel
 def _admit_arc(
-    used_out: Int32s,
-    used_in: Int32s,
+    used_out: Counters,
+    used_in: Counters,
     tail: int,
     head: int,
     out_bound: int,

@@ -28,6 +28,7 @@ from graphveil.graph.promises.bound import Bound
 from graphveil.graph.sequence import BOTH, GraphSequence, LateEdges
 
 Int32s = NDArray[np.int32]
+_MOST_OF_A_BYTE = 255  # a bound that small counters can hold, which lie nearer to the processor
 _Edges: TypeAlias = tuple[NDArray[np.int64], Int32s, Int32s, Int32s]  # see `EdgeLists`
 
 
@@ -164,16 +165,18 @@ def _project(
     late_offsets = np.empty(sequence.steps - step + 1, np.int64)
     late_kept = np.empty(len(late) - late_begin, np.int32)
     room, by_kept = (offsets, entries, late_offsets, late_kept), counted is Counted.KEPT
-    used = _used(sequence, after)
+    most = [bound.limit(each) for each in (("out", "in") if bound.directed else ("total",))]
+    small = by_kept and after is None and max(most) <= _MOST_OF_A_BYTE
+    used = _used(sequence, after, np.dtype(np.uint8 if small else np.int32))
     if bound.directed:
-        most = bound.limit("out"), bound.limit("in")
-        count = project_directed(*columns, *most, by_kept, used[0], used[1], *room)
+        count = project_directed(*columns, most[0], most[1], by_kept, used[0], used[1], *room)
     else:
-        count = project_undirected(*columns, bound.limit("total"), by_kept, used[0], *room)
+        count = project_undirected(*columns, most[0], by_kept, used[0], *room)
     chosen = late_kept != 0
     late_entries = (late.entries[late_begin:] & ~BOTH | late_kept)[chosen]
     lists = offsets, entries[:count], late.newer[late_begin:][chosen], late_entries
-    return _joined(sequence, after, lists, late_offsets, used)
+    spent = tuple(counter.astype(np.int32, copy=False) for counter in used)
+    return _joined(sequence, after, lists, late_offsets, spent)
 
 
 def _require_earlier(after: Projected, sequence: GraphSequence) -> None:
@@ -190,9 +193,11 @@ def _require_earlier(after: Projected, sequence: GraphSequence) -> None:
     )
 
 
-def _used(sequence: GraphSequence, after: Projected | None) -> tuple[Int32s, ...]:
+def _used(
+    sequence: GraphSequence, after: Projected | None, kind: np.dtype[Any]
+) -> tuple[NDArray[Any], ...]:
     """The counters as they were, in a copy with zeros for whoever is new."""
-    found = np.zeros((2 if sequence.directed else 1, sequence.nodes), np.int32)
+    found = np.zeros((2 if sequence.directed else 1, sequence.nodes), kind)
     for counter, before in zip(found, after.used if after else (), strict=False):
         counter[: len(before)] = before
     return tuple(found)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -39,6 +41,30 @@ def test_ids_are_found_by_their_text(known: pl.Series, asked: pl.Series) -> None
     for ids in (asked, known, mixed):
         assert IdIndex.of(known).labels(ids).tolist() == by_text(known, ids)
         assert table_of(known).labels(ids).tolist() == by_text(known, ids)
+
+
+REPEATED = st.one_of(
+    st.lists(st.integers(0, 30), max_size=8).map(lambda ids: pl.Series(ids, dtype=pl.Int64)),
+    st.lists(st.sampled_from([2**61, -5, 3, 2**40]), max_size=4).map(
+        lambda ids: pl.Series(ids, dtype=pl.Int64)
+    ),
+    st.lists(st.text("ab", max_size=3) | LONG, max_size=8).map(
+        lambda ids: pl.Series(ids, dtype=pl.String)
+    ),
+)
+
+
+@given(ids=REPEATED)
+def test_it_is_known_whether_somebody_has_two_labels(ids: pl.Series) -> None:
+    distinct = ids.n_unique() == len(ids)
+    assert IdIndex.of(ids).are_distinct() == distinct
+    assert table_of(ids).maybe_alike != distinct
+
+
+def test_texts_of_the_same_hash_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = table_of(pl.Series(["ann", "bob"]))
+    monkeypatch.setattr(IdTable, "for_now", lambda ids: replace(made, maybe_alike=True))
+    assert IdIndex.of(pl.Series(["ann", "bob"])).are_distinct()
 
 
 def test_many_texts_are_found_in_pieces() -> None:

@@ -236,8 +236,7 @@ def _numbers_in_order(ids: pl.Series, steps: Steps) -> tuple[IdIndex, Steps] | N
 def _texts_in_order(coming: _Coming, given: Table, steps: Steps) -> tuple[IdIndex, Steps]:
     """By sorting, whatever the ids are; refuses a node whose rows name different steps."""
     everyone = _sorted(coming.ids, steps)
-    found = everyone[0]
-    if np.array_equal(found.labels(found.ids), np.arange(len(found.ids))):
+    if everyone[0].are_distinct():
         return everyone
     keep = _first_of_each(coming, given)  # somebody has two places
     return _sorted(coming.ids.gather(keep), steps[keep])

@@ -48,15 +48,21 @@ def find_numbers(asked: Int64s, ids: Int64s, slots: Int32s, seed: int, labels: I
 
 
 @kernel
-def enter_numbers(first: int, ids: Int64s, slots: Int32s, seed: int, places: Int64s) -> None:
-    """Enter the numbers from label `first` on; `places` tells in which slots."""
-    last = np.uint64(len(slots) - 1)
+def enter_numbers(first: int, ids: Int64s, slots: Int32s, seed: int, places: Int64s) -> bool:
+    """Enter the numbers from label `first` on; `places` tells in which slots.
+
+    Returns whether two of these are the same: the second meets the first on its way to a slot.
+    """
+    last, same = np.uint64(len(slots) - 1), False
     for label in range(first, len(ids)):
         place = _mixed(ids[label], seed) & last
         while slots[place] != 0:
+            other = slots[place] - 1
+            same |= first <= other < label and ids[other] == ids[label]
             place = (place + np.uint64(1)) & last
         slots[place] = label + 1
         places[label - first] = place
+    return same
 
 
 @kernel
@@ -123,17 +129,23 @@ def find_texts(
 
 
 @kernel
-def enter_texts(first: int, hashes: Hashes, slots: Int32s, places: Int64s) -> None:
-    """Enter the texts from label `first` on, by their hashes; `places` tells in which slots."""
-    last = np.uint64(len(slots) - 1)
+def enter_texts(first: int, hashes: Hashes, slots: Int32s, places: Int64s) -> bool:
+    """Enter the texts from label `first` on, by their hashes; `places` tells in which slots.
+
+    Returns whether two of these have the same hash, as texts that are the same have.
+    """
+    last, same = np.uint64(len(slots) - 1), False
     for i in range(len(hashes)):
         if i + AHEAD < len(hashes):
             prefetch(slots, int(hashes[i + AHEAD] & last))
         place = hashes[i] & last
         while slots[place] != 0:
+            other = slots[place] - 1 - first
+            same |= 0 <= other < i and hashes[other] == hashes[i]
             place = (place + np.uint64(1)) & last
         slots[place] = first + i + 1
         places[i] = place
+    return same
 
 
 @kernel

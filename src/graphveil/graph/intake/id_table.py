@@ -11,7 +11,7 @@ import secrets
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from threading import Lock
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,13 @@ if TYPE_CHECKING:
 Int32s = NDArray[np.int32]
 Places = NDArray[np.int64]
 NO_PLACES: Places = np.empty(0, np.int64)
+
+
+class Entered(NamedTuple):
+    """In which slots ids were entered, and whether two of them may be the same."""
+
+    places: Places
+    maybe_alike: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,13 +68,12 @@ class Numbers:
         find_numbers(asked.column.values, self.column.values, slots, seed, labels)
         return labels
 
-    def enter(self, first: int, slots: Int32s, seed: int) -> Places:
+    def enter(self, first: int, slots: Int32s, seed: int) -> Entered:
         """Enter those from a label on."""
         from graphveil.graph.intake.id_kernels import enter_numbers
 
         places = np.empty(len(self) - first, np.int64)
-        enter_numbers(first, self.column.values, slots, seed, places)
-        return places
+        return Entered(places, enter_numbers(first, self.column.values, slots, seed, places))
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +140,7 @@ class Texts:
         in_threads(find, pieces_of(asked))
         return labels
 
-    def enter(self, first: int, slots: Int32s, seed: int) -> Places:
+    def enter(self, first: int, slots: Int32s, seed: int) -> Entered:
         """Enter those from a label on."""
         from graphveil.graph.intake.id_kernels import enter_texts, hash_texts
 
@@ -143,8 +149,7 @@ class Texts:
             np.empty(len(self) - first, np.uint64),
         )
         hash_texts(self.ends.values[first:], self.content.values, seed, hashes)
-        enter_texts(first, hashes, slots, places)
-        return places
+        return Entered(places, enter_texts(first, hashes, slots, places))
 
 
 IdColumns: TypeAlias = Numbers | Texts
@@ -175,20 +180,23 @@ class IdTable:
         slots: where labels are found.
         seed: with which ids are hashed, so that nobody can choose ids that all collide.
         changed: in which slots labels were entered since the table was made or mapped.
+        maybe_alike: whether two of the ids with which it was made may be the same.
     """
 
     known: IdColumns
     slots: Slots
     seed: int
     changed: tuple[Places, ...] = ()
+    maybe_alike: bool = True
 
     @classmethod
     def of(cls, known: IdColumns, spare: int = 2) -> IdTable:
         """A table of ids, whose position is their label; so many times as many would fit, too."""
         places = np.zeros(1 << (2 * spare * len(known) + 1024).bit_length(), np.int32)
         seed = secrets.randbits(56)
-        known.enter(0, places, seed)
-        return cls(known, Slots(places, len(known)), seed)
+        entered = known.enter(0, places, seed)
+        slots = Slots(places, len(known))
+        return cls(known, slots, seed, maybe_alike=entered.maybe_alike)
 
     @classmethod
     def for_now(cls, ids: pl.Series) -> IdTable:
@@ -219,8 +227,8 @@ class IdTable:
             return IdIndex.of(self.known.series()).extended(extra)
         if not self.slots.take(len(extra)):
             return IdTable.of(longer)
-        places = longer.enter(len(self.known), self.slots.places, self.seed)
-        return replace(self, known=longer, changed=(*self.changed, places))
+        entered = longer.enter(len(self.known), self.slots.places, self.seed)
+        return replace(self, known=longer, changed=(*self.changed, entered.places))
 
     def labels(self, ids: pl.Series) -> Int32s:
         """The label of each id, or UNKNOWN."""

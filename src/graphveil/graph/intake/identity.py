@@ -306,6 +306,12 @@ class IdIndex:
             return _look_up(self.table, ids, len(self.ids))
         return self._hashed.labels(ids)
 
+    def are_distinct(self) -> bool:
+        """Whether every id has one label."""
+        if self.table is None and not self._hashed.maybe_alike:
+            return True
+        return np.array_equal(self.labels(self.ids), np.arange(len(self.ids)))
+
     @cached_property
     def _hashed(self) -> IdTable:
         """The same in a form that finds any ids."""

@@ -163,6 +163,14 @@ def test_what_is_split_off_is_a_series_that_holds_up_to_the_farthest_angle(farth
     assert float(large.weights.min(initial=9)) > weights[0] or not len(small)
 
 
+def test_weights_beyond_any_series_are_left_to_themselves() -> None:
+    """And no warning, which would be an error here, that their powers are too large."""
+    large, series = Term.of(LAPLACE, np.array([1e30, 1e-3])).split(1.0)
+    assert large.weights.tolist() == [1e30]
+    slowly = float(np.log(LAPLACE.characteristic(np.array([1e-3])))[0])
+    assert float(series(np.ones(1))[0]) == pytest.approx(slowly, rel=1e-14)
+
+
 def test_a_gaussian_has_no_series() -> None:
     term, _ = many(GAUSSIAN)
     large, series = term.split(0.001)
@@ -411,6 +419,7 @@ ALONG: list[tuple[Law, list[float]]] = [
     (DiscreteLaplace(Fraction(1, 20)), [0.7, 0.3]),
     (DiscreteGaussian(Fraction(400)), [0.31, *np.linspace(0.001, 0.05, 90).tolist()]),
     (DiscreteGaussian(Fraction(1, 9)), [0.2, 0.013]),
+    (DiscreteGaussian(Fraction(3)), [1.0]),  # no longer smooth from half of π on
     (DiscreteGaussian(Fraction(10**12)), [0.7]),  # of which nothing is left at once
 ]
 

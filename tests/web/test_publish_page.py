@@ -72,10 +72,10 @@ def test_a_step_that_has_not_ended_needs_a_mark(site: Site, tmp_path: Path) -> N
     study, visitor = opened(tmp_path / "study"), entered(site)
     path = f"/study/{study.key}/publish"
     assert "2400, has not ended yet" in text_of(visitor.get(path).text)
-    said = text_of(visitor.post(path, through="2400", typed="2400").text)
+    said = visitor.done(visitor.post(path, through="2400", typed="2400"))
     assert "mark “Seal it although it has not ended”" in said
     assert status(study.folder).steps.steps_sealed == 0
-    visitor.post(path, through="2400", typed="2400", early="yes")
+    visitor.done(visitor.post(path, through="2400", typed="2400", early="yes"))
     while status(study.folder).steps.steps_sealed == 0:
         visitor.get(path)
     assert status(study.folder).steps.last_sealed == "2400"
@@ -107,7 +107,7 @@ def test_an_interrupted_run_is_finished_and_seals_nothing_more(
     publishing.publish(study.folder, publishing.Asked(through="2002", report=False))
     path = f"/study/{study.key}/publish"
     assert "An earlier run was interrupted" in text_of(visitor.get(path).text)
-    said = text_of(visitor.post(path, action="finish").text)
+    said = visitor.done(visitor.post(path, action="finish"))
     assert "Finished: what was sealed is public" in said
     assert status(study.folder).steps.steps_sealed == 2
 
@@ -156,14 +156,14 @@ def test_verifying_shows_what_was_found(visitor: Visitor, study: KnownStudy) -> 
     publish(visitor, study, "2001")
     path = f"/study/{study.key}/verify"
     assert "All checks passed" not in visitor.get(path).text
-    assert "All checks passed" in visitor.post(path).text
+    assert "All checks passed" in visitor.done(visitor.post(path))
     table = next((study.folder / "public").glob("*.csv"))
     table.write_bytes(table.read_bytes().replace(b"2001", b"2101"))
-    said = text_of(visitor.post(path).text)
+    said = visitor.done(visitor.post(path))
     assert "A check failed" in said
     assert "“Write the page again” under “Public page” writes it again" in said
     visitor.post(f"/study/{study.key}/public/")
-    assert "All checks passed" in visitor.post(path).text
+    assert "All checks passed" in visitor.done(visitor.post(path))
 
 
 def test_a_study_that_may_not_go_on_says_so(visitor: Visitor, study: KnownStudy) -> None:

@@ -121,7 +121,7 @@ def test_only_what_was_looked_at_is_kept(visitor: Visitor, study: KnownStudy) ->
     before = Tray.of(study.folder).fingerprint()
     visitor.bring(study, {"edges.csv": "source,target\nP0,P1\n"})
     path = f"/study/{study.key}/records"
-    said = text_of(visitor.post(f"{path}/keep", at=path, fingerprint=before).text)
+    said = visitor.done(visitor.post(f"{path}/keep", at=path, fingerprint=before))
     assert "have changed since: look at them again" in said
     assert "Keep these records" not in said
     assert status(study.folder).is_open is False

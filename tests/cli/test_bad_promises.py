@@ -9,19 +9,16 @@ import pytest
 from commands import graphveil
 from steward import PROMISE, SERIES
 
-UNBOUND = tuple(
-    text
-    for option, text in zip(PROMISE[::2], PROMISE[1::2], strict=True)
-    for text in (option, text)
-    if option not in ("--bound", "--bound-reason")
-)
+
+def _without(*options: str) -> tuple[str, ...]:
+    """The promise that tests make, but for some of what it says."""
+    pairs = zip(PROMISE[::2], PROMISE[1::2], strict=True)
+    return tuple(text for option, said in pairs if option not in options for text in (option, said))
+
+
+UNBOUND = _without("--bound", "--bound-reason")
 CUT = ("--series", "edges:projection=3")
-ENDLESS = tuple(
-    text
-    for option, text in zip(UNBOUND[::2], UNBOUND[1::2], strict=True)
-    for text in (option, text)
-    if option != "--last"
-)
+ENDLESS = _without("--bound", "--bound-reason", "--last")
 DIRECTED = (*UNBOUND, "--in-bound", "2", "--out-bound", "3", "--bound-reason", "B")
 DRAFTS: dict[str, tuple[tuple[str, ...], str]] = {
     "hubs without a bound": ((*UNBOUND, *SERIES, "--bound-reason", "B", "--hubs", "2"), "--bound"),
@@ -63,6 +60,14 @@ DRAFTS: dict[str, tuple[tuple[str, ...], str]] = {
     "a threshold of another kind": (
         (*UNBOUND, "--no-bound", "--series", "edges:projection=3x2"),
         "projection: must be one number",
+    ),
+    "an ε next to nothing": (
+        ("--epsilon", "1e-300", *_without("--epsilon"), *SERIES),
+        "epsilon: must lie between 1e-20 and 1e12",
+    ),
+    "an ε of 400 digits": (
+        ("--epsilon", "1e400", *_without("--epsilon"), *SERIES),
+        "epsilon: must lie between 1e-20 and 1e12",
     ),
     "a threshold of nothing": (
         (*UNBOUND, "--no-bound", "--series", "edges:projection=0"),

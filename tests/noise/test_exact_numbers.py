@@ -43,6 +43,17 @@ def test_epsilon_is_above_0(bad: Any) -> None:
         exact_epsilon(bad)
 
 
+@pytest.mark.parametrize("bad", ["9e-21", "1e-300", 1e-200, 10**12 + 1, "1e13", "1e400"])
+def test_epsilon_has_a_size_that_floats_can_predict(bad: Any) -> None:
+    with pytest.raises(ParameterError, match="epsilon: must lie between 1e-20 and 1e12"):
+        exact_epsilon(bad)
+
+
+@pytest.mark.parametrize("least_or_most", ["1e-20", "1e12"])
+def test_the_smallest_and_the_largest_epsilon_are_taken(least_or_most: str) -> None:
+    assert exact_epsilon(least_or_most) == Fraction(least_or_most)
+
+
 @pytest.mark.parametrize(
     "bad",
     ["abc", "", "1/0", "NaN", "inf", "1,5", float("nan"), float("inf"), Decimal("NaN"),

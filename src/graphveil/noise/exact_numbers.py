@@ -13,6 +13,8 @@ from graphveil.errors import ParameterError
 Exact: TypeAlias = str | int | float | Decimal | Fraction
 HIGHEST_LEVEL = Fraction(999_999, 1_000_000)  # that an interval can have
 MOST_DIGITS = 400  # "1e999999999" is short to type and long to compute
+LEAST_EPSILON = Fraction(1, 10**20)  # noise for less is refused anyway, but floats end before
+MOST_EPSILON = Fraction(10**12)
 
 
 def exact(parameter: str, value: Exact) -> Fraction:
@@ -37,10 +39,12 @@ def _endless(text: str) -> bool:
 
 
 def exact_epsilon(value: Exact) -> Fraction:
-    """ε > 0."""
+    """ε > 0, of a size that predictions can be computed for."""
     epsilon = exact("epsilon", value)
     if epsilon <= 0:
         raise ParameterError("epsilon", "must be greater than 0")
+    if not LEAST_EPSILON <= epsilon <= MOST_EPSILON:
+        raise ParameterError("epsilon", "must lie between 1e-20 and 1e12")
     return epsilon
 
 

@@ -52,6 +52,17 @@ def refused(code: int, *arguments: object) -> Finished:
     return finished
 
 
+@pytest.mark.parametrize("which", [(), ("--all",), ("--step", "2001"), ("--through", "2002")])
+def test_a_draft_without_records_is_not_published(tmp_path: Path, which: tuple[str, ...]) -> None:
+    """Else a script that goes on after a refused `add` would publish that there is nobody."""
+    root = drafted(tmp_path / "study")
+    before = contents(root)
+    assert "no records were added yet" in refused(7, "publish", root, *which).err
+    assert contents(root) == before
+    run("add", root, *people(tmp_path, "node,time\n", "source,target\n"))  # nobody, on purpose
+    run("publish", root, *which, "--no-report")
+
+
 @pytest.mark.usefixtures("unchanged")
 @pytest.mark.parametrize(
     ("nodes", "edges", "message"),

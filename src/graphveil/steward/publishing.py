@@ -132,6 +132,7 @@ def _publish(
     found = study.committed()
     promise, made = study.promise(found.ledger), len(found.ledger.sealed)
     last = _last(promise, made, asked)
+    _require_opened(found, folder)
     finished = last is None and _is_behind(study, found, reported=asked.report)
     work = _Work(study, asked, found, 1 if last is None else max(0, last + 1 - made), progress)
     with _told_what_stands(study, folder, made):
@@ -145,6 +146,15 @@ def _publish(
         releases=releases.of_steps(part, announced.steps),
         page=page,
     )
+
+
+def _require_opened(found: Committed, folder: Path) -> None:
+    """Refuse a draft: whose records were refused would otherwise publish that there is nobody."""
+    if not found.ledger.is_open:
+        raise StudyError(
+            "no records were added yet, and a sealed step cannot be taken back. First: graphveil "
+            f"add {folder} FILES (of a network that is still empty, files that list nobody)."
+        )
 
 
 @contextmanager

@@ -27,7 +27,7 @@ Int32s = NDArray[np.int32]
 Int64s = NDArray[np.int64]
 Keys = NDArray[np.uint64]
 
-_PIECE = WORD - 1  # bytes of a text in a key; the last byte tells how many these are, or that more
+_PIECE = WORD - 1  # bytes of a text in a key; the last byte of the key tells how many these are
 _ALL = np.uint64(2**64 - 1)
 _MINUS, _ZERO, _ONE, _NINE = 45, 48, 49, 57
 _NEGATIVE, _WHOLE, _OTHER = 0, 1, 2  # kinds of ids, in their order
@@ -112,18 +112,17 @@ def sort_alike(
 def _key(texts: Bytes, place: int, end: int, turned: np.uint64) -> np.uint64:
     """The bytes of a piece, of which the first is the highest, and how many there are.
 
-    Behind the end there are zeros, and the number tells them from zeros in a text. More than a
-    piece is one more, whatever follows.
+    Behind the end there are zeros, and the number tells them from zeros in a text.
     """
-    left = max(end - place, 0)
+    count = min(max(end - place, 0), _PIECE)
     word = np.uint64(0)
     if place + WORD <= len(texts):
         word = highest_first(word_at(texts, place))
     else:
         for at in range(place, place + WORD):
             word = word << np.uint64(8) | np.uint64(texts[at] if at < end else 0)
-    kept = ~(_ALL >> np.uint64(8 * min(left, _PIECE)))
-    return (word ^ turned) & kept | np.uint64(min(left, WORD))
+    kept = ~(_ALL >> np.uint64(8 * count))
+    return (word ^ turned) & kept | np.uint64(count)
 
 
 @kernel

@@ -19,12 +19,10 @@ from graphveil.engines.spark.session import task_bytes
 from graphveil.errors import EngineError, GraphveilError
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
 Given = TypeVar("Given")
 Found = TypeVar("Found")
-_RESULTS = "task int, found binary"
 _KIND = re.compile(r"\b([A-Z]\w*(?:Exception|Error|Failure))\b")
 _LOST = re.compile(
     r"(ExecutorLostFailure|Lost executor|heartbeat|Container killed|exit(?:ed)? code)"
@@ -67,14 +65,17 @@ class SparkCluster:
         return task_bytes(self.session)
 
     def run(self, function: Callable[[Given], Found], tasks: Sequence[Given]) -> list[Found]:
-        """One task of Spark for each description."""
+        """One task of Spark for each description; there is no query whose plan would be compiled.
+
+        Descriptions are packed here, so that a task unpacks its own alone.
+        """
         if not tasks:
             return []
-        frame = self.session.range(0, len(tasks), 1, len(tasks))
+        packed = [pickle.dumps(task) for task in tasks]
+        places = self.session.sparkContext.parallelize(range(len(tasks)), len(tasks))
         with failing_as_ours():
-            rows = mapped(frame, partial(_perform, function, tasks), _RESULTS).collect()
-        found = {row.task: pickle.loads(row.found) for row in rows}
-        return [found[place] for place in range(len(tasks))]
+            found = places.map(partial(_perform, function, packed)).collect()
+        return [pickle.loads(each) for each in found]
 
 
 def mapped(frame: DataFrame, function: Any, schema: str) -> DataFrame:
@@ -85,16 +86,9 @@ def mapped(frame: DataFrame, function: Any, schema: str) -> DataFrame:
         return frame.mapInArrow(function, schema)
 
 
-def _perform(
-    function: Callable[[Given], Found], tasks: Sequence[Given], batches: Iterator[pa.RecordBatch]
-) -> Iterator[pa.RecordBatch]:
-    import pyarrow as pa
-
-    for batch in batches:
-        for task in batch.column(0).to_pylist():
-            found = pickle.dumps(_discreet(function, tasks[task]))
-            numbers, blobs = pa.array([task], pa.int32()), pa.array([found], pa.binary())
-            yield pa.RecordBatch.from_arrays([numbers, blobs], names=["task", "found"])
+def _perform(function: Callable[[Given], Found], packed: Sequence[bytes], place: int) -> bytes:
+    """What a task hands back: bytes, of which Spark knows nothing."""
+    return pickle.dumps(_discreet(function, pickle.loads(packed[place])))
 
 
 def _discreet(function: Callable[[Given], Found], task: Given) -> Found:

@@ -83,7 +83,6 @@ def _taken(
 ) -> Taken:
     from graphveil.engines.spark.intake import begin, extend
     from graphveil.engines.spark.intake.spanning import spanning
-    from graphveil.engines.spark.intake.taking import rows_in
 
     text = not (nodes.whole_ids and (edges is None or edges.whole_ids))
     empty = begin(
@@ -91,7 +90,7 @@ def _taken(
         spanning(nodes, every, options.day_first),
         directed=directed,
         oriented=oriented,
-        expected_edges=0 if edges is None else rows_in(edges),
+        expected_edges=0 if edges is None else edges.rows,
         text_ids=text,
     )
     try:

@@ -40,21 +40,22 @@ def told_apart(
     session: SparkSession, tables: Sequence[str], options: ReadingOptions
 ) -> tuple[SparkTable, SparkTable | None]:
     """The table of nodes and that of edges, by their columns."""
-    from graphveil.engines.spark.intake.tables import holds, read, table_at
+    from graphveil.engines.spark.intake.tables import holds, read, table_of
 
     asked = {"node": options.id, "source": options.source, "target": options.target}
     called = {ours: theirs for ours, theirs in asked.items() if theirs is not None}
     times = {"nodes": options.time, "edges": options.edge_time}
     found: dict[str, SparkTable] = {}
     for where in tables:
-        kind = holds(read(session, where), called)
+        frame = read(session, where)
+        kind = holds(frame, called)
         if kind in found:
             raise ParameterError(
                 "files", f"two of them hold {kind}", hint="Put the files into one folder."
             )
         named = times[kind]
         time = {} if named is None else {"time": named}
-        found[kind] = table_at(session, where, kind, {**called, **time})
+        found[kind] = table_of(frame, where, kind, {**called, **time})
     if "nodes" not in found:
         raise ParameterError("files", "none of them lists nodes", hint="Name a table of nodes.")
     return found["nodes"], found.get("edges")

@@ -131,7 +131,8 @@ def _set_aside(session: SparkSession, graph: SparkGraph, nodes: DataFrame) -> Da
         written = mapped(ids, partial(_write_ids, graph.workspace), "name string").collect()
     if not written:
         return session.createDataFrame([], ids.schema)
-    return session.read.parquet(*(graph.workspace.for_spark(row.name) for row in written))
+    files = (graph.workspace.for_spark(row.name) for row in written)
+    return session.read.schema(ids.schema).parquet(*files)
 
 
 def _write_ids(workspace: Workspace, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -381,7 +382,9 @@ def _labels(
     """Nodes of files in which ids have one form."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    files = session.read.parquet(*(graph.workspace.for_spark(part.name) for part in parts))
+    own = "string" if parts[0].text else "long"
+    reader = session.read.schema(f"node {own}, stated int")  # or a job would look into a footer
+    files = reader.parquet(*(graph.workspace.for_spark(part.name) for part in parts))
     bases = F.create_map(*(F.lit(x) for part in parts for x in (part.file, part.first)))
     first = F.element_at(bases, F.col("_metadata.file_name")).cast("long")
     label = (first + F.col("_metadata.row_index")).cast("int").alias("label")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -47,6 +48,12 @@ class SparkTable:
         """Whether all its ids are whole numbers by their types."""
         ids = ("node",) if self.kind == "nodes" else ("source", "target")
         return all(_name(self.frame.schema[column].dataType) in _WHOLE for column in ids)
+
+    @cached_property
+    def rows(self) -> int:
+        """How many rows it has; Parquet files say so in their footers."""
+        with failing_as_ours():
+            return int(self.frame.count())
 
     def place(self, place: int, column: str) -> Place:
         """Where the user finds a row."""
@@ -92,7 +99,13 @@ def table_at(
         kind: "nodes" or "edges".
         called: the user's names of our columns, where they are other ones.
     """
-    frame = read(session, where)
+    return table_of(read(session, where), where, kind, called)
+
+
+def table_of(
+    frame: DataFrame, where: str, kind: str, called: Mapping[str, str] | None = None
+) -> SparkTable:
+    """The same of rows that were found there."""
     columns = match_columns(frame.columns, _WANTED[kind], _called(where), called or {})
     numbered = is_path(where)
     files = tuple(sorted(frame.inputFiles())) if numbered else ()

@@ -12,7 +12,6 @@ from graphveil.engines.spark.intake.arrivals import Coming, arrive
 from graphveil.engines.spark.intake.links import Laying, link
 from graphveil.engines.spark.intake.resolving import Reading
 from graphveil.engines.spark.intake.tables import SparkTable
-from graphveil.engines.spark.jobs import failing_as_ours
 from graphveil.engines.spark.session import WORKSPACE, is_local, task_bytes
 from graphveil.engines.spark.sizes import colours_for
 from graphveil.engines.spark.workspace import Workspace
@@ -176,9 +175,3 @@ def with_steps(graph: SparkGraph, per_step: np.ndarray) -> SparkGraph:
         total[: len(new)] += new
         totals.append(total)
     return replace(graph, node_offsets=offsets, prompt=totals[0], late=totals[1], edges=totals[2])
-
-
-def rows_in(table: SparkTable) -> int:
-    """How many rows a table has; Parquet files say so in their footers."""
-    with failing_as_ours():
-        return int(table.frame.count())

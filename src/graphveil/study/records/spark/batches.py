@@ -8,7 +8,7 @@ from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from graphveil.engines.spark.intake.taking import Waiting, rows_in
+from graphveil.engines.spark.intake.taking import Waiting
 from graphveil.engines.spark.jobs import SparkCluster, failing_as_ours, mapped
 from graphveil.study.ledger import BatchEntry, StoredTable
 from graphveil.study.records.holding import Stored
@@ -25,9 +25,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-    from graphveil.engines.spark.intake.tables import SparkTable
-
 _WRITTEN = "part int, name string, sha256 string"
+_KINDS = {"string": "string", "large_string": "string", "int32": "int", "int64": "long"}
 
 
 class Kept(NamedTuple):
@@ -73,8 +72,13 @@ def _nodes(cluster: SparkCluster, home: Path, entry: BatchEntry) -> tuple[DataFr
 
 def _read(cluster: SparkCluster, home: Path, table: StoredTable) -> DataFrame:
     """The rows of a table; batches of the first versions call the column of steps `time`."""
-    paths = [(home / file.name).as_uri() for file in table.files]
-    found = cluster.session.read.parquet(*paths)
+    from pyarrow import parquet
+
+    paths = [home / file.name for file in table.files]
+    # Spark would start a job to look into a footer.
+    columns = [f"{each.name} {_KINDS[str(each.type)]}" for each in parquet.read_schema(paths[0])]
+    reader = cluster.session.read.schema(", ".join(columns))
+    found = reader.parquet(*(path.as_uri() for path in paths))
     return found.withColumnsRenamed({"time": "step"})
 
 
@@ -107,15 +111,13 @@ class Form(NamedTuple):
         return [*(name for name, _ in self.ids), "step"]
 
 
-def write(
-    folder: Path, stem: str, rows: DataFrame | None, table: SparkTable | None, form: Form
-) -> StoredTable:
-    """Write rows of a batch in the order in which they came; `table` is where they came from."""
+def write(folder: Path, stem: str, rows: DataFrame | None, most: int, form: Form) -> StoredTable:
+    """Write rows of a batch in the order in which they came; there are at most so many."""
     import polars as pl
 
     parts: list[Written] = []
-    if rows is not None and table is not None:
-        many = max(1, ceil(rows_in(table) / WHOLE))
+    if rows is not None:
+        many = max(1, ceil(most / WHOLE))
         placed = rows.select(*form.names, "place")
         ordered = placed.repartitionByRange(many, "place") if many > 1 else placed.repartition(1)
         ordered = ordered.sortWithinPartitions("place")

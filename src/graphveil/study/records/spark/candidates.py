@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from graphveil.engines.spark.graph import SparkGraph
+    from graphveil.graph.intake.report import IntakeReport
 
 MOST_LISTED = 100_000  # records that are listed one by one
 
@@ -53,10 +54,11 @@ class SparkCandidate:
         home = self.stored.folder.batches
         node, source, target = self.found.texts
         clear_leftovers(home)  # here is the one writer, since the database has let it in
-        given, form = self.given, Form((("node", node),))
-        nodes = batches.write(home, f"{number:04}-nodes", self._nodes(), given.nodes, form)
+        form, most = Form((("node", node),)), _rows_of_nodes(self.findings.intake)
+        nodes = batches.write(home, f"{number:04}-nodes", self._nodes(), most, form)
         form = Form((("source", source), ("target", target)))
-        edges = batches.write(home, f"{number:04}-edges", self._edges(), given.edges, form)
+        most = 0 if self.given.edges is None else self.given.edges.rows
+        edges = batches.write(home, f"{number:04}-edges", self._edges(), most, form)
         return {"nodes": nodes.to_data(), "edges": edges.to_data()}
 
     def _nodes(self) -> DataFrame:
@@ -80,7 +82,8 @@ class SparkCandidate:
             return rows
         workspace = self.sealed.workspace
         files = [workspace.for_spark(name) for name in self.found.known]
-        return rows.join(self.cluster.session.read.parquet(*files), "place", "anti")
+        known = self.cluster.session.read.schema("place long").parquet(*files)
+        return rows.join(known, "place", "anti")
 
 
 def candidate(
@@ -135,6 +138,12 @@ def candidate(
         details=_sorted(details),
     )
     return SparkCandidate(stored, sealed, cluster, given, reading, found, findings)
+
+
+def _rows_of_nodes(report: IntakeReport) -> int:
+    """How many rows were read: each node stands in one, and all others are repeated."""
+    kinds = report.nodes_added, report.known_nodes, report.repeated_nodes, report.nodes_undated
+    return sum(kinds)
 
 
 def _require_possible(wishes: Wishes) -> None:

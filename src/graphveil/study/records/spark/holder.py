@@ -14,7 +14,7 @@ from graphveil.engines.spark.graph import NodePart, SparkGraph
 from graphveil.engines.spark.intake.arrivals import Coming
 from graphveil.engines.spark.intake.resolving import Reading
 from graphveil.engines.spark.intake.tables import TableRecords
-from graphveil.engines.spark.intake.taking import rows_in, taken_in, with_steps
+from graphveil.engines.spark.intake.taking import taken_in, with_steps
 from graphveil.engines.spark.jobs import SparkCluster
 from graphveil.engines.spark.session import is_local
 from graphveil.engines.spark.sizes import colours_for
@@ -77,7 +77,7 @@ class SparkHolder:
                 "the Spark engine takes in tables that Spark reads",
                 hint="Name Parquet files or folders, or leave the engine out.",
             )
-        sealed = self.sealed(stored, 0 if given.edges is None else rows_in(given.edges))
+        sealed = self.sealed(stored, 0 if given.edges is None else given.edges.rows)
         waiting = batches.load(self.cluster, stored, sealed.graph.steps)
         return candidate(
             self.engine, stored, sealed.graph, waiting.records, given, wishes,

@@ -7,19 +7,22 @@ heavy-tailed), or goes to any older node.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from zlib import crc32
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from pyarrow import parquet
 
 from graphveil.kernels.compiled import kernel
 
 DATA = Path(__file__).parent / "data"
 HUB_LINKS = 200_000
+PIECE = 1_000_000  # rows that are written at a time
 TEXT_ID = 20  # characters
 SEEDLINGS = 10_000  # the first nodes cite anyone, or they would become hubs of all later ones
 
@@ -41,6 +44,10 @@ class Recipe:
     def shrunk(self, factor: int) -> Recipe:
         """The same kind of graph with a fraction of its nodes and edges."""
         return replace(self, nodes=self.nodes // factor, edges=self.edges // factor)
+
+    def multiplied(self, times: int) -> Recipe:
+        """The same kind of graph with several times its nodes and edges."""
+        return replace(self, nodes=self.nodes * times, edges=self.edges * times)
 
 
 RECIPES = {
@@ -260,6 +267,36 @@ def files(graph: Graph, suffix: str, *, texts: bool = False) -> Pair:
         frames = [_with_text_ids(each) if texts else each for each in _frames(graph)]
         _write(frames, (pair.nodes, pair.edges))
     return pair
+
+
+def write_in_pieces(graph: Graph, pair: Pair) -> None:
+    """The graph's pair of Parquet files, without a copy of the whole in memory."""
+    _write_pieces(
+        pair.nodes,
+        (
+            {"node": graph.ids[rows], "time": graph.node_step[rows] + 1}
+            for rows in _pieces(graph.nodes)
+        ),
+    )
+    _write_pieces(
+        pair.edges,
+        (
+            {"source": graph.ids[graph.newer[rows]], "target": graph.ids[graph.older[rows]]}
+            for rows in _pieces(graph.edges)
+        ),
+    )
+
+
+def _pieces(many: int) -> Iterator[slice]:
+    return (slice(first, first + PIECE) for first in range(0, many, PIECE))
+
+
+def _write_pieces(path: Path, pieces: Iterator[dict[str, Labels]]) -> None:
+    tables = (pl.DataFrame(piece).cast(pl.Int64).to_arrow() for piece in pieces)
+    first = next(tables)
+    with parquet.ParquetWriter(path, first.schema) as out:
+        for table in chain([first], tables):
+            out.write_table(table)
 
 
 def _write(frames: Sequence[pl.DataFrame], paths: Sequence[Path]) -> None:

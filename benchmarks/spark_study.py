@@ -14,48 +14,42 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from benchmarks.processes import Peaks, family
+
 if TYPE_CHECKING:
     from benchmarks.graphs import Graph
 
 PROGRAM = "from graphveil.cli import main; main()"
-UNFINISHED = 11  # what verify ends with where no report was written
-TICKS = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass(frozen=True)
 class Took:
-    """What a command took: seconds, processor seconds of all its processes, and gigabytes.
+    """What a command took: seconds, processor seconds of all its processes, and memory.
 
     Attributes:
         command: in words.
         wall: by the clock.
         cpu: of the command, of Java and of all workers.
-        driver: the peak of memory of the command itself.
-        java: of Java, which is driver and executor in one on one machine.
-        worker: of the largest Python worker.
+        peaks: of the command itself, of Java (driver and executor in one here), of a worker.
     """
 
     command: str
     wall: float
     cpu: float
-    driver: float
-    java: float
-    worker: float
+    peaks: Peaks
 
 
 def one_more_step(graph: Graph, cores: int) -> list[Took]:
-    """All steps but the last two at once; then each of these by one `add` and one `publish`."""
+    """All steps but the last at once, and then the last, each by one `add` and one `publish`."""
     with tempfile.TemporaryDirectory() as place:
         home = Path(place)
         create(home / "study", graph)
-        found = []
-        for first, last in ((0, graph.steps - 2), (graph.steps - 2, graph.steps - 1),
-                            (graph.steps - 1, graph.steps)):  # fmt: skip
+        found, steps = [], graph.steps
+        for first, last in ((0, steps - 1), (steps - 1, steps)):
             tables = written(graph, home, first, last)
             said = f"steps {first + 1} to {last}" if last - first > 1 else f"step {last}"
             found.append(run(f"add, {said}", home, ["add", "study", *tables], cores))
             found.append(run(f"publish, {said}", home, published(last), cores))
-        found.append(run("verify", home, ["verify", "study"], cores))
         return found
 
 
@@ -108,49 +102,21 @@ def run(said: str, home: Path, command: list[str], cores: int) -> Took:
         cwd=home, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
     cpu: dict[int, float] = {}
-    peaks = {"driver": 0.0, "java": 0.0, "worker": 0.0}
+    seen = [Peaks()]
 
     def look() -> None:
-        while not ended.wait(0.2):
-            for pid in descendants(started.pid):
-                note(pid, started.pid, cpu, peaks)
+        while not ended.wait(0.5):
+            found = family(started.pid)
+            cpu.update((each.pid, each.seconds) for each in found)
+            seen[0] = seen[0].seen(found, started.pid)
 
     watching = Thread(target=look)
     watching.start()
     output = started.communicate()[0].decode()
     ended.set()
     watching.join()
-    if started.returncode not in (0, UNFINISHED):
+    if started.returncode:
         raise SystemExit(output)
-    took = Took(said, perf_counter() - began, sum(cpu.values()), **peaks)
+    took = Took(said, perf_counter() - began, sum(cpu.values()), seen[0])
     print(took, flush=True)
     return took
-
-
-def descendants(root: int) -> set[int]:
-    """A process, and everything that it has started."""
-    parents = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                stat = (entry / "stat").read_text()
-            except OSError:
-                continue
-            parents[int(entry.name)] = int(stat.rpartition(")")[2].split()[1])
-    known = {root}
-    while more := {child for child, parent in parents.items() if parent in known} - known:
-        known |= more
-    return known
-
-
-def note(pid: int, root: int, cpu: dict[int, float], peaks: dict[str, float]) -> None:
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
-        status = Path(f"/proc/{pid}/status").read_text()
-    except OSError:
-        return
-    name = stat.partition("(")[2].partition(")")[0]
-    cpu[pid] = sum(map(int, stat.rpartition(")")[2].split()[11:13])) / TICKS
-    memory = status.partition("VmHWM:")[2].split()
-    kind = "driver" if pid == root else "java" if name == "java" else "worker"
-    peaks[kind] = max(peaks[kind], int(memory[0]) * 1024 / 1e9 if memory else 0)

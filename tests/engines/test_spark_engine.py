@@ -19,6 +19,7 @@ from graphveil.engines import LocalEngine
 from graphveil.engines.spark import SparkCluster, SparkEngine, SparkGraph
 from graphveil.engines.spark.handing_over import handed_over
 from graphveil.engines.spark.intake import begin, extend
+from graphveil.engines.spark.intake import links as links_of_tables
 from graphveil.engines.spark.intake.tables import table_at
 from graphveil.errors import EngineError, InputError
 from graphveil.graph.intake.records import Records, Table
@@ -124,6 +125,28 @@ def test_batches_become_the_graph_that_the_one_intake_makes(
             engine.count(engine.counted_part(graph, bound), members),
         )
     graph.workspace.remove()
+
+
+def test_ids_are_looked_up_in_parts_that_a_task_can_hold(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However few links are new: Spark would put all ids together, whose files are small."""
+    joined: list[str] = []
+
+    def seen(*given: Any) -> Any:
+        found = classed(*given)
+        joined.append(found._jdf.queryExecution().executedPlan().toString())
+        return found
+
+    classed = links_of_tables._classed
+    monkeypatch.setattr(links_of_tables, "_classed", seen)
+    monkeypatch.setattr(links_of_tables, "MOST_IN_A_MAP", 3)
+    tables(tmp_path, "all", people(*((n, 2000) for n in range(100))), links((1, 2), (3, 99)))
+    graph, _ = taken(begin(local_session(), CALENDAR), tmp_path, "all")
+    assert graph.edges.tolist() == [2]
+    assert "hashpartitioning(node#" in joined[0]
+    assert ", 34), REPARTITION_BY_NUM" in joined[0]  # 100 ids, three at a time
+    assert "Broadcast" not in joined[0]
 
 
 def people(*rows: tuple[object, object]) -> pl.DataFrame:

@@ -33,6 +33,7 @@ _ALWAYS = {
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.parquet.compression.codec": "zstd",
+    "spark.sql.autoBroadcastJoinThreshold": "-1",  # it goes by sizes of files, and ids pack well
     "spark.driver.memory": "1g",
     "spark.ui.showConsoleProgress": "false",
 }

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 Int64s = NDArray[np.int64]
 _FOUND = "found binary"
 _UNKNOWN = -1
+MOST_IN_A_MAP = 1 << 17  # labels that a task of Java looks ids up in, which it cannot spill
 _NO_SOURCE, _NO_TARGET, _PAST, _REVERSE = 1001, 1002, 1003, 1004  # behind all faults of rows
 _WORDS = {
     _NO_SOURCE: ("source", words.UNKNOWN_END, words.UNKNOWN_END_HINT),
@@ -157,6 +158,8 @@ def _classed(
     known = labels(session, graph).select("node", "label")
     if dropped is not None:
         known = known.unionByName(dropped.withColumn("label", F.lit(DROPPED)))
+    # A number that is said stays: Spark would join parts whose files are small, and ids pack well.
+    known = known.repartition(_parts(session, graph.nodes), "node")
     for end in ("source", "target"):
         at = known.withColumnsRenamed({"node": end, "label": f"{end}_label"}).hint("shuffle_hash")
         rows = rows.join(at, end, "left").drop(end)
@@ -167,6 +170,11 @@ def _classed(
     whole = (F.col("source") >= 0) & (F.col("target") >= 0)
     home = F.when(whole, F.pmod(newer, F.lit(p)) * p + F.pmod(older, F.lit(p))).otherwise(0)
     return named.repartitionById(p * p, home.cast("int"))
+
+
+def _parts(session: SparkSession, nodes: int) -> int:
+    """Into how many parts ids are cut, so that each can be held, whatever the size of the graph."""
+    return max(int(session.conf.get("spark.sql.shuffle.partitions")), -(-nodes // MOST_IN_A_MAP))
 
 
 def _lay_out(laying: Laying, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

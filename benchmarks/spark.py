@@ -117,7 +117,7 @@ def here_on_spark(cores: int) -> Iterator[Place]:
         settings = {
             "spark.driver.memory": "1g",
             "spark.graphveil.workspace": folder,
-            "spark.driver.extraJavaOptions": "-XX:+UseG1GC",  # SQL needs what Java optimises
+            "spark.sql.autoBroadcastJoinThreshold": "10MB",  # plain SQL has Spark's own default
         }
         session = opened(f"local[{cores}]", settings)
         yield Place(session, folder)

@@ -10,7 +10,12 @@ import pytest
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-SETTINGS = {"spark.sql.shuffle.partitions": "2", "spark.driver.memory": "512m"}
+SETTINGS = {
+    "spark.sql.shuffle.partitions": "2",
+    "spark.driver.memory": "512m",
+    # Tables are so small here that nothing pays off of what Java optimises on the way.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+}
 
 
 def local_session() -> SparkSession:

@@ -41,8 +41,6 @@ _HERE = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.shuffle.partitions": "8",
-    # A session of one command is over before what Java optimises on the way has paid off.
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
 }
 _ELSEWHERE = {"spark.io.encryption.enabled": "true"}  # of shuffle files on the workers' disks
 

@@ -174,7 +174,8 @@ def _classed(
 
 def _parts(session: SparkSession, nodes: int) -> int:
     """Into how many parts ids are cut, so that each can be held, whatever the size of the graph."""
-    return max(int(session.conf.get("spark.sql.shuffle.partitions")), -(-nodes // MOST_IN_A_MAP))
+    usual = int(session.conf.get("spark.sql.shuffle.partitions") or 1)
+    return max(usual, -(-nodes // MOST_IN_A_MAP))
 
 
 def _lay_out(laying: Laying, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

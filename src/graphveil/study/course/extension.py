@@ -145,16 +145,16 @@ def _longer(
     """Every series that ends too early, with the plan it has then."""
     for each in ledger.series:
         before = plan_of(each.series, kept[each.series])
-        missing = last + 1 - each.first_step - (before.request.horizon or last + 1)
-        if before.request.horizon is None or missing <= 0:
+        horizon, steps = before.request.horizon, last + 1 - each.first_step
+        if horizon is None or horizon >= steps:
             continue
         made, price = len(each.releases), prices.get(each.series)
         try:
-            after = going_on.extended(before, made, missing, price)
+            after = going_on.extended(before, made, steps - horizon, price)
+            for law, _ in after.following(made):
+                measurement(law)  # refuses now what could not be drawn later
         except ParameterError as error:
             raise StudyError(f"series '{each.series}' cannot go on: {error}") from error
-        for law, _ in after.following(made):
-            measurement(law)  # refuses now what could not be drawn later
         yield Longer(each.series, made, before, after)
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from graphveil.calendar.calendar import Calendar
 from graphveil.errors import BudgetError, ParameterError, StudyError
+from graphveil.planning.losses import losses_beyond
 from graphveil.study.committed import Committed
 from graphveil.study.course.extension import Extension, Further, enter, extension
 from graphveil.study.course.opening import series_plan
@@ -27,6 +28,7 @@ from studies import promise
 EDGES = {"name": "edges", "statistic": "edges", "epsilon": "1/4", "mechanism": "sensdiff"}
 GROUPS = {"name": "groups", "statistic": "components", "epsilon": "1/4", "mechanism": "moves"}
 OPEN_CALENDAR = {"every": 1, "unit": "year", "first": "2001"}
+HUBS = {"degree": 3, "hubs": 1, "if_broken": "continue", "justification": "an example"}
 
 
 @dataclass(frozen=True)
@@ -180,3 +182,22 @@ def test_the_public_is_told_after_which_step_the_study_was_extended(
     assert (fact.end, fact.last) == ("2004", "2006")
     assert fact.calendar["last"] == "2006"
     assert [each.horizon for each in fact.series] == [6, 6]
+
+
+@pytest.mark.parametrize(("mechanism", "made"), [("moves", 4), ("optimised-moves", 0)])
+def test_who_breaks_the_promise_is_told_the_price_if_it_changes(mechanism: str, made: int) -> None:
+    """For a price it does; and at no price, where a series is planned anew for more steps."""
+    study = begun(EDGES | {"mechanism": mechanism}, made=made, bound=HUBS)
+    (longer,) = study.extended(Further("2007")).series
+    assert bool(longer.price) == bool(made)
+    (told,) = entered(study, Further("2007")).series
+    counted, bound = study.promise.series[0].counted(), study.promise.degree_bound
+    prices = losses_beyond(longer.after, counted, bound)
+    assert {each.further: each.epsilon for each in told.beyond} == prices
+    assert prices != losses_beyond(longer.before, counted, bound)
+
+
+@pytest.mark.parametrize("made", [0, 4])
+def test_who_breaks_the_promise_is_told_nothing_where_nothing_changes(made: int) -> None:
+    (told,) = entered(begun(EDGES, made=made, bound=HUBS), Further("2007")).series
+    assert told.beyond == ()

@@ -9,7 +9,7 @@ from typing import Any
 from graphveil.planning.plan import Plan
 from graphveil.study.course.opening import loss_facts, noise_facts
 from graphveil.study.promise.promise import Promise
-from graphveil.study.public.facts import DIGITS
+from graphveil.study.public.facts import DIGITS, LossFact
 
 
 @dataclass(frozen=True)
@@ -35,12 +35,20 @@ class Replanned:
 
     def told(self, promise: Promise) -> dict[str, Any]:
         """What the public is told of the releases to come."""
-        (series,) = (each for each in promise.series if each.name == self.series)
         return {
             "series": self.series,
             "price": self.price,
             "noise": noise_facts(self.after.following(self.releases)),
             "predicted_std": tuple(round(std, DIGITS) for std in self.after.outlook(self.releases)),
-            "beyond": loss_facts(promise, series, self.after) if self.price else (),
+            "beyond": self._beyond(promise),
             "plan": self.after.to_dict(),
         }
+
+    def _beyond(self, promise: Promise) -> tuple[LossFact, ...]:
+        """What it costs from then on to break the promise; nothing where that has not changed.
+
+        It can change at no price: what is planned anew before its first release has other noise.
+        """
+        (series,) = (each for each in promise.series if each.name == self.series)
+        before, after = (loss_facts(promise, series, each) for each in (self.before, self.after))
+        return after if after != before else ()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import operator
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -18,8 +20,7 @@ from graphveil.cli import program
 from graphveil.engines import LocalEngine
 from graphveil.engines.spark import SparkCluster, SparkEngine, SparkGraph
 from graphveil.engines.spark.handing_over import handed_over
-from graphveil.engines.spark.intake import begin, extend
-from graphveil.engines.spark.intake import links as links_of_tables
+from graphveil.engines.spark.intake import begin, extend, label_index, ranking
 from graphveil.engines.spark.intake.tables import table_at
 from graphveil.errors import EngineError, InputError
 from graphveil.graph.intake.records import Records, Table
@@ -91,11 +92,16 @@ def ids_of(graph: SparkGraph) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize(("directed", "text"), [(False, True), (True, False)])
+@pytest.mark.parametrize(
+    ("directed", "text", "many"), [(False, True, False), (True, False, True), (False, True, True)]
+)
 def test_batches_become_the_graph_that_the_one_intake_makes(
-    tmp_path: Path, directed: bool, text: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, directed: bool, text: bool, many: bool
 ) -> None:
     session = local_session()
+    if many:  # parts of ids, and files of nodes, as large graphs have them
+        monkeypatch.setattr(label_index, "MOST_IDS", 30)
+        monkeypatch.setattr(ranking, "IN_A_FILE", 20)
     sequence = GraphSequence.begin(CALENDAR, directed=directed)
     graph = begin(session, CALENDAR, directed=directed, text_ids=text)
     graph = replace(graph, colours=2)
@@ -125,28 +131,6 @@ def test_batches_become_the_graph_that_the_one_intake_makes(
             engine.count(engine.counted_part(graph, bound), members),
         )
     graph.workspace.remove()
-
-
-def test_ids_are_looked_up_in_parts_that_a_task_can_hold(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """However few links are new: Spark would put all ids together, whose files are small."""
-    joined: list[str] = []
-
-    def seen(*given: Any) -> Any:
-        found = classed(*given)
-        joined.append(found._jdf.queryExecution().executedPlan().toString())
-        return found
-
-    classed = links_of_tables._classed
-    monkeypatch.setattr(links_of_tables, "_classed", seen)
-    monkeypatch.setattr(links_of_tables, "MOST_IN_A_MAP", 3)
-    tables(tmp_path, "all", people(*((n, 2000) for n in range(100))), links((1, 2), (3, 99)))
-    graph, _ = taken(begin(local_session(), CALENDAR), tmp_path, "all")
-    assert graph.edges.tolist() == [2]
-    assert "hashpartitioning(node#" in joined[0]
-    assert ", 34), REPARTITION_BY_NUM" in joined[0]  # 100 ids, three at a time
-    assert "Broadcast" not in joined[0]
 
 
 def people(*rows: tuple[object, object]) -> pl.DataFrame:
@@ -212,6 +196,13 @@ def test_what_is_closed_is_refused_alike(tmp_path: Path) -> None:
 
 def _fails(task: int) -> int:
     raise ValueError("ann is linked to bob")
+
+
+def test_a_worker_looks_for_garbage_among_what_is_new() -> None:
+    cluster = SparkCluster(local_session())
+    cluster.run(abs, [1] * 8)
+    found = cluster.run(operator.call, [gc.get_freeze_count] * 8)
+    assert min(found) > 10_000
 
 
 def test_a_task_that_fails_for_good_is_our_error_and_names_nobody() -> None:

@@ -191,6 +191,28 @@ def test_the_steward_learns_the_same_about_records(tmp_path: Path) -> None:
         assert refused[0].partition("rows have none")[0][:80] == refused[1][:80]
 
 
+def test_rows_without_numbers_of_a_table_of_the_catalogue_all_count(tmp_path: Path) -> None:
+    """One of its links is sealed already; no other one may be taken for that."""
+    found = []
+    for name, choice in (("here", LOCAL), ("there", SPARK)):
+        root = tmp_path / name / "study"
+        Study.create(root, promise(series=SERIES))
+        add(root, files_of(root.parent, FIRST, 0))
+        publish(root, LOCAL, 1)
+        tables = files_of(root.parent, SECOND, 2)
+        if choice is SPARK:
+            views = [f"view_of_{kind}" for kind in ("people", "links")]
+            for path, view in zip(tables, views, strict=True):
+                local_session().read.parquet(path).createOrReplaceTempView(view)
+            tables = views
+        add(root, tables, engine=choice)
+        publish(root, LOCAL, 3)
+        segments = sorted((root / "private" / "segments").glob("*-edges-*"))
+        found.append([pl.read_parquet(path).rows() for path in segments])
+    assert found[0] == found[1]
+    assert len(found[0][-1]) > 2
+
+
 @pytest.mark.parametrize(
     "said",
     [

@@ -9,16 +9,18 @@ from __future__ import annotations
 import pickle
 import re
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from graphveil.engines.spark.packets import Packet
 from graphveil.engines.spark.session import task_bytes
 from graphveil.errors import EngineError, GraphveilError
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
 Given = TypeVar("Given")
@@ -77,13 +79,58 @@ class SparkCluster:
             found = places.map(partial(_perform, function, packed)).collect()
         return [pickle.loads(each) for each in found]
 
+    def exchange(
+        self,
+        send: Callable[[Given], Iterable[Packet]],
+        tasks: Sequence[Given],
+        receive: Callable[[int, Iterator[Packet]], Found],
+        parts: int,
+    ) -> list[Found]:
+        """What is made of each part of what all tasks send, in order of parts.
+
+        Args:
+            send: the packets of a task; at the top of a module, as everything that tasks do.
+            tasks: their descriptions.
+            receive: makes something of the packets of a part, which come in any order.
+            parts: how many there are.
+        """
+        packed = [pickle.dumps(task) for task in tasks]
+        places = self.session.sparkContext.parallelize(range(len(tasks)), max(1, len(tasks)))
+        with failing_as_ours():
+            going = places.flatMap(partial(_send, send, packed)).partitionBy(parts, int)
+            found = going.mapPartitionsWithIndex(partial(_receive, receive)).collect()
+        return [pickle.loads(each) for each in found]
+
 
 def mapped(frame: DataFrame, function: Any, schema: str) -> DataFrame:
     """Arrow batches through a function; PySpark's word about pandas concerns none of it."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*pandas", category=FutureWarning)
         warnings.filterwarnings("ignore", message=".*pandas", category=UserWarning)
-        return frame.mapInArrow(function, schema)
+        return frame.mapInArrow(partial(_settled, function), schema)
+
+
+def _settled(function: Any, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    yield from function(batches)
+    settle()
+
+
+def settle() -> None:
+    """Tell Python that the libraries of a worker are there to stay.
+
+    Spark looks for garbage after every task, among everything that Python has: a quarter of a
+    second each time for what our libraries hold, which is more than many a task takes.
+    """
+    import gc
+    import sys
+
+    if len(sys.modules) > _SETTLED[0]:  # more were imported since
+        _SETTLED[0] = len(sys.modules)
+        gc.collect()
+        gc.freeze()
+
+
+_SETTLED = [0]  # how many modules this worker had; a worker has one task at a time
 
 
 def _perform(function: Callable[[Given], Found], packed: Sequence[bytes], place: int) -> bytes:
@@ -91,12 +138,28 @@ def _perform(function: Callable[[Given], Found], packed: Sequence[bytes], place:
     return pickle.dumps(_discreet(function, pickle.loads(packed[place])))
 
 
+def _send(
+    send: Callable[[Given], Iterable[Packet]], packed: Sequence[bytes], place: int
+) -> list[tuple[int, bytes]]:
+    going = _discreet(lambda task: list(send(task)), pickle.loads(packed[place]))
+    return [(packet.part, bytes(packet.content)) for packet in going]
+
+
+def _receive(
+    receive: Callable[[int, Iterator[Packet]], Found], part: int, came: Iterator[tuple[int, bytes]]
+) -> list[bytes]:
+    packets = (Packet(part, content) for _, content in came)
+    return [pickle.dumps(_discreet(lambda task: receive(part, task), packets))]
+
+
 def _discreet(function: Callable[[Given], Found], task: Given) -> Found:
     """Messages of libraries may quote records, and workers' logs are read by many."""
     try:
-        return function(task)
+        found = function(task)
     except Exception as error:
         raise RuntimeError(f"{type(error).__name__} in {_where(error)}") from None
+    settle()
+    return found
 
 
 def _where(error: BaseException) -> str:

@@ -10,6 +10,7 @@ import os
 import shutil
 import tempfile
 import uuid
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -59,6 +60,15 @@ class Workspace:
         found: tuple[Any, str] = fs.FileSystem.from_uri(self.address.replace("s3a://", "s3://"))
         return found
 
+    def _found(self, name: str) -> tuple[str, Any]:
+        """Where a file is: here, or elsewhere, if its name is a whole path."""
+        from pyarrow import fs
+
+        if name.startswith("/"):
+            return name, fs.LocalFileSystem()
+        system, folder = self._place
+        return f"{folder}/{name}", system
+
     def for_spark(self, name: str) -> str:
         """The address of a file as Spark's own readers want it."""
         if name.startswith("/"):
@@ -84,23 +94,23 @@ class Workspace:
 
     def read(self, name: str, columns: list[str] | None = None) -> pa.Table:
         """A table that was written; of a file elsewhere, the name is its whole path."""
-        from pyarrow import fs, parquet
+        from pyarrow import parquet
 
-        system, folder = self._place
-        if name.startswith("/"):
-            return parquet.read_table(
-                name, columns=columns, filesystem=fs.LocalFileSystem(), use_threads=False
-            )
-        return parquet.read_table(
-            f"{folder}/{name}", columns=columns, filesystem=system, use_threads=False
-        )
+        path, system = self._found(name)
+        return parquet.read_table(path, columns=columns, filesystem=system, use_threads=False)
+
+    def batches(self, name: str, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+        """The same, at most so many rows at a time."""
+        from pyarrow import parquet
+
+        path, system = self._found(name)
+        with parquet.ParquetFile(path, filesystem=system) as file:
+            yield from file.iter_batches(rows, columns=columns, use_threads=False)
 
     def content(self, name: str) -> bytes:
         """The bytes of a file that was written; of a file elsewhere, the name is its whole path."""
-        if name.startswith("/"):
-            return Path(name).read_bytes()
-        system, folder = self._place
-        with system.open_input_stream(f"{folder}/{name}") as file:
+        path, system = self._found(name)
+        with system.open_input_stream(path) as file:
             found: bytes = file.read()
             return found
 

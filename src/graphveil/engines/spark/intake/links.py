@@ -1,10 +1,9 @@
-"""Links in relational terms: both ends get labels, and a task lays out each class of edges."""
+"""Links on the workers: both ends get labels, and a task lays out each class of edges."""
 
 from __future__ import annotations
 
-import json
 import pickle
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,25 +12,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.engines.spark.graph import Part, SparkGraph
-from graphveil.engines.spark.intake.arrivals import DROPPED, labels
-from graphveil.engines.spark.intake.resolving import Reading, resolved
+from graphveil.engines.spark.intake.label_index import LabelIndex
+from graphveil.engines.spark.intake.people import DROPPED
+from graphveil.engines.spark.intake.resolving import Note, Reading, asked, refuse_faults, together
 from graphveil.engines.spark.intake.tables import SparkTable
-from graphveil.engines.spark.jobs import failing_as_ours, mapped
+from graphveil.engines.spark.jobs import SparkCluster, failing_as_ours, mapped
+from graphveil.engines.spark.packets import (
+    FRAME,
+    Parts,
+    Sorter,
+    delivered,
+    opened_rows,
+    part_of,
+    received,
+    sent,
+)
 from graphveil.errors import PastStepError
 from graphveil.graph.intake import links as words
+from graphveil.graph.intake.identity import UNKNOWN
 from graphveil.graph.intake.report import IntakeReport
 from graphveil.graph.intake.rules import Late
 from graphveil.graph.sequence import BACKWARD, BOTH, FORWARD, UNSTATED
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
 Int64s = NDArray[np.int64]
 _FOUND = "found binary"
-_UNKNOWN = -1
-MOST_IN_A_MAP = 1 << 17  # labels that a task of Java looks ids up in, which it cannot spill
-_NO_SOURCE, _NO_TARGET, _PAST, _REVERSE = 1001, 1002, 1003, 1004  # behind all faults of rows
+_NO_SOURCE, _NO_TARGET, _PAST, _REVERSE = range(4)  # rules, in the order of the one intake
 _WORDS = {
     _NO_SOURCE: ("source", words.UNKNOWN_END, words.UNKNOWN_END_HINT),
     _NO_TARGET: ("target", words.UNKNOWN_END, words.UNKNOWN_END_HINT),
@@ -46,19 +55,17 @@ class Found(NamedTuple):
         parts: the files that it wrote.
         per_step: (3, steps) prompt pairs, late edges, and all edges.
         counts: what became of rows, by name.
-        trouble: the first row that breaks each rule, by rank, and what is said of it.
+        trouble: the first row that breaks each rule, by rank.
         last_step: the last one that a row of the batch names, or an end of it arrives at.
         known: the file of the places of rows that the graph has already, or that were left out.
-        texts: which columns of ids are text, a bit for each.
     """
 
     parts: tuple[Part, ...]
     per_step: Int64s
     counts: dict[str, int]
-    trouble: dict[int, tuple[int, str]]
+    trouble: dict[int, int]
     last_step: int
     known: str | None
-    texts: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +78,7 @@ class Linked:
         report: what became of the rows.
         last_step: the last one that a row of the batch names, or an end of it arrives at.
         known: files of the places of rows that were there already, or were left out.
-        texts: which columns of ids are text, a bit for each.
+        note: what there is to say about the rows.
     """
 
     parts: tuple[Part, ...] = field(repr=False)
@@ -79,7 +86,7 @@ class Linked:
     report: IntakeReport = field(repr=False)
     last_step: int = field(repr=False)
     known: tuple[str, ...] = field(repr=False)
-    texts: int
+    note: Note = field(repr=False)
 
 
 class Laying(NamedTuple):
@@ -101,105 +108,143 @@ class Laying(NamedTuple):
 
 
 def link(
-    session: SparkSession,
+    cluster: SparkCluster,
+    index: LabelIndex,
     laying: Laying,
     table: SparkTable | None,
     reading: Reading,
-    dropped: DataFrame | None = None,
     waiting: DataFrame | None = None,
 ) -> Linked:
     """The new edges of a table, and those that wait, laid out by class.
 
     Args:
-        session: whose workers do it.
+        cluster: whose workers do it.
+        index: the labels of everybody in the graph, and of who was left out.
         laying: the graph, and rules.
         table: the batch.
         reading: how its rows become people and steps.
-        dropped: nodes that were left out.
-        waiting: edges that came before: `source`, `target` and `step`. One whose ends are not
-            both there waits on.
+        waiting: edges that came before: `source`, `target`, `step`, and -1 as `place`. One whose
+            ends are not both there waits on.
     """
-    rows = _rows(session, table, reading, waiting)
-    frame = _classed(session, laying.graph, rows, dropped)
+    frame = _classed(cluster, index, laying.graph.colours, reading, table, waiting)
     with failing_as_ours():
         written = mapped(frame, partial(_lay_out, laying), _FOUND).collect()
-    found: list[Found] = [pickle.loads(row.found) for row in written]
+    came: list[tuple[Note, Found]] = [pickle.loads(row.found) for row in written]
+    note, found = together(note for note, _ in came), [each for _, each in came]
     if table is not None:
+        refuse_faults(table, note)
         _refuse(found, table, laying)
-    return _together(found)
-
-
-def _rows(
-    session: SparkSession,
-    table: SparkTable | None,
-    reading: Reading,
-    waiting: DataFrame | None,
-) -> DataFrame:
-    """The rows of a batch, and those that wait."""
-    from pyspark.sql import functions as F  # noqa: N812
-
-    rows = resolved(session, table, reading)
-    rows = rows.withColumn("waits", F.lit(False))
-    if waiting is None:
-        return rows
-    before = waiting.select("source", "target", "step").withColumns(
-        {"waits": F.lit(True), "place": F.lit(-1).cast("long")}
-    )
-    return rows.unionByName(before, allowMissingColumns=True)
+    return _together(found, note)
 
 
 def _classed(
-    session: SparkSession, graph: SparkGraph, rows: DataFrame, dropped: DataFrame | None
+    cluster: SparkCluster,
+    index: LabelIndex,
+    colours: int,
+    reading: Reading,
+    table: SparkTable | None,
+    waiting: DataFrame | None,
 ) -> DataFrame:
-    """Rows with both labels, each in the task of its class."""
-    from pyspark.sql import functions as F  # noqa: N812
+    """Packets of rows with both labels, each in the task of its class.
 
-    p = graph.colours
-    known = labels(session, graph).select("node", "label")
-    if dropped is not None:
-        known = known.unionByName(dropped.withColumn("label", F.lit(DROPPED)))
-    # A number that is said stays: Spark would join parts whose files are small, and ids pack well.
-    known = known.repartition(_parts(session, graph.nodes), "node")
-    for end in ("source", "target"):
-        at = known.withColumnsRenamed({"node": end, "label": f"{end}_label"}).hint("shuffle_hash")
-        rows = rows.join(at, end, "left").drop(end)
-    a, b = (F.coalesce(f"{end}_label", F.lit(_UNKNOWN)).alias(end) for end in ("source", "target"))
-    spoken = "fault", "said", "trimmed", "respelled", "texts"
-    named = rows.select(a, b, "step", "place", "waits", *spoken)
-    newer, older = F.greatest("source", "target"), F.least("source", "target")
-    whole = (F.col("source") >= 0) & (F.col("target") >= 0)
-    home = F.when(whole, F.pmod(newer, F.lit(p)) * p + F.pmod(older, F.lit(p))).otherwise(0)
-    return named.repartitionById(p * p, home.cast("int"))
+    A row goes to the part of its source, learns that label, then to the part of its target, and
+    then to its class.
+    """
+    address = partial(_part, "source", index.parts)
+    frame = asked(cluster.session, table, reading, address, waiting)
+    to_target = _Looking(index, "source", reading.schema, partial(_part, "target", index.parts))
+    frame = mapped(delivered(frame, index.parts), partial(_look_up, to_target), FRAME)
+    to_class = _Looking(index, "target", to_target.labelled, partial(_class, colours))
+    frame = mapped(delivered(frame, index.parts), partial(_look_up, to_class), FRAME)
+    return delivered(frame, colours * colours)
 
 
-def _parts(session: SparkSession, nodes: int) -> int:
-    """Into how many parts ids are cut, so that each can be held, whatever the size of the graph."""
-    usual = int(session.conf.get("spark.sql.shuffle.partitions") or 1)
-    return max(usual, -(-nodes // MOST_IN_A_MAP))
+class _Looking(NamedTuple):
+    """How labels are found for one end of rows.
+
+    Attributes:
+        labels: where.
+        end: "source" or "target".
+        schema: of the rows that come.
+        address: where they go next.
+    """
+
+    labels: LabelIndex
+    end: str
+    schema: pa.Schema
+    address: Callable[[pa.Table], Parts]
+
+    @property
+    def labelled(self) -> pa.Schema:
+        """Of the rows that go."""
+        import pyarrow as pa
+
+        place = self.schema.get_field_index(self.end)
+        return self.schema.set(place, pa.field(self.end, pa.int32()))
+
+
+def _look_up(looking: _Looking, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Rows of one part with the labels of one end."""
+    import polars as pl
+    import pyarrow as pa
+
+    sorter, finder = Sorter(looking.labelled, looking.address), None
+    at = looking.schema.get_field_index(looking.end)
+    for packet in received(batches):
+        if packet.note:
+            yield from sent([packet])
+            continue
+        finder = finder or looking.labels.finder(packet.part)
+        rows = opened_rows(packet.content, looking.schema)
+        found = finder.labels(pl.Series(rows[looking.end]))
+        yield from sent(
+            sorter.add(rows.set_column(at, looking.labelled.field(at), pa.array(found)))
+        )
+    yield from sent(sorter.send())
+
+
+def _part(end: str, parts: int, rows: pa.Table) -> Parts:
+    import polars as pl
+
+    return part_of(pl.Series(rows[end]), parts)
+
+
+def _class(colours: int, rows: pa.Table) -> Parts:
+    """The class of each row, by the colours of its newer and of its older end."""
+    source, target = (rows[end].to_numpy() for end in ("source", "target"))
+    newer, older = np.maximum(source, target), np.minimum(source, target)
+    found = np.where(older >= 0, newer % colours * colours + older % colours, 0)
+    return found.astype(np.int64)
 
 
 def _lay_out(laying: Laying, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     import pyarrow as pa
 
-    given = list(batches)
-    if not given:
-        return
-    table = pa.Table.from_batches(given)
-    blob = pickle.dumps(laid_out(laying, table))
-    yield pa.RecordBatch.from_arrays([pa.array([blob], pa.binary())], names=["found"])
+    kinds = ("source", pa.int32()), ("target", pa.int32()), ("step", pa.int32())
+    schema = pa.schema([*kinds, ("place", pa.int64())])
+    notes, rows = [], []
+    for packet in received(batches):
+        if packet.note:
+            notes.append(pickle.loads(packet.content))
+        else:
+            rows.append(opened_rows(packet.content, schema))
+    if notes or rows:
+        found = laid_out(laying, pa.Table.from_batches(rows, schema))
+        blob = pickle.dumps((together(notes), found))
+        yield pa.RecordBatch.from_arrays([pa.array([blob], pa.binary())], names=["found"])
 
 
 def laid_out(laying: Laying, table: pa.Table) -> Found:
     """One task's rows: what is wrong with them, or the files of their edges."""
     source, target = (table[end].to_numpy() for end in ("source", "target"))
-    place, waits = table["place"].to_numpy(), table["waits"].to_numpy()
-    counts = {name: _sum(table, name) for name in ("trimmed", "respelled")}
-    trouble = _marked(table, place)
-    fine = table["fault"].is_null().to_numpy()
-    gone = fine & ((source == DROPPED) | (target == DROPPED))
+    place = table["place"].to_numpy()
+    waits = place < 0
+    counts: dict[str, int] = {}
+    trouble: dict[int, int] = {}
+    gone = (source == DROPPED) | (target == DROPPED)
     for end, rank in ((source, _NO_SOURCE), (target, _NO_TARGET)):
-        _note(trouble, rank, place[fine & ~gone & ~waits & (end == _UNKNOWN)])
-    kept = fine & ~gone & (source >= 0) & (target >= 0)
+        _note(trouble, rank, place[~gone & ~waits & (end == UNKNOWN)])
+    kept = ~gone & (source >= 0) & (target >= 0)
     counts["undated"] = int((gone & ~waits).sum())
     stated = table["step"].fill_null(UNSTATED).to_numpy()
     rows = _Rows(*(each[kept] for each in (source, target, stated, place, waits)))
@@ -212,8 +257,7 @@ def laid_out(laying: Laying, table: pa.Table) -> Found:
     rows = rows.take(~loops)
     parts, per_step = _edges(laying, rows, counts, trouble)
     known = _known_places(laying, rows, place[gone & ~waits]) if laying.note_known else None
-    texts = int(np.bitwise_or.reduce(table["texts"].fill_null(0).to_numpy(), initial=0))
-    return Found(parts, per_step, counts, trouble, last, known, texts)
+    return Found(parts, per_step, counts, trouble, last, known)
 
 
 def _known_places(laying: Laying, rows: _Rows, gone: Int64s) -> str | None:
@@ -246,32 +290,13 @@ class _Rows(NamedTuple):
         return _Rows(*(column[chosen] for column in self))
 
 
-def _sum(table: pa.Table, name: str) -> int:
-    import pyarrow.compute as pc
-
-    return int(pc.sum(table[name]).as_py() or 0)
-
-
-def _marked(table: pa.Table, place: Int64s) -> dict[int, tuple[int, str]]:
-    """The first of the rows that were marked for each rule."""
-    trouble: dict[int, tuple[int, str]] = {}
-    if table["fault"].null_count == len(table):
-        return trouble
-    for rank, at, said in zip(
-        table["fault"].to_pylist(), place, table["said"].to_pylist(), strict=True
-    ):
-        if rank is not None and (rank not in trouble or at < trouble[rank][0]):
-            trouble[rank] = int(at), said
-    return trouble
-
-
-def _note(trouble: dict[int, tuple[int, str]], rank: int, places: Int64s) -> None:
+def _note(trouble: dict[int, int], rank: int, places: Int64s) -> None:
     if len(places):
-        trouble[rank] = int(places.min()), ""
+        trouble[rank] = int(places.min())
 
 
 def _edges(
-    laying: Laying, rows: _Rows, counts: dict[str, int], trouble: dict[int, tuple[int, str]]
+    laying: Laying, rows: _Rows, counts: dict[str, int], trouble: dict[int, int]
 ) -> tuple[tuple[Part, ...], Int64s]:
     """The files of edges that the graph does not have, each edge at its earliest step."""
     graph, open_step = laying.graph, laying.open_step
@@ -279,18 +304,27 @@ def _edges(
     own = np.maximum(rows.stated, arrival)
     keys = _keys(graph, rows)
     newer = keys >> 31
-    order = np.lexsort((rows.place, own, keys))
-    first = order[np.append(True, keys[order][1:] != keys[order][:-1])[: len(order)]]
+    first = _first_of_each(keys, own, rows.place)
     fresh = first[~_is_known(laying, keys[first])]
     if graph.oriented:
         _note(trouble, _REVERSE, _reverses(laying, keys, rows.place, fresh))
     past = own[fresh] < open_step
     if laying.late == "refuse":
         _note(trouble, _PAST, rows.place[fresh][past])
-    counts |= _reported(rows, keys, own < open_step, fresh, past)
+    counts |= _reported(rows, keys, own < open_step, first, fresh, past)
     prompt = (newer[fresh] >= laying.old_nodes) & (own[fresh] == arrival[fresh])
     steps = np.maximum(own[fresh], np.int32(open_step))
     return _written(laying, keys[fresh], steps, prompt)
+
+
+def _first_of_each(keys: Int64s, own: NDArray[np.int32], place: Int64s) -> Int64s:
+    """The earliest row of each key, by step and then by place, in order of keys."""
+    order = np.argsort(keys)
+    begins = np.append(True, keys[order][1:] != keys[order][:-1])[: len(order)]
+    if not begins.all():  # seldom, and what follows takes five times as long
+        order = np.lexsort((place, own, keys))
+    found: Int64s = order[begins]
+    return found
 
 
 def _keys(graph: SparkGraph, rows: _Rows) -> Int64s:
@@ -302,9 +336,17 @@ def _keys(graph: SparkGraph, rows: _Rows) -> Int64s:
 
 
 def _reported(
-    rows: _Rows, keys: Int64s, closed: NDArray[np.bool_], fresh: Int64s, past: NDArray[np.bool_]
+    rows: _Rows,
+    keys: Int64s,
+    closed: NDArray[np.bool_],
+    first: Int64s,
+    fresh: Int64s,
+    past: NDArray[np.bool_],
 ) -> dict[str, int]:
     """What the rows of the batch are; those that wait were reported when they came."""
+    if not rows.waits.any():
+        found = {"rows": len(keys), "distinct": len(first), "added": len(fresh)}
+        return found | {"late": int(past.sum())}
     new, waited = keys[fresh], keys[rows.waits]
     joined = keys[rows.waits & closed]
     return {
@@ -385,25 +427,21 @@ def _written(
 
 def _refuse(found: Sequence[Found], table: SparkTable, laying: Laying) -> None:
     """Refuse the first row of the first rule that is broken."""
-    broken = [(rank, *told) for each in found for rank, told in each.trouble.items()]
+    broken = [told for each in found for told in each.trouble.items()]
     if not broken:
         return
-    rank, place, said = min(broken)
+    rank, place = min(broken)
     if rank == _PAST:
         raise PastStepError(
             words.CLOSED.format(laying.graph.calendar.label(laying.open_step)),
             place=table.place(place, "source"),
             hint=words.CLOSED_HINT,
         )
-    if rank in _WORDS:
-        raise table.refusal(place, *_WORDS[rank])
-    told = json.loads(said)
-    raise table.refusal(place, told["column"], told["what"], told["hint"])
+    raise table.refusal(place, *_WORDS[rank])
 
 
-def _together(found: Sequence[Found]) -> Linked:
-    names = ["rows", "added", "distinct", "self_links", "raised", "late"]
-    names += ["trimmed", "respelled", "undated"]
+def _together(found: Sequence[Found], note: Note) -> Linked:
+    names = ["rows", "added", "distinct", "self_links", "raised", "late", "undated"]
     totals = {name: sum(each.counts.get(name, 0) for each in found) for name in names}
     known = totals["distinct"] - totals["added"]
     steps = max((each.per_step.shape[1] for each in found), default=0)
@@ -417,8 +455,8 @@ def _together(found: Sequence[Found]) -> Linked:
         self_links=totals["self_links"],
         raised_edges=totals["raised"],
         late_edges=totals["late"],
-        trimmed_ids=totals["trimmed"],
-        respelled_ids=totals["respelled"],
+        trimmed_ids=note.trimmed,
+        respelled_ids=note.respelled,
         edges_undated=totals["undated"],
     )
     return Linked(
@@ -427,5 +465,5 @@ def _together(found: Sequence[Found]) -> Linked:
         report,
         max((each.last_step for each in found), default=-1),
         tuple(each.known for each in found if each.known is not None),
-        int(np.bitwise_or.reduce([0, *(each.texts for each in found)])),
+        note,
     )

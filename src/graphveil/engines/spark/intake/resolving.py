@@ -1,21 +1,23 @@
 """Resolving on the workers: batches of rows become people and steps, by `graph.resolving`.
 
 What becomes of a row depends on that row alone, so that it makes no difference in which batch it
-stands. A row that breaks a rule comes out marked; the driver refuses the first of them.
+stands. Rows that break a rule are left out and noted; the driver refuses the first of them.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+import pickle
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from graphveil.engines.spark.intake.tables import SparkTable
 from graphveil.engines.spark.jobs import mapped
+from graphveil.engines.spark.packets import FRAME, Packet, Parts, Sorter, sent
+from graphveil.errors import RecordError
 from graphveil.graph.intake.rules import RecordRules
 
 if TYPE_CHECKING:
@@ -25,8 +27,7 @@ if TYPE_CHECKING:
 
     from graphveil.calendar.calendar import Calendar
 
-_IDS = {"nodes": ("node",), "edges": ("source", "target")}
-_COUNTS = ("trimmed", "respelled", "folded", "texts")
+IDS = {"nodes": ("node",), "edges": ("source", "target")}
 _STAGES = 100  # attempts at one stage
 
 
@@ -51,55 +52,162 @@ class Reading:
     day_first: bool | None = None
 
     @property
-    def schema(self) -> str:
-        """Of what comes out."""
-        ids = ", ".join(f"{name} {'string' if self.text else 'long'}" for name in _IDS[self.kind])
-        counts = "trimmed int, respelled int, folded int, texts int"
-        return f"{ids}, step int, place long, {counts}, fault int, said string"
+    def schema(self) -> pa.Schema:
+        """Of what comes out: ids, the step or null, and where the row stands."""
+        import pyarrow as pa
+
+        kind = pa.string() if self.text else pa.int64()
+        ids = [(name, kind) for name in IDS[self.kind]]
+        return pa.schema([*ids, ("step", pa.int32()), ("place", pa.int64())])
+
+    @property
+    def columns(self) -> str:
+        """The same in Spark's words."""
+        ids = ", ".join(f"{name} {'string' if self.text else 'long'}" for name in IDS[self.kind])
+        return f"{ids}, step int, place long"
+
+
+class Told(NamedTuple):
+    """What is said of a row that breaks a rule."""
+
+    column: str
+    what: str
+    hint: str
+
+
+class Note(NamedTuple):
+    """What there is to say about rows, besides what they hold.
+
+    Attributes:
+        faults: the place of the first row that breaks each rule, by the rank of the rule.
+        trimmed: how many ids had blanks around them.
+        respelled: how many had characters that show nothing, or letters in parts.
+        folded: how many times were in another zone.
+        texts: which columns of ids are text, as the one intake would keep them: a bit for each.
+        spans: the first place of each batch, and how many rows it has.
+    """
+
+    faults: dict[int, tuple[int, Told]]
+    trimmed: int
+    respelled: int
+    folded: int
+    texts: int
+    spans: list[tuple[int, int]]
+
+
+NOTHING = Note({}, 0, 0, 0, 0, [])
+
+
+def together(notes: Iterable[Note]) -> Note:
+    """Several notes as one."""
+    found = [NOTHING, *notes]
+    faults: dict[int, tuple[int, Told]] = {}
+    for note in found:
+        for rank, told in note.faults.items():
+            faults[rank] = min(told, faults.get(rank, told))
+    return Note(
+        faults,
+        sum(note.trimmed for note in found),
+        sum(note.respelled for note in found),
+        sum(note.folded for note in found),
+        int(np.bitwise_or.reduce([note.texts for note in found])),
+        [span for note in found for span in note.spans],
+    )
 
 
 def resolved(session: SparkSession, table: SparkTable | None, reading: Reading) -> DataFrame:
-    """Every row with people for ids and a step for its time; bad ones are marked."""
+    """Every row that breaks no rule, with people for ids and a step for its time."""
     if table is None:
-        return session.createDataFrame([], reading.schema)
-    return mapped(table.frame, partial(_resolve, reading), reading.schema)
+        return session.createDataFrame([], reading.columns)
+    return mapped(table.frame, partial(_resolve, reading), reading.columns)
 
 
 def _resolve(reading: Reading, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for frame in _frames(batches):
+        yield from read_rows(frame, reading)[0].to_batches()
+
+
+def asked(
+    session: SparkSession,
+    table: SparkTable | None,
+    reading: Reading,
+    address: Callable[[pa.Table], Parts],
+    waiting: DataFrame | None,
+) -> DataFrame:
+    """The same rows in packets, with notes, and those that wait.
+
+    Args:
+        session: whose workers do it.
+        table: the batch.
+        reading: how its rows become people and steps.
+        address: the part of each row.
+        waiting: rows that were resolved before, in the columns of `reading`.
+    """
+    found = []
+    if table is not None:
+        found.append(mapped(table.frame, partial(_ask, reading, address), FRAME))
+    if waiting is not None:
+        names = waiting.select(*reading.schema.names)
+        found.append(mapped(names, partial(_sort, reading.schema, address), FRAME))
+    if not found:
+        return session.createDataFrame([], FRAME)
+    return found[0] if len(found) == 1 else found[0].unionByName(found[1])
+
+
+def _ask(
+    reading: Reading, address: Callable[[pa.Table], Parts], batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    sorter, notes = Sorter(reading.schema, address), []
+    for frame in _frames(batches):
+        rows, note = read_rows(frame, reading)
+        notes.append(note)
+        for batch in rows.to_batches():
+            yield from sent(sorter.add(batch))
+    yield from sent(sorter.send())
+    yield from sent([Packet(0, pickle.dumps(together(notes)), note=True)])
+
+
+def _sort(
+    schema: pa.Schema, address: Callable[[pa.Table], Parts], batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    sorter = Sorter(schema, address)
+    for batch in batches:
+        yield from sent(sorter.add(batch.cast(schema)))
+    yield from sent(sorter.send())
+
+
+def _frames(batches: Iterator[pa.RecordBatch]) -> Iterator[pl.DataFrame]:
     import os
 
     os.environ.setdefault("POLARS_MAX_THREADS", "1")  # Spark has one process for each core
     import polars as pl
 
     for batch in batches:
-        if not batch.num_rows:
-            continue
-        frame = pl.from_arrow(batch)
-        assert isinstance(frame, pl.DataFrame)
-        yield from _rows(frame, reading)
+        if batch.num_rows:
+            frame = pl.from_arrow(batch)
+            assert isinstance(frame, pl.DataFrame)
+            yield frame
 
 
-def _rows(frame: pl.DataFrame, reading: Reading) -> Iterator[pa.RecordBatch]:
-    """The resolved rows of one batch, and then those that break a rule."""
-    from graphveil.errors import RecordError
-
-    faults: list[tuple[np.ndarray, int, str]] = []
+def read_rows(frame: pl.DataFrame, reading: Reading) -> tuple[pa.Table, Note]:
+    """The rows of one batch that break no rule, and what there is to say about it."""
+    faults: dict[int, tuple[int, Told]] = {}
+    spans = [(int(frame["place"][0]), len(frame))]
     attempt = 0
     while True:
         stage = [0]
         try:
-            good = _good(frame, reading, stage)
-            break
+            rows, note = _good(frame, reading, stage)
+            return rows, note._replace(faults=faults, spans=spans)
         except RecordError as refused:
             bad = np.zeros(len(frame), np.bool_)
             bad[refused.rows] = True
-            told = json.dumps(_told(refused, frame, reading))
-            places = frame["place"].to_numpy()[bad]
-            faults.append((places, stage[0] * _STAGES + min(attempt, _STAGES - 1), told))
-            frame, attempt = frame.filter(~_mask(bad)), attempt + 1
-    yield from good
-    for places, rank, told in faults:
-        yield _marked(places, rank, told, reading)
+            place = int(frame["place"].to_numpy()[bad].min())
+            rank = stage[0] * _STAGES + min(attempt, _STAGES - 1)
+            column = refused.place and refused.place.column
+            told = Told(column or "", refused.what, refused.hint)
+            faults[rank] = min((place, told), faults.get(rank, (place, told)))
+            frame, attempt = frame.filter(_mask(~bad)), attempt + 1
 
 
 def _mask(rows: np.ndarray) -> Any:
@@ -108,12 +216,7 @@ def _mask(rows: np.ndarray) -> Any:
     return pl.Series(rows)
 
 
-def _told(refused: Any, frame: pl.DataFrame, reading: Reading) -> dict[str, str]:
-    column = refused.place.column or ""
-    return {"what": refused.what, "hint": refused.hint, "column": column}
-
-
-def _good(frame: pl.DataFrame, reading: Reading, stage: list[int]) -> list[pa.RecordBatch]:
+def _good(frame: pl.DataFrame, reading: Reading, stage: list[int]) -> tuple[pa.Table, Note]:
     """All rows resolved, or a RecordError; `stage` says how far it came."""
     import polars as pl
 
@@ -122,7 +225,7 @@ def _good(frame: pl.DataFrame, reading: Reading, stage: list[int]) -> list[pa.Re
     from graphveil.graph.intake.records import Table
     from graphveil.graph.intake.resolving import dated, persons
 
-    ids = _IDS[reading.kind]
+    ids = IDS[reading.kind]
     table = Table(frame, "", 0)
     if "time" in frame.columns and frame["time"].dtype == pl.String:
         table, _ = tidied(table, ReadingOptions(day_first=reading.day_first))
@@ -135,74 +238,31 @@ def _good(frame: pl.DataFrame, reading: Reading, stage: list[int]) -> list[pa.Re
         trimmed, respelled = trimmed + found.trimmed, respelled + found.respelled
     stage[0] += 1
     steps, folded = dated(table, reading.calendar, reading.beyond)
-    if not len(frame):
-        return []
     kind = pl.String if reading.text else pl.Int64
-    once = pl.Series([1] + [0] * (len(frame) - 1), dtype=pl.Int32)  # counts stand in one row
-    whole = pl.DataFrame(
+    rows = pl.DataFrame(
         [each.cast(kind).alias(name) for each, name in zip(columns, ids, strict=True)]
-    ).with_columns(
-        steps.cast(pl.Int32).alias("step"),
-        frame["place"],
-        (once * trimmed).alias("trimmed"),
-        (once * respelled).alias("respelled"),
-        (once * folded).alias("folded"),
-        (once * _texts(columns)).alias("texts"),
-        pl.lit(None, pl.Int32).alias("fault"),
-        pl.lit(None, pl.String).alias("said"),
-    )
-    return _batches(whole, reading)
+    ).with_columns(steps.cast(pl.Int32).alias("step"), frame["place"].cast(pl.Int64))
+    return as_arrow(rows, reading.schema), Note({}, trimmed, respelled, folded, _texts(columns), [])
 
 
 def _texts(columns: list[pl.Series]) -> int:
     """Which columns of ids are text, as the one intake would keep them: a bit for each."""
     import polars as pl
 
-    return sum(1 << place for place, ids in enumerate(columns) if ids.dtype == pl.String)
-
-
-def _batches(frame: pl.DataFrame, reading: Reading) -> list[pa.RecordBatch]:
-    import pyarrow as pa
-
-    table = frame.to_arrow(compat_level=_oldest())
-    text, number = pa.string(), pa.int32()
-    kinds = {"step": number, "place": pa.int64(), "trimmed": number, "respelled": number}
-    kinds |= {"folded": number, "texts": number, "fault": number, "said": text}
-    kinds |= {name: text if reading.text else pa.int64() for name in _IDS[reading.kind]}
-    schema = pa.schema([(name, kinds[name]) for name in table.column_names])
-    found: list[pa.RecordBatch] = table.cast(schema).combine_chunks().to_batches()
-    return found
-
-
-def _oldest() -> Any:
-    import polars as pl
-
-    return pl.CompatLevel.oldest()
-
-
-def _marked(places: np.ndarray, rank: int, told: str, reading: Reading) -> pa.RecordBatch:
-    import polars as pl
-
-    ids = [
-        pl.lit(None, pl.String if reading.text else pl.Int64).alias(n) for n in _IDS[reading.kind]
-    ]
-    nothing = [pl.lit(0, pl.Int32).alias(name) for name in _COUNTS]
-    frame = pl.DataFrame({"place": places}).select(
-        *ids,
-        pl.lit(None, pl.Int32).alias("step"),
-        pl.col("place").cast(pl.Int64),
-        *nothing,
-        pl.lit(rank, pl.Int32).alias("fault"),
-        pl.lit(told).alias("said"),
+    return sum(
+        1 << place for place, ids in enumerate(columns) if ids.dtype == pl.String and len(ids)
     )
-    return _batches(frame, reading)[0]
 
 
-def refuse_marked(table: SparkTable, marked: DataFrame) -> None:
-    """Refuse the first row of the first rule that a table's rows break; there is one."""
-    from graphveil.engines.spark.jobs import failing_as_ours
+def as_arrow(frame: pl.DataFrame, schema: pa.Schema) -> pa.Table:
+    """Rows in the form in which tasks hand them on."""
+    import polars as pl
 
-    with failing_as_ours():
-        first = marked.filter("fault is not null").orderBy("fault", "place").limit(1).collect()[0]
-    told = json.loads(first.said)
-    raise table.refusal(first.place, told["column"], told["what"], told["hint"])
+    return frame.to_arrow(compat_level=pl.CompatLevel.oldest()).cast(schema).combine_chunks()
+
+
+def refuse_faults(table: SparkTable, note: Note) -> None:
+    """Refuse the first row of the first rule that a table's rows break, if they do."""
+    if note.faults:
+        place, told = note.faults[min(note.faults)]
+        raise table.refusal(place, *told)

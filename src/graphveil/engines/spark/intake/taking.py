@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from graphveil.engines.spark.graph import SparkGraph
-from graphveil.engines.spark.intake.arrivals import Coming, arrive
-from graphveil.engines.spark.intake.links import Laying, link
+from graphveil.engines.spark.intake.arrivals import Arrived, arrive
+from graphveil.engines.spark.intake.label_index import LabelIndex, parts_for
+from graphveil.engines.spark.intake.links import Laying, Linked, link
+from graphveil.engines.spark.intake.people import Coming
 from graphveil.engines.spark.intake.resolving import Reading
 from graphveil.engines.spark.intake.tables import SparkTable
+from graphveil.engines.spark.jobs import SparkCluster
 from graphveil.engines.spark.session import WORKSPACE, is_local, task_bytes
 from graphveil.engines.spark.sizes import colours_for
 from graphveil.engines.spark.workspace import Workspace
@@ -96,36 +99,60 @@ def extend(
         day_first: whether 7/8/2021 is the 7th of August, if anybody said so.
     """
     reading = Reading("nodes", graph.calendar, RecordRules(), graph.text_ids, day_first=day_first)
-    return taken_in(session, graph, (nodes, edges), Coming(reading, late, undated)).taken
+    coming = Coming(reading, late, undated)
+    found = taken_in(SparkCluster(session), graph, (nodes, edges), coming)
+    return Taken(found.graph, found.report)
 
 
 class Waiting(NamedTuple):
-    """Resolved records that came before: nodes with the number of their batch, and edges."""
+    """Resolved records that came before: with steps, and places below zero.
+
+    Attributes:
+        nodes: whose place is the lower the later the batch in which they came.
+        edges: whose place is -1.
+        people: how many nodes there are, or more.
+        links: how many edges, or more.
+    """
 
     nodes: DataFrame
     edges: DataFrame
+    people: int
+    links: int
 
 
 class TakenIn(NamedTuple):
     """A graph with its newest batch, and what happened to its records (private).
 
     Attributes:
-        taken: the graph, and the report.
-        last_step: at which the last of what the batch names arrives.
-        dropped: nodes that were left out.
-        known: files of the places of edges that were there already, or were left out.
-        texts: which columns are text, as the one intake would keep them: node, source, target.
+        graph: with the batch.
+        arrived: what became of nodes.
+        linked: what became of edges; None if there are none.
     """
 
-    taken: Taken
-    last_step: int
-    dropped: DataFrame | None
-    known: tuple[str, ...]
-    texts: tuple[bool, bool, bool]
+    graph: SparkGraph
+    arrived: Arrived
+    linked: Linked | None
+
+    @property
+    def report(self) -> IntakeReport:
+        """What became of all records."""
+        report = self.arrived.report
+        return report if self.linked is None else report + self.linked.report
+
+    @property
+    def last_step(self) -> int:
+        """At which the last of what the batch names arrives."""
+        return max(self.arrived.last_step, -1 if self.linked is None else self.linked.last_step)
+
+    @property
+    def texts(self) -> tuple[bool, bool, bool]:
+        """Which columns are text, as the one intake would keep them: node, source, target."""
+        ends = 0 if self.linked is None else self.linked.note.texts
+        return self.arrived.texts, bool(ends & 1), bool(ends & 2)
 
 
 def taken_in(
-    session: SparkSession,
+    cluster: SparkCluster,
     graph: SparkGraph,
     tables: tuple[SparkTable, SparkTable | None] | None,
     coming: Coming,
@@ -136,32 +163,45 @@ def taken_in(
     """The graph with what waits and a batch appended, by the rules of `graph.appending`.
 
     Args:
-        session: whose workers do it.
+        cluster: whose workers do it.
         graph: what has arrived so far.
         tables: the batch, nodes and edges; None if there is none.
         coming: its rules.
         waiting: what came before and is not in the graph yet.
-        note_known: whether to note which rows of the batch add nothing.
+        note_known: whether to note which rows of the batch are sealed, or add nothing.
     """
     nodes, edges = tables or (None, None)
-    before = waiting or Waiting(None, None)  # type: ignore[arg-type]
-    arrived = arrive(session, graph, nodes, coming, before.nodes)
+    before = _index(cluster, graph, nodes, edges, waiting)
+    arrived = arrive(
+        cluster, before, graph, nodes, coming, waiting and waiting.nodes, note_rows=note_known
+    )
     steps = len(arrived.per_step)
     added = np.pad(arrived.per_step, (0, max(0, graph.steps - steps)))[graph.steps :]
     offsets = np.concatenate([graph.node_offsets, graph.nodes + np.cumsum(added)])
     grown = replace(graph, node_offsets=offsets, people=(*graph.people, *arrived.people))
-    if edges is None and before.edges is None:
-        taken = Taken(with_steps(grown, np.zeros((3, 0), np.int64)), arrived.report)
-        texts = (arrived.texts, False, False)
-        return TakenIn(taken, arrived.last_step, arrived.dropped, (), texts)
-    laying = Laying(grown, graph.nodes, graph.steps, coming.late, note_known)
+    if edges is None and waiting is None:
+        return TakenIn(with_steps(grown, np.zeros((3, 0), np.int64)), arrived, None)
+    index = before.extended(cluster, arrived.people).joined(arrived.dropped)
+    laying = Laying(replace(grown, people=()), graph.nodes, graph.steps, coming.late, note_known)
     reading = replace(coming.reading, kind="edges")
-    linked = link(session, laying, edges, reading, arrived.dropped, before.edges)
+    linked = link(cluster, index, laying, edges, reading, waiting and waiting.edges)
     grown = with_steps(replace(grown, parts=(*graph.parts, *linked.parts)), linked.per_step)
-    last = max(arrived.last_step, linked.last_step)
-    taken = Taken(grown, arrived.report + linked.report)
-    texts = (arrived.texts, bool(linked.texts & 1), bool(linked.texts & 2))
-    return TakenIn(taken, last, arrived.dropped, linked.known, texts)
+    return TakenIn(grown, arrived, linked)
+
+
+def _index(
+    cluster: SparkCluster,
+    graph: SparkGraph,
+    nodes: SparkTable | None,
+    edges: SparkTable | None,
+    waiting: Waiting | None,
+) -> LabelIndex:
+    """The labels of who is there, in as many parts as are needed for who may come."""
+    people = graph.nodes + (nodes.rows if nodes else 0) + (waiting.people if waiting else 0)
+    links = (edges.rows if edges else 0) + (waiting.links if waiting else 0)
+    parts = parts_for(people, links)
+    empty = LabelIndex.of_nobody(graph.workspace, parts, text=graph.text_ids)
+    return empty.extended(cluster, graph.people)
 
 
 def with_steps(graph: SparkGraph, per_step: np.ndarray) -> SparkGraph:

@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial, reduce
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
+from graphveil.engines.spark.intake.resolving import Reading, asked
+from graphveil.engines.spark.intake.tables import SparkTable
 from graphveil.engines.spark.intake.taking import Waiting
 from graphveil.engines.spark.jobs import SparkCluster, failing_as_ours, mapped
+from graphveil.engines.spark.packets import (
+    FRAME,
+    Packet,
+    Parts,
+    Sorter,
+    delivered,
+    opened_rows,
+    packets,
+    received,
+    sent,
+)
+from graphveil.engines.spark.workspace import Workspace
 from graphveil.study.ledger import BatchEntry, StoredTable
 from graphveil.study.records.holding import Stored
 from graphveil.study.records.private_tables import write_table
@@ -22,6 +38,7 @@ from graphveil.study.records.spark.files import (
 )
 
 if TYPE_CHECKING:
+    import polars as pl
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
@@ -47,23 +64,35 @@ def load(cluster: SparkCluster, stored: Stored, steps: int) -> Kept:
     nodes = [_nodes(cluster, home, each) for each in entries]
     edges = [_read(cluster, home, each.edges) for each in entries]
     text = any(each.schema["node"].dataType.typeName() == "string" for each, _ in nodes)
-    return Kept(Waiting(_all(_as_text(*each) for each in nodes), _all(map(_ends, edges))), text)
+    waiting = Waiting(
+        _all(_as_text(*each) for each in nodes),
+        _all(map(_ends, edges)),
+        _rows(home, [each.nodes for each in entries]),
+        _rows(home, [each.edges for each in entries]),
+    )
+    return Kept(waiting, text)
 
 
 def rows_waiting(stored: Stored) -> int:
-    """How many rows of edges are not sealed; files say so in their footers."""
+    """How many rows of edges are not sealed."""
+    made = len(stored.ledger.sealed)
+    entries = [each for each in stored.ledger.batches if each.last_step >= made]
+    return _rows(stored.folder.batches, [each.edges for each in entries])
+
+
+def _rows(home: Path, tables: Sequence[StoredTable]) -> int:
+    """How many rows tables have; files say so in their footers."""
     from pyarrow import parquet
 
-    home, made = stored.folder.batches, len(stored.ledger.sealed)
-    entries = [each for each in stored.ledger.batches if each.last_step >= made]
-    files = [file for each in entries for file in each.edges.files]
+    files = [file for each in tables for file in each.files]
     return sum(parquet.read_metadata(home / file.name).num_rows for file in files)
 
 
 def until(waiting: Waiting, step: int) -> Waiting:
     """Those that can arrive at `step` or before."""
     due = f"step is null or step <= {step}"
-    return Waiting(waiting.nodes.filter(due), waiting.edges.filter(due))
+    nodes, edges = waiting.nodes.filter(due), waiting.edges.filter(due)
+    return waiting._replace(nodes=nodes, edges=edges)
 
 
 def _nodes(cluster: SparkCluster, home: Path, entry: BatchEntry) -> tuple[DataFrame, int]:
@@ -86,14 +115,15 @@ def _as_text(rows: DataFrame, number: int) -> DataFrame:
     from pyspark.sql import functions as F  # noqa: N812
 
     node = F.col("node").cast("string").alias("node")
-    return rows.select(node, F.col("step").cast("int"), F.lit(number).alias("batch"))
+    place = F.lit(-1 - number).cast("long").alias("place")
+    return rows.select(node, F.col("step").cast("int"), place)
 
 
 def _ends(rows: DataFrame) -> DataFrame:
     from pyspark.sql import functions as F  # noqa: N812
 
     ends = [F.col(end).cast("string").alias(end) for end in ("source", "target")]
-    return rows.select(*ends, F.col("step").cast("int"))
+    return rows.select(*ends, F.col("step").cast("int"), F.lit(-1).cast("long").alias("place"))
 
 
 def _all(frames: Iterator[DataFrame]) -> DataFrame:
@@ -110,44 +140,177 @@ class Form(NamedTuple):
         """Of its columns."""
         return [*(name for name, _ in self.ids), "step"]
 
+    @property
+    def columns(self) -> dict[str, type[pl.DataType]]:
+        """Their types in a file."""
+        import polars as pl
 
-def write(folder: Path, stem: str, rows: DataFrame | None, most: int, form: Form) -> StoredTable:
-    """Write rows of a batch in the order in which they came; there are at most so many."""
-    import polars as pl
-
-    parts: list[Written] = []
-    if rows is not None:
-        many = max(1, ceil(most / WHOLE))
-        placed = rows.select(*form.names, "place")
-        ordered = placed.repartitionByRange(many, "place") if many > 1 else placed.repartition(1)
-        ordered = ordered.sortWithinPartitions("place")
-        with failing_as_ours():
-            found = mapped(ordered, partial(_write, str(folder), form), _WRITTEN).collect()
-        parts = [Written(row.name, row.sha256) for row in sorted(found, key=lambda row: row.part)]
-    if parts:
-        return put_in_place(folder, stem, parts)
-    kinds = {name: pl.String if text else pl.Int64 for name, text in form.ids}
-    return write_table(folder, stem, pl.DataFrame(schema={**kinds, "step": pl.Int32}))
+        ids = {name: pl.String if text else pl.Int64 for name, text in self.ids}
+        return {**ids, "step": pl.Int32}
 
 
-def _write(folder: str, form: Form, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+class Order(NamedTuple):
+    """In which file of a table each row of a batch stands.
+
+    Attributes:
+        cuts: the first place of each file but the first.
+        files: how many there are.
+        numbered: whether rows have places of their own; else any file will do.
+    """
+
+    cuts: tuple[int, ...]
+    files: int
+    numbered: bool
+
+    @classmethod
+    def of(cls, spans: Sequence[tuple[int, int]], *, numbered: bool) -> Order:
+        """As many files as are needed for some rows.
+
+        Args:
+            spans: the first place of each of many runs of rows, and how many rows it has.
+            numbered: whether rows have places of their own.
+        """
+        total = sum(rows for _, rows in spans)
+        files = max(1, ceil(total / WHOLE))
+        if not numbered:
+            return cls((), files, numbered)
+        cuts: list[int] = []
+        before = 0
+        for first, rows in sorted(spans):
+            while len(cuts) + 1 < files and before + rows > (len(cuts) + 1) * WHOLE:
+                cuts.append(first + (len(cuts) + 1) * WHOLE - before)
+            before += rows
+        return cls(tuple(cuts), files, numbered)
+
+    def file(self, rows: pa.Table) -> Parts:
+        """The number of the file of each row."""
+        if not self.numbered:
+            return np.arange(rows.num_rows) % self.files
+        places = rows["place"].to_numpy()
+        found: Parts = np.searchsorted(self.cuts, places, side="right").astype(np.int64)
+        return found
+
+
+class Target(NamedTuple):
+    """Where a table of a batch goes.
+
+    Attributes:
+        folder: of batches.
+        stem: of the table's name.
+        form: its columns.
+        order: in which its rows are written: that in which they came.
+        schema: of the rows as they come.
+    """
+
+    folder: Path
+    stem: str
+    form: Form
+    order: Order
+    schema: pa.Schema
+
+    def in_place(self, written: Iterable[Written | None]) -> StoredTable:
+        """Give the files that tasks have written, in order, their names."""
+        import polars as pl
+
+        found = [each for each in written if each is not None]
+        if found:
+            return put_in_place(self.folder, self.stem, found)
+        return write_table(self.folder, self.stem, pl.DataFrame(schema=self.form.columns))
+
+
+def write_nodes(
+    cluster: SparkCluster, workspace: Workspace, target: Target, files: Sequence[str]
+) -> StoredTable:
+    """Write rows of nodes that lie in files of a workspace, in no order."""
+    tasks = [_Sending(workspace, name, target) for name in files]
+    return target.in_place(
+        cluster.exchange(_send_rows, tasks, partial(_write_rows, target), target.order.files)
+    )
+
+
+class _Sending(NamedTuple):
+    """A file of rows on its way."""
+
+    workspace: Workspace
+    name: str
+    target: Target
+
+
+def _send_rows(task: _Sending) -> Iterator[Packet]:
+    schema = task.target.schema
+    rows = task.workspace.read(task.name, schema.names).cast(schema)
+    yield from packets(rows, task.target.order.file(rows))
+
+
+def _write_rows(target: Target, part: int, came: Iterator[Packet]) -> Written | None:
+    """Write a file of a table; runs on a worker."""
     import polars as pl
     import pyarrow as pa
-    from pyspark import TaskContext
 
-    given = [batch for batch in batches if batch.num_rows]
-    if not given:
-        return
-    frame = pl.DataFrame(pa.Table.from_batches(given))
-    kinds = {name: pl.String if text else pl.Int64 for name, text in form.ids}
-    ids = [pl.col(name).cast(kind) for name, kind in kinds.items()]
-    written = write_part(folder, frame.select(*ids, pl.col("step").cast(pl.Int32)))
-    context = TaskContext.get()
-    yield pa.RecordBatch.from_arrays(
-        [
-            pa.array([context.partitionId() if context else 0], pa.int32()),
-            pa.array([written.name]),
-            pa.array([written.sha256]),
-        ],
-        names=["part", "name", "sha256"],
-    )
+    known, rows = [], []
+    for packet in came:
+        if packet.note:
+            known.append(opened_rows(packet.content, _places())["place"].to_numpy())
+        else:
+            rows.append(opened_rows(packet.content, target.schema))
+    frame = pl.DataFrame(pa.Table.from_batches(rows, target.schema)).sort("place")
+    if known:
+        sealed = np.isin(frame["place"].to_numpy(), np.concatenate(known))
+        frame = frame.filter(~pl.Series(sealed))
+    if not len(frame):
+        return None
+    kinds = target.form.columns
+    return write_part(str(target.folder), frame.select(list(kinds)).cast(kinds))  # type: ignore[arg-type]
+
+
+def _places() -> pa.Schema:
+    import pyarrow as pa
+
+    return pa.schema([("place", pa.int64())])
+
+
+def write_edges(
+    cluster: SparkCluster,
+    target: Target,
+    table: SparkTable | None,
+    reading: Reading,
+    known: DataFrame | None,
+) -> StoredTable:
+    """Write the rows of a table of edges.
+
+    Args:
+        cluster: whose workers do it.
+        target: where they go.
+        table: that has them; None if there is none.
+        reading: how they become people and steps.
+        known: the places of those that are sealed; None if there are none.
+    """
+    if table is None:
+        return target.in_place([])
+    rows = asked(cluster.session, table, reading, target.order.file, None).filter("not note")
+    if known is not None:
+        rows = rows.unionByName(mapped(known, partial(_send_known, target), FRAME))
+    with failing_as_ours():
+        frame = delivered(rows, target.order.files)
+        found = mapped(frame, partial(_write_edges, target), _WRITTEN).collect()
+    written = sorted((row.part, Written(row.name, row.sha256)) for row in found)
+    return target.in_place([each for _, each in written])
+
+
+def _send_known(target: Target, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    sorter = Sorter(_places(), target.order.file)
+    for batch in batches:
+        yield from sent(packet._replace(note=True) for packet in sorter.add(batch.cast(_places())))
+    yield from sent(packet._replace(note=True) for packet in sorter.send())
+
+
+def _write_edges(target: Target, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    import pyarrow as pa
+
+    came = list(received(batches))
+    written = _write_rows(target, 0, iter(came))
+    if written is not None:
+        columns = [[came[0].part], [written.name], [written.sha256]]
+        kinds = pa.int32(), pa.string(), pa.string()
+        arrays = [pa.array(each, kind) for each, kind in zip(columns, kinds, strict=True)]
+        yield pa.RecordBatch.from_arrays(arrays, names=["part", "name", "sha256"])

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphveil.engines.spark.engine import SparkEngine
-from graphveil.engines.spark.intake.arrivals import Coming, labels, one_each, waiting_and_given
+from graphveil.engines.spark.intake.arrivals import each_node, everybody
+from graphveil.engines.spark.intake.people import Coming
 from graphveil.engines.spark.intake.resolving import Reading, resolved
 from graphveil.engines.spark.intake.tables import SparkTable, TableRecords
 from graphveil.engines.spark.intake.taking import TakenIn, Waiting, taken_in
@@ -18,7 +20,7 @@ from graphveil.study.records.findings import Findings, no_details
 from graphveil.study.records.holding import Stored, Wishes
 from graphveil.study.records.rules import rules_of
 from graphveil.study.records.spark import batches
-from graphveil.study.records.spark.batches import Form
+from graphveil.study.records.spark.batches import Form, Order, Target
 from graphveil.whole_files import clear_leftovers
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from graphveil.engines.spark.graph import SparkGraph
-    from graphveil.graph.intake.report import IntakeReport
+    from graphveil.study.ledger import StoredTable
 
 MOST_LISTED = 100_000  # records that are listed one by one
 
@@ -52,38 +54,33 @@ class SparkCandidate:
     def write(self, number: int) -> dict[str, Any]:
         """Write it as the batch of this number: what the sealed graph does not have."""
         home = self.stored.folder.batches
-        node, source, target = self.found.texts
         clear_leftovers(home)  # here is the one writer, since the database has let it in
-        form, most = Form((("node", node),)), _rows_of_nodes(self.findings.intake)
-        nodes = batches.write(home, f"{number:04}-nodes", self._nodes(), most, form)
-        form = Form((("source", source), ("target", target)))
-        most = 0 if self.given.edges is None else self.given.edges.rows
-        edges = batches.write(home, f"{number:04}-edges", self._edges(), most, form)
+        nodes = self._write_nodes(home, f"{number:04}-nodes")
+        edges = self._write_edges(home, f"{number:04}-edges")
         return {"nodes": nodes.to_data(), "edges": edges.to_data()}
 
-    def _nodes(self) -> DataFrame:
+    def _write_nodes(self, home: Path, stem: str) -> StoredTable:
         """Rows of nodes that are not sealed, each with the one step that all rows of it state."""
-        from pyspark.sql import functions as F  # noqa: N812
-        from pyspark.sql.window import Window
+        arrived, (text, _, _) = self.found.arrived, self.found.texts
+        order = Order.of(arrived.note.spans, numbered=self.given.nodes.numbered)
+        target = Target(home, stem, Form((("node", text),)), order, self.reading.schema)
+        files = [each.rows for each in arrived.parts if each.rows is not None]
+        return batches.write_nodes(self.cluster, self.sealed.workspace, target, files)
 
-        rows = resolved(self.cluster.session, self.given.nodes, self.reading)
-        earliest = F.min("step").over(Window.partitionBy("node"))
-        merges = self.reading.rules.merges_ids
-        rows = rows.withColumn("step", earliest if merges else F.coalesce("step", earliest))
-        rows = rows.join(labels(self.cluster.session, self.sealed), "node", "anti")
-        return rows if self.found.dropped is None else rows.join(self.found.dropped, "node", "anti")
-
-    def _edges(self) -> DataFrame | None:
-        """Rows of edges that are not sealed."""
-        if self.given.edges is None:
-            return None
-        rows = resolved(self.cluster.session, self.given.edges, replace(self.reading, kind="edges"))
-        if not self.found.known:
-            return rows
-        workspace = self.sealed.workspace
-        files = [workspace.for_spark(name) for name in self.found.known]
-        known = self.cluster.session.read.schema("place long").parquet(*files)
-        return rows.join(known, "place", "anti")
+    def _write_edges(self, home: Path, stem: str) -> StoredTable:
+        """Rows of edges that are not sealed; rows without places cannot be told apart, and stay."""
+        linked, (_, source, target_text) = self.found.linked, self.found.texts
+        edges, reading = self.given.edges, replace(self.reading, kind="edges")
+        numbered = edges is not None and edges.numbered
+        spans = [] if linked is None else linked.note.spans
+        form = Form((("source", source), ("target", target_text)))
+        order = Order.of(spans, numbered=numbered)
+        target = Target(home, stem, form, order, reading.schema)
+        known = None
+        if linked is not None and linked.known and numbered:
+            files = map(self.sealed.workspace.for_spark, linked.known)
+            known = self.cluster.session.read.schema("place long").parquet(*files)
+        return batches.write_edges(self.cluster, target, edges, reading, known)
 
 
 def candidate(
@@ -116,9 +113,9 @@ def candidate(
     undated = "drop" if wishes.undated == "drop" else rules.undated
     coming = Coming(reading, "join", undated, only_earlier)
     tables = given.nodes, given.edges
-    found = taken_in(cluster.session, sealed, tables, coming, waiting, note_known=True)
-    grown, report = found.taken
-    about = _About(cluster, sealed, grown, given.nodes, coming, waiting)
+    found = taken_in(cluster, sealed, tables, coming, waiting, note_known=True)
+    grown, report = found.graph, found.report
+    about = _About(cluster, sealed, found, given.nodes, coming)
     details = [no_details()]
     if report.redated_nodes:
         details.append(about.redated())
@@ -138,12 +135,6 @@ def candidate(
         details=_sorted(details),
     )
     return SparkCandidate(stored, sealed, cluster, given, reading, found, findings)
-
-
-def _rows_of_nodes(report: IntakeReport) -> int:
-    """How many rows were read: each node stands in one, and all others are repeated."""
-    kinds = report.nodes_added, report.known_nodes, report.repeated_nodes, report.nodes_undated
-    return sum(kinds)
 
 
 def _require_possible(wishes: Wishes) -> None:
@@ -170,33 +161,27 @@ class _About:
 
     cluster: SparkCluster
     sealed: SparkGraph
-    grown: SparkGraph
+    found: TakenIn
     nodes: SparkTable
     coming: Coming
-    waiting: Waiting | None
 
     def redated(self) -> pl.DataFrame:
         """Known nodes that come with another step, each with the earliest one it came with."""
-        before = self.waiting.nodes if self.waiting else None
-        rows = waiting_and_given(self.cluster.session, self.nodes, self.coming.reading, before)
-        one = one_each(rows, self.sealed, self.cluster.session, self.coming)
+        one = each_node(self.cluster.session, self.sealed, self.found.arrived)
         differs = "stated < was" if self.coming.only_earlier else "stated <> was or last <> was"
         # Of a node that states its own step and a later one, the later is the other one.
         now = "if(stated <> was, stated, last) as now"
-        other = one.withColumnRenamed("stated_last", "last").filter(
-            f"known and stated is not null and ({differs})"
-        )
+        other = one.filter(f"known and stated is not null and ({differs})")
         found = self._collected(other.selectExpr("node", "was", now))
-        label = self.grown.calendar.label
+        label = self.sealed.calendar.label
         steps = [("" if was == UNSTATED else label(was), label(now)) for _, was, now in found]
         return _details("re-dated", [row[0] for row in found], steps)
 
     def vanished(self) -> pl.DataFrame:
         """Nodes that records do not mention, although they are said to be complete."""
         given = resolved(self.cluster.session, self.nodes, self.coming.reading).select("node")
-        rows = self._collected(
-            labels(self.cluster.session, self.grown).select("node").join(given, "node", "anti")
-        )
+        everyone = everybody(self.cluster.session, self.found.graph)
+        rows = self._collected(everyone.join(given, "node", "anti"))
         return _details("no longer listed", [row[0] for row in rows], [("", "")] * len(rows))
 
     def alike(self) -> int:
@@ -208,10 +193,10 @@ class _About:
             .select("node")
             .distinct()
         )
-        everybody = labels(self.cluster.session, self.grown).select("node")
+        everyone = everybody(self.cluster.session, self.found.graph)
         looks = [
             mapped(frame, _looks, "look string").groupBy("look").count()
-            for frame in (given, everybody)
+            for frame in (given, everyone)
         ]
         both = looks[0].withColumnRenamed("count", "own").join(looks[1], "look")
         with failing_as_ours():

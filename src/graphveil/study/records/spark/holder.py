@@ -11,7 +11,7 @@ import numpy as np
 
 from graphveil.engines.spark.engine import SparkEngine
 from graphveil.engines.spark.graph import NodePart, SparkGraph
-from graphveil.engines.spark.intake.arrivals import Coming
+from graphveil.engines.spark.intake.people import Coming
 from graphveil.engines.spark.intake.resolving import Reading
 from graphveil.engines.spark.intake.tables import TableRecords
 from graphveil.engines.spark.intake.taking import taken_in, with_steps
@@ -97,7 +97,7 @@ class SparkHolder:
             reading = Reading("nodes", graph.calendar, RecordRules(), text=True)
             due = batches.until(waiting.records, through)
             coming = Coming(reading, "join", "first")
-            graph = taken_in(self.cluster.session, graph, None, coming, due).taken.graph
+            graph = taken_in(self.cluster, graph, None, coming, due).graph
         graph = with_steps(graph, np.zeros((3, through + 1), np.int64))
         return SparkGrown(self, stored, sealed, graph, text=sealed.text or waiting.text)
 

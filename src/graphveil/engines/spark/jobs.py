@@ -107,12 +107,12 @@ def mapped(frame: DataFrame, function: Any, schema: str) -> DataFrame:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*pandas", category=FutureWarning)
         warnings.filterwarnings("ignore", message=".*pandas", category=UserWarning)
-        return frame.mapInArrow(partial(_settled, function), schema)
+        return frame.mapInArrow(partial(_map, function), schema)
 
 
-def _settled(function: Any, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    yield from function(batches)
-    settle()
+def _map(function: Any, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    with _working():
+        yield from function(batches)
 
 
 def settle() -> None:
@@ -135,31 +135,33 @@ _SETTLED = [0]  # how many modules this worker had; a worker has one task at a t
 
 def _perform(function: Callable[[Given], Found], packed: Sequence[bytes], place: int) -> bytes:
     """What a task hands back: bytes, of which Spark knows nothing."""
-    return pickle.dumps(_discreet(function, pickle.loads(packed[place])))
+    with _working():
+        return pickle.dumps(function(pickle.loads(packed[place])))
 
 
 def _send(
     send: Callable[[Given], Iterable[Packet]], packed: Sequence[bytes], place: int
-) -> list[tuple[int, bytes]]:
-    going = _discreet(lambda task: list(send(task)), pickle.loads(packed[place]))
-    return [(packet.part, bytes(packet.content)) for packet in going]
+) -> Iterator[tuple[int, bytes]]:
+    with _working():
+        for packet in send(pickle.loads(packed[place])):
+            yield packet.part, bytes(packet.content)
 
 
 def _receive(
     receive: Callable[[int, Iterator[Packet]], Found], part: int, came: Iterator[tuple[int, bytes]]
-) -> list[bytes]:
-    packets = (Packet(part, content) for _, content in came)
-    return [pickle.dumps(_discreet(lambda task: receive(part, task), packets))]
+) -> Iterator[bytes]:
+    with _working():
+        yield pickle.dumps(receive(part, (Packet(part, content) for _, content in came)))
 
 
-def _discreet(function: Callable[[Given], Found], task: Given) -> Found:
+@contextmanager
+def _working() -> Iterator[None]:
     """Messages of libraries may quote records, and workers' logs are read by many."""
     try:
-        found = function(task)
+        yield
     except Exception as error:
         raise RuntimeError(f"{type(error).__name__} in {_where(error)}") from None
     settle()
-    return found
 
 
 def _where(error: BaseException) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,8 +99,8 @@ class LabelIndex:
         if not people:
             return self
         empty = LabelIndex.of_nobody(self.workspace, self.parts, text=self.text)
-        tasks = [_Sending(empty, part) for part in people]
-        written = cluster.exchange(_labelled, tasks, partial(_write, empty), self.parts)
+        send, receive = partial(_labelled, empty), partial(_write, empty)
+        written = cluster.exchange(send, people, receive, self.parts)
         return self.joined(enumerate(written))
 
     def joined(self, files: Iterable[tuple[int, str | None]]) -> LabelIndex:
@@ -126,19 +126,11 @@ class LabelIndex:
         return Finder(IdTable.for_now(ids), known, stated)
 
 
-class _Sending(NamedTuple):
-    """A file of nodes on its way into an index."""
-
-    into: LabelIndex
-    people: NodePart
-
-
-def _labelled(task: _Sending) -> Iterator[Packet]:
+def _labelled(index: LabelIndex, people: NodePart) -> Iterator[Packet]:
     """The nodes of a file in packets; runs on a worker."""
     import polars as pl
     import pyarrow as pa
 
-    index, people = task
     first = people.first
     for batch in index.workspace.batches(people.name, ["node", "stated"], AT_ONCE):
         labels = np.arange(first, first + batch.num_rows, dtype=np.int32)

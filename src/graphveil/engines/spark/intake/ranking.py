@@ -54,14 +54,6 @@ class Cuts(NamedTuple):
         return found[: len(ids)]
 
 
-class _Sending(NamedTuple):
-    """The nodes of a part on their way."""
-
-    workspace: Workspace
-    name: str
-    cuts: Cuts
-
-
 class _Ranked(NamedTuple):
     """A file of nodes: how many at which steps."""
 
@@ -79,8 +71,12 @@ def ranked(
     if not count:
         return (), np.zeros(graph.steps, np.int64)
     cuts = _cuts(parts, max(1, count // IN_A_FILE), text=text)
-    tasks = [_Sending(graph.workspace, each.each, cuts) for each in parts if each.each and each.new]
-    came = cluster.exchange(_send, tasks, partial(_write, graph.workspace, text), len(cuts.ids) + 1)
+    came = cluster.exchange(
+        partial(_send, graph.workspace, cuts),
+        [each.each for each in parts if each.each and each.new],
+        partial(_write, graph.workspace, text),
+        len(cuts.ids) + 1,
+    )
     people, first, total = [], graph.nodes, np.zeros(graph.steps, np.int64)
     for file in filter(None, came):
         people.append(NodePart(file.name, first, file.rows, text))
@@ -118,14 +114,14 @@ def _schema(*, text: bool) -> pa.Schema:
     return pa.schema([("node", kind), ("stated", pa.int32()), ("step", pa.int32())])
 
 
-def _send(task: _Sending) -> Iterator[Packet]:
+def _send(workspace: Workspace, cuts: Cuts, name: str) -> Iterator[Packet]:
     """The new nodes of a part in packets; runs on a worker."""
     import polars as pl
 
-    frame = pl.DataFrame(task.workspace.read(task.name, ["node", "states", "step", "new"]))
+    frame = pl.DataFrame(workspace.read(name, ["node", "states", "step", "new"]))
     new = frame.filter("new").select("node", pl.col("states").alias("stated"), "step")
-    rows = new.to_arrow(compat_level=pl.CompatLevel.oldest()).cast(_schema(text=task.cuts.text))
-    yield from packets(rows, task.cuts.ranks(new["node"], new["step"].to_numpy()))
+    rows = new.to_arrow(compat_level=pl.CompatLevel.oldest()).cast(_schema(text=cuts.text))
+    yield from packets(rows, cuts.ranks(new["node"], new["step"].to_numpy()))
 
 
 def _write(workspace: Workspace, text: bool, part: int, came: Iterator[Packet]) -> _Ranked | None:

@@ -222,24 +222,13 @@ def write_nodes(
     cluster: SparkCluster, workspace: Workspace, target: Target, files: Sequence[str]
 ) -> StoredTable:
     """Write rows of nodes that lie in files of a workspace, in no order."""
-    tasks = [_Sending(workspace, name, target) for name in files]
-    return target.in_place(
-        cluster.exchange(_send_rows, tasks, partial(_write_rows, target), target.order.files)
-    )
+    send, receive = partial(_send_rows, workspace, target), partial(_write_rows, target)
+    return target.in_place(cluster.exchange(send, files, receive, target.order.files))
 
 
-class _Sending(NamedTuple):
-    """A file of rows on its way."""
-
-    workspace: Workspace
-    name: str
-    target: Target
-
-
-def _send_rows(task: _Sending) -> Iterator[Packet]:
-    schema = task.target.schema
-    rows = task.workspace.read(task.name, schema.names).cast(schema)
-    yield from packets(rows, task.target.order.file(rows))
+def _send_rows(workspace: Workspace, target: Target, name: str) -> Iterator[Packet]:
+    rows = workspace.read(name, target.schema.names).cast(target.schema)
+    yield from packets(rows, target.order.file(rows))
 
 
 def _write_rows(target: Target, part: int, came: Iterator[Packet]) -> Written | None:

@@ -181,6 +181,7 @@ def test_what_is_closed_is_refused_alike(tmp_path: Path) -> None:
     for nodes, edges in (
         (people(("cyd", "2003"), ("dan", "2001")), links(("cyd", "ann"))),
         (people(("cyd", "2003"), ("ann", "2003")), links(("cyd", "ann"))),
+        (people(("cyd", "2003"), ("ann", "2003"), ("bob", None)), links(("cyd", "ann"))),
         (later, links(("cyd", "ann", "2003"), ("bob", "ann", "2002"), ("ann", "ann", "2001"))),
     ):
         records = tables(tmp_path, "two", nodes, edges)

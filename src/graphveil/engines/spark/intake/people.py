@@ -230,6 +230,10 @@ class _People(NamedTuple):
         rules, places = self._rules(), self.frame["place"].fill_null(-1).to_numpy()
         stated, was = (self.frame[c].fill_null(UNSTATED).to_numpy() for c in ("stated", "was"))
         rules["moved"] &= stated != was
+        undated = (
+            self.frame["stated"].is_null().to_numpy()
+        )  # known or not: rows speak for themselves
+        rules["undated"] = undated & (self.frame["rows"].to_numpy() > 0)
         found = {
             name: int(places[rules[name]].min())
             for name in ("undated", "moved", "past")

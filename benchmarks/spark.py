@@ -4,6 +4,7 @@ Everybody begins with labelled edges on disk. Seconds are those of the clock and
 are seldom idle, of all processors together: of Java, of its Python workers and of this process.
 Plain SQL runs on the same graph, or (`--part`) on a part of it, as our engine then does, too.
 A study is added to and published by commands of their own, whose memory is looked at meanwhile.
+`--only graphx` counts with GraphX, too, which comes with Spark but needs eight times the memory.
 `--times 10` measures a graph of ten times B instead, from its tables on.
 Tables go to benchmarks/SPARK.md.
 """
@@ -68,13 +69,14 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--shrink", type=int, default=1, help="B divided by this")
     parser.add_argument("--part", type=int, default=1, help="for plain SQL, divided by this again")
     parser.add_argument("--cores", type=int, default=2)
-    parser.add_argument("--only", choices=("tallies", "sql", "study"), help="a third")
+    parser.add_argument("--only", choices=("tallies", "sql", "graphx", "study"), help="a part")
     parser.add_argument("--jobs", nargs="+", choices=JOBS, default=JOBS, help="for plain SQL")
     parser.add_argument("--times", type=int, help="only a graph of this many times B, once")
     return parser.parse_args()
 
 
 def main() -> None:
+    from benchmarks import spark_graphx
     from benchmarks.graphs import RECIPES, grow
     from benchmarks.spark_large import measure
     from benchmarks.spark_study import one_more_step
@@ -92,7 +94,11 @@ def main() -> None:
     print(f"{graph.nodes:,} nodes, {graph.edges:,} edges, {graph.steps} steps", flush=True)
     if asked.only in (None, "study"):
         study = one_more_step(graph, asked.cores)
-    if asked.only != "study":
+    if asked.only == "graphx":  # which needs so much memory that it has a session of its own
+        with here_on_spark(asked.cores, spark_graphx.MEMORY) as place:
+            ours(bench, place, graph, "B", ("components", "triangles"))
+            spark_graphx.measure(bench, place, graph)
+    elif asked.only != "study":
         with here_on_spark(asked.cores) as place:
             if asked.only != "sql":
                 measure_tallies(bench, place, graph)
@@ -109,13 +115,13 @@ class Place(NamedTuple):
 
 
 @contextmanager
-def here_on_spark(cores: int) -> Iterator[Place]:
+def here_on_spark(cores: int, memory: str = "1g") -> Iterator[Place]:
     """A session on this machine, as long as it is needed."""
     from graphveil.engines.spark import opened
 
     with tempfile.TemporaryDirectory() as folder:
         settings = {
-            "spark.driver.memory": "1g",
+            "spark.driver.memory": memory,
             "spark.graphveil.workspace": folder,
             "spark.sql.autoBroadcastJoinThreshold": "10MB",  # plain SQL has Spark's own default
         }

@@ -19,7 +19,7 @@ JOBS = {
     "components": ("components at every step, against one round of one step in SQL", 1 / 10),
     "projection": ("first 20 links only", 1 / 6),
 }
-TITLES = ("Tallies", "Plain SQL", "Plain SQL, on a part", "A study", "A larger graph")
+TITLES = ("Tallies", "Plain SQL", "Plain SQL, on a part", "GraphX", "A study", "A larger graph")
 FLAT, HUB, DRIVER = 1.5, 2.0, 1.0
 
 
@@ -31,6 +31,8 @@ def write_tables(bench: Bench, study: list[Took] | None, graph: Graph, part: Gra
     if "Spark SQL" in measured:
         whole = part is graph
         found["Plain SQL" if whole else "Plain SQL, on a part"] = _sql(bench, part, whole)
+    if "GraphX" in measured:
+        found["GraphX"] = _graphx(bench, graph)
     if study is not None:
         found["A study"] = _study(study, graph)
     _write(found)
@@ -93,6 +95,18 @@ def _sql(bench: Bench, part: Graph, whole: bool) -> str:
             f"1/{1 / target:.0f}, {'met' if own / plain <= target else 'missed'} |"
         )
     return _size(part) + "\n".join(lines) + "\n"
+
+
+def _graphx(bench: Bench, graph: Graph) -> str:
+    lines = [
+        "| | Spark engine, every step | GraphX, the last step alone | |",
+        "|---|--:|--:|--:|",
+        f"| loading a list of edges | – | {bench.best('loading', 'GraphX'):.1f} s | – |",
+    ]
+    for job in ("components", "triangles"):
+        own, other = bench.best(job, "B"), bench.best(job, "GraphX")
+        lines.append(f"| {job} | {own:.1f} s | {other:.1f} s | 1/{other / own:.1f} |")
+    return _size(graph) + "\n".join(lines) + "\n\nJava had 8 GB for both.\n"
 
 
 def _large(bench: Bench, large: Large) -> str:

@@ -73,6 +73,14 @@ def packets(rows: pa.Table, part: Parts) -> Iterator[Packet]:
         begin = end
 
 
+def as_arrow(frame: pl.DataFrame, schema: pa.Schema | None = None) -> pa.Table:
+    """Rows in the form in which tasks hand them on, and write them."""
+    import polars as pl
+
+    found = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
+    return (found if schema is None else found.cast(schema)).combine_chunks()
+
+
 def opened_rows(content: pa.Buffer | bytes, schema: pa.Schema) -> pa.RecordBatch:
     """The rows of a packet."""
     import pyarrow as pa

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from graphveil.engines.spark.graph import SparkGraph
 from graphveil.engines.spark.intake.label_index import LabelIndex
 from graphveil.engines.spark.intake.resolving import Reading
+from graphveil.engines.spark.packets import as_arrow
 from graphveil.graph.intake.identity import UNKNOWN
 from graphveil.graph.intake.rules import Late
 from graphveil.graph.sequence import UNSTATED
@@ -93,36 +94,38 @@ def found_in(arriving: Arriving, part: int, rows: pa.Table) -> PartFound:
 
     frame = pl.DataFrame(rows)
     people = _People.of(arriving, part, frame)
-    new, dropped = people.new, people.dropped
-    one = people.frame
-    own = one["rows"].to_numpy() > 0
-    comes = own & ~people.there
-    sampled = np.flatnonzero(new)
-    sampled = sampled[np.linspace(0, len(sampled) - 1, min(_SAMPLED, len(sampled))).astype(int)]
+    one, new, dropped = people.frame, people.new, people.dropped
     write = arriving.graph.workspace.write
-    each = one.select(
-        "node", "stated", "last", "was", "known", "states", "step", new=pl.Series(new)
-    )
+    comes = (one["rows"].to_numpy() > 0) & ~people.there
     return PartFound(
         part,
         people.counts(),
         people.first_rows(frame),
         int(one["step"].to_numpy()[comes].max(initial=-1)),
         int(new.sum()),
-        write("people", each.to_arrow(compat_level=pl.CompatLevel.oldest())) if len(one) else None,
-        write("labels", _left_out(arriving.labels, one, dropped)) if dropped.any() else None,
+        write("people", _each(people)) if len(one) else None,
+        write("labels", _left_out(people)) if dropped.any() else None,
         _unsealed(arriving, frame, one.filter(~pl.Series(people.there | dropped))),
-        (one["step"].to_numpy()[sampled], one["node"].gather(sampled).to_list()),
+        _sample(people),
     )
 
 
-def _left_out(index: LabelIndex, one: pl.DataFrame, dropped: Mask) -> pa.Table:
+def _each(people: _People) -> pa.Table:
+    """The columns of EACH."""
     import polars as pl
 
-    chosen = one.filter(pl.Series(dropped)).select(
+    names = ("node", "stated", "last", "was", "known", "states", "step")
+    return as_arrow(people.frame.select(*names, new=pl.Series(people.new)))
+
+
+def _left_out(people: _People) -> pa.Table:
+    """Nodes that were left out, in the form of an index."""
+    import polars as pl
+
+    chosen = people.frame.filter(pl.Series(people.dropped)).select(
         "node", label=pl.lit(DROPPED, pl.Int32), stated=pl.lit(UNSTATED, pl.Int32)
     )
-    return chosen.to_arrow(compat_level=pl.CompatLevel.oldest()).cast(index.schema)
+    return as_arrow(chosen, people.arriving.labels.schema)
 
 
 def _unsealed(arriving: Arriving, rows: pl.DataFrame, one: pl.DataFrame) -> str | None:
@@ -134,11 +137,17 @@ def _unsealed(arriving: Arriving, rows: pl.DataFrame, one: pl.DataFrame) -> str 
     own = rows.filter(pl.col("place") >= 0).join(one.select("node", "stated"), on="node")
     if not len(own):
         return None
-    merges = arriving.coming.reading.rules.merges_ids
-    step = pl.col("stated") if merges else pl.coalesce("step", "stated")
+    reading = arriving.coming.reading
+    step = pl.col("stated") if reading.rules.merges_ids else pl.coalesce("step", "stated")
     chosen = own.select("node", step.alias("step"), "place")
-    table = chosen.to_arrow(compat_level=pl.CompatLevel.oldest())
-    return arriving.graph.workspace.write("rows", table.cast(arriving.coming.reading.schema))
+    return arriving.graph.workspace.write("rows", as_arrow(chosen, reading.schema))
+
+
+def _sample(people: _People) -> tuple[Int32s, list[object]]:
+    """The steps and ids of some new nodes, spread over all of them."""
+    new, one = np.flatnonzero(people.new), people.frame
+    chosen = new[np.linspace(0, len(new) - 1, min(_SAMPLED, len(new))).astype(int)]
+    return one["step"].to_numpy()[chosen], one["node"].gather(chosen).to_list()
 
 
 class _People(NamedTuple):

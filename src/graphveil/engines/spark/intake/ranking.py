@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from graphveil.engines.spark.graph import NodePart, SparkGraph
 from graphveil.engines.spark.intake.people import PartFound
 from graphveil.engines.spark.jobs import SparkCluster
-from graphveil.engines.spark.packets import Packet, opened_rows, packets
+from graphveil.engines.spark.packets import Packet, as_arrow, opened_rows, packets
 from graphveil.engines.spark.workspace import Workspace
 from graphveil.graph.intake.identity import identity_order
 
@@ -120,7 +120,7 @@ def _send(workspace: Workspace, cuts: Cuts, name: str) -> Iterator[Packet]:
 
     frame = pl.DataFrame(workspace.read(name, ["node", "states", "step", "new"]))
     new = frame.filter("new").select("node", pl.col("states").alias("stated"), "step")
-    rows = new.to_arrow(compat_level=pl.CompatLevel.oldest()).cast(_schema(text=cuts.text))
+    rows = as_arrow(new, _schema(text=cuts.text))
     yield from packets(rows, cuts.ranks(new["node"], new["step"].to_numpy()))
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from graphveil.engines.spark.intake.tables import SparkTable
 from graphveil.engines.spark.jobs import mapped
-from graphveil.engines.spark.packets import FRAME, Packet, Parts, Sorter, sent
+from graphveil.engines.spark.packets import FRAME, Packet, Parts, Sorter, as_arrow, sent
 from graphveil.errors import RecordError
 from graphveil.graph.intake.rules import RecordRules
 
@@ -252,13 +252,6 @@ def _texts(columns: list[pl.Series]) -> int:
     return sum(
         1 << place for place, ids in enumerate(columns) if ids.dtype == pl.String and len(ids)
     )
-
-
-def as_arrow(frame: pl.DataFrame, schema: pa.Schema) -> pa.Table:
-    """Rows in the form in which tasks hand them on."""
-    import polars as pl
-
-    return frame.to_arrow(compat_level=pl.CompatLevel.oldest()).cast(schema).combine_chunks()
 
 
 def refuse_faults(table: SparkTable, note: Note) -> None:

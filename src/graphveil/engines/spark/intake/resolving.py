@@ -115,10 +115,8 @@ def together(notes: Iterable[Note]) -> Note:
     )
 
 
-def resolved(session: SparkSession, table: SparkTable | None, reading: Reading) -> DataFrame:
+def resolved(table: SparkTable, reading: Reading) -> DataFrame:
     """Every row that breaks no rule, with people for ids and a step for its time."""
-    if table is None:
-        return session.createDataFrame([], reading.columns)
     return mapped(table.frame, partial(_resolve, reading), reading.columns)
 
 

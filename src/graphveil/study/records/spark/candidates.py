@@ -179,7 +179,7 @@ class _About:
 
     def vanished(self) -> pl.DataFrame:
         """Nodes that records do not mention, although they are said to be complete."""
-        given = resolved(self.cluster.session, self.nodes, self.coming.reading).select("node")
+        given = resolved(self.nodes, self.coming.reading).select("node")
         everyone = everybody(self.cluster.session, self.found.graph)
         rows = self._collected(everyone.join(given, "node", "anti"))
         return _details("no longer listed", [row[0] for row in rows], [("", "")] * len(rows))
@@ -188,11 +188,7 @@ class _About:
         """How many ids look like another one; see `look_alikes`."""
         from pyspark.sql import functions as F  # noqa: N812
 
-        given = (
-            resolved(self.cluster.session, self.nodes, self.coming.reading)
-            .select("node")
-            .distinct()
-        )
+        given = resolved(self.nodes, self.coming.reading).select("node").distinct()
         everyone = everybody(self.cluster.session, self.found.graph)
         looks = [
             mapped(frame, _looks, "look string").groupBy("look").count()

@@ -57,6 +57,13 @@ def part_of(ids: pl.Series, parts: int) -> Parts:
     return found
 
 
+def part_of_rows(column: str, parts: int, rows: pa.Table) -> Parts:
+    """The part of each row, by one of its columns."""
+    import polars as pl
+
+    return part_of(pl.Series(rows[column]), parts)
+
+
 def packets(rows: pa.Table, part: Parts) -> Iterator[Packet]:
     """Rows by their part, in which they keep their order."""
     if not len(part):

@@ -17,7 +17,7 @@ from graphveil.engines.spark.intake.ranking import ranked
 from graphveil.engines.spark.intake.resolving import Note, asked, refuse_faults, together
 from graphveil.engines.spark.intake.tables import SparkTable
 from graphveil.engines.spark.jobs import SparkCluster, failing_as_ours, mapped
-from graphveil.engines.spark.packets import Parts, delivered, opened_rows, part_of, received
+from graphveil.engines.spark.packets import delivered, opened_rows, part_of_rows, received
 from graphveil.errors import PastStepError
 from graphveil.graph.intake import arrivals as words
 from graphveil.graph.intake.appending import refuse_too_many
@@ -86,7 +86,7 @@ def arrive(
     """
     light = replace(graph, parts=(), people=())
     arriving = Arriving(light, index, coming, note_rows)
-    address = partial(_part, index.parts)
+    address = partial(part_of_rows, "node", index.parts)
     rows = asked(cluster.session, table, coming.reading, address, waiting)
     with failing_as_ours():
         came = mapped(delivered(rows, index.parts), partial(_arrive, arriving), _FOUND).collect()
@@ -101,12 +101,6 @@ def arrive(
     report = _report(counts, note, gone=coming.undated == "drop")
     last = max((each.last_step for each in parts), default=-1)
     return Arrived(people, per_step, parts, note, report, last)
-
-
-def _part(parts: int, rows: pa.Table) -> Parts:
-    import polars as pl
-
-    return part_of(pl.Series(rows["node"]), parts)
 
 
 def _arrive(arriving: Arriving, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from graphveil.engines.spark.graph import NodePart
 from graphveil.engines.spark.jobs import SparkCluster
-from graphveil.engines.spark.packets import AT_ONCE, Packet, opened_rows, packets, part_of
+from graphveil.engines.spark.packets import AT_ONCE, Packet, opened_rows, packets, part_of_rows
 from graphveil.engines.spark.workspace import Workspace
 from graphveil.graph.intake.identity import UNKNOWN
 
@@ -128,7 +128,6 @@ class LabelIndex:
 
 def _labelled(index: LabelIndex, people: NodePart) -> Iterator[Packet]:
     """The nodes of a file in packets; runs on a worker."""
-    import polars as pl
     import pyarrow as pa
 
     first = people.first
@@ -137,7 +136,7 @@ def _labelled(index: LabelIndex, people: NodePart) -> Iterator[Packet]:
         first += batch.num_rows
         columns = [batch["node"], pa.array(labels), batch["stated"]]
         rows = pa.table(columns, names=index.schema.names).cast(index.schema)
-        yield from packets(rows, part_of(pl.Series(rows["node"]), index.parts))
+        yield from packets(rows, part_of_rows("node", index.parts, rows))
 
 
 def _write(index: LabelIndex, part: int, came: Iterator[Packet]) -> str | None:

@@ -23,7 +23,7 @@ from graphveil.engines.spark.packets import (
     Sorter,
     delivered,
     opened_rows,
-    part_of,
+    part_of_rows,
     received,
     sent,
 )
@@ -150,9 +150,11 @@ def _classed(
     A row goes to the part of its source, learns that label, then to the part of its target, and
     then to its class.
     """
-    address = partial(_part, "source", index.parts)
+    address = partial(part_of_rows, "source", index.parts)
     frame = asked(cluster.session, table, reading, address, waiting)
-    to_target = _Looking(index, "source", reading.schema, partial(_part, "target", index.parts))
+    to_target = _Looking(
+        index, "source", reading.schema, partial(part_of_rows, "target", index.parts)
+    )
     frame = mapped(delivered(frame, index.parts), partial(_look_up, to_target), FRAME)
     to_class = _Looking(index, "target", to_target.labelled, partial(_class, colours))
     frame = mapped(delivered(frame, index.parts), partial(_look_up, to_class), FRAME)
@@ -201,12 +203,6 @@ def _look_up(looking: _Looking, batches: Iterator[pa.RecordBatch]) -> Iterator[p
             sorter.add(rows.set_column(at, looking.labelled.field(at), pa.array(found)))
         )
     yield from sent(sorter.send())
-
-
-def _part(end: str, parts: int, rows: pa.Table) -> Parts:
-    import polars as pl
-
-    return part_of(pl.Series(rows[end]), parts)
 
 
 def _class(colours: int, rows: pa.Table) -> Parts:

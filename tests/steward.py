@@ -55,6 +55,7 @@ def opened(root: Path, *more: str) -> Path:
 
 
 def contents(root: Path) -> dict[str, str]:
-    """A checksum of every file of a study, by path; the lock is none of its content."""
-    files = (path for path in sorted(root.rglob("*")) if path.is_file() and path.name != "lock")
+    """A checksum of every file of a study, by path; locks and notes on attempts are no content."""
+    found = (path for path in sorted(root.rglob("*")) if path.is_file() and path.name != "lock")
+    files = (path for path in found if path.parent.name != "attempts")
     return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}

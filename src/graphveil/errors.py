@@ -10,6 +10,7 @@
     ├── BoundError            a sequence that breaks its promised degree bound (private!)
     ├── CountOverflowError    an exact count beyond 64 bits
     ├── EngineError           an engine that cannot do what was asked, or whose cluster failed
+    ├── UnconfirmedError      records that somebody has to look at before they go in (private!)
     ├── StudyError            a study that cannot do what was asked in its present state
     ├── BudgetError           a series that would overspend its study's budget
     ├── IntegrityError        a ledger, checksum or artefact that differs from what was committed
@@ -146,6 +147,13 @@ class CountOverflowError(GraphveilError):
 
 class EngineError(GraphveilError):
     """An engine that cannot do what was asked, or whose cluster failed; nothing was changed."""
+
+
+class UnconfirmedError(GraphveilError):
+    """Records of which so much would be set aside that somebody has to look first.
+
+    Nothing was changed. That it happened depends on the data: the error is for the operator alone.
+    """
 
 
 class StudyError(GraphveilError):

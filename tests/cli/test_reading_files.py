@@ -97,8 +97,8 @@ def test_ids_that_differ_in_zeros_are_pointed_out(tmp_path: Path, node: str, end
     (tmp_path / "nodes.csv").write_text(f"node,time\n{node},2001\nb,2001\n")
     (tmp_path / "edges.csv").write_text(f"source,target\nb,{end}\n")
     with pytest.raises(InputError, match="Ids differ in zeros only") as told:
-        add(root, [tmp_path / "nodes.csv", tmp_path / "edges.csv"])
+        add(root, [tmp_path / "nodes.csv", tmp_path / "edges.csv"], strict=True)
     assert len(str(told.value)) < LONGEST_MESSAGE
     (tmp_path / "edges.csv").write_text("source,target\nb,stranger\n")
-    with pytest.raises(InputError, match="--skip-bad"):
-        add(root, [tmp_path / "nodes.csv", tmp_path / "edges.csv"])
+    with pytest.raises(InputError, match="--strict"):
+        add(root, [tmp_path / "nodes.csv", tmp_path / "edges.csv"], strict=True)

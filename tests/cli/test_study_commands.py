@@ -108,9 +108,9 @@ def test_vanished_and_redated_records_are_told_and_listed(tmp_path: Path) -> Non
 
 def test_the_latest_batch_can_be_taken_back(tmp_path: Path) -> None:
     root = opened(tmp_path / "study")
-    assert "Batch 1 was withdrawn" in run("add", root, "--withdraw").out
+    assert "Batch 1 was withdrawn" in run("add", root, "--withdraw", "1").out
     assert run_json("status", root)["private"]["batches_waiting"] == 0
-    finished = graphveil("add", str(root), "--withdraw")
+    finished = graphveil("add", str(root), "--withdraw", "1")
     assert (finished.code, "no batch" in finished.err) == (7, True)
 
 

@@ -59,7 +59,10 @@ def test_a_draft_without_records_is_not_published(tmp_path: Path, which: tuple[s
     before = contents(root)
     assert "no records were added yet" in refused(7, "publish", root, *which).err
     assert contents(root) == before
-    run("add", root, *people(tmp_path, "node,time\n", "source,target\n"))  # nobody, on purpose
+    nobody = people(tmp_path, "node,time\n", "source,target\n")
+    assert "nothing would be added" in refused(1, "add", root, *nobody).err
+    assert "no records were added yet" in refused(7, "publish", root, *which).err
+    run("add", root, *nobody, "--yes")
     run("publish", root, *which, "--no-report")
 
 
@@ -81,7 +84,7 @@ def test_a_draft_without_records_is_not_published(tmp_path: Path, which: tuple[s
 def test_records_that_cannot_be_accepted(
     study: Path, tmp_path: Path, nodes: str, edges: str, message: str
 ) -> None:
-    finished = refused(3, "add", study, *people(tmp_path / "bad", nodes, edges))
+    finished = refused(3, "add", study, *people(tmp_path / "bad", nodes, edges), "--strict")
     assert message in finished.err
     assert "P1" not in finished.err
     assert "nobody" not in finished.err
@@ -111,7 +114,7 @@ def test_directed_and_undirected_files_together(study: Path, tmp_path: Path) -> 
         (3, ("add", "*", "no-such-file.csv"), "no such file"),
         (3, ("add", "*", "."), r"a folder, not a file. Name its files"),
         (2, ("add", "*", "README.md", "--format", "pairs"), "Did you mean 'pair'?"),
-        (2, ("add", "*", "x.csv", "--withdraw"), "takes no files"),
+        (2, ("add", "*", "x.csv", "--withdraw", "1"), "do not go with --withdraw"),
         (7, ("publish", "*", "--step", "2003"), "the next step is 2002"),
         (2, ("publish", "*", "--step", "2002-05"), "no step is called '2002-05'"),
         (2, ("publish", "*", "--through", "soon"), "Steps are called 2001, 2002"),
@@ -154,7 +157,7 @@ def test_a_hand_edited_study_file_that_contradicts_the_ledger(copy: Path) -> Non
     path = copy / "public" / "study.toml"
     path.write_text(path.read_text().replace('epsilon = "1"', 'epsilon = "2"'))
     before = contents(copy)
-    for arguments in (("publish", copy), ("status", copy), ("add", copy, "--withdraw")):
+    for arguments in (("publish", copy), ("status", copy), ("add", copy, "--withdraw", "1")):
         finished = refused(7, *arguments)
         assert "disagrees with the ledger about: budget" in finished.err
     assert contents(copy) == before
@@ -180,6 +183,8 @@ def test_a_database_of_a_newer_version(copy: Path) -> None:
 
 def test_a_database_from_before_the_public_part(study: Path, copy: Path) -> None:
     """Somebody restores the private folder of yesterday."""
+    run("add", study, "--abandon")  # what other tests tried to add
+    run("add", copy, "--abandon")
     run("publish", copy, "--no-report")
     shutil.rmtree(copy / "private")
     shutil.copytree(study / "private", copy / "private")

@@ -171,7 +171,7 @@ def test_a_row_without_a_time_gives_way_to_one_with_a_time(rows: list[Any]) -> N
 
 def test_late_rows_that_disagree_are_refused_by_their_place() -> None:
     rows = from_rows([("b", 0), ("c", 2), ("b", 1)])
-    with pytest.raises(InputError, match=r"the nodes, row 2, column 'time'.*different time"):
+    with pytest.raises(InputError, match=r"the nodes, row 2, column 'time'.*an earlier time"):
         TRUNK.extend(rows, late="join")
 
 

@@ -109,15 +109,12 @@ def plainly_bad(world: World, nodes: list[Row], edges: list[Row]) -> tuple[set[i
     for _, name, time in readable:
         dates.setdefault(bare(name), set()).update([] if time is None else [time])
     refused = world.rules.undated == "refuse"
-    sound = {
-        who
-        for who, said in dates.items()
-        if (len(said) == 1 or who in known or (not said and not refused))
-    }
     good = {
-        row[0]
-        for row in readable
-        if bare(row[1]) in sound and not (refused and not dates[bare(row[1])])
+        number
+        for number, name, time in readable
+        if (who := bare(name))
+        and (dates[who] or not refused)
+        and (who in known or time is None or time == min(dates[who]))
     }
     there = known | {bare(name) for number, name, _ in nodes if number in good}
     possible = [
@@ -270,8 +267,8 @@ def test_rows_are_left_out_where_they_stand_though_others_were_left_aside_before
     gone = [(0, "v", "b", None)] * ignores + [(1, "w", "c", None)] * drops
     edges = [*gone, (2, "b", "c", None), (3, "b", "nobody", None), (4, "c", "b", None)]
     found = world.take(nodes, edges)
-    assert {number for number, _ in skipped(found, "nodes")} == {2, 4}
+    assert {number for number, _ in skipped(found, "nodes")} == {2}
     assert {number for number, _ in skipped(found, "edges")} == {3}
     people, linked = people_and_links(found.taken[1].sequence)
-    assert people.keys() == {"b", "c"}
+    assert people.keys() == {"a", "b", "c"}
     assert linked == {("b", "c", 1), ("c", "b", 1)}

@@ -82,7 +82,7 @@ def test_a_withdrawn_batch_and_a_dry_run_choose_nothing(tmp_path: Path) -> None:
     file = results(tmp_path, person("a", dx="2001", seen="2003"))
     add(study, [file], options=DX, dry_run=True)
     add(study, [file], options=SEEN)
-    withdraw(study)
+    withdraw(study, 1)
     add(study, [file], options=DX)
     assert steps(study)[0] == {"a"}
 

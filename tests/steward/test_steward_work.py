@@ -91,7 +91,7 @@ def test_results_are_data_for_programs(study: Path, files: tuple[Path, Path]) ->
 
 def test_what_is_private_is_not_in_a_repr(study: Path, files: tuple[Path, Path]) -> None:
     tried = adding.add(study, files, dry_run=True)
-    assert repr(tried).startswith("<Records tried, and not kept. What was found is private")
+    assert repr(tried).startswith("<Records tried, not stored. What was found is private")
     assert not any(character.isdigit() for character in repr(tried))
 
 
@@ -130,7 +130,7 @@ def test_calendars_of_cuts() -> None:
 
 def test_the_latest_batch_is_taken_back(study: Path, files: tuple[Path, Path]) -> None:
     adding.add(study, files)
-    assert adding.withdraw(study) == 1
+    adding.withdraw(study, 1)
     assert status(study).private.batches_waiting == 0
     with pytest.raises(ParameterError, match="at least one file"):
         adding.add(study, [])

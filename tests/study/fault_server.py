@@ -53,7 +53,7 @@ def _skip(root: Path, _: str | None) -> None:
     from graphveil.study import Study
     from studies import people_and_bad_rows
 
-    Study.at(root).add(people_and_bad_rows(), skip_bad=True)
+    Study.at(root).add(people_and_bad_rows(), yes=True)
 
 
 def _series(root: Path, _: str | None) -> None:
@@ -83,7 +83,7 @@ def _backfill(root: Path, _: str | None) -> None:
 def _withdraw(root: Path, _: str | None) -> None:
     from graphveil.study import Study
 
-    Study.at(root).withdraw()
+    Study.at(root).withdraw(Study.at(root).ledger().batches[-1].number)
 
 
 def _adopt(root: Path, _: str | None) -> None:
@@ -120,7 +120,7 @@ def _command_line(root: Path, _: str | None) -> None:
 COMMANDS: dict[str, Callable[[Path, str | None], None]] = {
     "create": _create,
     "add": _add,
-    "add --skip-bad": _skip,
+    "add --yes": _skip,
     "series": _series,
     "publish": _publish,
     "publish 2001": _publish_first,

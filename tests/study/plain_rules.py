@@ -42,7 +42,8 @@ class PlainStudy:
     directed: bool = False
     sealed: list[Step] = field(default_factory=list)
     stated: dict[str, int | None] = field(default_factory=dict)
-    batches: list[tuple[dict[str, int | None], list[Link], int]] = field(default_factory=list)
+    batches: list[tuple[dict[str, int | None], list[Link]]] = field(default_factory=list)
+    since_seal: int = 0  # batches that can be withdrawn
 
     def add(self, nodes: Iterable[Node], edges: Iterable[Link]) -> None:
         """A known person keeps the step that was stated first."""
@@ -52,14 +53,15 @@ class PlainStudy:
                 new[person] = known[person]
             elif new.get(person) is None:
                 new[person] = step
-        links = list(edges)
-        self.batches.append((new, links, self._last_step(known | new, new, links)))
+        self.batches.append((new, list(edges)))
+        self.since_seal += 1
 
     def withdraw(self) -> bool:
-        """The latest batch goes, unless its last record is sealed."""
-        if not self.batches or self.batches[-1][2] < len(self.sealed):
+        """The latest batch goes, unless a step was sealed since it came."""
+        if not self.since_seal:
             return False
         self.batches.pop()
+        self.since_seal -= 1
         return True
 
     def publish(self) -> None:
@@ -71,11 +73,12 @@ class PlainStudy:
         there, linked = here | new.keys(), {edge for _, edges in self.sealed for edge in edges}
         edges = {
             self._edge(source, target)
-            for _, links, _ in self.batches
+            for _, links in self.batches
             for source, target, own in links
             if source != target and {source, target} <= there and (own is None or own <= step)
         }
         self.sealed.append((frozenset(new), frozenset(edges - linked)))
+        self.since_seal = 0
 
     def graph(self, step: int) -> nx.Graph[str]:
         """All that is sealed up to a step."""
@@ -94,16 +97,9 @@ class PlainStudy:
     def known(self) -> dict[str, int | None]:
         """Everyone so far, with the step that was stated first."""
         waiting: dict[str, int | None] = {}
-        for nodes, _, _ in self.batches:
+        for nodes, _ in self.batches:
             waiting = nodes | waiting
         return waiting | self.stated
-
-    def _last_step(
-        self, known: dict[str, int | None], new: dict[str, int | None], links: list[Link]
-    ) -> int:
-        mentioned = {*new, *(end for link in links for end in link[:2])}
-        steps = [known[person] or 0 for person in mentioned - self._arrived()]
-        return max([len(self.sealed), *steps, *(own or 0 for _, _, own in links)])
 
 
 def sealed_steps(study: Study) -> list[Step]:

@@ -40,11 +40,11 @@ def study(root: Path) -> Study:
 
 def test_records_after_the_end_are_refused_without_a_word(study: Study, tmp_path: Path) -> None:
     with pytest.raises(RecordError, match="after the end"):
-        study.add(from_rows(NODES, LINKS))
+        study.add(from_rows(NODES, LINKS), strict=True)
     nodes = tmp_path / "nodes.csv"
     nodes.write_text("node,time\na,2005\n")
     with pytest.raises(RecordError, match="--ignore-after-end"):
-        adding.add(study.folder.root, [nodes])
+        adding.add(study.folder.root, [nodes], strict=True)
 
 
 def test_they_are_ignored_and_counted(study: Study) -> None:
@@ -59,7 +59,7 @@ def test_they_are_ignored_and_counted(study: Study) -> None:
 
 def test_bad_rows_may_be_skipped_besides(study: Study) -> None:
     nodes = [*NODES, ("f", "soon")]
-    found = study.add(from_rows(nodes, LINKS), ignore_after_end=True, skip_bad=True).findings
+    found = study.add(from_rows(nodes, LINKS), ignore_after_end=True, yes=True).findings
     assert (found.intake.nodes_added, found.intake.nodes_after_end) == (3, 3)
     assert [len(each) for each in found.skipped] == [1]
 
@@ -80,7 +80,7 @@ def test_other_faults_refuse_all_the_same(study: Study) -> None:
         ([("a", 2001), ("b", 2005)], [("a", "nobody")]),
     ):
         with pytest.raises(RecordError):
-            study.add(from_rows(nodes, links), ignore_after_end=True)
+            study.add(from_rows(nodes, links), ignore_after_end=True, strict=True)
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_removing_one_person_changes_nothing_about_others() -> None:
 def test_the_command_counts_them_privately(tmp_path: Path) -> None:
     root, nodes = drafted(tmp_path / "study"), tmp_path / "nodes.csv"
     nodes.write_text("node,time\nP1,2001\nP2,2031\n")
-    assert graphveil("add", str(root), str(nodes)).code == 3
+    assert graphveil("add", str(root), str(nodes), "--strict").code == 3
     assert run_json("add", root, nodes, "--dry-run", "--ignore-after-end")["nodes_after_end"] == 1
     finished = run("add", root, nodes, "--ignore-after-end")
     assert "1 row of nodes from after the last step: ignored" in finished.err

@@ -278,10 +278,10 @@ def test_add_is_killed(setting: Setting) -> None:
 def killed_skipping(bench: Bench, fault: Fault) -> str | None:
     """Kill an `add` that leaves rows out: the batch and its list are there, or neither is."""
     with bench.copy() as root:
-        ended = bench.processes.run(root, "add --skip-bad", fault)
+        ended = bench.processes.run(root, "add --yes", fault)
         if ended.killed_by != SIGKILL:
             return f"was not killed: {ended}"
-        at(root).add(people_and_bad_rows(), skip_bad=True)
+        at(root).add(people_and_bad_rows(), yes=True)
         if any(batch.skipped is None for batch in at(root).ledger().batches):
             return "a batch has lost the list of what was left out"
         at(root).publish(1)
@@ -290,7 +290,7 @@ def killed_skipping(bench: Bench, fault: Fault) -> str | None:
 
 def test_an_add_that_skips_is_killed(setting: Setting) -> None:
     places = setting("sqlite", "add")
-    effects = effects_of(places[0], "add --skip-bad")
+    effects = effects_of(places[0], "add --yes")
     kept = [point for point, name in enumerate(effects) if "0001-skipped" in name]
     assert len(effects) == FAIL_POINTS["add", "sqlite"] + 6  # one more whole file
     cases = [case for case in every_fault(effects) if case.point in (*kept, len(effects) - 1)]

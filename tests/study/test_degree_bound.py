@@ -107,7 +107,7 @@ def test_publishing_goes_on_once_the_records_are_corrected(root: Path) -> None:
     study = crowded(root)
     with pytest.raises(BoundError):
         study.publish(3)
-    assert study.withdraw() == 2
+    study.withdraw(2)
     study.add(from_rows([("d", 2)], [("c", "d")]))
     assert study.publish(3).steps == [0, 1, 2, 3]
     assert totals(study, "edges")[-1] == [3]

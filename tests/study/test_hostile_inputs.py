@@ -127,7 +127,7 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("status",), ("status", "--json"), ("series",), ("releases",), ("releases", "--csv"),
     ("report",), ("plan",), ("verify",), ("publish",), ("publish", "--no-report"),
     ("series", "--open", "triangles", "--epsilon", "1/8"), ("add", "NODES", "EDGES"),
-    ("add", "--withdraw"),
+    ("add", "--withdraw", "1"),
 )  # fmt: skip
 Damage = Callable[[Path, random.Random], str]
 

@@ -131,7 +131,7 @@ def test_what_is_kept_is_what_counting_from_scratch_comes_to(kind: str, batches:
         for nodes, links, cut in batches:
             if made == STEPS:
                 break
-            study.add(from_rows(nodes, links))
+            study.add(from_rows(nodes, links), yes=True)
             made = min(made + cut, STEPS)
             study.publish(made - 1, early=True)
             assert sealed(study).kept is not None
@@ -145,7 +145,7 @@ def halfway(root: Path, promise: Promise = KINDS["undirected"]) -> Study:
     links = [
         (f"P{a}", f"P{b}") for a, b in ((0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (5, 3), (9, 8))
     ]
-    study.add(from_rows(nodes, links))
+    study.add(from_rows(nodes, links), yes=True)
     study.publish(0)
     study.publish(1)
     return study
@@ -213,7 +213,7 @@ def test_damage_is_noticed_and_does_no_harm(
     else:
         with pytest.raises(IntegrityError, match="Remove that folder"):
             checks(study)
-    study.add(from_rows([]))
+    study.add(from_rows([]), yes=True)
     study.publish(2)
     study.publish(3)
     assert counted(study) == expected

@@ -129,7 +129,7 @@ def test_ids_are_nowhere_but_in_batches_segments_and_what_is_kept(
 ) -> None:
     study = published(root, database)
     study.add(from_rows([(f"{CANARY}-late", 0)], [(f"{CANARY}-late", f"{CANARY}-0-1")]))
-    study.withdraw()
+    study.withdraw(study.ledger().batches[-1].number)
     told = list(rows(study))
     assert any("7919" in row for row in told)  # true counts are there, and there only
     assert not any(CANARY in row for row in told)
@@ -148,7 +148,7 @@ def test_a_whole_life_logs_and_prints_nothing_of_it(
         warnings.simplefilter("always")
         study = published(root)
         study.add(from_rows([(f"{CANARY}-0-1", 1)]), complete=True)
-        study.withdraw()
+        study.withdraw(study.ledger().batches[-1].number)
         report.write(study.folder.public)
     assert strangers(everything_logged.text) == []
     assert strangers("\n".join(str(each.message) for each in warned)) == []

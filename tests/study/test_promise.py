@@ -204,8 +204,8 @@ EDITS = {
 
 ACTIONS: list[Callable[[Study], object]] = [
     lambda study: study.publish(),
-    lambda study: study.add(from_rows([])),
-    lambda study: study.withdraw(),
+    lambda study: study.add(from_rows([]), yes=True),
+    lambda study: study.withdraw(1),
     lambda study: study.open_series(SeriesPromise.model_validate(DEGREES)),
     lambda study: study.announce(),
     lambda study: study.promise(),

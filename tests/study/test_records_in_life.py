@@ -205,7 +205,7 @@ def test_case_is_kept_or_folded_as_the_study_says(tmp_path: Path) -> None:
     records = from_rows([("Ann", 0), ("ann ", 0), ("BOB", 1)], [("ANN", "bob")])
     kept, folded = begun(tmp_path / "k"), begun(tmp_path / "f", records={"case": "fold"})
     with pytest.raises(InputError, match="row 0, column 'source'"):
-        kept.add(records)
+        kept.add(records, strict=True)
     folded.add(records)
     folded.publish(1)
     assert nodes_of(folded) == [{"ann"}, {"bob"}]
@@ -272,7 +272,7 @@ def test_a_withdrawn_batch_makes_room_for_a_corrected_one(root: Path) -> None:
     study = begun(root)
     study.add(from_rows([("a", 0)]))
     study.add(from_rows([("b", 3), ("wrong", 0)], [("wrong", "a"), ("a", "b")]))
-    assert study.withdraw() == 2
+    study.withdraw(2)
     corrected = study.add(from_rows([("b", 1)], [("a", "b")]))
     assert (corrected.batch, corrected.findings.intake.redated_nodes) == (3, 0)
     study.publish(3)
@@ -282,20 +282,29 @@ def test_a_withdrawn_batch_makes_room_for_a_corrected_one(root: Path) -> None:
 def test_what_is_sealed_cannot_be_withdrawn(root: Path) -> None:
     study = begun(root)
     with pytest.raises(StudyError, match="no batch"):
-        study.withdraw()
+        study.withdraw(1)
     study.add(from_rows([("a", 0)]))
     study.publish()
     with pytest.raises(StudyError, match="sealed"):
-        study.withdraw()
+        study.withdraw(1)
 
 
-def test_what_waits_of_a_batch_can_be_withdrawn(root: Path) -> None:
+@pytest.mark.parametrize("last", [0, 3])
+def test_no_record_decides_whether_a_batch_can_be_withdrawn(root: Path, last: int) -> None:
+    """One person of a later step used to let a batch go that was otherwise sealed."""
     study = begun(root)
-    study.add(from_rows([("a", 0), ("b", 2)]))
+    study.add(from_rows([("a", 0), ("b", 0)]))
+    study.add(from_rows([("c", 0), ("d", last)]))
     study.publish()
-    assert study.withdraw() == 1
+    for batch in (2, 1, 2):
+        with pytest.raises(StudyError, match="batch [12] (was added before|cannot be withdrawn)"):
+            study.withdraw(batch)
+    study.add(from_rows([("e", 3)]))
+    with pytest.raises(StudyError, match="the latest is batch 3"):
+        study.withdraw(2)
+    study.withdraw(3)
     study.publish(3)
-    assert nodes_of(study) == [{"a"}, set(), set(), set()]
+    assert set().union(*nodes_of(study)) == {"a", "b", "c", "d"}
 
 
 def test_steps_without_any_record_are_published_all_the_same(root: Path) -> None:
@@ -341,7 +350,7 @@ def test_an_oriented_study_refuses_the_reverse_of_an_edge(root: Path, sealed: bo
         study.publish(1)
     rows = len(study.ledger().rows)
     with pytest.raises(InputError, match=r"the edges, row 1, column 'target'.*oriented"):
-        study.add(from_rows([], [("a", "c"), ("b", "a")]))
+        study.add(from_rows([], [("a", "c"), ("b", "a")]), strict=True)
     assert len(study.ledger().rows) == rows
     study.add(from_rows([], [("a", "b"), ("c", "b")]))
     study.publish(3)
@@ -363,17 +372,22 @@ def test_places_point_into_the_file_that_was_given(root: Path) -> None:
     records = from_rows([("b", 0)], [("a", "b"), ("a", "nobody")])
     named = replace(records, edges=replace(records.edges, source="links.csv", first_row=2))
     with pytest.raises(InputError, match=r"links\.csv, row 3, column 'target'"):
-        study.add(named)
+        study.add(named, strict=True)
 
 
 @pytest.mark.parametrize("times", [(0, 1), (1, 0), (1, 2), (3, 0)])
-def test_a_new_node_with_two_times_is_refused_also_where_it_is_late(
+def test_of_two_times_of_a_new_node_the_earlier_counts_also_where_it_is_late(
     root: Path, times: tuple[int, int]
 ) -> None:
     study = begun(root)
     study.publish(1)
-    with pytest.raises(InputError, match=r"the nodes, row 2, column 'time'.*different time"):
-        study.add(from_rows([("a", times[0]), ("b", 0), ("a", times[1])]))
+    rows = from_rows([("a", times[0]), ("b", 0), ("a", times[1])])
+    with pytest.raises(InputError, match=r"the nodes, row [02], column 'time'.*an earlier time"):
+        study.add(rows, strict=True)
+    found = study.add(rows, yes=True).findings
+    assert [len(each) for each in found.skipped] == [1]
+    again = study.add(from_rows([("a", min(times)), ("b", 0)])).findings
+    assert (again.intake.known_nodes, again.intake.redated_nodes) == (2, 0)
 
 
 def test_of_several_other_dates_the_earliest_is_told(root: Path) -> None:
@@ -389,7 +403,7 @@ def test_the_reverse_of_a_waiting_edge_is_refused_by_its_own_row(root: Path) -> 
     study = directed(root, oriented=True)
     study.add(from_rows([(person, 0) for person in "abc"], [("a", "b", 2), ("c", "a", 3)]))
     with pytest.raises(InputError, match=r"the edges, row 1, column 'target'.*oriented"):
-        study.add(from_rows([], [("c", "b", 1), ("b", "a", 3), ("a", "c", 1)]))
+        study.add(from_rows([], [("c", "b", 1), ("b", "a", 3), ("a", "c", 1)]), strict=True)
 
 
 def test_a_later_sequence_of_a_known_person_is_not_redated(root: Path) -> None:

@@ -56,7 +56,7 @@ def test_sqlite_lets_one_writer_in_from_the_start(root: Path) -> None:
 def test_postgresql_lets_one_writer_in_from_the_start(root: Path, postgresql: str) -> None:
     study = opened(root, new_database(postgresql))
     with statements(study.store) as found:
-        study.withdraw()
+        study.withdraw(1)
     lock = next(n for n, each in enumerate(found) if "pg_try_advisory_xact_lock" in each)
     assert "SET LOCAL synchronous_commit = on" in found[:lock]
     assert any("READ COMMITTED" in each for each in found[:lock])

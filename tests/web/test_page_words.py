@@ -64,9 +64,9 @@ def test_labels_stand_on_the_page() -> None:
 
 
 def test_python_and_commands_are_put_into_the_words_of_the_page() -> None:
-    told = "To add the other records, use --skip-bad (in Python: skip_bad=True)."
+    told = "To leave such records out, use --ignore-after-end (in Python: ignore_after_end=True)."
     assert in_page_words(told) == (
-        "To add the other records, use “Leave out rows that break a rule”."
+        "To leave such records out, use “Leave out records of after the last step”."
     )
     assert in_page_words("see `graphveil adopt`.") == "see “Safekeeping”."
     assert in_page_words("Name it: --time in the shell, time= in Python.") == (

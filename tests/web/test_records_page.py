@@ -61,14 +61,17 @@ def test_files_are_looked_at_and_kept(visitor: Visitor, study: KnownStudy) -> No
 
 def test_what_becomes_of_records_is_told_by_rule(visitor: Visitor, study: KnownStudy) -> None:
     visitor.bring(study, {"nodes.csv": NODES + "P0,2001\n", "edges.csv": MESSY_EDGES})
-    said = look(visitor, study)
-    assert "“Leave out rows that break a rule”" in said
+    said = look(visitor, study, strict="yes")
+    assert "“Refuse everything at the first row that breaks a rule”" in said
     assert "--" not in said.replace("–", "")
     assert "Keep these records" not in said
-    said = look(visitor, study, skip_bad="yes")
+    said = look(visitor, study)
+    assert "Look first: more than a tenth of the rows of edges would be set aside" in said
+    assert "more than a tenth" in keep(visitor, study)
+    said = look(visitor, study, yes="yes")
     assert "Merged 1 node listed more than once with the same step: merged" in said
     assert "Dropped 1 edge from a node to itself: left out" in said
-    assert "Refused, and left out 1 row" in said
+    assert "Set aside 1 edge to somebody who is not known yet" in said
     assert "Kept as batch 1" in keep(visitor, study)
 
 
@@ -132,7 +135,7 @@ def test_the_latest_batch_is_withdrawn(visitor: Visitor, study: KnownStudy) -> N
     look(visitor, study)
     keep(visitor, study)
     path = f"/study/{study.key}/records"
-    assert "Batch 1 was withdrawn" in visitor.post(f"{path}/withdraw", at=path).text
+    assert "Batch 1 was withdrawn" in visitor.post(f"{path}/withdraw", at=path, batch="1").text
     assert status(study.folder).private.batches_waiting == 0
 
 

@@ -24,10 +24,13 @@ from graphveil.errors import (
     ParameterError,
     StorageError,
     StudyError,
+    UnconfirmedError,
 )
 from graphveil.steward.unexpected import DEBUG, unexpected
 
+DECLINED = 1  # the option parser's own, where a question is answered with no, or not at all
 EXIT_CODES: dict[type[GraphveilError], int] = {
+    UnconfirmedError: DECLINED,
     ParameterError: 2,
     InputError: 3,
     BoundError: 4,
@@ -38,7 +41,6 @@ EXIT_CODES: dict[type[GraphveilError], int] = {
     StorageError: 10,
     EngineError: 12,  # 11 is something unfinished that `verify` found
 }
-DECLINED = 1  # the option parser's own, where a question is answered with no
 UNFINISHED = 11
 INTERNAL_ERROR = 70
 INTERRUPTED, TERMINATED = 128 + signal.SIGINT, 128 + signal.SIGTERM

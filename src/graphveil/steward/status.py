@@ -184,9 +184,33 @@ class PrivateStatus:
     Attributes:
         batches_waiting: batches with records of steps that are not sealed. A single person may
             decide whether a batch has one.
+        withdrawable: the number of the batch that can be withdrawn, if one can.
+        unsettled: the newest `add` that was refused or did not end, in words; nothing if none.
     """
 
     batches_waiting: int
+    withdrawable: int | None = None
+    unsettled: str = ""
+
+    @classmethod
+    def of(cls, study: Study, ledger: Ledger) -> PrivateStatus:
+        """What depends on the records of a study."""
+        from graphveil.study.records.attempts import unsettled
+
+        waiting = sum(each.last_step >= len(ledger.sealed) for each in ledger.batches)
+        missing = [f"Adding {each.files}" for each in unsettled(study.folder, ledger)]
+        return cls(waiting, _withdrawable(ledger), missing[-1] if missing else "")
+
+
+def _withdrawable(ledger: Ledger) -> int | None:
+    from graphveil.errors import StudyError
+
+    if not ledger.batches:
+        return None
+    try:
+        return ledger.withdrawable(ledger.batches[-1].number).number
+    except StudyError:
+        return None
 
 
 @dataclass(frozen=True, repr=False)
@@ -263,7 +287,7 @@ def status(folder: Path) -> Status:
         calendar=promise.calendar.describe(),
         promised=promise.bound_sentence,
         steps=Steps.of(promise, sealed),
-        private=PrivateStatus(sum(each.last_step >= sealed for each in ledger.batches)),
+        private=PrivateStatus.of(study, ledger),
         listed=SeriesList.of(promise, ledger),
         is_current=_is_current(study, found),
         page=page if page.is_file() else None,

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 
 from pydantic import TypeAdapter
 
-from graphveil.errors import IntegrityError
+from graphveil.errors import IntegrityError, StudyError
 from graphveil.study.promise.promise import Promise
 from graphveil.study.public.chain import GENESIS, Line, PublicRow, canonical, digest
 from graphveil.study.public.facts import Announcement, Event, Fact, FactType
@@ -173,15 +173,18 @@ NOTHING_SAID: Final[ReadAs] = MappingProxyType({})
 class BatchEntry:
     """Records that were added together; the last of them arrives at `last_step`.
 
-    What was left out of them is listed in `skipped`, if anything was. `read_as` has, by format,
-    how their files were read; the first versions did not keep that.
+    What was left out of them is listed in `skipped`, if anything was. `awaiting` has the links of
+    all batches so far that name somebody who is not known yet. `read_as` has, by format, how their
+    files were read; the first versions did not keep that. `row` is where the ledger enters them.
     """
 
     number: int
+    row: int
     last_step: int = field(repr=False)
     nodes: StoredTable
     edges: StoredTable
     skipped: StoredTable | None = None
+    awaiting: StoredTable | None = None
     read_as: ReadAs = field(default_factory=dict, repr=False)
 
 
@@ -271,15 +274,43 @@ class Ledger:
         return tuple(
             BatchEntry(
                 number=row.whole_number("batch"),
+                row=row.number,
                 last_step=row.whole_number("last_step"),
                 nodes=row.stored_table("nodes"),
                 edges=row.stored_table("edges"),
                 skipped=row.stored_table("skipped") if "skipped" in row.secret else None,
+                awaiting=row.stored_table("awaiting") if "awaiting" in row.secret else None,
                 read_as=row.kept_mapping("read_as"),
             )
             for row in self.of(Event.RECORDS_ADDED)
             if row.whole_number("batch") not in gone
         )
+
+    @cached_property
+    def attempts(self) -> frozenset[str]:
+        """The commands that have added records, withdrawn or not, as far as that was stored."""
+        added = (row.secret.get("attempt") for row in self.of(Event.RECORDS_ADDED))
+        return frozenset(each for each in added if isinstance(each, str))
+
+    def withdrawable(self, number: int) -> BatchEntry:
+        """The batch of this number, if it is the latest and nothing was sealed since it came.
+
+        What its records say does not matter: one person's would decide about others'.
+        """
+        if not self.batches:
+            raise StudyError("there is no batch of records to withdraw.")
+        latest = self.batches[-1]
+        if latest.number != number:
+            raise StudyError(
+                f"batch {number} cannot be withdrawn: the latest is batch {latest.number}."
+            )
+        sealed = self.of(Event.STEP_SEALED)
+        if sealed and sealed[-1].number > latest.row:
+            raise StudyError(
+                f"batch {number} was added before the last step was sealed, and stays. Correct "
+                "what is wrong in the files and add them again: what has changed is reported."
+            )
+        return latest
 
     @property
     def read_as(self) -> ReadAs:

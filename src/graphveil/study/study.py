@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from graphveil.study.course.adoption import Renewal
     from graphveil.study.course.extension import Extension, Further
     from graphveil.study.publishing import Prepared
-    from graphveil.study.records import adding, findings, holders
+    from graphveil.study.records import adding, attempts, findings, holders
     from graphveil.study.records.holding import Holder
     from graphveil.study.storage.transaction import Transaction
 else:  # who only looks at a study plans, counts and draws nothing
@@ -52,6 +52,7 @@ else:  # who only looks at a study plans, counts and draws nothing
     opening = Deferred("graphveil.study.course.opening")
     publishing = Deferred("graphveil.study.publishing")
     adding = Deferred("graphveil.study.records.adding")
+    attempts = Deferred("graphveil.study.records.attempts")
     findings = Deferred("graphveil.study.records.findings")
     holders = Deferred("graphveil.study.records.holders")
 
@@ -66,10 +67,12 @@ class Added:
     Attributes:
         batch: its number; None where it was only tried.
         findings: what the steward learns about the records.
+        skipped_list: the file in the private folder that lists what was set aside, if there is one.
     """
 
     batch: int | None
     findings: findings.Findings = field(repr=False)
+    skipped_list: str | None = None
 
     def __str__(self) -> str:
         return "\n  ".join([findings.PRIVATE, *self.findings.lines()])
@@ -170,53 +173,56 @@ class Study:
         records: Records,
         *,
         complete: bool = False,
-        skip_bad: bool = False,
+        strict: bool = False,
+        yes: bool = False,
         ignore_after_end: bool = False,
         undated: Literal["refuse", "first", "drop"] | None = None,
         dry_run: bool = False,
         read_as: ReadAs = NOTHING_SAID,
+        attempt: str | None = None,
     ) -> Added:
-        """Keep records until their step is sealed; the first ones open the study.
+        """Store records until their step is sealed; the first ones open the study.
+
+        A row that breaks a rule is set aside, and the others go in.
 
         Args:
             records: as a reader found them.
             complete: whether they are all there is to know, so that what they lack is reported.
-            skip_bad: leave out the rows that break a rule, and keep a private list of them;
-                else the first such row refuses all.
-            ignore_after_end: leave out records of after the last step; else they are refused.
+            strict: refuse all records at the first row that breaks a rule.
+            yes: add them although more than a tenth is set aside, or nothing is left.
+            ignore_after_end: leave out records of after the last step; else they are set aside.
             undated: what becomes of people without a date; None leaves it to the study's rule.
             dry_run: only report; change nothing.
-            read_as: how files of each format were read, to be kept with the records.
+            read_as: how files of each format were read, to be stored with the records.
+            attempt: by which command, so that it counts as finished.
         """
         adding.require_listed(records)
-        wishes = Wishes(complete, skip_bad, ignore_after_end, undated)
+        wishes = Wishes(complete, strict, ignore_after_end, undated)
         if dry_run:
             found = self.holder.candidate(self.stored(self.ledger()), records, wishes)
             return Added(None, found.findings)
         with self._writing() as (transaction, opened):
             ledger = opened.ledger
             found = self.holder.candidate(self.stored(ledger), records, wishes)
-            number = adding.keep(transaction, ledger, found, read_as)
-        self.announce(transaction.ledger())
-        return Added(number, found.findings)
+            if not yes:
+                adding.require_confirmed(found.findings)
+            number = adding.keep(transaction, ledger, found, read_as, attempt)
+        ledger = transaction.ledger()
+        self.announce(ledger)
+        skipped = ledger.batches[-1].skipped
+        return Added(number, found.findings, skipped and f"batches/{skipped.files[0].name}")
 
     def stored(self, ledger: Ledger) -> Stored:
         """Its records on the disk."""
         return Stored(self.folder, ledger, self.promise(ledger))
 
-    def withdraw(self) -> int:
-        """Withdraw the latest batch if it is not sealed; its number."""
+    def withdraw(self, batch: int) -> None:
+        """Withdraw the batch of this number: the latest, unless a step was sealed since."""
+        if not self.ledger().is_open:
+            raise StudyError("there is no batch of records to withdraw.")
         with self._writing() as (transaction, opened):
-            ledger = opened.ledger
-            if not ledger.batches:
-                raise StudyError("there is no batch of records to withdraw.")
-            latest = ledger.batches[-1]
-            if latest.last_step < len(ledger.sealed):
-                raise StudyError(
-                    f"batch {latest.number} is already sealed: what was published stays."
-                )
-            transaction.append(Event.RECORDS_WITHDRAWN, private={"batch": latest.number})
-        return latest.number
+            opened.ledger.withdrawable(batch)
+            transaction.append(Event.RECORDS_WITHDRAWN, private={"batch": batch})
 
     def open_series(self, series: SeriesPromise) -> SeriesPromise:
         """Open a series from the next step on, for a share of what is left of the budget."""
@@ -253,10 +259,13 @@ class Study:
             since: what was committed when the caller looked; by default it is looked at now.
         """
         at = now()
-        found = self._opened(since or self.committed(), at)
+        found = since or self.committed()
         first = len(found.ledger.sealed)
         finishing = through is None and found.is_behind
         last = first - finishing if through is None else through
+        if last >= first:
+            attempts.require_settled(self.folder, found.ledger)
+        found = self._opened(found, at)
         run = _Run(self, found, last, at)
         try:
             if last >= first:

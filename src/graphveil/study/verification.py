@@ -152,7 +152,8 @@ def _files(subject: _Subject) -> str:
         home = homes.get(row.event)
         if home is None or (home is folder.batches and row.whole_number("batch") not in entries):
             continue
-        for part in ("nodes", "edges", *(["skipped"] if "skipped" in row.secret else [])):
+        listed = [part for part in ("skipped", "awaiting") if part in row.secret]
+        for part in ("nodes", "edges", *listed):
             for file in row.stored_table(part).files:
                 if file in found:  # steps that were sealed together share their tables
                     continue

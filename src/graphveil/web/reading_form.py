@@ -19,7 +19,7 @@ MAPPED = {
     "distance": "Distance",
 }
 TEXTS = ("max_distance", "encoding", "undated")
-MARKS = ("skip_bad", "ignore_after_end", "complete", "change_reading")
+MARKS = ("strict", "yes", "ignore_after_end", "complete", "change_reading")
 DAYS = {"": None, "day": True, "month": False}
 
 

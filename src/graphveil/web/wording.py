@@ -31,15 +31,16 @@ LABELS = {
     "out-bound": "“Links from a person, at most”",
     "price": "“Price”",
     "reason": "“Why”",
-    "skip-bad": "“Leave out rows that break a rule”",
+    "abandon": "“Give these records up”",
     "source": "“One end of a link”",
+    "strict": "“Refuse everything at the first row that breaks a rule”",
     "target": "“Other end of a link”",
     "through": "“Up to which step”",
     "time": "“Date of a person”",
     "undated": "“People without a date”",
-    "withdraw": "“Withdraw the latest batch”",
+    "withdraw": "“Withdraw batch”",
     "where": "“Only records with”",
-    "yes": "“Begin it although noise drowns a series”",
+    "yes": "the box that says so",
 }
 _IN_PYTHON = re.compile(r" \(in Python: [^)]*\)|, [a-z_]+= in Python| in the shell")
 _OPTION = re.compile(r"--([a-z][a-z-]*)")

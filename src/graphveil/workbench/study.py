@@ -230,7 +230,8 @@ class Study:
         format: str | None = None,  # noqa: A002
         options: ReadingOptions | None = None,
         complete: bool = False,
-        skip_bad: bool = False,
+        strict: bool = False,
+        yes: bool = False,
         ignore_after_end: bool = False,
         undated: Literal["refuse", "first", "drop"] | None = None,
         change_reading: bool = False,
@@ -249,7 +250,9 @@ class Study:
             format: of all files; None recognises each by its content.
             options: what else files do not say themselves.
             complete: whether this is everything, so that what has vanished is reported.
-            skip_bad: leave out the rows that break a rule, and list them beside the batch.
+            strict: refuse all at the first row that breaks a rule; else such rows are set aside,
+                and listed beside the batch.
+            yes: add the rest although more than a tenth is set aside, or nothing is left.
             ignore_after_end: leave out records of after the last step, and count them.
             undated: what becomes of people without a date; None leaves it to the study's rule.
             change_reading: read files otherwise than those before.
@@ -269,7 +272,8 @@ class Study:
         names = data_given.Names(id, source, target, time, edge_time)
         how: dict[str, Any] = {
             "complete": complete,
-            "skip_bad": skip_bad,
+            "strict": strict,
+            "yes": yes,
             "ignore_after_end": ignore_after_end,
             "dry_run": dry_run,
         }
@@ -288,16 +292,26 @@ class Study:
             **how,
         )
 
-    def withdraw(self) -> int:
-        """Withdraw the latest batch of records if it is not sealed; its number.
+    def withdraw(self, batch: int) -> None:
+        """Withdraw the batch of this number: the latest, unless a step was sealed since it came.
 
         Examples:
-            >>> study.withdraw()
-            2
+            >>> study.withdraw(2)
         """
         from graphveil.steward.records import adding
 
-        return adding.withdraw(self.folder)
+        adding.withdraw(self.folder, batch)
+
+    def abandon(self) -> int:
+        """Give up the records whose addition was refused, so that steps can be published again.
+
+        Examples:
+            >>> study.abandon()
+            0
+        """
+        from graphveil.steward.records import adding
+
+        return adding.abandon(self.folder)
 
     def publish(
         self,

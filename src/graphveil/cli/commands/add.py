@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,9 +12,10 @@ import typer
 from graphveil.cli.engine_options import Conf, Engine, EngineName, Master, chosen
 from graphveil.cli.options import Json, StudyFolder
 from graphveil.cli.output import print_json, print_note, working
+from graphveil.cli.prices import confirm
 from graphveil.cli.reading_options import Reading, taking_reading_options
 from graphveil.cli.terminal import one_line
-from graphveil.errors import ParameterError
+from graphveil.errors import ParameterError, UnconfirmedError
 
 if TYPE_CHECKING:
     from graphveil.steward.records.adding import Addition
@@ -38,10 +41,18 @@ def add(
         bool,
         typer.Option("--complete", help="The files hold everything: report what vanished."),
     ] = False,
-    skip_bad: Annotated[
+    strict: Annotated[
         bool,
         typer.Option(
-            "--skip-bad", help="Leave out the rows that break a rule; keep a private list of them."
+            "--strict",
+            help="Refuse all files at the first row that breaks a rule. Without it, such rows are "
+            "set aside and listed, and the others go in.",
+        ),
+    ] = False,
+    yes: Annotated[
+        bool,
+        typer.Option(
+            "--yes", help="Add the rest, even if more than a tenth is set aside or nothing is left."
         ),
     ] = False,
     ignore_after_end: Annotated[
@@ -54,12 +65,25 @@ def add(
     details: Annotated[
         Path | None,
         typer.Option(
-            "--list", metavar="FILE", help="Write which records were re-dated or vanished (.csv)."
+            "--list",
+            metavar="FILE",
+            help="Write which records were re-dated or vanished (.csv).",
         ),
     ] = None,
     withdraw: Annotated[
-        bool, typer.Option("--withdraw", help="Withdraw the latest batch, if it is not sealed.")
+        int | None,
+        typer.Option(
+            "--withdraw",
+            metavar="BATCH",
+            min=1,
+            help="Withdraw this batch: the latest, unless a step was sealed since.",
+        ),
+    ] = None,
+    abandon: Annotated[
+        bool,
+        typer.Option("--abandon", help="Give up files whose addition was refused or stopped."),
     ] = False,
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", hidden=True)] = False,
     engine: Engine = EngineName.LOCAL,
     master: Master = None,
     conf: Conf = None,
@@ -67,49 +91,86 @@ def add(
 ) -> None:
     """Add records to a study; they are published with their step, or the next one.
 
-    The first records open the study: from then on its file is a promise. What is printed
-    about the records is private.
+    The first records open the study: from then on its file is a promise. A row that
+    breaks a rule is set aside, and everybody else's go in. If files are refused, no
+    further step is published until they are added or given up (--abandon). What is
+    printed about the records is private.
 
     Example: graphveil add my-study nodes.csv edges.csv --dry-run
     """
-    from graphveil.kernels.startup import load_kernels_without_blas
-    from graphveil.steward.records import adding
-
-    if withdraw:
-        _withdraw(folder, files, as_json=as_json)
+    if withdraw is not None or abandon:
+        _require_no_files(files)
+        _withdraw(folder, withdraw, as_json) if withdraw else _abandon(folder, as_json)
         return
-    with working("Reading and checking …"):
-        load_kernels_without_blas()
-        added = adding.add(
-            folder,
-            files or [],
-            format=reading.format,
-            options=reading.options,
-            complete=complete,
-            skip_bad=skip_bad,
-            ignore_after_end=ignore_after_end,
-            change_reading=change_reading,
-            dry_run=dry_run,
-            engine=chosen(engine, master, conf),
-        )
+    if skip_bad:
+        print_note("--skip-bad is what `graphveil add` does by itself now: it can be left out.")
+
+    def added(agreed: bool) -> Addition:
+        from graphveil.kernels.startup import load_kernels_without_blas
+        from graphveil.steward.records import adding
+
+        with working("Reading and checking …"):
+            load_kernels_without_blas()
+            return adding.add(
+                folder,
+                files or [],
+                format=reading.format,
+                options=reading.options,
+                complete=complete,
+                strict=strict,
+                yes=agreed,
+                ignore_after_end=ignore_after_end,
+                change_reading=change_reading,
+                dry_run=dry_run,
+                engine=chosen(engine, master, conf),
+            )
+
+    found = _agreed(added, yes)
     if details is not None:
-        added.write_details(details)
+        found.write_details(details)
     if as_json:
-        print_json(added.as_data())
+        print_json(found.as_data())
     else:
-        _print(folder, added, details)
+        _print(folder, found, details)
 
 
-def _withdraw(folder: Path, files: list[str] | None, *, as_json: bool) -> None:
+def _agreed(add_files: Callable[[bool], Addition], yes: bool) -> Addition:
+    """What became of the files; who sits at a terminal is asked where others are refused."""
+    try:
+        return add_files(yes)
+    except UnconfirmedError as doubtful:
+        if not sys.stdin.isatty():
+            raise
+        print_note(str(doubtful))
+        confirm("Add the rest all the same?")
+        return add_files(True)
+
+
+def _require_no_files(files: list[str] | None) -> None:
+    if files:
+        raise ParameterError("files", "do not go with --withdraw and --abandon")
+
+
+def _withdraw(folder: Path, batch: int, as_json: bool) -> None:
     from graphveil.steward.records import adding
 
-    if files:
-        raise ParameterError("withdraw", "takes no files", hint="Leave them out.")
-    number = adding.withdraw(folder)
+    adding.withdraw(folder, batch)
     if as_json:
-        print_json({"withdrawn": number})
+        print_json({"withdrawn": batch})
     else:
-        print(f"Batch {number} was withdrawn: it will not be published.")
+        print(f"Batch {batch} was withdrawn: it will not be published.")
+
+
+def _abandon(folder: Path, as_json: bool) -> None:
+    from graphveil.steward.records import adding
+
+    count = adding.abandon(folder)
+    if as_json:
+        print_json({"abandoned": count})
+    elif count:
+        print(f"Given up. Next: graphveil publish {folder}, or add the right files first.")
+    else:
+        print("There was nothing to give up: no addition was refused or stopped.")
 
 
 def _print(folder: Path, added: Addition, details: Path | None) -> None:
@@ -120,7 +181,10 @@ def _print(folder: Path, added: Addition, details: Path | None) -> None:
         print_note(f"  {one_line(line)}")
     if details is not None:
         print_note(f"  listed in {details}, readable by you only")
+    if added.skipped_list is not None:
+        print_note(f"  what was set aside is listed in {folder / 'private' / added.skipped_list}")
+    doubt = added.added.findings.doubt
     if added.batch is None:
-        print("A dry run: nothing was changed.")
+        print(f"A dry run: nothing was changed.{' It would ask first: ' * bool(doubt)}{doubt}")
     else:
         print(f"Batch {added.batch} was stored. Next: graphveil publish {folder}")

@@ -42,6 +42,11 @@ def _print(folder: Path, found: Status) -> None:
     print(_advice(folder, found))
     waiting = found.private.batches_waiting
     print(f"PRIVATE, for the data holder only: batches of records waiting: {waiting}.")
+    if found.private.unsettled:
+        print(
+            f"PRIVATE: {found.private.unsettled} was refused or did not end, so no step is "
+            f"published. Add the files again, or: graphveil add {folder} --abandon"
+        )
 
 
 def _due_words(due: int | None) -> str:

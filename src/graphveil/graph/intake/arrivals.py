@@ -26,7 +26,7 @@ OTHER_STEP = "a node that is already in the sequence appears with a different st
 OTHER_STEP_HINT = "What has arrived stays as it was: remove the row or restore its time."
 CLOSED = "the node belongs to a closed step; the first open one is {}"
 CLOSED_HINT = "Correct the time, or choose the rule that late records join the open step."
-TWO_TIMES = "a node from an earlier row appears again with a different time"
+TWO_TIMES = "the node has an earlier time in another row, and arrives then"
 TWO_TIMES_HINT = "Give each node one arrival time."
 
 Steps = NDArray[np.int32]
@@ -234,7 +234,7 @@ def _numbers_in_order(ids: pl.Series, steps: Steps) -> tuple[IdIndex, Steps] | N
 
 
 def _texts_in_order(coming: _Coming, given: Table, steps: Steps) -> tuple[IdIndex, Steps]:
-    """By sorting, whatever the ids are; refuses a node whose rows name different steps."""
+    """By sorting, whatever the ids are; refuses rows of a node that name a later step."""
     everyone = _sorted(coming.ids, steps)
     if everyone[0].are_distinct():
         return everyone
@@ -248,20 +248,15 @@ def _sorted(ids: pl.Series, steps: Steps) -> tuple[IdIndex, Steps]:
 
 
 def _first_of_each(coming: _Coming, given: Table) -> Rows:
-    """The first row of every node; refuses all rows of nodes that state different steps.
+    """The first row of every node; refuses rows that state a later step than another of the node.
 
-    All: nobody can say which of them is right, and the order of rows must not decide.
+    Whoever leaves these out lets the earliest step count: the order of rows must not decide.
     """
     import polars as pl
 
     frame = pl.DataFrame({"id": coming.ids, "step": coming.stated}).with_row_index("row")
+    later = frame.filter(pl.col("step") > pl.col("step").min().over("id"))["row"].to_numpy()
+    if len(later):
+        raise given.refusal(Fault(coming.rows[later], "time", TWO_TIMES, TWO_TIMES_HINT))
     first = frame.unique("id", keep="first", maintain_order=True)
-    differing = frame.join(first, on="id", maintain_order="left").filter(
-        pl.col("step") != pl.col("step_right")
-    )
-    if len(differing):
-        theirs = frame.join(differing, on="id", how="semi", maintain_order="left")["row"]
-        named = int(coming.rows[differing["row"][0]])
-        rows = coming.rows[theirs.to_numpy()]
-        raise given.refusal(Fault(rows, "time", TWO_TIMES, TWO_TIMES_HINT, named))
     return first["row"].to_numpy().astype(np.int64)

@@ -51,6 +51,10 @@ class Table:
             return self.numbers
         return np.arange(self.first_row, self.first_row + self.frame.height)
 
+    def comes_from(self, source: str) -> Mask:
+        """Which rows come from a source."""
+        return np.full(self.frame.height, self.source == source)
+
     def refusal(self, fault: Fault) -> RecordError:
         """The error that refuses rows of this table."""
         kind = "nodes" if "node" in self.frame.columns else "edges"
@@ -126,6 +130,10 @@ class JoinedTable(Table):
         """Where the user finds a row of this table: in the piece that holds it."""
         piece = bisect_right(self.starts, row) - 1
         return self.pieces[piece].place(int(row) - self.starts[piece], column)
+
+    def comes_from(self, source: str) -> Mask:
+        """Which rows come from a source."""
+        return np.concatenate([piece.comes_from(source) for piece in self.pieces])
 
     def row_numbers(self) -> NDArray[np.int64]:
         """The user's number of each row, in its piece."""

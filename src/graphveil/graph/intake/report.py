@@ -17,6 +17,7 @@ _RULES = {
     "trimmed_ids": "ids with surrounding blanks: blanks removed",
     "respelled_ids": "ids with invisible characters or letters in parts: spelled alike",
     "repeated_nodes": "nodes listed more than once with the same step: merged",
+    "awaited_edges": "edges that waited for somebody who is now known: among those added or known",
     "redated_nodes": "known nodes with another step: kept as they were",
     "folded_nodes": "nodes from before the first step: counted in the first step",
     "nodes_after_end": "rows of nodes from after the last step: ignored",
@@ -72,6 +73,7 @@ class IntakeReport:
     edges_after_end: int = 0
     nodes_undated: int = 0
     edges_undated: int = 0
+    awaited_edges: int = 0
 
     def lines(self, about_known: Sequence[str] = ()) -> list[str]:
         """One sentence per rule that was met, the two totals first.

@@ -33,12 +33,14 @@ class LeftOut:
         rule: what is wrong with them.
         kind: "nodes" or "edges".
         column: the user's name of the column where it is seen.
+        hint: how to mend it.
         table: the rows alone, each with its place.
     """
 
     rule: str
     kind: str
     column: str
+    hint: str
     table: Table = field(repr=False)
 
     def __len__(self) -> int:
@@ -98,7 +100,7 @@ def _divided(records: Records, refused: RecordError) -> tuple[Records, LeftOut]:
     bad = np.zeros(len(table.frame), np.bool_)
     bad[refused.rows] = True
     column = refused.place.column if refused.place is not None else None
-    without = LeftOut(refused.rule, refused.kind, column or "", table.kept(bad))
+    without = LeftOut(refused.rule, refused.kind, column or "", refused.hint, table.kept(bad))
     left = table.kept(~bad)
     if refused.kind == "nodes":
         return replace(records, nodes=left), without

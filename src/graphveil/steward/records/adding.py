@@ -1,4 +1,4 @@
-"""Adding: files are read and checked, and their records kept until their step; or withdrawn."""
+"""Adding: files are read and checked, and their records wait for their step; or are withdrawn."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from graphveil.errors import InputError, ParameterError, RecordError
+from graphveil.formats import ReadingOptions, read_records
 from graphveil.formats.parse_report import ParseReport
 from graphveil.graph.intake.links import UNKNOWN_END
 from graphveil.graph.intake.resolving import NO_TIME
@@ -18,12 +19,12 @@ from graphveil.study.records.findings import PRIVATE
 if TYPE_CHECKING:
     import polars as pl
 
-    from graphveil.formats import ReadFiles, ReadingOptions
+    from graphveil.formats import ReadFiles
     from graphveil.graph.intake.records import Records
-    from graphveil.study import Added
+    from graphveil.study import Added, Study
 
 _LATE = "To leave such records out, use --ignore-after-end (in Python: ignore_after_end=True)."
-_SKIP = "To add the other records, use --skip-bad (in Python: skip_bad=True)."
+_SKIP = "Without --strict (in Python: strict=False) the other records are added."
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,13 +44,18 @@ class Addition:
         """The number of the batch; None where it was only tried."""
         return self.added.batch
 
+    @property
+    def skipped_list(self) -> str | None:
+        """The file in the private folder that lists what was set aside, if anything was."""
+        return self.added.skipped_list
+
     def lines(self) -> list[str]:
         """What the steward sees: first about the files, then about the records."""
         about_files = [] if self.reading is None else self.reading.report.lines()
         return [*about_files, *self.added.findings.lines()]
 
     def __repr__(self) -> str:
-        stored = "tried, and not kept" if self.batch is None else f"stored as batch {self.batch}"
+        stored = "tried, not stored" if self.batch is None else f"stored as batch {self.batch}"
         return f"<Records {stored}. What was found is private: print it to see it.>"
 
     def __str__(self) -> str:
@@ -77,6 +83,8 @@ class Addition:
             "alike_ids": findings.alike_ids,
             "keeps_bound": findings.keeps_bound,
             "people_beyond": findings.people_beyond,
+            "awaiting": findings.awaiting,
+            "doubt": findings.doubt,
             "skipped": [
                 {"kind": each.kind, "column": each.column, "reason": each.rule, "rows": len(each)}
                 for each in findings.skipped
@@ -91,13 +99,16 @@ def add(
     format: str | None = None,  # noqa: A002
     options: ReadingOptions | None = None,
     complete: bool = False,
-    skip_bad: bool = False,
+    strict: bool = False,
+    yes: bool = False,
     ignore_after_end: bool = False,
     change_reading: bool = False,
     dry_run: bool = False,
     engine: EngineChoice = HERE,
 ) -> Addition:
-    """Read files and keep their records; the first ones open the study.
+    """Read files and store their records; the first ones open the study.
+
+    Until they are in, or given up with `abandon`, no further step is published.
 
     Args:
         folder: the study.
@@ -105,45 +116,83 @@ def add(
         format: of all files; None recognises each by its content.
         options: what the files do not say themselves.
         complete: whether they hold everything, so that what has vanished is reported.
-        skip_bad: leave out the rows that break a rule, and list them beside the batch.
+        strict: refuse all files at the first row that breaks a rule; else such rows are set
+            aside, and listed beside the batch.
+        yes: add the rest although more than a tenth is set aside, or nothing is left.
         ignore_after_end: leave out records of after the last step, and count them.
         change_reading: take the options as they are, whatever they were for files before.
         dry_run: only read and check; change nothing.
         engine: where the records are checked and taken in.
     """
-    from graphveil.formats import ReadingOptions, read_records
-    from graphveil.steward.records import reading_alike
-    from graphveil.steward.records.spark_tables import PAIR, require_possible, tables_of
     from graphveil.study import Study
 
     study = Study.at(folder)
     if not files:
         raise ParameterError("files", "name at least one file of records")
-    told = replace(options or ReadingOptions(), mark_bad=skip_bad)
-    before = {} if change_reading else study.read_as()
+    told = replace(options or ReadingOptions(), mark_bad=not strict)
+    how = _How(complete, strict, yes, ignore_after_end, dry_run)
+    with _attempting(study, [str(file) for file in files], dry_run=dry_run) as attempt:
+        return _add(study, files, format, told, how, engine, attempt, change=change_reading)
+
+
+@dataclass(frozen=True)
+class _How:
+    """What a steward says about the records themselves, whatever they come from."""
+
+    complete: bool
+    strict: bool
+    yes: bool
+    ignore_after_end: bool
+    dry_run: bool
+
+
+def _add(
+    study: Study,
+    files: Sequence[str | Path],
+    format_name: str | None,
+    told: ReadingOptions,
+    how: _How,
+    engine: EngineChoice,
+    attempt: str | None,
+    *,
+    change: bool,
+) -> Addition:
+    from graphveil.steward.records import reading_alike
+    from graphveil.steward.records.spark_tables import PAIR, require_possible, tables_of
+
+    before = {} if change else study.read_as()
     used = reading_alike.as_before(told, before)
     if engine.spark:
-        require_possible(format, told, skip_bad=skip_bad, ignore_after_end=ignore_after_end)
-    advised = skip_bad or engine.spark  # Spark does not skip rows
+        require_possible(format_name, told, ignore_after_end=how.ignore_after_end)
     with engine.running() as holding:
-        with _advising(advised):
+        with _advising(how.strict):
             if engine.spark:
                 reading = tables_of(holding, [str(file) for file in files], used.get(PAIR, told))
             else:
-                reading = read_records(files, format=format, options=told, by_format=used)
+                reading = read_records(files, format=format_name, options=told, by_format=used)
         reading_alike.refuse_otherwise(used, before, reading)
-        with _advising(advised, reading.records):
+        with _advising(how.strict, reading.records):
             _require_direction(reading.directed, directed=study.promise().directed)
-            added = Study.at(folder, engine=holding).add(
+            added = replace(study, engine=holding or study.engine).add(
                 reading.records,
-                complete=complete,
-                skip_bad=skip_bad,
-                ignore_after_end=ignore_after_end,
+                **asdict(how),
                 undated=reading_alike.undated(told, used, reading),
-                dry_run=dry_run,
                 read_as=reading_alike.choices(told, used, before, reading),
+                attempt=attempt,
             )
     return Addition(reading, added)
+
+
+@contextmanager
+def _attempting(study: Study, files: Sequence[str], *, dry_run: bool) -> Iterator[str | None]:
+    """The attempt to add files, unless it is only a try."""
+    from graphveil.study.records.attempts import attempting
+
+    if dry_run:
+        yield None
+        return
+    with attempting(study.folder, files) as attempt:
+        yield attempt.number
 
 
 def add_records(
@@ -152,7 +201,8 @@ def add_records(
     *,
     directed: bool | None = None,
     complete: bool = False,
-    skip_bad: bool = False,
+    strict: bool = False,
+    yes: bool = False,
     ignore_after_end: bool = False,
     undated: Literal["refuse", "first", "drop"] | None = None,
     dry_run: bool = False,
@@ -164,7 +214,8 @@ def add_records(
         records: nodes and edges.
         directed: whether their source says that edges have a direction; None if it does not.
         complete: whether they are everything, so that what has vanished is reported.
-        skip_bad: leave out the rows that break a rule, and list them beside the batch.
+        strict: refuse all at the first row that breaks a rule.
+        yes: add the rest although more than a tenth is set aside, or nothing is left.
         ignore_after_end: leave out records of after the last step, and count them.
         undated: what becomes of people without a date; None leaves it to the study's rule.
         dry_run: only check; change nothing.
@@ -172,26 +223,24 @@ def add_records(
     from graphveil.study import Study
 
     study = Study.at(folder)
-    with _advising(skip_bad, records):
+    how = _How(complete, strict, yes, ignore_after_end, dry_run)
+    names = [records.nodes.source, records.edges.source]
+    with (
+        _attempting(study, names, dry_run=dry_run) as attempt,
+        _advising(strict, records),
+    ):
         _require_direction(directed, directed=study.promise().directed)
-        added = study.add(
-            records,
-            complete=complete,
-            skip_bad=skip_bad,
-            ignore_after_end=ignore_after_end,
-            undated=undated,
-            dry_run=dry_run,
-        )
+        added = study.add(records, **asdict(how), undated=undated, attempt=attempt)
     return Addition(None, added)
 
 
 @contextmanager
-def _advising(skip_bad: bool, records: Records | None = None) -> Iterator[None]:
+def _advising(strict: bool, records: Records | None = None) -> Iterator[None]:
     """Whoever is refused because of a row is told how to go on without it."""
     try:
         yield
     except RecordError as refused:
-        raise refused if skip_bad else refused.advising(_advice(refused, records)) from refused
+        raise refused.advising(_advice(refused, records)) if strict else refused from refused
 
 
 def _advice(refused: RecordError, records: Records | None) -> str:
@@ -223,11 +272,19 @@ def _texts(ids: pl.Series) -> pl.Series:
     return ids.cast(pl.String).str.strip_chars()
 
 
-def withdraw(folder: Path) -> int:
-    """Withdraw the latest batch if it is not sealed; its number."""
+def withdraw(folder: Path, batch: int) -> None:
+    """Withdraw the batch of this number: the latest, unless a step was sealed since it came."""
     from graphveil.study import Study
 
-    return Study.at(folder).withdraw()
+    Study.at(folder).withdraw(batch)
+
+
+def abandon(folder: Path) -> int:
+    """Give up the files whose addition was refused or did not end; how often that was tried."""
+    from graphveil.study import Study
+    from graphveil.study.records import attempts
+
+    return attempts.abandon(Study.at(folder).folder)
 
 
 def _require_direction(found: bool | None, *, directed: bool) -> None:

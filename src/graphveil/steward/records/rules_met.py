@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 _GROUPS = {
     "Added": ("nodes_added", "edges_added"),
-    "Known already": ("known_nodes", "known_edges", "redated_nodes"),
+    "Known already": ("known_nodes", "known_edges", "redated_nodes", "awaited_edges"),
     "Merged": ("repeated_nodes", "repeated_edges", "trimmed_ids", "respelled_ids"),
     "Moved": ("folded_nodes", "undated_nodes", "late_nodes", "raised_edges", "late_edges"),
     "Dropped": (
@@ -41,6 +41,7 @@ def rules_met(addition: Addition) -> tuple[RulesMet, ...]:
     }
     known = {said for lines in told.values() for said in lines}
     others = [line for line in findings.lines() if line not in known and not line.startswith("0 ")]
-    told["Refused, and left out"] = [line for line in others if " skipped: " in line]
-    told["To look at"] = [line for line in others if " skipped: " not in line]
+    aside = [line for line in others if " set aside: " in line or " they wait until " in line]
+    told["Set aside"] = aside
+    told["To look at"] = [line for line in others if line not in aside]
     return tuple(RulesMet(group, tuple(lines)) for group, lines in told.items() if lines)

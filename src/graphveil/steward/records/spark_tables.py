@@ -65,11 +65,10 @@ def require_possible(
     format: str | None,  # noqa: A002
     options: ReadingOptions,
     *,
-    skip_bad: bool,
     ignore_after_end: bool,
 ) -> None:
     """Refuse what only readers of files can do, before a session is started."""
-    given = {"format": format, "skip-bad": skip_bad, "ignore-after-end": ignore_after_end}
+    given = {"format": format, "ignore-after-end": ignore_after_end}
     for name, wish in given.items():
         if wish:
             raise _for_files(name)

@@ -49,7 +49,8 @@ class Reading:
         format: of all files; None recognises each.
         options: see `ReadingOptions`, as plain data.
         complete: whether they hold everything.
-        skip_bad: whether rows that break a rule are left out.
+        strict: whether the first row that breaks a rule refuses all.
+        yes: whether the rest is added although more than a tenth is set aside.
         ignore_after_end: whether records of after the last step are left out.
         change_reading: whether files are read in another way than before.
     """
@@ -57,7 +58,8 @@ class Reading:
     format: str | None
     options: dict[str, Any]
     complete: bool = False
-    skip_bad: bool = False
+    strict: bool = False
+    yes: bool = False
     ignore_after_end: bool = False
     change_reading: bool = False
 

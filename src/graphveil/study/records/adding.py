@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from graphveil.errors import InputError, Place
+from graphveil.errors import InputError, Place, UnconfirmedError
 from graphveil.study.ledger import NOTHING_SAID, Ledger, ReadAs
 from graphveil.study.public.facts import Event
 
 if TYPE_CHECKING:
     from graphveil.graph.intake.records import Records
+    from graphveil.study.records.findings import Findings
     from graphveil.study.records.holding import Candidate
     from graphveil.study.storage.transaction import Transaction
 
@@ -30,11 +31,25 @@ def require_listed(records: Records) -> None:
 
 
 def keep(
-    transaction: Transaction, ledger: Ledger, batch: Candidate, read_as: ReadAs = NOTHING_SAID
+    transaction: Transaction,
+    ledger: Ledger,
+    batch: Candidate,
+    read_as: ReadAs = NOTHING_SAID,
+    attempt: str | None = None,
 ) -> int:
     """Write a batch and enter it; its number."""
     number = ledger.next_batch
     files = batch.write(number)
     entry = {"batch": number, "last_step": batch.last_step, "read_as": dict(read_as), **files}
+    if attempt is not None:
+        entry["attempt"] = attempt
     transaction.append(Event.RECORDS_ADDED, private=entry)
     return number
+
+
+def require_confirmed(findings: Findings) -> None:
+    """Refuse records of which too much would be set aside, before anything is opened."""
+    if findings.doubt:
+        raise UnconfirmedError(
+            f"{findings.doubt} Nothing was changed. To add the rest all the same: --yes."
+        )

@@ -1,8 +1,14 @@
-"""Findings: what a steward learns about records before they are kept; private, all of it."""
+"""Findings: what a steward learns about records before they are stored; private, all of it.
+
+A row that breaks a rule is set aside by what its own people's records say, and everybody else's go
+in. Where that happens to more than a tenth of the rows, or nothing is left, somebody should look
+first: the files may be read in a wrong way.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from graphveil.graph.intake.report import IntakeReport, counted
@@ -13,7 +19,12 @@ if TYPE_CHECKING:
     from graphveil.graph.intake.sifting import LeftOut
 
 PRIVATE = "PRIVATE: true counts and rows of your records. For the data holder only."
-_SHOWN = 5  # rows that a line tells
+_SHOWN = 5  # rows that a line names
+_TAKEN = (
+    "nodes_added", "edges_added", "known_nodes", "known_edges", "repeated_nodes", "repeated_edges",
+    "self_links",
+)  # fmt: skip
+MOST_SET_ASIDE = Fraction(1, 10)  # of the rows; beyond that somebody has to look
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +39,9 @@ class Findings:
         keeps_bound: whether everybody, counted with all waiting records, keeps the bound.
         people_beyond: how many do not, where the study goes on and they lose more than promised.
         details: which records were re-dated or have vanished, for the steward to look into.
-        skipped: the rows that break a rule and were left out, rule by rule.
+        skipped: the rows that break a rule and were set aside, rule by rule.
+        awaiting: how many links, of these and earlier records, name somebody who is not known yet.
+        given: how many rows of nodes and of edges there were.
     """
 
     intake: IntakeReport = field(repr=False)
@@ -39,6 +52,8 @@ class Findings:
     people_beyond: int = field(repr=False)
     details: pl.DataFrame = field(repr=False)
     skipped: tuple[LeftOut, ...] = field(default=(), repr=False)
+    awaiting: int = field(default=0, repr=False)
+    given: tuple[int, int] | None = field(default=None, repr=False)
 
     def lines(self) -> list[str]:
         """One sentence per rule that was met."""
@@ -61,16 +76,40 @@ class Findings:
                 "WARNING: somebody has more links than the study promises; the step in which "
                 "this happens will be refused"
             )
+        if self.awaiting:
+            rule = "edges to somebody who is not known yet: they wait until that person comes"
+            lines.append(counted(self.awaiting, rule))
         return [*lines, *(_said(each) for each in self.skipped)]
+
+    @property
+    def doubt(self) -> str:
+        """Why somebody should look at the records first; nothing if there is no reason to.
+
+        It says no count, and nothing that a row says.
+        """
+        if self.given is None:
+            return ""
+        for kind, rows in zip(("nodes", "edges"), self.given, strict=True):
+            aside = [each for each in self.skipped if each.kind == kind]
+            if MOST_SET_ASIDE * rows < sum(map(len, aside)):
+                worst = max(aside, key=len)
+                place = worst.table.place(0, worst.column)
+                return (
+                    f"more than a tenth of the rows of {kind} would be set aside, as "
+                    f"{place}: {worst.rule}. {worst.hint}"
+                )
+        taken = sum(getattr(self.intake, name) for name in _TAKEN)
+        return "" if taken else "nothing would be added: the records hold nobody."
 
 
 def _said(left_out: LeftOut) -> str:
-    """What was left out and why, with the first few rows."""
+    """What was set aside and why, with the first few rows."""
     count = len(left_out)
     places = [left_out.table.place(row, left_out.column) for row in range(min(count, _SHOWN))]
     more = ", …" if count > _SHOWN else ""
     rows = ", ".join(f"{place.source} row {place.row}" for place in places)
-    return f"{counted(count, f'rows of {left_out.kind}')} skipped: {left_out.rule} ({rows}{more})"
+    aside = counted(count, f"rows of {left_out.kind}")
+    return f"{aside} set aside: {left_out.rule} ({rows}{more})"
 
 
 def no_details() -> pl.DataFrame:

@@ -42,13 +42,13 @@ class Wishes:
 
     Attributes:
         complete: they are all there is to know, so that what they lack has vanished.
-        skip_bad: rows that break a rule are left out; else the first refuses all.
+        strict: the first row that breaks a rule refuses all; else such rows are set aside.
         ignore_after_end: records of after the last step are left out; else they are refused.
         undated: what becomes of people without a date; None leaves it to the study's rule.
     """
 
     complete: bool = False
-    skip_bad: bool = False
+    strict: bool = False
     ignore_after_end: bool = False
     undated: Literal["refuse", "first", "drop"] | None = None
 

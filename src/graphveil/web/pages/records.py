@@ -11,7 +11,7 @@ from starlette.routing import Route
 
 from graphveil.errors import GraphveilError
 from graphveil.steward.known_studies import KnownStudy
-from graphveil.steward.records.adding import Addition, add, withdraw
+from graphveil.steward.records.adding import Addition, abandon, add, withdraw
 from graphveil.steward.records.explaining import known_formats
 from graphveil.steward.records.previewing import Preview, Sample, previews, sample
 from graphveil.steward.records.rules_met import rules_met
@@ -34,6 +34,7 @@ class Looked:
         self.fingerprint, self.seen, self.addition = fingerprint, seen, addition
         self.rules = rules_met(addition)
         self.files = addition.reading.report.lines() if addition.reading else []
+        self.doubt = in_page_words(addition.added.findings.doubt)
 
 
 def _show(request: Request) -> Response:
@@ -128,7 +129,8 @@ def _how(reading: Reading) -> dict[str, Any]:
         "format": reading.format,
         "options": reading.reading_options(),
         "complete": reading.complete,
-        "skip_bad": reading.skip_bad,
+        "strict": reading.strict,
+        "yes": reading.yes,
         "ignore_after_end": reading.ignore_after_end,
         "change_reading": reading.change_reading,
     }
@@ -157,10 +159,20 @@ def _discard(request: Request, _: Form) -> Response:
     return go_to(request, within(study, HERE), good="The files are removed. Nothing was kept.")
 
 
-def _withdraw(request: Request, _: Form) -> Response:
+def _withdraw(request: Request, form: Form) -> Response:
     study = study_of(request)
-    number = withdraw(study.folder)
+    number = form["batch"]
+    if not number.isdecimal():
+        return go_to(request, within(study, HERE), bad="Say which batch is to be withdrawn.")
+    withdraw(study.folder, int(number))
     told = f"Batch {number} was withdrawn: it will not be published."
+    return go_to(request, within(study, HERE), good=told)
+
+
+def _abandon(request: Request, _: Form) -> Response:
+    study = study_of(request)
+    abandon(study.folder)
+    told = "These records are given up: steps can be published without them."
     return go_to(request, within(study, HERE), good=told)
 
 
@@ -170,5 +182,6 @@ ROUTES = [
     Route("/study/{key}/records/look", taking_form(_look), methods=["POST"]),
     Route("/study/{key}/records/keep", taking_form(_keep), methods=["POST"]),
     Route("/study/{key}/records/discard", taking_form(_discard), methods=["POST"]),
+    Route("/study/{key}/records/abandon", taking_form(_abandon), methods=["POST"]),
     Route("/study/{key}/records/withdraw", taking_form(_withdraw), methods=["POST"]),
 ]

@@ -275,7 +275,7 @@ def _one_each(rows: pl.DataFrame, *, merges: bool) -> pl.DataFrame:
 
 
 def _first_other(rows: pl.DataFrame, nodes: pl.Series, chosen: Mask) -> int:
-    """The first row that states another step than the first row of its node; there is one."""
+    """The first row that states a later step than another of its node; there is one."""
     import polars as pl
 
     wanted = nodes.filter(pl.Series(chosen))
@@ -284,8 +284,5 @@ def _first_other(rows: pl.DataFrame, nodes: pl.Series, chosen: Mask) -> int:
         & pl.col("step").is_not_null()
         & (pl.col("place") >= 0)
     )
-    first = (
-        theirs.sort("place").group_by("node", maintain_order=True).agg(at=pl.col("step").first())
-    )
-    other = theirs.join(first, on="node").filter(pl.col("step") != pl.col("at"))
-    return int(other["place"].min())  # type: ignore[arg-type]
+    later = theirs.filter(pl.col("step") > pl.col("step").min().over("node"))
+    return int(later["place"].min())  # type: ignore[arg-type]

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphveil.calendar.time_columns import texts_of
+from graphveil.calendar.times import values_of
+from graphveil.formats.tables.joining import joined
 from graphveil.graph.intake.after_end import until_end
 from graphveil.graph.intake.appending import Intake, append
 from graphveil.graph.intake.arrivals import known_nodes, steps_of_labels
-from graphveil.graph.intake.identity import look_alikes
+from graphveil.graph.intake.identity import integers_or_text, look_alikes, shortest_form
+from graphveil.graph.intake.links import UNKNOWN_END
+from graphveil.graph.intake.records import Table
 from graphveil.graph.intake.resolving import Resolved, resolve, stated_steps
-from graphveil.graph.intake.sifting import Sifted, listed, sifted
+from graphveil.graph.intake.sifting import LeftOut, Sifted, listed, sifted
 from graphveil.graph.intake.undated import dated_only
 from graphveil.graph.sequence import UNSTATED, GraphSequence
 from graphveil.study.records.findings import Findings, no_details
 from graphveil.study.records.holding import Stored, Wishes
 from graphveil.study.records.local import growing
 from graphveil.study.records.local.batches import Pending
-from graphveil.study.records.private_tables import write_list, write_table
+from graphveil.study.records.private_tables import read_table, write_list, write_table
 from graphveil.study.records.rules import rules_of
 
 if TYPE_CHECKING:
@@ -31,12 +37,17 @@ if TYPE_CHECKING:
     from graphveil.study.storage.folder import Folder
 
 
+AWAITED = "the links that wait"  # where rows come from that earlier batches left
+_LINK = ("source", "target", "time")
+
+
 @dataclass(frozen=True, eq=False)
 class LocalCandidate:
     """A batch that could be added; see `holding.Candidate`."""
 
     folder: Folder
     pending: Pending
+    awaiting: pl.DataFrame = field(repr=False)
     last_step: int = field(repr=False)
     findings: Findings
 
@@ -49,6 +60,8 @@ class LocalCandidate:
         }
         if skipped:
             files["skipped"] = write_list(home, f"{number:04}-skipped", listed(skipped)).to_data()
+        if len(self.awaiting):
+            files["awaiting"] = write_table(home, f"{number:04}-awaiting", self.awaiting).to_data()
         return files
 
 
@@ -75,8 +88,16 @@ def candidate(stored: Stored, records: Records, wishes: Wishes, engine: Engine) 
             given = until_end(given, calendar.last_step, is_known)
         return given, append(sealed, given, late="join", waiting=waiting, only_earlier=only_earlier)
 
-    found = sifted(records, taken) if wishes.skip_bad else Sifted(taken(records))
+    rows = len(records.nodes.frame), len(records.edges.frame)
+    awaited = _awaited(stored)
+    records = _with_awaited(records, awaited)
+    found = Sifted(taken(records)) if wishes.strict else sifted(records, taken)
     given, (grown, report) = found.taken
+    awaiting, left_out = _still_awaiting(found.left_out)
+    linked = len(awaited) - sum(
+        int(each.table.comes_from(AWAITED).sum()) for each in found.left_out
+    )
+    report = replace(report, awaited_edges=linked)
     mentioned = grown.index.labels(given.nodes.frame["node"])
     details = [no_details()]
     if report.redated_nodes:
@@ -96,11 +117,55 @@ def candidate(stored: Stored, records: Records, wishes: Wishes, engine: Engine) 
         ),
         people_beyond=beyond,
         details=pl.concat(details).sort("finding", "node"),
-        skipped=found.left_out,
+        skipped=left_out,
+        awaiting=len(awaiting),
+        given=rows,
     )
     last_step = max(_last_step(grown, given, mentioned), sealed.steps)
     pending = Pending.of(given).unknown_to(sealed)
-    return LocalCandidate(stored.folder, pending, last_step, findings)
+    return LocalCandidate(stored.folder, pending, awaiting, last_step, findings)
+
+
+def _awaited(stored: Stored) -> pl.DataFrame:
+    """The links that wait for somebody to be known, as text."""
+    import polars as pl
+
+    newest = stored.ledger.batches[-1:]
+    if newest and newest[0].awaiting is not None:
+        return read_table(stored.folder.batches, newest[0].awaiting)
+    return pl.DataFrame(schema=dict.fromkeys(_LINK, pl.String))
+
+
+def _with_awaited(records: Records, awaited: pl.DataFrame) -> Records:
+    """The records, and the links that wait; these are under the same rules as all others."""
+    if not len(awaited):
+        return records
+    ends = [shortest_form(awaited[end]) for end in ("source", "target")]
+    table = Table(awaited.with_columns(ends), AWAITED)
+    return replace(records, edges=joined([records.edges, table], _LINK))
+
+
+def _still_awaiting(left_out: Sequence[LeftOut]) -> tuple[pl.DataFrame, tuple[LeftOut, ...]]:
+    """All links that name somebody unknown; and what was set aside of the new records alone."""
+    import polars as pl
+
+    links = [_link_texts(each.table) for each in left_out if each.rule == UNKNOWN_END]
+    empty = pl.DataFrame(schema=dict.fromkeys(_LINK, pl.String))
+    awaiting = pl.concat([empty, *links]).unique(maintain_order=True)
+    own = [
+        replace(each, table=each.table.kept(~each.table.comes_from(AWAITED))) for each in left_out
+    ]
+    return awaiting, tuple(each for each in own if len(each))
+
+
+def _link_texts(table: Table) -> pl.DataFrame:
+    """Rows of links as text that says the same, whatever their source held them in."""
+    import polars as pl
+
+    frame = table.frame
+    ends = {end: integers_or_text(table, end).cast(pl.String) for end in ("source", "target")}
+    time = texts_of(values_of(frame["time"]) if "time" in frame.columns else [None] * len(frame))
+    return pl.DataFrame({**ends, "time": time}, schema=dict.fromkeys(_LINK, pl.String))
 
 
 def _last_step(grown: GraphSequence, given: Resolved, mentioned: NDArray[np.int32]) -> int:

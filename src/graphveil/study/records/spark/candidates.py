@@ -57,7 +57,11 @@ class SparkCandidate:
         clear_leftovers(home)  # here is the one writer, since the database has let it in
         nodes = self._write_nodes(home, f"{number:04}-nodes")
         edges = self._write_edges(home, f"{number:04}-edges")
-        return {"nodes": nodes.to_data(), "edges": edges.to_data()}
+        files = {"nodes": nodes.to_data(), "edges": edges.to_data()}
+        newest = self.stored.ledger.batches[-1:]
+        if newest and newest[0].awaiting is not None:  # only the local engine looks at these
+            files["awaiting"] = newest[0].awaiting.to_data()
+        return files
 
     def _write_nodes(self, home: Path, stem: str) -> StoredTable:
         """Rows of nodes that are not sealed, each with the one step that all rows of it state."""
@@ -139,14 +143,11 @@ def candidate(
 
 def _require_possible(wishes: Wishes) -> None:
     """Refuse what would need rows one by one."""
-    for name, wish in (
-        ("--skip-bad", wishes.skip_bad), ("--ignore-after-end", wishes.ignore_after_end)
-    ):  # fmt: skip
-        if wish:
-            raise ParameterError(
-                name, "is for files that the local engine reads",
-                hint="Leave such rows out of the table, or of a view of it, and name that.",
-            )  # fmt: skip
+    if wishes.ignore_after_end:
+        raise ParameterError(
+            "ignore-after-end", "is for files that the local engine reads",
+            hint="Leave such rows out of the table, or of a view of it, and name that.",
+        )  # fmt: skip
 
 
 def _sorted(details: list[pl.DataFrame]) -> pl.DataFrame:

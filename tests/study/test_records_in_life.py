@@ -297,7 +297,7 @@ def test_no_record_decides_whether_a_batch_can_be_withdrawn(root: Path, last: in
     study.add(from_rows([("c", 0), ("d", last)]))
     study.publish()
     for batch in (2, 1, 2):
-        with pytest.raises(StudyError, match="batch [12] (was added before|cannot be withdrawn)"):
+        with pytest.raises(StudyError, match=r"batch [12] (was added before|cannot be withdrawn)"):
             study.withdraw(batch)
     study.add(from_rows([("e", 3)]))
     with pytest.raises(StudyError, match="the latest is batch 3"):

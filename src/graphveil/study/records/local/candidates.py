@@ -94,10 +94,8 @@ def candidate(stored: Stored, records: Records, wishes: Wishes, engine: Engine) 
     found = Sifted(taken(records)) if wishes.strict else sifted(records, taken)
     given, (grown, report) = found.taken
     awaiting, left_out = _still_awaiting(found.left_out)
-    linked = len(awaited) - sum(
-        int(each.table.comes_from(AWAITED).sum()) for each in found.left_out
-    )
-    report = replace(report, awaited_edges=linked)
+    aside = sum(int(each.table.comes_from(AWAITED).sum()) for each in found.left_out)
+    report = replace(report, awaited_edges=len(awaited) - aside)
     mentioned = grown.index.labels(given.nodes.frame["node"])
     details = [no_details()]
     if report.redated_nodes:

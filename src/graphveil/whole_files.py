@@ -81,8 +81,13 @@ def clear_leftovers(folder: Path) -> None:
     """Remove what killed processes left half-written; only while nobody else writes there."""
     with suppress(OSError):
         for path in folder.iterdir():
-            if _LEFTOVER.fullmatch(path.name):
+            if is_leftover(path):
                 path.unlink(missing_ok=True)
+
+
+def is_leftover(path: Path) -> bool:
+    """Whether a file is called as half-written ones are."""
+    return _LEFTOVER.fullmatch(path.name) is not None
 
 
 def sync_folder(folder: Path) -> None:

@@ -25,9 +25,11 @@ from typing import Any
 if __name__ == "__main__":  # one process among others: small tables need no threads
     os.environ.setdefault("POLARS_MAX_THREADS", "1")
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
+import rdata
 import xlsxwriter
 from numpy.typing import NDArray
 
@@ -95,18 +97,17 @@ def _records(case: Case, folder: Path) -> Records:
     for name, text in WRITERS[case.way](case).files.items():
         (folder / name).write_text(text, encoding=case.encoding, newline="")
         paths.append(folder / name)
-    if case.way == "workbook":
-        paths = [_as_workbook([folder / path for path in paths], folder / "book.xlsx")]
-    if case.way == "database":
-        paths = _as_database([folder / path for path in paths], folder / "cases.db")
+    if case.way in CONTAINERS:
+        paths = CONTAINERS[case.way]([folder / path for path in paths], folder)
     options = replace(case.options, mark_bad=case.skip)
     with _as_if_large(case.fast):
         insisted = ONE_FORMAT.get(case.way) if case.insisted else None
         return read_records(paths, format=insisted, options=options).records
 
 
-def _as_workbook(paths: Sequence[Path], to: Path) -> Path:
+def _as_workbook(paths: Sequence[Path], folder: Path) -> list[Path | str]:
     """The tables as sheets; whole numbers are cells of numbers, and days cells of dates."""
+    to = folder / "book.xlsx"
     with xlsxwriter.Workbook(to) as book:
         day = book.add_format({"num_format": "dd/mm/yyyy"})
         for path in paths:
@@ -118,23 +119,74 @@ def _as_workbook(paths: Sequence[Path], to: Path) -> Path:
                         style = [day] if isinstance(value, dt.datetime) else []
                         write = sheet.write_string if isinstance(value, str) else sheet.write
                         write(row, column, value, *style)
-    return to
+    return [to]
 
 
-def _as_database(paths: Sequence[Path], to: Path) -> list[Path | str]:
+def _rows_of(path: Path) -> tuple[list[str], list[list[str]]]:
+    """The header of a table, and its rows, each as long."""
+    with path.open(encoding="utf-8", newline="") as file:
+        header, *rows = csv.reader(file)
+    return header, [[*row, *[""] * len(header)][: len(header)] for row in rows]
+
+
+def _as_database(paths: Sequence[Path], folder: Path) -> list[Path | str]:
     """The tables in a database, and their addresses; whole numbers are numbers."""
+    to = folder / "cases.db"
     to.unlink(missing_ok=True)
     with closing(sqlite3.connect(to)) as database, database:
         for path in paths:
-            with path.open(encoding="utf-8", newline="") as file:
-                header, *rows = csv.reader(file)
+            header, rows = _rows_of(path)
             columns = ", ".join(f'"{name}"' for name in header)
             database.execute(f"CREATE TABLE {path.stem} ({columns})")
             places = ", ".join("?" * len(header))
             for row in rows:
-                cells = [_number(cell) for cell in (*row, *[""] * len(header))[: len(header)]]
+                cells = [_number(cell) for cell in row]
                 database.execute(f"INSERT INTO {path.stem} VALUES ({places})", cells)
     return [f"sqlite:///{to}#{path.stem}" for path in paths]
+
+
+def _as_duckdb(paths: Sequence[Path], folder: Path) -> list[Path | str]:
+    """The tables in a database whose columns have types: text."""
+    to = folder / "cases.db"
+    to.unlink(missing_ok=True)
+    with duckdb.connect(str(to)) as database:
+        for path in paths:
+            header, rows = _rows_of(path)
+            columns = ", ".join(f'"{name}" VARCHAR' for name in header)
+            database.execute(f'CREATE TABLE "{path.stem}" ({columns})')
+            for row in rows:
+                places = ", ".join("?" * len(header))
+                database.execute(f'INSERT INTO "{path.stem}" VALUES ({places})', row)
+    return [f"duckdb:///{to}#{path.stem}" for path in paths]
+
+
+def _as_r_data(paths: Sequence[Path], folder: Path) -> list[Path | str]:
+    """The tables as data frames of R, whose empty cells are NA."""
+    frames = {}
+    for path in paths:
+        header, rows = _rows_of(path)
+        cells = np.array([[cell or None for cell in row] for row in rows], dtype=object)
+        found = pd.DataFrame(
+            {place: pd.Series(column, dtype=object) for place, column in enumerate(
+                cells.T if len(rows) else [[] for _ in header])}
+        )  # fmt: skip
+        found.columns = pd.Index(header, dtype=object)
+        frames[path.stem] = found
+    rdata.write_rds(folder / "cases.rds", frames)
+    return [folder / "cases.rds"]
+
+
+def _as_parquet(paths: Sequence[Path], folder: Path) -> list[Path | str]:
+    """The tables as Parquet, whose empty cells are null."""
+    found: list[Path | str] = []
+    for path in paths:
+        header, rows = _rows_of(path)
+        texts = [[row[place] or None for row in rows] for place in range(len(header))]
+        schema = dict.fromkeys(header, pl.String)
+        frame = pl.DataFrame(dict(zip(header, texts, strict=True)), schema=schema)
+        found.append(folder / f"{path.stem}.parquet")
+        frame.write_parquet(found[-1])
+    return found
 
 
 def _number(text: str) -> int | str:
@@ -151,6 +203,13 @@ def _cell(text: str) -> Any:
         return text
 
 
+CONTAINERS: dict[str, Callable[[Sequence[Path], Path], list[Path | str]]] = {
+    "workbook": _as_workbook,
+    "database": _as_database,
+    "duckdb": _as_duckdb,
+    "r": _as_r_data,
+    "parquet": _as_parquet,
+}
 Taken = tuple[list[tuple[str, int]], list[tuple[str, str, int]]]
 
 

@@ -29,9 +29,10 @@ NODE_STYLES = [
 ]  # fmt: skip
 LINK_STYLES = ["quoted", "stray", "loose", "wide", "directed", "removed"]
 TIMES = dict.fromkeys(["microbetrace", "linelist", "graphml", "contacts", "gexf"], "when")
-TIMES |= dict.fromkeys(["microbetrace-session", "workbook", "database"], "when")
+HELD = ("workbook", "database", "duckdb", "r", "parquet")
+TIMES |= dict.fromkeys(["microbetrace-session", *HELD], "when")
 TIMES |= {"hivtrace": "dx"}
-MEASURED = ("contacts", "microbetrace-session", "workbook", "database")
+MEASURED = ("contacts", "microbetrace-session", *HELD)
 TEXTS = ("pair", "microbetrace", "contacts", "linelist")  # may be UTF-16
 FORMATS_OF = {  # each way, and the registered formats that it goes through
     "pair": ("pair",),
@@ -49,8 +50,7 @@ FORMATS_OF = {  # each way, and the registered formats that it goes through
     "gexf": ("gexf",),
     "pajek": ("pajek",),
     "microbetrace-session": ("microbetrace-session",),
-    "workbook": ("contacts",),
-    "database": ("contacts",),
+    **dict.fromkeys(HELD, ("contacts",)),
     "rows": (),
     "arrays": (),
     "frames": (),

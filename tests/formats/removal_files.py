@@ -98,12 +98,12 @@ def _contacts(case: Case) -> Written:
 
 def _sheets(case: Case) -> Written:
     """The same, for a workbook."""
-    return _without_quotes(case, "book.xlsx", 0)
+    return _without_quotes(case, "book.xlsx#{}", 0)
 
 
-def _tables(case: Case) -> Written:
-    """The same, for a database, whose first row is no header."""
-    return _without_quotes(replace(case, commented=False), "sqlite:cases.db", 1)
+def _tables(case: Case, held_in: str) -> Written:
+    """The same, for a container of tables, whose first row is no header."""
+    return _without_quotes(replace(case, commented=False), held_in, 1)
 
 
 def _without_quotes(case: Case, held_in: str, header: int) -> Written:
@@ -111,7 +111,7 @@ def _without_quotes(case: Case, held_in: str, header: int) -> Written:
     links = tuple(replace(each, style="plain") for each in case.links)
     written = _contacts(replace(case, separator=",", nodes=nodes, links=links))
     owners = {
-        (f"{held_in}#{name.removesuffix('.csv')}", row - header): names
+        (held_in.format(name.removesuffix(".csv")), row - header): names
         for (name, row), names in written.owners.items()
     }
     return Written(written.files, owners)
@@ -338,6 +338,9 @@ WRITERS: dict[str, Callable[[Case], Written]] = {
     "pajek": _pajek,
     "microbetrace-session": _session,
     "workbook": _sheets,
-    "database": _tables,
+    "database": lambda case: _tables(case, "sqlite:cases.db#{}"),
+    "duckdb": lambda case: _tables(case, "duckdb:cases.db#{}"),
+    "r": lambda case: _tables(case, "cases.rds#{}"),
+    "parquet": lambda case: _tables(case, "{}.parquet"),
 }
 ONE_FORMAT = {"pair": "pair", "snap": "snap", "snap-temporal": "snap-temporal"}

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import gzip
+import json
+import sqlite3
+import struct
 import subprocess
 import sys
+import zipfile
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
+import duckdb
 import pytest
+import rdata
 
 from graphveil.errors import InputError
-from graphveil.formats import ReadingOptions, read_records
-from graphveil.formats.graphs import xml_walk
+from graphveil.formats import ReadingOptions, options, read_records
 from graphveil.formats.options import size_of
 from graphveil.formats.source_file import MOST_LINE_BYTES
 
@@ -55,13 +61,13 @@ ATTACKS: dict[str, tuple[str, Callable[[Path], object], str]] = {
     "a line": ("nodes.csv", long_line, "row 3: the line has more than"),
     "JSON": (
         "network.json.gz",
-        lambda path: path.write_bytes(packed(b'{"Nodes": [', b"[]," * (MB // 3), 500)),
-        "more than 400,000,000 bytes",
+        lambda path: path.write_bytes(packed(b'{"Nodes": [', b"{}," * (MB // 3), 390)),
+        "would take more than 3,200,000,000 bytes of memory",
     ),
     "XML": (
         "network.graphml.gz",
-        lambda path: path.write_bytes(packed(b"<graphml>", b'<node id="1"/>' * (MB // 14), 500)),
-        "more than 400,000,000 bytes",
+        lambda path: path.write_bytes(packed(b"<graphml>", b'<node id="1"/>' * (MB // 14), 390)),
+        "would take more than 3,200,000,000 bytes of memory",
     ),
 }
 
@@ -93,14 +99,130 @@ def test_lines_up_to_the_limit_are_read(tmp_path: Path) -> None:
                     read_records([tmp_path / name])
 
 
-def test_a_graphml_file_of_too_many_elements(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(xml_walk, "MOST_ELEMENTS", 3)
-    path = tmp_path / "network.graphml"
-    path.write_text("<graphml><graph>\n" + '<node id="1"/>\n' * 4 + "</graph></graphml>")
-    with pytest.raises(InputError, match="row 5: there are more than 3 nodes and edges"):
-        read_records([path], options=ReadingOptions(time="x"))
+@pytest.fixture
+def tight(monkeypatch: pytest.MonkeyPatch) -> int:
+    """A small ceiling on memory."""
+    monkeypatch.setattr(options, "MOST_OBJECT_BYTES", 560_000)
+    return 560_000
+
+
+def small_gzip(text: str) -> bytes:
+    return gzip.compress(text.encode())
+
+
+MANY = 2000
+NODES = "".join(f'<node id="{n}"/>' for n in range(MANY))
+FEW = NODES[: NODES.index('<node id="500"')]
+DEFAULT = f'<key id="t" for="node" attr.name="time"><default>{"x" * 8000}</default></key>'
+SPREAD = json.dumps({"Nodes": [{f"f{n}": 1} for n in range(MANY)], "Edges": []})
+SHARED = {"keys": {"0": "x" * 8000}, "values": [0] * MANY}
+COMPACT = json.dumps({"Nodes": {"id": SHARED}, "Edges": []})
+# Each is far below the limit on bytes, and would take far more memory than it has bytes.
+SWELLING: dict[str, tuple[str, bytes]] = {
+    "JSON": ("a.json.gz", small_gzip('{"Nodes": [' + "{}," * 9000 + "{}]}")),
+    "JSON of fields that nobody shares": ("a.json", SPREAD.encode()),
+    "compact JSON of one long text": ("a.json", COMPACT.encode()),
+    "session": ("a.microbetrace", small_gzip('{"data": {"nodes": [' + "{}," * 9000 + "{}]}}")),
+    "GraphML": ("a.graphml.gz", small_gzip(f"<graphml><graph>{NODES}</graph></graphml>")),
+    "GraphML with a prefix": (
+        "a.graphml",
+        f'<g:graphml xmlns:g="x"><g:graph>{NODES}</g:graph></g:graphml>'.replace(
+            "<node", "<g:node"
+        ).encode(),
+    ),
+    "GraphML with a long default": (
+        "a.graphml",
+        f"<graphml>{DEFAULT}<graph>{FEW}</graph></graphml>".encode(),
+    ),
+    "GraphML of keys": (
+        "a.graphml",
+        ("<graphml>" + "".join(f'<key id="{n}"/>' for n in range(MANY)) + "</graphml>").encode(),
+    ),
+    "GEXF": ("a.gexf", f"<gexf><graph><nodes>{NODES}</nodes></graph></gexf>".encode()),
+    "Pajek": ("a.net", b'*Vertices 1\n1 "a"\n*Arcslist\n' + b"1 1 1 1 1 1 1\n" * MANY),
+}
+
+
+def written(folder: Path, name: str, content: bytes) -> Path:
+    (folder / name).write_bytes(content)
+    return folder / name
+
+
+@pytest.mark.parametrize("kind", SWELLING)
+def test_small_files_that_would_take_much_memory(tmp_path: Path, kind: str, tight: int) -> None:
+    path = written(tmp_path, *SWELLING[kind])
+    said = ReadingOptions(time="time", max_distance="1")
+    with pytest.raises(InputError, match=f"would take more than {tight:,} bytes of memory"):
+        read_records([path], options=said)
+
+
+@pytest.mark.usefixtures("tight")
+def test_many_files_share_one_ceiling(tmp_path: Path) -> None:
+    paths = [
+        written(tmp_path, f"{n}.graphml", f"<graphml><graph>{FEW}</graph></graphml>".encode())
+        for n in range(4)
+    ]
+    said = ReadingOptions(time="time")
+    with pytest.raises(InputError, match="attribute"):
+        read_records(paths[:1], options=said)
+    with pytest.raises(InputError, match=r"^\d.graphml: what is read would take more than"):
+        read_records(paths, options=said)
+
+
+def test_rows_of_a_database_are_counted_as_they_come(tmp_path: Path, tight: int) -> None:
+    with closing(sqlite3.connect(tmp_path / "a.db")) as base:
+        base.execute("create view people as select hex(zeroblob(2000)) as id, 2001 as time "
+                     "from (with recursive n(i) as (select 1 union all select i + 1 from n "
+                     "where i < 5000) select i from n)")  # fmt: skip
+        base.commit()
+    for scheme in ("sqlite", "duckdb"):
+        if scheme == "duckdb":
+            with duckdb.connect(str(tmp_path / "a.duckdb")) as own:
+                own.execute("create view people as select repeat('0', 4000) || i as id, 2001 as "
+                            "time from range(5000) t(i)")  # fmt: skip
+        at = f"{scheme}:///{tmp_path}/a.{'db' if scheme == 'sqlite' else 'duckdb'}#people"
+        with pytest.raises(InputError, match=f"would take more than {tight:,} bytes of memory"):
+            read_records([at])
+
+
+def test_a_workbook_that_says_less_than_it_unpacks_to(tmp_path: Path) -> None:
+    path = tmp_path / "a.xlsx"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/workbook.xml", "<workbook/>")
+        archive.writestr("xl/sharedStrings.xml", b"x" * 3 * MB)
+    said = (3 * MB).to_bytes(4, "little")
+    path.write_bytes(path.read_bytes().replace(said, (3).to_bytes(4, "little")))
+    with pytest.raises(InputError, match="more than 1,000,000 bytes"):
+        read_records([path], options=ReadingOptions(most_bytes=MB))
+
+
+def test_data_of_r_within_the_ceiling(tmp_path: Path, tight: int) -> None:
+    rdata.write_rds(tmp_path / "a.rds", [None] * 9000)
+    with pytest.raises(InputError, match=f"would take more than {tight:,} bytes of memory"):
+        read_records([tmp_path / "a.rds"])
+
+
+def test_a_sequence_of_r_that_is_stored_as_its_ends(tmp_path: Path) -> None:
+    (tmp_path / "a.rds").write_bytes(gzip.compress(COMPACT_SEQUENCE))
+    with pytest.raises(InputError, match="would take more than 2,147,483,648 bytes of memory"):
+        read_records([tmp_path / "a.rds"])
+
+
+def integer(*numbers: int) -> bytes:
+    return b"".join(number.to_bytes(4, "big", signed=True) for number in numbers)
+
+
+def symbol(name: bytes) -> bytes:
+    return integer(1, 0x00040009, len(name)) + name
+
+
+# What R writes of 1:1e9: a class, and how many, from where, by how much.
+COMPACT_SEQUENCE = (
+    b"X\n" + integer(3, 0x040300, 0x030500, 5) + b"UTF-8" + integer(238)
+    + integer(2) + symbol(b"compact_intseq") + integer(2) + symbol(b"base")
+    + integer(2, 13, 1, 13, 254)
+    + integer(14, 3) + struct.pack(">ddd", 1e9, 1, 1) + integer(254)
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(

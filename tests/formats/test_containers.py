@@ -19,8 +19,8 @@ import rdata
 import xlsxwriter
 
 from commands import ROOT
-from graphveil.errors import InputError, ParameterError
-from graphveil.formats import ReadFiles, ReadingOptions, read_records
+from graphveil.errors import InputError, ParameterError, RecordError
+from graphveil.formats import ReadFiles, ReadingOptions, from_frames, from_rows, read_records
 from graphveil.formats.containers import held_tables, r_data, sheet_sizes
 from study_databases import execute, new_database
 
@@ -393,3 +393,68 @@ def test_data_frames_of_r(tmp_path: Path) -> None:
     (tmp_path / "cut.rds").write_bytes(b"X\n\0\0\0\x03rubbish")
     with pytest.raises(InputError, match="cannot be read as data of R"):
         read(tmp_path / "cut.rds")
+
+
+def test_missing_values_of_r_are_no_value(tmp_path: Path) -> None:
+    people = frame(id=["a1", "b2"], onset=["2014-03-14", "2014-04-01"])
+    people["age"] = pd.array([5, pd.NA], dtype="Int32")
+    rdata.write_rds(tmp_path / "outbreak.rds", {"linelist": people})
+    found = read(tmp_path / "outbreak.rds", where=("age=5",), id="id")
+    assert found.records.nodes.frame.rows() == [("a1", "2014-03-14")]
+    assert [held_tables.cell_text(each) for each in (pd.NA, pd.NaT, np.ma.masked)] == [None] * 3
+
+
+def test_missing_values_of_pandas_are_no_value() -> None:
+    given = pd.DataFrame({"node": ["a", "b"], "time": np.array([2001, pd.NA], dtype=object)})
+    assert from_frames(given).nodes.frame["time"].to_list() == ["2001", None]
+    assert from_rows([("a", 2001), (pd.NA, 2002)]).nodes.frame["node"].to_list() == ["a", None]
+
+
+def test_a_time_of_r_that_is_none_is_a_fault_of_its_row_alone() -> None:
+    far = np.array([16143.0, 1e300, np.inf])
+    assert r_data._days(far, None) == ["2014-03-14", "1e+300", "inf"]
+    assert r_data._moments(far, None)[1:] == ["1e+300", "inf"]
+
+
+LARGE = 2.0**53
+
+
+def large_ids(kind: str, folder: Path) -> str | Path:
+    """People of whom two have ids that are too large to be told apart."""
+    ids = ["a1", LARGE, LARGE + 2, str(2**53), LARGE - 1]
+    path = folder / f"cases.{kind}"
+    if kind == "xlsx":
+        with xlsxwriter.Workbook(path) as book:
+            sheet = book.add_worksheet("people")
+            sheet.write_row(0, 0, ["case_id", "onset"])
+            for row, each in enumerate(ids, start=1):
+                write = sheet.write_string if isinstance(each, str) else sheet.write_number
+                write(row, 0, each)
+                sheet.write_string(row, 1, "2014-03-14")
+        return path
+    if kind == "db":
+        with sqlite3.connect(path) as base:
+            base.execute("create table people (case_id, onset text)")
+            base.executemany(
+                "insert into people values (?, '2014-03-14')", [(each,) for each in ids]
+            )
+        base.close()
+        return f"sqlite:///{path}#people"
+    numbers = pd.DataFrame({"case_id": np.array(ids[1:3], dtype=float)})
+    numbers["onset"] = pd.Series(["2014-03-14"] * 2, dtype=object)
+    numbers.columns = pd.Index(["case_id", "onset"], dtype=object)
+    rdata.write_rds(path, {"people": numbers})
+    return path
+
+
+@pytest.mark.parametrize(("kind", "bad"), [("xlsx", [1, 2]), ("db", [1, 2]), ("rds", [0, 1])])
+def test_ids_too_large_to_be_told_apart_are_bad_rows(
+    tmp_path: Path, kind: str, bad: list[int]
+) -> None:
+    place = large_ids(kind, tmp_path)
+    with pytest.raises(RecordError, match="too large to be exact") as told:
+        read(place)
+    assert "9007199254740992" not in str(told.value)
+    [fault] = read(place, mark_bad=True).records.nodes.faults
+    assert fault.rows.tolist() == bad
+    assert fault.column == "node"

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import gzip
 import json
 import os
 import re
 import tempfile
+import uuid
 from collections.abc import Callable
 from contextlib import suppress
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given, settings
@@ -20,8 +25,12 @@ from hypothesis import strategies as st
 from format_examples import COMPACT, EXAMPLES, HIVTRACE, PAIR, Example
 from graphveil.calendar.calendar import Calendar
 from graphveil.errors import GraphveilError
-from graphveil.formats import read_records
+from graphveil.formats import ReadingOptions, read_records
+from graphveil.formats.containers.held_tables import held, text_columns
+from graphveil.formats.format import Claim, Claimed, format_named
+from graphveil.formats.source_file import Ceiling
 from graphveil.graph.sequence import GraphSequence
+from removal import CONTAINERS
 
 CASES = int(os.environ.get("GRAPHVEIL_CASES", "200"))  # of each kind, for each example
 YEARS = Calendar.yearly(2019)
@@ -124,6 +133,64 @@ def test_changed_packed_files_are_read_or_refused(kind: str, tmp_path: Path) -> 
         read_or_refuse(PAIR, contents, named=named)
 
     check()
+
+
+NAMED = {"sqlite": "sqlite:///{}#{}", "duckdb": "duckdb:///{}#{}"}
+
+
+def contained(kind: str, folder: Path) -> bytes:
+    """The tables of a network, in one file."""
+    tables = PAIR.paths
+    if kind in ("sqlite", "duckdb"):
+        words = CONTAINERS["database" if kind == "sqlite" else kind](tables, folder)
+        return Path(str(words[0]).partition("///")[2].partition("#")[0]).read_bytes()
+    [path] = CONTAINERS[kind](tables, folder)
+    content = Path(path).read_bytes()
+    return gzip.decompress(content) if kind == "r" else content
+
+
+@pytest.mark.parametrize("kind", ["workbook", "r", "sqlite", "duckdb"])
+def test_changed_containers_are_read_or_refused(kind: str, tmp_path: Path) -> None:
+    original, path = contained(kind, tmp_path), tmp_path / "changed"
+    words: list[Path | str] = [path]
+    if kind in NAMED:
+        words = [NAMED[kind].format(path, each.stem) for each in PAIR.paths]
+
+    @settings(max_examples=CASES)
+    @given(EDITS, st.booleans())
+    def check(edits: list[Edit], packed: bool) -> None:
+        changed = spliced(original, edits)
+        path.write_bytes(gzip.compress(changed) if packed and kind == "r" else changed)
+        with suppress(GraphveilError):
+            found = read_records(words)
+            GraphSequence.begin(YEARS).extend(found.records, undated="first")
+
+    check()
+
+
+CELLS: list[Any] = [
+    None, float("nan"), float("inf"), 2.0**53, -1e300, 7.5, 3, True, "x", "\ud800", b"\xff", pd.NA,
+    pd.NaT, np.ma.masked, np.float32(1), np.int64(2), np.datetime64("2014-03-02"), dt.date(1, 1, 1),
+    dt.datetime(2014, 3, 2, tzinfo=dt.UTC), Decimal("1e400"), Decimal("NaN"), [1, None],
+    {"a": pd.NA}, dt.timedelta(days=1), dt.time(3), np.array([1, 2]), uuid.UUID(int=1), 10**400,
+    1j, "",
+]  # fmt: skip
+
+
+@settings(max_examples=CASES)
+@given(st.lists(st.tuples(*[st.sampled_from(CELLS)] * 3), max_size=6), st.booleans())
+def test_whatever_a_cell_of_a_container_holds_it_is_text_or_missing(
+    rows: list[tuple[Any, ...]], marked: bool
+) -> None:
+    names = ["case_id", "onset", "report"]
+    columns: list[Any] = list(zip(*rows, strict=True)) if rows else [[] for _ in names]
+    texts, inexact = text_columns(names, columns)
+    options = ReadingOptions(time="onset,report", mark_bad=marked)
+    file = held(Path("t"), "t", texts, "a table", 1, options, Ceiling(10**6), inexact)
+    with suppress(GraphveilError):
+        found, claim = format_named("contacts"), Claim("nodes", "", ("case_id",))
+        [parsed] = found.read([Claimed(file, claim)], options)
+        assert len(parsed.nodes[0].frame) <= len(rows)
 
 
 def places(tree: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:

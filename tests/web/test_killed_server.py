@@ -106,7 +106,7 @@ def test_while_records_are_looked_at_or_kept(tmp_path: Path, flow: str, after: f
     with served(tmp_path) as server:
         visitor = server.visitor()
         visitor.bring(study, {"nodes.csv": NODES, "edges.csv": EDGES})
-        mark = Tray.of(study.folder).fingerprint()
+        mark = Tray.of(study.folder).brought().fingerprint
         following = server.process.stdout.readline().strip() if server.process.stdout else ""
         again = Served(server.process, following)
         killed(again, lambda v: v.post(f"{path}/{flow}", at=path, fingerprint=mark), after)
@@ -116,7 +116,7 @@ def test_while_records_are_looked_at_or_kept(tmp_path: Path, flow: str, after: f
         if Tray.of(study.folder).files():  # as they were: keep them now
             said = visitor.done(visitor.post(f"{path}/look", at=path))
             assert "8 nodes added" in said or "8 nodes already known" in said
-            mark = Tray.of(study.folder).fingerprint()
+            mark = Tray.of(study.folder).brought().fingerprint
             visitor.done(visitor.post(f"{path}/keep", at=path, fingerprint=mark))
         assert publish_all(visitor, study).startswith("Published")
     assert verify(study.folder).outcome is Outcome.PASSED

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import io
+import re
 import stat
+import threading
+from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
 from commands import ROOT
+from graphveil.errors import StudyError
 from graphveil.graph.intake.report import IntakeReport
 from graphveil.steward.known_studies import KnownStudy
 from graphveil.steward.records import rules_met
+from graphveil.steward.records.adding import add
 from graphveil.steward.records.tray import LONGEST, Tray, safe_name
 from graphveil.steward.status import status
 from graphveil.steward.verifying import Outcome, verify
@@ -37,8 +43,19 @@ def look(visitor: Visitor, study: KnownStudy, **said: str) -> str:
 
 def keep(visitor: Visitor, study: KnownStudy) -> str:
     path = f"/study/{study.key}/records"
-    fingerprint = Tray.of(study.folder).fingerprint()
+    fingerprint = Tray.of(study.folder).brought().fingerprint
     return visitor.done(visitor.post(f"{path}/keep", at=path, fingerprint=fingerprint))
+
+
+def discard(visitor: Visitor, study: KnownStudy) -> str:
+    path = f"/study/{study.key}/records"
+    return visitor.post(f"{path}/discard", at=path, file=shown(visitor, study)).text
+
+
+def shown(visitor: Visitor, study: KnownStudy) -> list[str]:
+    """The marks of the files that a page shows."""
+    page = visitor.get(f"/study/{study.key}/records").text
+    return re.findall(r'name="file" value="([^"]+)"', page)
 
 
 def test_files_are_looked_at_and_kept(visitor: Visitor, study: KnownStudy) -> None:
@@ -113,21 +130,128 @@ def test_excel_sheets_are_looked_into(visitor: Visitor, study: KnownStudy) -> No
 
 def test_files_are_discarded(visitor: Visitor, study: KnownStudy) -> None:
     visitor.bring(study, {"nodes.csv": NODES})
-    path = f"/study/{study.key}/records"
-    assert "Nothing was kept" in visitor.post(f"{path}/discard", at=path).text
+    assert "Nothing was kept" in discard(visitor, study)
     assert not (study.folder / "private" / "tray").exists()
 
 
 def test_only_what_was_looked_at_is_kept(visitor: Visitor, study: KnownStudy) -> None:
     visitor.bring(study, {"nodes.csv": NODES, "edges.csv": EDGES})
     look(visitor, study)
-    before = Tray.of(study.folder).fingerprint()
+    before = Tray.of(study.folder).brought().fingerprint
     visitor.bring(study, {"edges.csv": "source,target\nP0,P1\n"})
     path = f"/study/{study.key}/records"
     said = visitor.done(visitor.post(f"{path}/keep", at=path, fingerprint=before))
     assert "have changed since: look at them again" in said
     assert "Keep these records" not in said
     assert status(study.folder).is_open is False
+
+
+class Pause:
+    """Holds up a piece of work while something else happens."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.begun, self.go_on = threading.Event(), threading.Event()
+        monkeypatch.setattr("graphveil.web.pages.records.add", self._add)
+
+    def _add(self, *given: Any, **more: Any) -> Any:
+        if not more.get("dry_run"):
+            self.begun.set()
+            assert self.go_on.wait(60)
+        return add(*given, **more)
+
+
+def test_what_comes_while_records_are_kept_stays_as_it_is(
+    visitor: Visitor, study: KnownStudy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pause = Pause(monkeypatch)
+    path, tray = f"/study/{study.key}/records", Tray.of(study.folder)
+    visitor.bring(study, {"nodes.csv": NODES, "edges.csv": EDGES})
+    look(visitor, study)
+    mark = tray.brought().fingerprint
+    answer = visitor.post(f"{path}/keep", at=path, fingerprint=mark)
+    assert pause.begun.wait(60)
+    later = {f"later-{n}.csv": f"node,time\nL{n},2001\n" for n in range(12)}
+    token = visitor.token(f"/study/{study.key}/verify")
+    bring_with(visitor, study, token, {**later, "edges.csv": "source,target\nP0,P7\n"})
+    pause.go_on.set()
+    said = visitor.done(answer)
+    assert "Kept as batch 1" in said
+    assert "8 nodes added" in said
+    assert "6 edges added" in said, "what was looked at, not what came under the same name"
+    assert {each.name for each in tray.files()} == {*later, "edges.csv"}
+    assert (tray.folder / "files" / "edges.csv").read_text() == "source,target\nP0,P7\n"
+
+
+def bring_with(
+    visitor: Visitor, study: KnownStudy, token: str, files: Mapping[str, str]
+) -> httpx.Response:
+    """Files of another tab, whose page was loaded before."""
+    return visitor.client.post(
+        f"/study/{study.key}/records/upload", data={"csrf": token},
+        files=[("files", each) for each in files.items()], headers={"origin": visitor.origin},
+    )  # fmt: skip
+
+
+def test_files_that_were_removed_meanwhile_are_not_kept(
+    visitor: Visitor, study: KnownStudy
+) -> None:
+    visitor.bring(study, {"nodes.csv": NODES, "edges.csv": EDGES})
+    tray = Tray.of(study.folder)
+    brought = tray.brought()
+    tray.remove(brought.marks[:1])
+    with pytest.raises(StudyError, match="have changed since"), tray.held(brought):
+        pass
+    assert [each.name for each in tray.folder.iterdir()] == ["files"]
+
+
+def test_discarding_leaves_what_the_page_did_not_show(visitor: Visitor, study: KnownStudy) -> None:
+    visitor.bring(study, {"nodes.csv": NODES, "edges.csv": EDGES})
+    marks = shown(visitor, study)
+    visitor.bring(study, {"later.csv": NODES, "edges.csv": "source,target\n"})
+    path = f"/study/{study.key}/records"
+    visitor.post(f"{path}/discard", at=path, file=marks)
+    assert [each.name for each in Tray.of(study.folder).files()] == ["edges.csv", "later.csv"]
+
+
+def test_an_upload_leaves_the_half_file_of_another(study: KnownStudy) -> None:
+    tray = Tray.of(study.folder)
+    with tray.receiving("slow.csv") as slow:
+        slow.write(b"node,time\n")
+        slow.flush()
+        with tray.receiving("fast.csv") as fast:
+            fast.write(NODES.encode())
+        tray.remove(tray.brought().marks)
+        slow.write(b"P0,2001\n")
+    assert [each.name for each in tray.files()] == ["slow.csv"]
+    assert tray.files()[0].read_text() == "node,time\nP0,2001\n"
+
+
+def test_what_a_killed_program_left_is_removed_by_the_next_upload(study: KnownStudy) -> None:
+    tray = Tray.of(study.folder)
+    with tray.receiving("a.csv") as file:
+        file.write(NODES.encode())
+    left = f".graphveil-{'0' * 32}.part"
+    (tray.folder / left).mkdir()
+    (tray.folder / left / "nodes.csv").write_text(NODES)
+    (tray.folder / "files" / left).write_text("node,t")
+    with tray.receiving("b.csv") as file:
+        file.write(NODES.encode())
+    assert [each.name for each in tray.folder.iterdir()] == ["files"]
+    assert [each.name for each in tray.files()] == ["a.csv", "b.csv"]
+
+
+def test_a_file_system_without_links_holds_copies(
+    study: KnownStudy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(Path, "hardlink_to", refuse)
+    tray = Tray.of(study.folder)
+    with tray.receiving("a.csv") as file:
+        file.write(NODES.encode())
+    with tray.held(tray.brought()) as [own]:
+        assert own.read_text() == NODES
 
 
 def test_the_latest_batch_is_withdrawn(visitor: Visitor, study: KnownStudy) -> None:
@@ -226,8 +350,7 @@ def test_strange_files_are_refused_in_words(visitor: Visitor, study: KnownStudy)
         answer = visitor.bring(study, {name: content})
         assert answer.status_code == 200, name
         assert "internal error" not in look(visitor, study), name
-        path = f"/study/{study.key}/records"
-        visitor.post(f"{path}/discard", at=path)
+        discard(visitor, study)
 
 
 def test_strange_options_are_refused_in_words(visitor: Visitor, study: KnownStudy) -> None:

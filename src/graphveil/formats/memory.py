@@ -97,8 +97,16 @@ def id_column_of(values: Sequence[Any]) -> pl.Series:
     return pl.Series([_text(value) for value in values], dtype=pl.String)
 
 
+def is_missing(value: Any) -> bool:
+    """Whether a value says that there is none: None, NaN, NaT, pandas.NA or a masked one."""
+    if value is None or value is np.ma.masked or type(value).__name__ == "NAType":
+        return True
+    unlike_itself = value != value
+    return isinstance(unlike_itself, bool | np.bool_) and bool(unlike_itself)
+
+
 def _text(value: Any) -> str | None:
-    if value is None or value != value:  # NaN is the only value unlike itself
+    if is_missing(value):
         return None
     whole = isinstance(value, float | np.floating) and float(value).is_integer()
     return str(int(value)) if whole else str(value)
@@ -202,7 +210,7 @@ def _pandas_column(series: pd.Series[Any], name: str) -> pl.Series:
     import polars as pl
 
     if series.dtype == object:
-        values = [None if value is None or value != value else value for value in series]
+        values = [None if is_missing(value) else value for value in series]
         return as_series(values) if name == "time" else id_column_of(values)
     return pl.from_pandas(series)
 

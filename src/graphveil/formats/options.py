@@ -18,7 +18,9 @@ UNDATED: tuple[str, ...] = get_args(Undated)
 GIB = 1 << 30
 _SIZE = re.compile(r"([0-9]{1,12})\s*([KMGT]?)(i?)B?", re.IGNORECASE)
 MOST_TABLE_BYTES = 4 * GIB
-MOST_DOCUMENT_BYTES = GIB // 4  # held as objects, of ten times its size, or twenty at worst
+MOST_DOCUMENT_BYTES = GIB // 4
+MOST_OBJECT_BYTES = 2 * GIB
+OBJECTS_A_BYTE = 8  # of memory, for each byte of a limit that the user sets
 MOST_NESTING = 64
 
 
@@ -107,6 +109,11 @@ class ReadingOptions:
     def document_bytes(self) -> int:
         """The largest JSON or GraphML document to read."""
         return MOST_DOCUMENT_BYTES if self.most_bytes is None else self.most_bytes
+
+    @property
+    def object_bytes(self) -> int:
+        """The most memory that documents and tables held by others may take as objects."""
+        return max(MOST_OBJECT_BYTES, OBJECTS_A_BYTE * (self.most_bytes or 0))
 
 
 def _require_encoding(name: str) -> None:

@@ -12,13 +12,16 @@ from __future__ import annotations
 import codecs
 import gzip
 import io
+import lzma
 import mmap
+import struct
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from os.path import commonpath
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, cast
 
 from graphveil.errors import InputError, Place
@@ -35,6 +38,12 @@ ZIP = b"PK\x03\x04"
 MOST_LINE_BYTES = 1 << 20  # of a table; a thousand times the longest id
 _BLOCK = 1 << 20
 _GZIP = b"\x1f\x8b"
+# What the libraries that unpack say of a file that is damaged, locked or packed in another way.
+DAMAGED = (
+    *(OSError, EOFError, RuntimeError, ValueError, zipfile.BadZipFile),
+    *(zlib.error, lzma.LZMAError, struct.error),
+)
+_NOTHING: Mapping[bytes, int] = MappingProxyType({})
 _ANY_GZIP = 31  # zlib's number for: gzip, any window
 
 
@@ -46,11 +55,42 @@ class Held:
         frame: its rows, under the user's names.
         kind: what it is, in words.
         numbers: the user's number of each row.
+        inexact: by column, the rows whose number is too large for its neighbours to differ from
+            it, where there are such.
     """
 
     frame: pl.DataFrame
     kind: str
     numbers: NDArray[np.int64]
+    inexact: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
+
+
+@dataclass
+class Ceiling:
+    """How much memory may be taken by what files become, all files of one command together.
+
+    Attributes:
+        most: bytes in all.
+        taken: bytes so far, by estimates that are rather high than low.
+    """
+
+    most: int
+    taken: int = 0
+
+    def take(self, size: int, name: str) -> None:
+        """Take so many bytes more for a file, before they are held; refuses what is too much."""
+        self.require(size, name)
+        self.taken += size
+
+    def require(self, size: int, name: str) -> None:
+        """Refuse a file that would take so many bytes more, if that is too much."""
+        if self.taken + size > self.most:
+            raise InputError(
+                f"what is read would take more than {self.most:,} bytes of memory",
+                place=Place(name),
+                hint="Split the files, or raise the limit: --limit in the shell, most_bytes= in "
+                "Python; memory may be eight times that.",
+            )
 
 
 @dataclass(frozen=True)
@@ -65,6 +105,7 @@ class SourceFile:
         encoding: of its text, if that is not UTF-8.
         named: columns that the steward named, by which a header below a title is known.
         held: its only table, where somebody else has read it: a sheet, or rows of a database.
+        ceiling: on the memory that it may take, with all others that are read with it.
     """
 
     path: Path
@@ -74,9 +115,18 @@ class SourceFile:
     encoding: str = ""
     named: tuple[str, ...] = ()
     held: Held | None = field(default=None, repr=False, compare=False)
+    ceiling: Ceiling = field(
+        default_factory=lambda: Ceiling(DEFAULTS.object_bytes), repr=False, compare=False
+    )
 
     @classmethod
-    def found(cls, path: Path, name: str, options: ReadingOptions = DEFAULTS) -> SourceFile:
+    def found(
+        cls,
+        path: Path,
+        name: str,
+        options: ReadingOptions = DEFAULTS,
+        ceiling: Ceiling | None = None,
+    ) -> SourceFile:
         """The file at a path, or a refusal."""
         if path.is_dir():
             raise InputError(
@@ -98,7 +148,15 @@ class SourceFile:
         packed = _packing(head, path)
         head = _unpacked_head(path, name, head, packed)
         encoding = _encoding(head, options.encoding)
-        return cls(path, name, _as_utf8(head, encoding), packed, encoding, named_in(options))
+        return cls(
+            path,
+            name,
+            _as_utf8(head, encoding),
+            packed,
+            encoding,
+            named_in(options),
+            ceiling=ceiling or Ceiling(options.object_bytes),
+        )
 
     def content(self, most: int) -> Path | bytes:
         """The file itself, or its decompressed bytes, as lines of a table.
@@ -125,19 +183,37 @@ class SourceFile:
         content = self.content(most)
         return content if isinstance(content, bytes) else content.read_bytes()
 
-    def whole(self, most: int) -> bytes:
-        """All bytes of a document, decompressed; refuses more than `most`."""
-        self.refuse_above(most)
-        for _ in self._blocks(most):
-            pass
+    def whole(self, most: int, costs: Mapping[bytes, int] = _NOTHING) -> bytes:
+        """All bytes of a document, decompressed; refuses more than `most`.
+
+        Args:
+            most: bytes of the document.
+            costs: see `foreseen`.
+        """
+        self.ceiling.take(self.foreseen(most, costs), self.name)
         return self._unpacked(most) if self._is_translated else self.path.read_bytes()
+
+    def foreseen(self, most: int, costs: Mapping[bytes, int]) -> int:
+        """How much memory a document will take, itself included; refuses what is too much.
+
+        Args:
+            most: bytes of the document.
+            costs: how much memory each occurrence of a mark stands for once it is parsed.
+        """
+        size = 0
+        for block in self.blocks(most):
+            marks = sum(cost * block.count(mark) for mark, cost in costs.items())
+            size += marks + len(block)
+            self.ceiling.require(size, self.name)
+        return size
 
     def text(self, most: int) -> str:
         """All of the file as text without a byte order mark."""
         return decoded(self.whole(most), self.name)
 
-    def _blocks(self, most: int) -> Iterator[bytes]:
+    def blocks(self, most: int) -> Iterator[bytes]:
         """The bytes as plain UTF-8, one block after the other; refuses more than `most`."""
+        self.refuse_above(most)
         left = most
         decoder = codecs.getincrementaldecoder(self.encoding)() if self.encoding else None
         try:
@@ -155,13 +231,13 @@ class SourceFile:
                 place=Place(self.name),
                 hint="Name its encoding (--encoding), or save the file as UTF-8 text.",
             ) from error
-        except (OSError, EOFError, zlib.error, zipfile.BadZipFile, NotImplementedError) as error:
+        except DAMAGED as error:
             raise _damaged(self.name) from error
 
     def _unpacked(self, most: int) -> bytes:
         """All blocks in one piece, without ever holding them twice."""
         buffer = io.BytesIO()
-        for block in self._blocks(most):
+        for block in self.blocks(most):
             buffer.write(block)
         return buffer.getvalue()
 
@@ -169,14 +245,16 @@ class SourceFile:
         if not self._is_translated:
             self._refuse_long_lines_on_disk()
             return
-        lines, since = 1, 0  # bytes since the last line end
-        for block in self._blocks(most):
+        size, lines, since = 0, 1, 0  # the last: bytes since the last line end
+        for block in self.blocks(most):
             first, last = block.find(b"\n"), block.rfind(b"\n")
+            size += len(block)
             since += len(block) if first < 0 else first
             if since > MOST_LINE_BYTES:
                 raise _long_line(self.name, lines)
             if last >= 0:
                 lines, since = lines + block.count(b"\n"), len(block) - last - 1
+        require_room_to_read(size)
 
     def _refuse_long_lines_on_disk(self) -> None:
         """The last line end within each stretch is enough, and the rest need not be read."""
@@ -264,7 +342,7 @@ def _unpacked_head(path: Path, name: str, head: bytes, packed: str) -> bytes:
         if packed == "zip":
             with _opened(path, packed) as file:
                 return file.read(HEAD)
-    except (zlib.error, zipfile.BadZipFile, OSError, EOFError, NotImplementedError) as error:
+    except DAMAGED as error:
         raise _damaged(name) from error
     return head
 

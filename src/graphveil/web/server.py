@@ -1,16 +1,25 @@
-"""The server: bound to this machine, its address shown once, stopped by Ctrl-C."""
+"""The server: bound to this machine, its address shown once, stopped by Ctrl-C.
+
+Whoever opens many connections and says nothing does not keep others out: a request has to come
+within a time, and where there are too many connections, the one that waits longest is closed.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import os
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+import h11
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from graphveil.errors import ParameterError, StorageError
+from graphveil.steward.unexpected import DEBUG
 from graphveil.web.application import application
 from graphveil.web.safety.access import Access, Password
 from graphveil.web.safety.guard import DOOR, Address
@@ -19,6 +28,10 @@ from graphveil.web.site import MOST_BYTES, Site
 LOCAL = "127.0.0.1"
 ANYWHERE = ("0.0.0.0", "::", "*", "")
 SHORTEST_PASSWORD = 12
+MOST_CONNECTIONS = 64  # a browser opens six
+MOST_WAITING = 64  # to be accepted; with the others far below the files that a process may open
+HEADER_SECONDS = 10.0  # for all of a request's header
+BODY_SECONDS = 60.0  # without a byte of what follows it
 
 
 @dataclass(frozen=True)
@@ -78,6 +91,8 @@ class Server:
     def _running(self) -> uvicorn.Server:
         config = uvicorn.Config(
             application(self.site),
+            http=Connection,
+            backlog=MOST_WAITING,
             access_log=False,
             log_config=None,
             log_level="critical",
@@ -87,7 +102,82 @@ class Server:
             server_header=False,
             timeout_graceful_shutdown=1,
         )
-        return uvicorn.Server(config)
+        return _Silent(config)
+
+
+class _Silent(uvicorn.Server):
+    """Writes no tracebacks into the terminal, whatever strangers do to its connections."""
+
+    async def serve(self, sockets: list[socket.socket] | None = None) -> None:
+        if not os.environ.get(DEBUG):
+            asyncio.get_running_loop().set_exception_handler(lambda *_: None)
+        await super().serve(sockets)
+
+
+class Connection(H11Protocol):
+    """A connection that is closed if its request does not come in time.
+
+    The header as a whole has `HEADER_SECONDS`; what follows it may take as long as it likes, but
+    not pause for `BODY_SECONDS`.
+    """
+
+    _timer: asyncio.TimerHandle | None = None
+    _heard = 0.0  # when the last byte came
+    _in_header = False
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Somebody has connected; among too many, the one that waits longest has to go."""
+        self._heard = self.loop.time()
+        super().connection_made(transport)
+        if len(self.connections) > MOST_CONNECTIONS:
+            waiting = (each for each in self.connections if isinstance(each, Connection))
+            min(waiting, key=lambda each: each.heard).close()
+        self._watch()
+
+    def data_received(self, data: bytes) -> None:
+        """Some bytes have come."""
+        self._heard = self.loop.time()
+        super().data_received(data)
+        self._watch()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """It is over."""
+        self._forget_timer()
+        super().connection_lost(exc)
+
+    @property
+    def heard(self) -> float:
+        """When something came last; never, as long as its request is being answered."""
+        return self._heard if self._is_awaited else float("inf")
+
+    def close(self) -> None:
+        """End it at once, unless it waits for us."""
+        if self.flow.read_paused:
+            self._timer = None
+            self._watch()
+        else:
+            self.connections.discard(self)
+            self.transport.abort()
+
+    @property
+    def _is_awaited(self) -> bool:
+        """Whether it is for the other side to say something."""
+        return self.conn.their_state in (h11.IDLE, h11.SEND_BODY)
+
+    def _watch(self) -> None:
+        """Set the time for what has to come next; a header that trickles in gets no more time."""
+        if self.conn.their_state is h11.IDLE and self._timer is not None and self._in_header:
+            return
+        self._forget_timer()
+        self._in_header = self.conn.their_state is h11.IDLE
+        if self._is_awaited:
+            seconds = HEADER_SECONDS if self._in_header else BODY_SECONDS
+            self._timer = self.loop.call_later(seconds, self.close)
+
+    def _forget_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
 
 def require_safe(wish: Wish) -> None:

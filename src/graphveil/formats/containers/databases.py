@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from graphveil.errors import InputError, Place
 from graphveil.formats.containers.held_tables import (
+    Texts,
     held,
     library,
     no_such_part,
@@ -20,16 +24,58 @@ from graphveil.formats.containers.held_tables import (
     text_columns,
 )
 from graphveil.formats.options import ReadingOptions
-from graphveil.formats.source_file import SourceFile
+from graphveil.formats.source_file import Ceiling, SourceFile
 
 _ADDRESS = re.compile(
     r"(sqlite|duckdb|postgresql(?:\+psycopg)?|postgres)://[^#]*(?:#.*)?", re.DOTALL
 )
 _QUERY = re.compile(r"\s*(select|with|from)\s", re.IGNORECASE)
 _FIRST_ROW = 1
-_AT_ONCE = 10_000
+_AT_ONCE = 1_000
+_LEAST_FOR_DUCKDB = 1 << 28  # bytes that it needs for itself
 
-Answer = tuple[list[str], list[tuple[Any, ...]]]
+
+@dataclass
+class _Answer:
+    """Rows of a query, which become text as they come.
+
+    Attributes:
+        name: what messages call it.
+        options: what the steward says, of which the limit counts.
+        ceiling: on the memory that they take.
+    """
+
+    name: str
+    options: ReadingOptions
+    ceiling: Ceiling
+    parts: list[Texts] = field(default_factory=list)
+    cells: int = 0
+
+    def fetch(self, names: list[str], some_more: Callable[[int], Any]) -> None:
+        """Every row, some at a time; refuses more than may be held."""
+        self.parts.append(text_columns(names, [[] for _ in names]))
+        while rows := some_more(_AT_ONCE):
+            self.cells += len(rows) * len(names)
+            refuse_too_many(self.cells, self.name, self.options)
+            part = text_columns(names, list(zip(*rows, strict=True)))
+            self.ceiling.take(int(part[0].estimated_size()), self.name)
+            self.parts.append(part)
+
+    def table(self) -> SourceFile:
+        """All rows as a table."""
+        import polars as pl
+
+        frame = pl.concat([part for part, _ in self.parts])
+        inexact = {
+            column: np.concatenate([
+                found.get(column, np.zeros(part.height, np.bool_)) for part, found in self.parts
+            ])
+            for column in {each for _, found in self.parts for each in found}
+        }  # fmt: skip
+        kind = "a table of a database"
+        return held(
+            Path(self.name), self.name, frame, kind, _FIRST_ROW, self.options, self.ceiling, inexact
+        )
 
 
 def is_address(text: str) -> bool:
@@ -37,7 +83,7 @@ def is_address(text: str) -> bool:
     return _ADDRESS.fullmatch(text) is not None
 
 
-def table_at(text: str, options: ReadingOptions) -> SourceFile:
+def table_at(text: str, options: ReadingOptions, ceiling: Ceiling) -> SourceFile:
     """The rows of a table or query."""
     address, _, part = text.partition("#")
     scheme, _, rest = address.partition("://")
@@ -46,9 +92,9 @@ def table_at(text: str, options: ReadingOptions) -> SourceFile:
     if scheme in ("sqlite", "duckdb"):
         _require_file(rest, name)
     own = f"{name}#{'query' if _QUERY.match(part) else part}"
-    names, rows = asked(address, part, name, lambda cells: refuse_too_many(cells, own, options))
-    frame = text_columns(names, zip(*rows, strict=True) if rows else [[] for _ in names])
-    return held(Path(own), own, frame, "a table of a database", _FIRST_ROW, options)
+    answer = _Answer(own, options, ceiling)
+    asked(address, part, name, answer)
+    return answer.table()
 
 
 def _require_file(rest: str, name: str) -> None:
@@ -60,7 +106,7 @@ def _require_file(rest: str, name: str) -> None:
         )  # fmt: skip
 
 
-def _sqlalchemy(address: str, part: str, name: str, allow: Callable[[int], None]) -> Answer:
+def _sqlalchemy(address: str, part: str, name: str, answer: _Answer) -> None:
     import sqlalchemy as sql
 
     url = re.sub(r"^postgres(ql)?(\+psycopg)?://", "postgresql+psycopg://", address)
@@ -76,17 +122,20 @@ def _sqlalchemy(address: str, part: str, name: str, allow: Callable[[int], None]
                 if part not in known:
                     raise no_such_part("table", part, known, name)
                 query = f"SELECT * FROM {engine.dialect.identifier_preparer.quote(part)}"
-            result = connection.execute(sql.text(query))
-            return _fetched(list(result.keys()), result.fetchmany, allow)  # and undone
+            streamed = connection.execution_options(stream_results=True)
+            result = streamed.execute(sql.text(query))
+            answer.fetch(list(result.keys()), result.fetchmany)  # and undone
     except sql.exc.SQLAlchemyError as error:
         raise _refused(name) from error
 
 
-def _duckdb(address: str, part: str, name: str, allow: Callable[[int], None]) -> Answer:
+def _duckdb(address: str, part: str, name: str, answer: _Answer) -> None:
     duckdb = library("duckdb", "duckdb", Place(name))
     path = address.partition("://")[2].removeprefix("/")
     try:
         with duckdb.connect(path, read_only=True) as connection:
+            most = max(answer.ceiling.most, _LEAST_FOR_DUCKDB)
+            connection.execute(f"SET memory_limit = '{most} bytes'")
             query = part
             if not _QUERY.match(part):
                 known = [row[0] for row in connection.execute("SHOW TABLES").fetchall()]
@@ -95,17 +144,9 @@ def _duckdb(address: str, part: str, name: str, allow: Callable[[int], None]) ->
                 query = 'SELECT * FROM "{}"'.format(part.replace('"', '""'))
             result = connection.execute(query)
             names = [column[0] for column in result.description]
-            return _fetched(names, result.fetchmany, allow)
+            answer.fetch(names, result.fetchmany)
     except duckdb.Error as error:
         raise _refused(name) from error
-
-
-def _fetched(names: list[str], fetch: Callable[[int], Any], allow: Callable[[int], None]) -> Answer:
-    rows: list[tuple[Any, ...]] = []
-    while some := fetch(_AT_ONCE):
-        rows += [tuple(row) for row in some]
-        allow(len(rows) * len(names))
-    return names, rows
 
 
 def _refused(name: str) -> InputError:

@@ -13,19 +13,19 @@ from graphveil.formats.containers.databases import is_address, table_at
 from graphveil.formats.containers.r_data import is_r_data, tables_in_r_data
 from graphveil.formats.containers.workbooks import is_workbook, sheets_of
 from graphveil.formats.options import DEFAULTS, ReadingOptions
-from graphveil.formats.source_file import SourceFile, unique_names
+from graphveil.formats.source_file import Ceiling, SourceFile, unique_names
 
 
 def found_files(
     words: Sequence[str | Path], options: ReadingOptions = DEFAULTS
 ) -> list[SourceFile]:
     """Every file, sheet or table, each under a name of its own."""
-    texts = [str(word) for word in words]
-    found = [table_at(text, options) for text in texts if is_address(text)]
+    texts, ceiling = [str(word) for word in words], Ceiling(options.object_bytes)
+    found = [table_at(text, options, ceiling) for text in texts if is_address(text)]
     paths, parts = _parts([text for text in texts if not is_address(text)])
     for path, name in zip(parts, unique_names(paths), strict=True):
         for part in dict.fromkeys(parts[path]):
-            found += _inside(path, part, name, options)
+            found += _inside(path, part, name, options, ceiling)
     return found
 
 
@@ -49,9 +49,12 @@ def _divided(text: str) -> tuple[Path, str]:
     return Path(text), ""
 
 
-def _inside(path: Path, part: str, name: str, options: ReadingOptions) -> list[SourceFile]:
+def _inside(
+    path: Path, part: str, name: str, options: ReadingOptions, ceiling: Ceiling
+) -> list[SourceFile]:
     if is_workbook(path):
-        return sheets_of(path, part, name, options)
+        return sheets_of(path, part, name, options, ceiling)
     if is_r_data(path):
-        return tables_in_r_data(path, part, name, options)
-    return [SourceFile.found(Path(f"{path}#{part}") if part else path, name, options)]
+        return tables_in_r_data(path, part, name, options, ceiling)
+    whole = Path(f"{path}#{part}") if part else path
+    return [SourceFile.found(whole, name, options, ceiling)]

@@ -5,23 +5,28 @@ from __future__ import annotations
 import datetime as dt
 import decimal
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType, ModuleType
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graphveil.errors import InputError, Place
 from graphveil.formats.columns.names import listed, plain
+from graphveil.formats.memory import is_missing
 from graphveil.formats.options import ReadingOptions
-from graphveil.formats.source_file import Held, SourceFile, named_in
+from graphveil.formats.source_file import Ceiling, Held, SourceFile, named_in
 
 if TYPE_CHECKING:
     import polars as pl
 
+Texts: TypeAlias = "tuple[pl.DataFrame, dict[str, NDArray[np.bool_]]]"
 BYTES_A_CELL = 16
+EXACT = 2**53  # up to which whole numbers are all told apart as floating-point numbers
+_EXACT: Mapping[str, NDArray[np.bool_]] = MappingProxyType({})
 
 
 def library(module: str, extra: str, place: Place) -> ModuleType:
@@ -37,7 +42,14 @@ def library(module: str, extra: str, place: Place) -> ModuleType:
 
 
 def held(
-    path: Path, name: str, frame: pl.DataFrame, kind: str, first: int, options: ReadingOptions
+    path: Path,
+    name: str,
+    frame: pl.DataFrame,
+    kind: str,
+    first: int,
+    options: ReadingOptions,
+    ceiling: Ceiling,
+    inexact: Mapping[str, NDArray[np.bool_]] = _EXACT,
 ) -> SourceFile:
     """A table as a file of its own; rows without any value are no records.
 
@@ -48,6 +60,8 @@ def held(
         kind: what it is, in words.
         first: the user's number of the first row.
         options: what the steward says.
+        ceiling: on the memory that it takes, with all others that are read with it.
+        inexact: see `Held`.
     """
     import polars as pl
 
@@ -57,33 +71,44 @@ def held(
             pl.any_horizontal(pl.all().str.strip_chars().fill_null("") != "")
         ).to_series()
         frame, numbers = frame.filter(filled), numbers[filled.to_numpy()]
-    table = Held(frame, kind, numbers)
-    return SourceFile(path, name, b"", named=named_in(options), held=table)
+        inexact = {column: rows[filled.to_numpy()] for column, rows in inexact.items()}
+    table = Held(frame, kind, numbers, inexact)
+    return SourceFile(path, name, b"", named=named_in(options), held=table, ceiling=ceiling)
 
 
-def text_columns(names: Sequence[str], columns: Iterable[Sequence[Any]]) -> pl.DataFrame:
-    """A frame of text; of two columns with one name the second gets a number."""
+def text_columns(names: Sequence[str], columns: Iterable[Sequence[Any]]) -> Texts:
+    """A frame of text, and the cells that are inexact numbers, of columns that have some.
+
+    Of two columns with one name the second gets a number.
+    """
     import polars as pl
 
-    texts = [[cell_text(value) for value in column] for column in columns]
-    return pl.DataFrame(
-        {name: pl.Series(column, dtype=pl.String) for name, column in zip(
-            different(names), texts, strict=True)}
-    )  # fmt: skip
+    texts, inexact = {}, {}
+    for name, column in zip(different(names), columns, strict=True):
+        texts[name] = pl.Series([cell_text(value) for value in column], dtype=pl.String)
+        inexact[name] = np.array([_is_inexact(value) for value in column], dtype=np.bool_)
+    return pl.DataFrame(texts), {name: rows for name, rows in inexact.items() if rows.any()}
+
+
+def _is_inexact(value: Any) -> bool:
+    """Whether a number is so large that its neighbours are stored alike."""
+    return isinstance(value, float | np.floating) and EXACT <= abs(float(value)) < math.inf
 
 
 def different(names: Sequence[str]) -> list[str]:
     """The names, where every one that is there already, or is none, gets a number."""
     found: list[str] = []
+    known: set[str] = set()
     for number, name in enumerate(names, start=1):
-        taken = not name.strip() or plain(name) in map(plain, found)
+        taken = not name.strip() or plain(name) in known
         found.append(f"{name.strip() or 'column'} ({number})" if taken else name)
+        known.add(plain(found[-1]))
     return found
 
 
 def cell_text(value: Any) -> str | None:
     """What one cell says, as text; whole numbers have no point, and dates are ISO."""
-    if value is None or value != value:  # NaN and NaT are unlike themselves
+    if is_missing(value):
         return None
     if isinstance(value, bool | np.bool_):
         return str(bool(value)).lower()

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from copy import copy
 from io import BufferedReader, RawIOBase
 from typing import IO, cast
 from zipfile import ZipFile
@@ -31,6 +32,21 @@ def cells_held(archive: ZipFile) -> int:
             with archive.open(name) as file:
                 most = max(most, cells(file))
     return most
+
+
+def unpacked_size(archive: ZipFile, most: int) -> int:
+    """How many bytes all members unpack to, whatever the archive says of them.
+
+    Once there are more than `most`, no more are counted.
+    """
+    size = 0
+    for each in archive.infolist():
+        member = copy(each)
+        member.file_size = 1 << 62  # else reading would end where the archive says
+        with archive.open(member) as file:
+            while size <= most and (piece := file.read(_PIECE)):
+                size += len(piece)
+    return size
 
 
 def _counted_by(name: str) -> Callable[[IO[bytes]], int] | None:

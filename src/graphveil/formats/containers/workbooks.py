@@ -7,27 +7,32 @@ with a plain number is a number, also where others have dates.
 from __future__ import annotations
 
 import zipfile
-import zlib
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from graphveil.errors import InputError, Place
 from graphveil.formats.columns.names import plain
 from graphveil.formats.containers.held_tables import (
+    EXACT,
     different,
     held,
     library,
     no_such_part,
     refuse_too_many,
 )
-from graphveil.formats.containers.sheet_sizes import cells_held
+from graphveil.formats.containers.sheet_sizes import cells_held, unpacked_size
 from graphveil.formats.options import ReadingOptions
-from graphveil.formats.source_file import ZIP, SourceFile, too_large
+from graphveil.formats.source_file import DAMAGED, ZIP, Ceiling, SourceFile, too_large
 from graphveil.formats.tables.headers import header_row
+
+if TYPE_CHECKING:
+    import numpy as np
+    import polars as pl
+    from numpy.typing import NDArray
 
 _OLE = bytes.fromhex("d0cf11e0a1b11ae1")  # of .xls
 _MEMBERS = ("xl/workbook.xml", "xl/workbook.bin", "content.xml")  # .xlsx, .xlsb, .ods
 _LOOKED_AT = 20
-_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError)  # the last: with a password
 _BYTES_HELD = 128  # of a cell, empty or not, while a sheet is read
 
 
@@ -39,12 +44,14 @@ def is_workbook(path: Path) -> bool:
         if head.startswith(ZIP):
             with zipfile.ZipFile(path) as archive:
                 return any(member in archive.namelist() for member in _MEMBERS)
-    except (OSError, zipfile.BadZipFile):
+    except DAMAGED:
         return False
     return head == _OLE
 
 
-def sheets_of(path: Path, part: str, name: str, options: ReadingOptions) -> list[SourceFile]:
+def sheets_of(
+    path: Path, part: str, name: str, options: ReadingOptions, ceiling: Ceiling
+) -> list[SourceFile]:
     """The sheet of a name, or every sheet that is not empty."""
     fastexcel = library("fastexcel", "excel", Place(name))
     try:
@@ -53,8 +60,8 @@ def sheets_of(path: Path, part: str, name: str, options: ReadingOptions) -> list
         known = [sheet for sheet in book.sheet_names if not part or plain(sheet) == plain(part)]
         if not known:
             raise no_such_part("sheet", part, book.sheet_names, name)
-        found = [_sheet(path, book, sheet, name, options) for sheet in known]
-    except (fastexcel.FastExcelError, *_DAMAGED) as error:
+        found = [_sheet(path, book, sheet, name, options, ceiling) for sheet in known]
+    except (fastexcel.FastExcelError, *DAMAGED) as error:
         raise InputError(
             "the file cannot be read as a workbook; it is damaged or locked",
             place=Place(name),
@@ -71,7 +78,7 @@ def _refuse_large(path: Path, name: str, options: ReadingOptions) -> None:
     if not zipfile.is_zipfile(path):
         return _refuse_bytes(path.stat().st_size, name, options)
     with zipfile.ZipFile(path) as archive:
-        _refuse_bytes(sum(member.file_size for member in archive.infolist()), name, options)
+        _refuse_bytes(unpacked_size(archive, options.table_bytes), name, options)
         if _BYTES_HELD * cells_held(archive) > options.table_bytes:
             raise InputError(
                 "a sheet reaches so far down and to the right that it cannot be held",
@@ -88,16 +95,37 @@ def _refuse_bytes(size: int, name: str, options: ReadingOptions) -> None:
 
 
 def _sheet(
-    path: Path, book: object, sheet: str, name: str, options: ReadingOptions
+    path: Path, book: Any, sheet: str, name: str, options: ReadingOptions, ceiling: Ceiling
 ) -> SourceFile | None:
-    frame = book.load_sheet(sheet, header_row=None, dtypes="string").to_polars()  # type: ignore[attr-defined]
+    frame = book.load_sheet(sheet, header_row=None, dtypes="string").to_polars()
     if frame.is_empty():
         return None
     own = f"{name}#{sheet}"
     refuse_too_many(frame.height * frame.width, own, options)
+    ceiling.take(int(frame.estimated_size()), own)
     rows = [[cell or "" for cell in row] for row in frame.head(_LOOKED_AT).rows()]
     told = [each for each in (options.id, options.source, options.target) if each]
     above = header_row(rows, told)
-    frame.columns = different(rows[above])
-    kind = f"the sheet '{sheet}'"
-    return held(path, own, frame.slice(above + 1), kind, above + 2, options)
+    names = different(rows[above])
+    inexact = {
+        names[place]: found[above + 1 :] for place, found in _inexact(book, sheet, frame).items()
+    }
+    frame.columns = names
+    below, kind = frame.slice(above + 1), f"the sheet '{sheet}'"
+    return held(path, own, below, kind, above + 2, options, ceiling, inexact)
+
+
+def _inexact(book: Any, sheet: str, frame: pl.DataFrame) -> dict[int, NDArray[np.bool_]]:
+    """The columns with cells that are large numbers, not text, and which cells these are."""
+    import polars as pl
+
+    found = {}
+    for place, column in enumerate(frame.get_columns()):
+        large = column.cast(pl.Float64, strict=False).abs() >= EXACT
+        if large.any():
+            # Asked whether it is true, a number answers, and text does not.
+            loaded = book.load_sheet(
+                sheet, header_row=None, use_columns=[place], dtypes="boolean"
+            ).to_polars()
+            found[place] = (large & loaded.to_series().is_not_null()).fill_null(False).to_numpy()
+    return {place: rows for place, rows in found.items() if rows.any()}

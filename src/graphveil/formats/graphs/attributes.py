@@ -43,10 +43,13 @@ def edge_selection(
 
 
 def chosen_values(
-    document: Document, domain: Domain, elements: Sequence[Element], chosen: Selection
+    document: Document, domain: Domain, file: SourceFile, chosen: Selection
 ) -> Columns:
-    """What each element says under the attributes that were chosen."""
+    """What each node or edge says under the attributes that were chosen."""
     by_name = names_by_key(document, domain)
+    elements = document.nodes if domain == "node" else document.edges
+    defaults = (document.keys[by_name[theirs]].default for theirs in chosen.columns.values())
+    file.ceiling.take(len(elements) * sum(len(text or "") for text in defaults), file.name)
     return {
         ours: _values_of(document, elements, by_name[theirs])
         for ours, theirs in chosen.columns.items()

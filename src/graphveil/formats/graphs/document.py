@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-MOST_ELEMENTS = 10_000_000  # half a kilobyte of memory each
+ELEMENT_BYTES, TEXT_BYTES = 400, 100  # of memory for a node or an edge, and for each of its texts
 
 
 @dataclass(frozen=True)

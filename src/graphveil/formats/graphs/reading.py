@@ -56,7 +56,7 @@ def read_graph(
 
 def _nodes(document: Document, file: SourceFile, chosen: Selection) -> Table:
     ids, faults = _required(document.nodes, "id", "node")
-    columns: Columns = {"node": ids} | chosen_values(document, "node", document.nodes, chosen)
+    columns: Columns = {"node": ids} | chosen_values(document, "node", file, chosen)
     table = _table(columns, document.nodes, file, {"node": "id", **chosen.columns})
     return table.marked(*faults)
 
@@ -64,7 +64,7 @@ def _nodes(document: Document, file: SourceFile, chosen: Selection) -> Table:
 def _edges(document: Document, file: SourceFile, chosen: Selection) -> Table:
     found = {end: _required(document.edges, end, end) for end in ("source", "target")}
     columns: Columns = {end: ids for end, (ids, _) in found.items()}
-    columns |= chosen_values(document, "edge", document.edges, chosen)
+    columns |= chosen_values(document, "edge", file, chosen)
     faults = [fault for _, faults in found.values() for fault in faults]
     return _table(columns, document.edges, file, chosen.columns).marked(*faults)
 

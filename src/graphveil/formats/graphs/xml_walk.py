@@ -14,9 +14,11 @@ from xml.parsers import expat
 
 from graphveil.errors import InputError, Place
 from graphveil.formats.format import Claim
-from graphveil.formats.graphs.document import MOST_ELEMENTS, Document, Element, Key
+from graphveil.formats.graphs.document import ELEMENT_BYTES, TEXT_BYTES, Document, Element, Key
 from graphveil.formats.options import ReadingOptions
-from graphveil.formats.source_file import SourceFile
+from graphveil.formats.source_file import Ceiling, SourceFile
+
+_COSTS = {b"<node": ELEMENT_BYTES, b"<edge": ELEMENT_BYTES}
 
 
 def claimed_by_root(file: SourceFile, insisted: bool, root: str) -> Claim | None:
@@ -36,10 +38,12 @@ class XmlWalk(ABC):
 
     Attributes:
         name: of the file.
+        ceiling: on the memory that elements and texts may take.
         most_nesting: how deep elements may lie in each other.
     """
 
     name: str
+    ceiling: Ceiling
     most_nesting: int
     keys: dict[str, Key] = field(default_factory=dict)
     edge_default: str | None = None
@@ -54,9 +58,12 @@ class XmlWalk(ABC):
     @classmethod
     def document(cls, file: SourceFile, options: ReadingOptions) -> Document:
         """All elements of a file, or a refusal with its line."""
-        walk = cls(file.name, options.most_nesting)
+        walk = cls(file.name, file.ceiling, options.most_nesting)
         try:
-            walk.parser.Parse(file.whole(options.document_bytes), True)
+            file.foreseen(options.document_bytes, _COSTS)
+            for block in file.blocks(options.document_bytes):
+                walk.parser.Parse(block, False)
+            walk.parser.Parse(b"", True)
         except expat.ExpatError as error:
             walk.refuse("the file is not well-formed XML", line=error.lineno)
         except (ValueError, LookupError, UnicodeError):
@@ -87,8 +94,8 @@ class XmlWalk(ABC):
 
     def add(self, tag: str, given: dict[str, str], data: dict[str, str]) -> None:
         """A node or an edge begins."""
-        if len(self.nodes) + len(self.edges) >= MOST_ELEMENTS:
-            self.refuse(f"there are more than {MOST_ELEMENTS:,} nodes and edges")
+        texts = sum(TEXT_BYTES + len(text) for text in given.values())
+        self.ceiling.take(ELEMENT_BYTES + texts, self.name)
         self.listed(tag).append(Element(self.parser.CurrentLineNumber, given, data))
 
     def listed(self, tag: str) -> list[Element]:

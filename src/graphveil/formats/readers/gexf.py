@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from graphveil.formats.format import Claim, Claimed, Format, ParsedFile, register
-from graphveil.formats.graphs.document import Key
+from graphveil.formats.graphs.document import ELEMENT_BYTES, TEXT_BYTES, Key
 from graphveil.formats.graphs.reading import read_graph
 from graphveil.formats.graphs.xml_walk import XmlWalk, claimed_by_root
 from graphveil.formats.options import ReadingOptions
@@ -78,6 +78,7 @@ class _Walk(XmlWalk):
         self.key = f"{self.domain}.id.{given.get('id', '')}"
         if self.key in self.keys:
             self.refuse("two attributes have one id")
+        self.ceiling.take(ELEMENT_BYTES, self.name)
         self.keys[self.key] = Key(given.get("title", given.get("id", "")), self.domain, None)
 
     def element(self, given: dict[str, str]) -> None:
@@ -97,6 +98,7 @@ class _Walk(XmlWalk):
         if key in element.data:
             self.refuse("the element has two values of one attribute")
         element.data[key] = given.get("value", "")
+        self.ceiling.take(TEXT_BYTES + len(element.data[key]), self.name)
 
 
 GEXF = register(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from graphveil.formats.format import Claim, Claimed, Format, ParsedFile, register
-from graphveil.formats.graphs.document import Key
+from graphveil.formats.graphs.document import ELEMENT_BYTES, TEXT_BYTES, Key
 from graphveil.formats.graphs.reading import read_graph
 from graphveil.formats.graphs.xml_walk import XmlWalk, claimed_by_root
 from graphveil.formats.options import ReadingOptions
@@ -63,12 +63,14 @@ class _Walk(XmlWalk):
             data = self.listed(owner)[-1].data
             if self.data_key in data:
                 self.refuse("the element has two data of one key")
+            self.ceiling.take(TEXT_BYTES + len(text), self.name)
             data[self.data_key] = text
         elif tag == "default" and owner == "key":
             self.declare(text)
 
     def declare(self, default: str | None) -> None:
         """Note a key, under the name that people know it by."""
+        self.ceiling.take(ELEMENT_BYTES, self.name)
         given = self.key_given
         name = given.get("attr.name", given.get("id", ""))
         self.keys[given.get("id", "")] = Key(name, given.get("for", "all"), default)

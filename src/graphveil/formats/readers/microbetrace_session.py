@@ -47,7 +47,7 @@ def _read(files: Sequence[Claimed], options: ReadingOptions) -> list[ParsedFile]
 def _read_one(claimed: Claimed, options: ReadingOptions) -> ParsedFile:
     file = claimed.file
     data = _data(read_json(file, options), file)
-    people, links = (section(data, name, file.name) for name in ("nodes", "links"))
+    people, links = (section(data, name, file) for name in ("nodes", "links"))
     refusal = _no_time(people, file) if options.time is None else None
     nodes = _listed(people, {"node": [_id(each) for each in _ids(people)]}, options.time, options)
     threshold = None if bare(options.distance or "") == NO_DISTANCE else options.threshold

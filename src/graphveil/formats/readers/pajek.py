@@ -6,6 +6,7 @@ stands in square brackets is a time: of `[2014-2016,2018]`, 2014.
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -13,10 +14,10 @@ from typing import NoReturn
 
 from graphveil.errors import InputError, Place
 from graphveil.formats.format import Claim, Claimed, Format, ParsedFile, register
-from graphveil.formats.graphs.document import Document, Element, Key
+from graphveil.formats.graphs.document import ELEMENT_BYTES, TEXT_BYTES, Document, Element, Key
 from graphveil.formats.graphs.reading import read_graph
 from graphveil.formats.options import ReadingOptions
-from graphveil.formats.source_file import SourceFile, decoded
+from graphveil.formats.source_file import Ceiling, SourceFile, decoded
 
 _BEGINS = re.compile(rb"(\xef\xbb\xbf)?(\s*%[^\n]*\n)*\s*\*(network|vertices)\b", re.IGNORECASE)
 _SECTION = re.compile(r"\*(\w+)")
@@ -44,6 +45,7 @@ class _Collector:
     """Gathers vertices and links line by line."""
 
     name: str
+    ceiling: Ceiling
     labels: dict[str, str] = field(default_factory=dict)
     nodes: list[Element] = field(default_factory=list)
     edges: list[Element] = field(default_factory=list)
@@ -72,6 +74,7 @@ class _Collector:
             self.refuse("the vertex has no label, which would be its id", number)
         if found[1] in self.labels:
             self.refuse("two vertices have one number", number)
+        self.ceiling.take(ELEMENT_BYTES + TEXT_BYTES + len(label), self.name)
         self.labels[found[1]] = label
         self.nodes.append(Element(number, {"id": label}, _time(found[4])))
 
@@ -81,6 +84,7 @@ class _Collector:
         """A link between two vertices, by their numbers."""
         if source not in self.labels or target not in self.labels:
             self.refuse("the line names a vertex that is not listed", number)
+        self.ceiling.take(ELEMENT_BYTES + TEXT_BYTES * len(told), self.name)
         ends = {"source": self.labels[source], "target": self.labels[target]}
         self.edges.append(Element(number, {**ends, "directed": _LINKS[section]}, told))
 
@@ -92,7 +96,7 @@ class _Collector:
 
 def _document(file: SourceFile, options: ReadingOptions) -> Document:
     text = decoded(file.rows(options.table_bytes), file.name)
-    found, section = _Collector(file.name), ""
+    found, section = _Collector(file.name, file.ceiling), ""
     for number, line in _lines(text):
         heading = _SECTION.match(line)
         if heading is None:
@@ -117,7 +121,7 @@ def _said(found: _Collector, kinds: tuple[bool, ...]) -> list[Element]:
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
     """Lines that are neither blank nor comments, with their numbers."""
-    for number, line in enumerate(text.split("\n"), start=1):
+    for number, line in enumerate(io.StringIO(text, newline="\n"), start=1):
         bare = line.strip()
         if bare and not bare.startswith("%"):
             yield number, bare

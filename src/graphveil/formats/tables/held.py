@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from graphveil.errors import Place
 from graphveil.formats.columns.dates import look_like_dates
 from graphveil.formats.columns.names import refuse_repeated
 from graphveil.formats.source_file import Held, SourceFile
+from graphveil.graph.intake.faults import Fault
+from graphveil.graph.intake.identity import NOT_WHOLE, STORE_AS
 from graphveil.graph.intake.records import Table
 
 _LOOKED_AT = 50
+_IDS = ("node", "source", "target")
 
 
 @dataclass(frozen=True)
@@ -40,4 +45,14 @@ class HeldTable:
         refuse_repeated(self.names, columns.values(), Place(self.file.name))
         frame = self.table.frame
         chosen = frame.select(frame[theirs].alias(ours) for ours, theirs in columns.items())
-        return Table(chosen, self.file.name, names=columns, numbers=self.table.numbers)
+        table = Table(chosen, self.file.name, names=columns, numbers=self.table.numbers)
+        return table.marked(*self._inexact_ids(columns))
+
+    def _inexact_ids(self, columns: dict[str, str]) -> list[Fault]:
+        """The ids that are numbers too large to tell people apart."""
+        inexact = self.table.inexact
+        return [
+            Fault(np.flatnonzero(inexact[theirs]), ours, NOT_WHOLE, STORE_AS)
+            for ours, theirs in columns.items()
+            if ours in _IDS and theirs in inexact
+        ]

@@ -34,8 +34,8 @@ _UNUSUAL = r"[^ -~]"  # whatever is not printable ASCII
 _INVISIBLE = r"[[\p{Cf}\p{Default_Ignorable_Code_Point}]--\p{Prepended_Concatenation_Mark}]"
 _CONTROL = r"[\p{Cc}\p{Zl}\p{Zp}]"
 MOST_ID_BYTES = 1000
-_NOT_WHOLE = "an id is a number that is not whole, or too large to be exact"
-_STORE_AS = "Store ids as text or as whole numbers."
+NOT_WHOLE = "an id is a number that is not whole, or too large to be exact"
+STORE_AS = "Store ids as text or as whole numbers."
 _SHOWN = 60  # characters of a type that a message repeats
 UNKNOWN = -1
 _PIECE = 1 << 20  # ids that one thread looks up at a time
@@ -172,7 +172,7 @@ def require_id_type(kind: pl.DataType, place: Place) -> None:
         raise InputError(
             f"the column has the type {str(kind)[:_SHOWN]}, which holds no ids",
             place=place,
-            hint=_STORE_AS,
+            hint=STORE_AS,
         )
 
 
@@ -188,7 +188,7 @@ def _whole_decimals(table: Table, column: str, raw: pl.Series) -> pl.Series:
     text = raw.cast(pl.String).str.replace(r"\.0*$", "")
     broken = text.str.contains(".", literal=True)
     if broken.any():
-        raise table.refusal(Fault.where(broken, column, _NOT_WHOLE, _STORE_AS))
+        raise table.refusal(Fault.where(broken, column, NOT_WHOLE, STORE_AS))
     return text
 
 
@@ -199,7 +199,7 @@ def _whole_numbers(table: Table, column: str, raw: pl.Series) -> pl.Series:
     numbers = raw.fill_nan(None)
     broken = (numbers.floor() != numbers) | (numbers.abs() >= 2**53)
     if broken.any():
-        raise table.refusal(Fault.where(broken, column, _NOT_WHOLE, _STORE_AS))
+        raise table.refusal(Fault.where(broken, column, NOT_WHOLE, STORE_AS))
     return numbers.cast(pl.Int64)
 
 

@@ -1,7 +1,8 @@
 """The tray: files that a steward has brought and not yet kept, in the private part of a study.
 
 They lie there until they are kept or discarded, whatever becomes of the program that brought them.
-Their names are made safe; what is half there has no name yet.
+Their names are made safe; what is half there has no name yet. Several pages may use one tray at the
+same time: what one of them has looked at is kept or removed, and nothing that came since.
 """
 
 from __future__ import annotations
@@ -12,21 +13,27 @@ import os
 import re
 import secrets
 import shutil
+import sys
 import unicodedata
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass
+from itertools import repeat
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from graphveil.errors import StorageError
-from graphveil.whole_files import clear_leftovers
+from graphveil.errors import StorageError, StudyError
+from graphveil.whole_files import is_leftover
+
+if sys.platform != "win32":
+    import fcntl
 
 if TYPE_CHECKING:
     from graphveil.formats import ReadingOptions
 
 LONGEST = 100  # letters of a name
 MOST_FILES = 200
+CHANGED = "the files, or how they are read, have changed since: look at them again."
 _UNSAFE = re.compile(r"[^\w .()+,=@-]")
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
 
@@ -75,6 +82,26 @@ NOTHING_SAID = Reading(None, {})
 
 
 @dataclass(frozen=True)
+class Brought:
+    """The files of a tray at one moment, and how they are to be read.
+
+    Attributes:
+        files: those that are there as a whole, by name.
+        marks: one for each; another file of the same name has another mark.
+        reading: how they are to be read.
+    """
+
+    files: tuple[Path, ...]
+    marks: tuple[str, ...]
+    reading: Reading
+
+    @property
+    def fingerprint(self) -> str:
+        """Differs whenever files or the way to read them do; says nothing about either."""
+        return _digest([self.marks, asdict(self.reading)])
+
+
+@dataclass(frozen=True)
 class Tray:
     """The tray of one study.
 
@@ -102,22 +129,70 @@ class Tray:
         found = (path for path in self._files.iterdir() if not path.name.startswith("."))
         return tuple(sorted(path for path in found if path.is_file() and not path.is_symlink()))
 
+    def brought(self) -> Brought:
+        """What is there now."""
+        with self._alone():
+            files = self.files()
+            return Brought(files, tuple(map(_mark, files)), self.reading())
+
     @contextmanager
     def receiving(self, called: str) -> Iterator[IO[bytes]]:
         """A file to write to; it gets its name once all of it is there, and replaces its like."""
-        self._make()
-        if len(self.files()) >= MOST_FILES:
-            raise StorageError(f"there are {MOST_FILES} files already: keep or discard them first.")
-        part = self._files / f".graphveil-{secrets.token_hex(16)}.part"
+        part = self._files / _part()
         try:
-            with os.fdopen(os.open(part, _NEW, 0o600), "wb") as file:
+            with self._alone():
+                self._make()
+                self._clear_leftovers()
+                if len(self.files()) >= MOST_FILES:
+                    many = f"there are {MOST_FILES} files already: keep or discard them first."
+                    raise StorageError(many)
+                file = os.fdopen(os.open(part, _NEW, 0o600), "wb")
+                _lock(file.fileno())  # until it is closed, whatever becomes of this process
+            with file:
                 yield file
-            part.replace(self._files / safe_name(called))
+                file.flush()
+                with self._alone():
+                    part.replace(self._files / safe_name(called))
         except OSError as error:
             raise StorageError(f"the file cannot be stored: {error.strerror}.") from error
         finally:
             with suppress(OSError):
                 part.unlink(missing_ok=True)
+
+    @contextmanager
+    def held(self, brought: Brought) -> Iterator[tuple[Path, ...]]:
+        """The very files that were brought, whatever comes under their names meanwhile.
+
+        Raises:
+            StudyError: If one of them is not there any more.
+        """
+        with self._own_folder() as place:
+            try:
+                with self._alone():
+                    found = tuple(map(_linked, brought.files, brought.marks, repeat(place)))
+            except FileNotFoundError as error:
+                raise StudyError(CHANGED) from error
+            except OSError as error:
+                raise StorageError(f"the files cannot be held: {error.strerror}.") from error
+            yield found
+
+    @contextmanager
+    def _own_folder(self) -> Iterator[Path]:
+        """A folder in the tray that goes again, also where this process is killed."""
+        place = self.folder / _part()
+        with ExitStack() as stack:
+            with self._alone():
+                self._make()
+                place.mkdir(mode=0o700)
+                stack.callback(shutil.rmtree, place, ignore_errors=True)
+                stack.enter_context(_locked(place))
+            yield place
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Nobody else changes the tray meanwhile; for moments only."""
+        with _locked(self.folder.parent):
+            yield
 
     def _make(self) -> None:
         try:
@@ -139,20 +214,85 @@ class Tray:
         """Keep how they are to be read."""
         from graphveil.study.storage.folder import write_private
 
-        self._make()
-        write_private(self.folder / "reading.json", json.dumps(asdict(reading)).encode())
+        with self._alone():
+            self._make()
+            write_private(self.folder / "reading.json", json.dumps(asdict(reading)).encode())
 
-    def fingerprint(self) -> str:
-        """Differs whenever files or the way to read them do; says nothing about either."""
-        told = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in self.files()]
-        whole = json.dumps([told, asdict(self.reading())], sort_keys=True)
-        return hashlib.sha256(whole.encode()).hexdigest()[:24]
+    def _clear_leftovers(self) -> None:
+        """Remove what killed programs left half there; what somebody still writes is locked."""
+        for path in (*self.folder.iterdir(), *self._files.iterdir()):
+            if is_leftover(path) and _is_abandoned(path):
+                shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
 
-    def clear_leftovers(self) -> None:
-        """Remove what a killed program left half there."""
-        clear_leftovers(self._files)
+    def remove(self, marks: Collection[str]) -> None:
+        """Remove the files with these marks; with the last one, how they were to be read."""
+        with self._alone():
+            for path in self.files():
+                if _mark(path) in marks:
+                    path.unlink()
+            if not self.files():
+                (self.folder / "reading.json").unlink(missing_ok=True)
+                with suppress(OSError):  # somebody is bringing a file
+                    self._files.rmdir()
+                    self.folder.rmdir()
 
-    def discard(self) -> None:
-        """Remove the files, and how they were to be read."""
-        with suppress(FileNotFoundError):
-            shutil.rmtree(self.folder)
+
+def _part() -> str:
+    return f".graphveil-{secrets.token_hex(16)}.part"
+
+
+def _digest(plain: object) -> str:
+    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()[:24]
+
+
+def _mark(path: Path) -> str:
+    """What tells a file from any other that takes its name."""
+    found = path.stat(follow_symlinks=False)
+    return _digest([path.name, found.st_ino, found.st_size, found.st_mtime_ns])
+
+
+def _linked(path: Path, mark: str, place: Path) -> Path:
+    """The same file in another folder, where nobody replaces it."""
+    own = place / path.name
+    if _mark(path) != mark:
+        raise FileNotFoundError
+    try:
+        own.hardlink_to(path)
+    except OSError:  # a file system without links
+        shutil.copyfile(path, own, follow_symlinks=False)
+    return own
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    if sys.platform == "win32":  # where folders cannot be opened
+        yield
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        _lock(descriptor)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int) -> None:
+    if sys.platform != "win32":  # where nobody removes a file that is open
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+
+
+def _is_abandoned(path: Path) -> bool:
+    """Whether nobody holds the lock of a part any more."""
+    if sys.platform == "win32":
+        return True
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    return True

@@ -15,7 +15,7 @@ from graphveil.steward.records.adding import Addition, abandon, add, withdraw
 from graphveil.steward.records.explaining import known_formats
 from graphveil.steward.records.previewing import Preview, Sample, previews, sample
 from graphveil.steward.records.rules_met import rules_met
-from graphveil.steward.records.tray import Reading, Tray
+from graphveil.steward.records.tray import CHANGED, Brought, Reading, Tray
 from graphveil.steward.status import status
 from graphveil.web.forms import Form, taking_form
 from graphveil.web.reading_form import MAPPED, choices, days_said, marked, reading_of
@@ -45,15 +45,17 @@ def _show(request: Request) -> Response:
         if piece is not None and piece.is_running:
             return go_to(request, within(study, f"work/{kind}"))
     looked, kept = work.latest(study.key, LOOK), work.latest(study.key, KEEP)
-    reading = tray.reading()
-    found, trouble = _previewed(tray, reading)
+    brought = tray.brought()
+    reading = brought.reading
+    found, trouble = _previewed(brought)
     return page(
         request,
         "records.html.jinja",
         study=study,
         at="records",
         status=status(study.folder),
-        files=tray.files(),
+        files=brought.files,
+        marks=brought.marks,
         previews=found,
         trouble=trouble,
         reading=reading,
@@ -62,25 +64,26 @@ def _show(request: Request) -> Response:
         days=days_said(reading),
         marked=marked(reading),
         formats=known_formats(),
-        fingerprint=tray.fingerprint(),
-        looked=_still(looked, tray),
+        looked=_still(looked, brought),
         refusal=_refusal(looked) or _refusal(kept),
-        kept=kept.result if kept and not tray.files() else None,
+        kept=kept.result if kept else None,
     )
 
 
-def _previewed(tray: Tray, reading: Reading) -> tuple[tuple[Preview, ...], str]:
+def _previewed(brought: Brought) -> tuple[tuple[Preview, ...], str]:
     """The files of a tray, or why they cannot be opened."""
+    reading = brought.reading
     try:
-        return previews(tray.files(), reading.format, reading.reading_options()), ""
+        return previews(brought.files, reading.format, reading.reading_options()), ""
     except GraphveilError as refused:
         return (), in_page_words(str(refused))
 
 
-def _still(piece: Piece | None, tray: Tray) -> Looked | None:
+def _still(piece: Piece | None, brought: Brought) -> Looked | None:
     """What a look has found, if the tray is as it was."""
     found = piece.result if piece else None
-    return found if isinstance(found, Looked) and found.fingerprint == tray.fingerprint() else None
+    same = isinstance(found, Looked) and found.fingerprint == brought.fingerprint
+    return found if same else None
 
 
 def _refusal(piece: Piece | None) -> str:
@@ -89,9 +92,7 @@ def _refusal(piece: Piece | None) -> str:
 
 async def _upload(request: Request) -> Response:
     study, site = study_of(request), site_of(request)
-    tray = Tray.of(study.folder)
-    tray.clear_leftovers()
-    names = await receive(request, tray, site.most_bytes)
+    names = await receive(request, Tray.of(study.folder), site.most_bytes)
     _forget(request, study)
     if not names:
         return go_to(request, within(study, HERE), bad="Choose at least one file.")
@@ -118,10 +119,12 @@ def _look(request: Request, form: Form) -> Response:
 
 
 def _looked(study: KnownStudy, tray: Tray, _: Piece) -> Looked:
-    fingerprint, reading = tray.fingerprint(), tray.reading()
-    found = add(study.folder, tray.files(), **_how(reading), dry_run=True)
-    seen = sample(tray.files(), reading.format, reading.reading_options())
-    return Looked(fingerprint, seen, found)
+    brought = tray.brought()
+    reading = brought.reading
+    with tray.held(brought) as files:
+        found = add(study.folder, files, **_how(reading), dry_run=True)
+        seen = sample(files, reading.format, reading.reading_options())
+    return Looked(brought.fingerprint, seen, found)
 
 
 def _how(reading: Reading) -> dict[str, Any]:
@@ -140,21 +143,23 @@ def _keep(request: Request, form: Form) -> Response:
     """Keep the records, of exactly the files that were looked at."""
     study = study_of(request)
     tray = Tray.of(study.folder)
-    if not tray.files() or form["fingerprint"] != tray.fingerprint():
-        told = "The files, or how they are read, have changed since: look at them again."
-        return go_to(request, within(study, HERE), bad=told)
+    brought = tray.brought()
+    if not brought.files or form["fingerprint"] != brought.fingerprint:
+        return go_to(request, within(study, HERE), bad=CHANGED.capitalize())
 
     def task(_: Piece) -> Looked:
-        found = add(study.folder, tray.files(), **_how(tray.reading()))
-        tray.discard()
+        with tray.held(brought) as files:
+            found = add(study.folder, files, **_how(brought.reading))
+        tray.remove(brought.marks)
         return Looked("", Sample(), found)
 
     return set_to_work(request, study, KEEP, "Keeping the records", task, after=HERE)
 
 
-def _discard(request: Request, _: Form) -> Response:
+def _discard(request: Request, form: Form) -> Response:
+    """Remove the files that the page has shown."""
     study = study_of(request)
-    Tray.of(study.folder).discard()
+    Tray.of(study.folder).remove(form.every("file"))
     _forget(request, study)
     return go_to(request, within(study, HERE), good="The files are removed. Nothing was kept.")
 

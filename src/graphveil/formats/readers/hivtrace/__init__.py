@@ -58,7 +58,7 @@ def _read_one(claimed: Claimed, options: ReadingOptions) -> ParsedFile:
     ]
     nodes = [each.table for each in found]
     notes += [note for each in found for note in each.notes]
-    links = read_links(section(network, "Edges", claimed.file.name), ids[0], options)
+    links = read_links(section(network, "Edges", claimed.file), ids[0], options)
     notes = [*_dated_by(nodes, options.time, refusal), *notes, *links.notes]
     return ParsedFile(
         file_report(claimed, HIVTRACE.name, nodes=nodes, edges=[links.table], notes=notes),
@@ -91,9 +91,9 @@ def _people(
     network: dict[str, Any], file: SourceFile, *, all_listed: bool
 ) -> tuple[list[Section], list[Note]]:
     """The sections that list people; isolated ones may be counted only."""
-    listed = section(network, "Nodes", file.name)
+    listed = section(network, "Nodes", file)
     if isinstance(network.get("Singletons"), list | dict):
-        return [listed, section(network, "Singletons", file.name)], []
+        return [listed, section(network, "Singletons", file)], []
     summary = network.get("Network Summary")
     counts = [
         network.get("Singletons"),

@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 
 from graphveil.errors import InputError, Place
+from graphveil.formats.source_file import SourceFile
 from graphveil.graph.intake.faults import Fault
 
+_SLOT = 8  # bytes of a place in a list
 _MEND = "Entries are counted from 0. Export the results again, or remove the entry."
 
 
@@ -49,14 +51,14 @@ def faults_of(rule: str, column: str, rows: Sequence[int]) -> list[Fault]:
     return [Fault(np.array(rows, np.int64), column, rule, _MEND)] if rows else []
 
 
-def section(network: dict[str, Any], name: str, source: str) -> Section:
+def section(network: dict[str, Any], name: str, file: SourceFile) -> Section:
     """The section of this name; refuses what is neither a list nor columns."""
     found = network.get(name)
     if isinstance(found, list):
-        return _of_entries(found, name, source)
+        return _of_entries(found, name, file)
     if isinstance(found, dict):
-        return _of_columns(found, name, source)
-    raise _refused(source, name)
+        return _of_columns(found, name, file)
+    raise _refused(file.name, name)
 
 
 def is_text(name: str) -> bool:
@@ -67,31 +69,30 @@ def is_text(name: str) -> bool:
         return False
 
 
-def _of_entries(entries: list[Any], name: str, source: str) -> Section:
+def _of_entries(entries: list[Any], name: str, file: SourceFile) -> Section:
     for number, entry in enumerate(entries):
         if not isinstance(entry, dict):
             what = "the entry is not an object with fields"
-            raise InputError(what, place=Place(source, number, name), hint=_MEND)
+            raise InputError(what, place=Place(file.name, number, name), hint=_MEND)
     fields = dict.fromkeys(field for entry in entries for field in entry)
+    file.ceiling.take(_SLOT * len(fields) * len(entries), file.name)
     columns = {field: [entry.get(field) for entry in entries] for field in fields}
-    return Section(source, name, columns, len(entries))
+    return Section(file.name, name, columns, len(entries))
 
 
-def _of_columns(found: dict[str, Any], name: str, source: str) -> Section:
-    columns = {
-        field: _decoded(values, f"{name}.{field}", source) for field, values in found.items()
-    }
+def _of_columns(found: dict[str, Any], name: str, file: SourceFile) -> Section:
+    columns = {field: _decoded(values, f"{name}.{field}", file) for field, values in found.items()}
     lengths = {len(values) for values in columns.values()}
     if len(lengths) > 1:
         raise InputError(
             "the columns of the compact form have different lengths",
-            place=Place(source, column=name),
+            place=Place(file.name, column=name),
             hint="Export the results again.",
         )
-    return Section(source, name, columns, lengths.pop() if lengths else 0)
+    return Section(file.name, name, columns, lengths.pop() if lengths else 0)
 
 
-def _decoded(column: Any, name: str, source: str) -> list[Any]:
+def _decoded(column: Any, name: str, file: SourceFile) -> list[Any]:
     """The values of a column of the compact form."""
     if isinstance(column, list):
         return column
@@ -99,12 +100,14 @@ def _decoded(column: Any, name: str, source: str) -> list[Any]:
         (column.get("keys"), column.get("values")) if isinstance(column, dict) else (None, None)
     )
     if not isinstance(keys, dict) or not isinstance(values, list):
-        raise _refused(source, name)
+        raise _refused(file.name, name)
+    sizes = {number: len(str(value)) for number, value in keys.items()}
+    file.ceiling.take(sum(sizes.get(str(each), 0) for each in values), file.name)
     decoded = []
     for entry, number in enumerate(values):
         if number is not None and str(number) not in keys:
             what = "the entry has a number that is not among the keys of its column"
-            raise InputError(what, place=Place(source, entry, name), hint=_MEND)
+            raise InputError(what, place=Place(file.name, entry, name), hint=_MEND)
         decoded.append(None if number is None else keys[str(number)])
     return decoded
 

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import csv
 import json
+import re
+import sqlite3
 import tarfile
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -20,9 +23,15 @@ import tomli_w
 
 import golden
 from commands import graphveil
+from graphveil.errors import NewerFormatError
 from graphveil.mechanisms.mechanism import registered
+from graphveil.study.ledger import StoredTable
 from graphveil.study.place.machine import VARIABLE
+from graphveil.study.public.chain import PublicRow, as_text, read_rows
+from graphveil.study.public.facts import Announcement, Event
+from graphveil.study.public.history import History
 from steward import run, run_json
+from studies import promise
 from study_databases import execute
 from test_dumped_databases import restore
 
@@ -154,3 +163,75 @@ def test_they_are_small_and_none_was_made_again() -> None:
     found = {each.name: sha256(each.read_bytes()).hexdigest() for each in ARCHIVES}
     lines = (golden.GOLDEN / "SHA256SUMS").read_text(encoding="utf-8").splitlines()
     assert found == {name: digest for digest, name in (line.split() for line in lines)}
+
+
+@pytest.mark.parametrize("file", ["ledger.jsonl", "releases.csv"])
+def test_one_published_digit_that_changed_is_noticed(file: str, tmp_path: Path) -> None:
+    found = unpacked("2026-11-hubs", tmp_path)
+    require_same(found)
+    path = found.study / "public" / file
+    path.write_bytes(path.read_bytes().replace(b"0.95", b"0.94", 1))
+    with pytest.raises(AssertionError):
+        require_same(found)
+
+
+NEWER = {"software": "graphveil 9.1.0", "noise": "OpenDP 9"}
+
+
+def test_a_study_of_a_newer_format_says_which_version_to_install() -> None:
+    """The ledger names who wrote it; a name that is none is not shown."""
+    study = promise().to_data() | {"format": 2}
+    for software, advice in (
+        ("graphveil 9.1.0", "Install graphveil 9.1.0 or newer."),
+        ("graphveil 9; rm -rf x", "Install the newest graphveil."),
+    ):
+        told = NEWER | {"software": software, "study": study}
+        row = Announcement("row 0", Event.STUDY_OPENED, told, "2030-01-01T00:00:00Z")
+        with pytest.raises(NewerFormatError, match=re.escape(advice)):
+            History.of([row], "ledger.jsonl")
+
+
+def test_an_event_of_a_newer_version_says_which_version_to_install(tmp_path: Path) -> None:
+    found = unpacked("2026-11-waiting", tmp_path)
+    rows = read_rows(found.ledger.decode())
+    later = PublicRow.after(rows[-1], at=rows[-1].at, event="study merged", fact=NEWER, seal="0")
+    path = found.study / "public" / "ledger.jsonl"
+    path.write_text(as_text([*rows, later]), encoding="utf-8")
+    for folder in (found.study / "public", found.study):
+        refused = graphveil("verify", str(folder))
+        assert refused.code != 0
+    assert "Install graphveil 9.1.0 or newer." in graphveil("releases", str(path.parent)).err
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "where", "what"),
+    [
+        ("about", "value", "key = 'version'", "the ledger database"),
+        ("series", "plan", "name = 'edges'", "the plan of a series"),
+        ("series", "state", "name = 'edges'", "the state of a series"),
+    ],
+)
+def test_a_part_of_a_newer_format_is_refused(
+    table: str, column: str, where: str, what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = unpacked("2026-11-waiting", tmp_path)
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "state"))
+    with closing(sqlite3.connect(found.study / "private" / "ledger.sqlite")) as database:
+        query = f"SELECT {column} FROM {table} WHERE {where}"
+        (before,) = database.execute(query).fetchone()
+        after = "99" if table == "about" else json.dumps(json.loads(before) | {"format": 99})
+        database.execute(f"UPDATE {table} SET {column} = ? WHERE {where}", (after,))
+        database.commit()
+    refused = graphveil("publish", str(found.study))
+    assert refused.code != 0
+    assert f"{what} has format 99" in refused.err
+    assert "Install the newest graphveil." in refused.err
+    require_same(found)
+
+
+def test_a_table_of_a_newer_format_is_refused() -> None:
+    stated = {"name": "nodes.parquet", "sha256": "0"}
+    assert StoredTable.of(stated | {"format": 1}) == StoredTable.of(stated)
+    for newer in (stated | {"format": 2}, [stated, stated | {"format": 2}]):
+        with pytest.raises(NewerFormatError, match="a private table has format 2"):
+            StoredTable.of(newer)

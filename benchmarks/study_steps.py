@@ -1,6 +1,6 @@
 """A study of many steps: ``python benchmarks/study_steps.py``.
 
-Ten years of days, five series, no page: what a backfill, one more step and a new study cost, by
+Ten years of days, five series: what a backfill, the page, one more step and a new study cost, by
 the commands that a steward types, each in a process of its own. Writes a section of `STUDY.md`.
 """
 
@@ -14,10 +14,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
+
+from graphveil.report.page import page
+from graphveil.study.public.public_part import PublicPart
 
 HERE = Path(__file__).resolve().parent
 PAGE = HERE / "STUDY.md"
@@ -31,8 +35,8 @@ PEOPLE_A_DAY = 2
 TEXT = """\
 {heading}
 
-{decade:,} days, {people} people a day, {series} series, no page. Each command is a process of its
-own, so about a second of each is starting Python and its libraries. Seconds of one core, and on
+{decade:,} days, {people} people a day, {series} series; steps are sealed without a page.
+Each command is a process of its own, so about a second of each is starting Python and its libraries. Seconds of one core, and on
 the clock in brackets. What grows with the steps that were published is one pass over the ledger:
 every row's hash is computed and its fact read, about 45 µs a row, which is the floor of a command
 that trusts nothing it has not checked. The less a start takes, the larger it looks beside it.
@@ -120,7 +124,8 @@ def rows(folder: Path) -> list[tuple[str, str, str]]:
     early = graphveil("publish", decade, "--no-report")
     sealed(decade, LATE)
     late = graphveil("publish", decade, "--no-report")
-    whole = sealed(begun(folder / "whole", DECADE)[0], DECADE)
+    study = begun(folder / "whole", DECADE)[0]
+    whole = sealed(study, DECADE)
     growth = whole.cpu / DECADE / (one_year.cpu / YEAR)
     return [
         (f"`graphveil new`, horizon {DECADE:,}", str(new), "5 s"),
@@ -130,7 +135,22 @@ def rows(folder: Path) -> list[tuple[str, str, str]]:
         (f"one more publish at step {EARLY}", str(early), ""),
         (f"one more publish at step {LATE:,}", str(late), ""),
         ("the latter against the former", f"{late.cpu / early.cpu:.2f} times", "1.3 times"),
+        *pages(study),
     ]
+
+
+def pages(study: str) -> Iterator[tuple[str, str, str]]:
+    """What the page of a decade takes, with all files, by itself, and in bytes."""
+    written = graphveil("report", study)
+    public = Path(study) / "public"
+    start = process_time()
+    part = PublicPart.read(public)
+    read = process_time()
+    size = len(page(part))
+    yield f"`graphveil report` of {DECADE:,} steps, all files", str(written), ""
+    yield "of that, reading and checking the public ledger", f"{read - start:.1f} s", ""
+    yield "of that, the page", f"{process_time() - read:.1f} s", "3 s"
+    yield "size of the page", f"{size / 1e6:.2f} MB", "1 MB"
 
 
 def section() -> str:

@@ -12,6 +12,7 @@
     ├── EngineError           an engine that cannot do what was asked, or whose cluster failed
     ├── UnconfirmedError      records that somebody has to look at before they go in (private!)
     ├── StudyError            a study that cannot do what was asked in its present state
+    │   └── NewerFormatError  something that a newer version stored; says which to install
     ├── BudgetError           a series that would overspend its study's budget
     ├── IntegrityError        a ledger, checksum or artefact that differs from what was committed
     └── StorageError          a disk or database that cannot be written or read
@@ -158,6 +159,29 @@ class UnconfirmedError(GraphveilError):
 
 class StudyError(GraphveilError):
     """A study that cannot do what was asked in its present state; nothing was changed."""
+
+
+class NewerFormatError(StudyError):
+    """Something that a newer version stored, which this one does not read; nothing was changed."""
+
+
+NEWEST = "the newest graphveil"  # where nothing says which version can read something
+
+
+def require_known_format(what: str, found: object, known: int, writer: str = NEWEST) -> None:
+    """Refuse what is of a later format than this version reads.
+
+    Args:
+        what: what has the format.
+        found: its format; whatever is no number is left to whoever reads the rest.
+        known: the last format that this version reads.
+        writer: the version that reads it.
+    """
+    if isinstance(found, int) and found > known:
+        raise NewerFormatError(
+            f"{what} has format {found}, but this graphveil reads formats up to {known}. "
+            f"Install {writer}."
+        )
 
 
 class BudgetError(GraphveilError):

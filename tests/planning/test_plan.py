@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphveil.errors import ParameterError
+from graphveil.errors import NewerFormatError, ParameterError
 from graphveil.factorisations.bordered import Bordered
 from graphveil.factorisations.dyadic import Dyadic
 from graphveil.factorisations.factorisation import Factorisation
@@ -240,7 +240,9 @@ def test_the_least_expected_size_is_1() -> None:
 def test_plans_are_stored_in_format_1() -> None:
     stored = planned("sensdiff", 5).to_dict()
     assert stored["format"] == 1
-    for other in (0, 5, None):
+    with pytest.raises(NewerFormatError, match="has format 5"):
+        Plan.from_dict({**stored, "format": 5})
+    for other in (0, None):
         with pytest.raises(ParameterError, match="plan: is not stored in format"):
             Plan.from_dict({**stored, "format": other})
 

@@ -103,7 +103,10 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "an unknown key": (data(colour="red"), "colour: Extra inputs are not permitted"),
     "an unknown key of a part": (part("bound", why="so"), "bound.why: Extra inputs"),
     "an unknown key of a series": (series(shape="round"), "series.1.shape: Extra inputs"),
-    "a newer format": (data(format=2), "has format 2, but this graphveil reads format 1"),
+    "a newer format": (
+        data(format=2),
+        "has format 2, but this graphveil reads formats up to 1. Install the newest",
+    ),
 }
 
 

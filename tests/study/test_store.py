@@ -142,7 +142,7 @@ def test_a_database_of_a_newer_version(root: Path, database: str | None) -> None
     with opened(root, database).store.engine.begin() as connection:
         connection.exec_driver_sql("UPDATE about SET value = '3' WHERE key = 'version'")
     before = (root / "public" / "ledger.jsonl").read_bytes()
-    with pytest.raises(StudyError, match="newer graphveil"):
+    with pytest.raises(StudyError, match="the ledger database has format 3"):
         Study.at(root).publish()
     assert (root / "public" / "ledger.jsonl").read_bytes() == before
 

@@ -6,6 +6,7 @@ import math
 import re
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import TypeAlias
 
 from graphveil.errors import ParameterError
@@ -64,6 +65,7 @@ def exact_share(value: Exact) -> Fraction:
     return share
 
 
+@lru_cache(maxsize=256)  # a table says the price of its series in every row
 def as_text(number: Fraction) -> str:
     """As it would be typed: a decimal where that is exact and short, else a fraction."""
     digits = next((n for n in range(13) if number * 10**n == int(number * 10**n)), None)

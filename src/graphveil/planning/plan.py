@@ -11,7 +11,7 @@ from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 from graphveil.deferred import np
-from graphveil.errors import ParameterError
+from graphveil.errors import ParameterError, require_known_format
 from graphveil.mechanisms.mechanism import Mechanism, mechanism
 from graphveil.mechanisms.request import Epoch, Request
 from graphveil.noise.exact_numbers import as_text
@@ -245,6 +245,7 @@ class Plan:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Plan:
         """The plan that `to_dict` wrote; nothing is computed again."""
+        require_known_format("the plan of a series", data.get("format"), FORMATS[-1])
         if data.get("format") not in FORMATS:
             raise ParameterError("plan", f"is not stored in format {FORMATS[-1]}")
         return cls(

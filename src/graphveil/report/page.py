@@ -9,6 +9,7 @@ from graphveil.planning.usefulness import percent
 from graphveil.report import odds, statement, wording
 from graphveil.report.card import NO_PROMISE, NO_REASON
 from graphveil.report.drawings.frame import NARROW, WIDE
+from graphveil.report.drawings.over_steps import thinning
 from graphveil.report.file_names import file_name
 from graphveil.report.glance import glance
 from graphveil.report.headline import headline
@@ -110,6 +111,7 @@ def _section(series: PublishedSeries, calendar: Calendar) -> dict[str, Any]:
         "reading": reading(series, last, calendar) if last else "Nothing is published yet.",
         "news": news(series, last, calendar) if last else [],
         "drawings": _drawings(series, calendar) if last else {},
+        "thinning": thinning(series),
         "facts": _facts(series),
         "tables": page_tables.release_tables(series) if last else (),
     }

@@ -14,12 +14,13 @@ from typing import Any, Final, TypeAlias
 
 from pydantic import TypeAdapter
 
-from graphveil.errors import IntegrityError, StudyError
+from graphveil.errors import IntegrityError, StudyError, require_known_format
 from graphveil.study.promise.promise import Promise
 from graphveil.study.public.chain import GENESIS, Line, PublicRow, canonical, digest
 from graphveil.study.public.facts import Announcement, Event, Fact, FactType
 from graphveil.study.public.history import History, PublishedSeries
 
+TABLE_FORMAT: Final = 1  # of private tables; a file whose row states none is of the first
 _OBJECT: Final = TypeAdapter(dict[str, Any])  # reads JSON several times faster than `json`
 
 
@@ -98,7 +99,7 @@ class LedgerRow:
         """The private table that the row states."""
         try:
             return StoredTable.of(self.secret[part])
-        except (TypeError, KeyError) as error:
+        except (TypeError, ValueError, KeyError) as error:
             raise IntegrityError(f"{self.place}: does not name its table.") from error
 
     def kept_mapping(self, part: str) -> dict[str, Any]:
@@ -156,7 +157,9 @@ class StoredTable:
     @classmethod
     def of(cls, data: Any) -> StoredTable:
         """What a row states."""
-        several = data if isinstance(data, list) else [data]
+        several = [dict(each) for each in (data if isinstance(data, list) else [data])]
+        for each in several:
+            require_known_format("a private table", each.pop("format", None), TABLE_FORMAT)
         return cls(tuple(StoredFile(**each) for each in several))
 
     def to_data(self) -> dict[str, str] | list[dict[str, str]]:

@@ -9,7 +9,7 @@ from graphveil.report.charts.scalar_chart import scalar_chart
 from graphveil.report.charts.vector_chart import vector_chart
 from graphveil.report.drawings.frame import WIDE, Size
 from graphveil.report.drawings.over_degrees import over_degrees
-from graphveil.report.drawings.over_steps import over_steps
+from graphveil.report.drawings.over_steps import over_steps, thinning
 from graphveil.report.news import reading
 from graphveil.report.wording import counted_things, cut, heading, percent, price, whole
 
@@ -41,7 +41,8 @@ def drawing(
 def _head(series: PublishedSeries) -> tuple[str, ...]:
     about = f"Series {series.series} · {price(series)} for all its releases · {series.mechanism}"
     projected = () if series.projection is None else (f"It is {cut(series)}.",)
-    return heading(series), about, *projected
+    thinned = (told,) if (told := thinning(series)) else ()
+    return heading(series), about, *projected, *thinned
 
 
 def chart(series: PublishedSeries) -> altair.LayerChart:

@@ -23,6 +23,7 @@ DAYS = (1, 2, 7, 14)  # between ticks, if steps are days
 LONGER = (1, 2, 4)  # steps between ticks, if they are longer than that
 MONTHS_APART = (1, 2, 3, 6)
 ROUND = tuple(step * 10**power for power in range(7) for step in (1, 2, 5))
+MOST = 100  # ticks: no drawing has room for the texts of more
 YEARS_APART = tuple(12 * years for years in ROUND)
 
 
@@ -47,6 +48,8 @@ def step_ticks(
     """
     steps = np.arange(first, first + count, dtype=np.int64)
     for marked, text in _rules(calendar, steps):
+        if np.count_nonzero(marked) > MOST:
+            continue
         found = [Tick(int(place), text(int(place) + first)) for place in np.flatnonzero(marked)]
         if len(found) >= min(count, 2) and fits(found):
             return found

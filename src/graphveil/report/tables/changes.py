@@ -84,4 +84,5 @@ def _least(end: int, series: PublishedSeries, against: bool) -> int:
 
 def new_at(series: PublishedSeries, made: ReleaseMade) -> tuple[PublishedChange, ...]:
     """What is new in a single step, number by number; nothing where that was not announced."""
-    return tuple(each for each in changes(series, made) if each.kind == NEW and each.over == 1)
+    single = tuple(each for each in made.changes if each.over == 1 and not each.against)
+    return tuple(changes(series, made.model_copy(update={"changes": single}))) if single else ()

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 from graphveil.graph.promises.hub_bound import HubBound
 from graphveil.noise.exact_numbers import as_text
 from graphveil.report import exposed, odds, statement, wording
+from graphveil.report.file_names import file_name
 from graphveil.report.news import TOO_NOISY, is_drowned
 from graphveil.report.odds import chance
 from graphveil.report.tables import public_tables as tables
 from graphveil.report.tables.changes import new_at
-from graphveil.report.tables.revised import of_series
+from graphveil.report.tables.revised import estimated
+from graphveil.series import revising
 from graphveil.statistics.parameters import WINDOW
 
 if TYPE_CHECKING:
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from graphveil.study.public.public_part import PublicPart
 
 SHORT = 12  # tables of up to this many steps are open from the start
+LONG = 400  # steps that a table on the page has at most; the files have all
+WIDE = 4_000  # numbers that it has at most of a series with one number per degree
 
 
 @dataclass(frozen=True)
@@ -100,31 +104,42 @@ def dictionary(part: PublicPart) -> PageTable:
 
 
 def release_tables(series: PublishedSeries) -> tuple[PageTable, ...]:
-    """All numbers of a series that has releases."""
+    """The numbers of a series that has releases; of a long one those of the newest steps."""
     if not series.vector:
         return (_scalar_table(series),)
     return _degree_table(series.releases[-1]), _vector_table(series)
+
+
+def _newest(series: PublishedSeries) -> tuple[str, tuple[ReleaseMade, ...]]:
+    """The releases that a table on the page shows, and what it is called then."""
+    made = series.releases
+    shown = made[-max(SHORT, min(LONG, WIDE // series.width)) :]
+    if len(shown) == len(made):
+        return "All releases", made
+    file = f"{file_name(series.series)}.csv"
+    return f"The newest {len(shown):,} of {len(made):,} releases; {file} has every one", shown
 
 
 def _scalar_table(series: PublishedSeries) -> PageTable:
     level = wording.percent(series.releases[-1].level)
     told = any(made.changes for made in series.releases)
     now = "processed" if WINDOW in series.spans else "in all"
-    revised = of_series(series)
+    revised = estimated(series, revising.revised)[:, 0].tolist()
+    title, shown = _newest(series)
     rows = tuple(
         (
             made.label,
             *_cells(made, 0),
             wording.figure(made.noise_std),
-            *((wording.whole(revised[place].revised),) if revised else ()),
+            *((wording.whole(revised[place]),) if revised else ()),
             *(_new_cells(series, made) if told else ()),
         )
-        for place, made in enumerate(series.releases)
+        for place, made in enumerate(shown, len(series.releases) - len(shown))
     )
     news = ("new", "its interval") if told else ()
-    later = (f"revised after {revised[-1].revised_at}",) if revised else ()
+    later = (f"revised after {series.releases[-1].label}",) if revised else ()
     header = ("step", now, "raw", f"{level} interval", "noise (std)", *later, *news)
-    return PageTable("All releases", header, rows, open=len(rows) <= SHORT)
+    return PageTable(title, header, rows, open=len(rows) <= SHORT)
 
 
 def _new_cells(series: PublishedSeries, made: ReleaseMade) -> tuple[str, str]:
@@ -156,9 +171,10 @@ def _cells(made: ReleaseMade, place: int) -> tuple[str, str, str]:
 def _vector_table(series: PublishedSeries) -> PageTable:
     """Step by degree; raw values stand in the rows below the processed ones."""
     rows: list[tuple[str, ...]] = []
-    for made in series.releases:
+    title, shown = _newest(series)
+    for made in shown:
         noise = wording.figure(made.noise_std)
         rows.append((made.label, *map(wording.whole, made.processed), noise))
         rows.append((f"{made.label}, raw", *map(wording.figure, made.raw), noise))
     header = ("step", *(str(degree) for degree in range(series.width)), "noise (std)")
-    return PageTable("All releases", header, tuple(rows), open=False)
+    return PageTable(title, header, tuple(rows), open=False)

@@ -14,7 +14,7 @@ from pydantic import BeforeValidator, ValidationError, WrapValidator, model_vali
 
 from graphveil.calendar.calendar import Calendar
 from graphveil.deferred import Deferred
-from graphveil.errors import ParameterError, StudyError
+from graphveil.errors import NEWEST, ParameterError, StudyError, require_known_format
 from graphveil.graph.intake.rules import RecordRules
 from graphveil.graph.promises.bound import Bound
 from graphveil.graph.promises.no_bound import NoBound
@@ -220,13 +220,17 @@ class Promise(Part):
         return found + [f"series '{name}'" for name in differing]
 
     @classmethod
-    def from_data(cls, data: dict[str, Any], source: str = "study.toml") -> Promise:
-        """The promise that plain data describe; says which entry is wrong, and why."""
-        if data.get("format", FORMAT) != FORMAT:
-            raise StudyError(
-                f"{source} has format {data['format']}, but this graphveil reads format {FORMAT}. "
-                "Install the version of graphveil that wrote it."
-            )
+    def from_data(
+        cls, data: dict[str, Any], source: str = "study.toml", writer: str = NEWEST
+    ) -> Promise:
+        """The promise that plain data describe; says which entry is wrong, and why.
+
+        Args:
+            data: what `to_data` gave; without a format it is of the first.
+            source: where it stands, for messages.
+            writer: the version that can read it, if this one cannot.
+        """
+        require_known_format(source, data.get("format"), FORMAT, writer)
         try:
             return cls.model_validate(data)
         except ParameterError as error:

@@ -6,12 +6,13 @@ that there is one order of events, one sum of the budget and one width of a rele
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from graphveil.calendar.calendar import Calendar
-from graphveil.errors import IntegrityError, StudyError
+from graphveil.errors import NEWEST, IntegrityError, NewerFormatError, StudyError
 from graphveil.study.promise.promise import Promise
 from graphveil.study.public.facts import (
     Announcement,
@@ -27,6 +28,8 @@ from graphveil.study.public.facts import (
     StudyExtended,
     StudyOpened,
 )
+
+_VERSION = re.compile(r"graphveil \d[\w.+-]{0,30}", re.ASCII)  # anything may stand in a public file
 
 
 class PublishedSeries(SeriesOpened):
@@ -92,9 +95,20 @@ class History:
 
 def _opened(row: Announcement) -> Promise:
     try:
-        return Promise.from_data(StudyOpened.read(row).study, row.place)
+        return Promise.from_data(StudyOpened.read(row).study, row.place, _writer(row))
+    except NewerFormatError:
+        raise
     except StudyError as error:
         raise IntegrityError(str(error)) from error
+
+
+def _writer(row: Announcement) -> str:
+    """The version that wrote a row, if the row names one: that one can read it."""
+    try:
+        named = Software.read(row).software
+    except IntegrityError:
+        return NEWEST
+    return f"{named} or newer" if _VERSION.fullmatch(named) else NEWEST
 
 
 def _text(number: Fraction | None) -> str | None:
@@ -154,7 +168,7 @@ class _Reader:
         else:
             raise StudyError(
                 f"{row.place}: this version of graphveil does not know this event. "
-                "Install the version that wrote it."
+                f"Install {_writer(row)}."
             )
 
     def _open(self, opened: SeriesOpened, row: Announcement) -> None:

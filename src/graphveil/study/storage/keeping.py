@@ -6,12 +6,13 @@ import json
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from graphveil.errors import IntegrityError, ParameterError
+from graphveil.errors import IntegrityError, ParameterError, require_known_format
 from graphveil.planning.plan import Plan
 from graphveil.series.state import SeriesState
 from graphveil.study.storage.reading import StoredSeries
 
 Read = TypeVar("Read")
+STATE_FORMAT = 1  # of the state of a series; one that states none is of the first
 # Whatever plain data of another form can lead to.
 UNREADABLE = (
     ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError,
@@ -30,6 +31,7 @@ def state_of(name: str, stored: StoredSeries) -> SeriesState:
 
 
 def _sound_state(data: dict[str, Any]) -> SeriesState:
+    require_known_format("the state of a series", data.get("format"), STATE_FORMAT)
     state = SeriesState.from_dict(data)
     places = (state.step, state.epoch, state.epoch_start)
     numbers = (*places, *state.totals, *(each for drawn in state.noise for each in drawn))

@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from graphveil.errors import IntegrityError, StorageError, StudyError
+from graphveil.errors import IntegrityError, StorageError, require_known_format
 from graphveil.study.storage import waiting
 from graphveil.study.storage.databases import SQLITE, in_words, look_into, made, note_beside
 from graphveil.study.storage.reading import VERSION, Reading, SqliteSource
@@ -64,11 +64,7 @@ class Store:
         store = cls(url)
         with store.reading() as reading:
             found = reading.about("version")
-        if _number(found) > VERSION:
-            raise StudyError(
-                f"the ledger database was written by a newer graphveil (format {found}; this one "
-                f"knows up to {VERSION}). Update graphveil."
-            )
+        require_known_format("the ledger database", _number(found), VERSION)
         return store
 
     @cached_property

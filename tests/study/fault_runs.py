@@ -143,6 +143,7 @@ class Template:
     def copy(self, place: Path) -> Path:
         """The study as it was, at another place."""
         shutil.copytree(self.root, place)
+        let_memory_move(place / MEMORY)
         if self.rows:
             engine = Study.at(self.root).store.engine
             with engine.begin() as connection:
@@ -150,6 +151,13 @@ class Template:
                 for name, rows in self.rows.items():
                     _put_back(connection, name, rows)
         return place
+
+
+def let_memory_move(folder: Path) -> None:
+    """Let what a machine remembers go on from a copy, as that of an earlier version would."""
+    for path in folder.rglob("*.json"):
+        said = json.loads(path.read_text())
+        path.write_text(json.dumps({key: said[key] for key in said if key != "place"}))
 
 
 def _put_back(connection: sa.Connection, name: str, rows: list[dict[str, Any]]) -> None:

@@ -8,6 +8,7 @@ from shutil import copytree
 
 import pytest
 
+from fault_runs import let_memory_move
 from graphveil.errors import IntegrityError, StudyError
 from graphveil.formats import from_rows
 from graphveil.study import SeriesPromise, Study
@@ -170,6 +171,7 @@ def test_a_ledger_that_went_another_way_is_refused_at_the_first_row_that_differs
     other = Study.at(tmp_path / "copy", machine=study.machine)
     (tmp_path / "state").rename(tmp_path / "lost")
     copytree(tmp_path / "lost", tmp_path / "state")
+    let_memory_move(tmp_path / "state")
     study.publish()
     (tmp_path / "state").rename(tmp_path / "gone")
     (tmp_path / "lost").rename(tmp_path / "state")

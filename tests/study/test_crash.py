@@ -373,7 +373,7 @@ def killed_adoption(bench: Bench, fault: Fault) -> str | None:
 
 
 def killed_hand_over(bench: Bench, fault: Fault) -> str | None:
-    """Kill a hand-over: one machine may go on, or none until it is adopted; never both."""
+    """Kill a hand-over: never may both machines go on, and the same command finishes it."""
     with bench.copy() as root:
         ended = bench.processes.run(root, "hand-over", fault)
         if ended.killed_by != SIGKILL:
@@ -381,13 +381,17 @@ def killed_hand_over(bench: Bench, fault: Fault) -> str | None:
         taker = Machine(root / "taker")
         taker.folder.mkdir()
         (taker.folder / "machine").write_text(TAKER)
-        here, there = (Study.at(root, machine=each).standing().may_go_on
-            for each in (memory(root), taker))  # fmt: skip
+        taken, here = Study.at(root, machine=taker), at(root).standing().may_go_on
         is_team = at(root).store.engine.dialect.name == "postgresql" and not _handed_over(root)
-        at(root).adopt("the hand-over was interrupted")
-        at(root).publish(2)
-        both = here and there and not is_team  # which shares one database, and so one chain
-        return "both go on" if both else _trouble(root, {}, 3, PUBLIC)
+        # A team shares one database, and so one chain.
+        both = here and taken.standing().may_go_on and not is_team
+        again = bench.processes.run(root, "hand-over")
+        if both or again.kind is not None or not _handed_over(root):
+            return "both go on" if both else f"cannot be finished: {again}"
+        if at(root).standing().may_go_on:
+            return "goes on where it was"
+        taken.publish(2)
+        return _trouble(root, {}, 3, PUBLIC)
 
 
 def _handed_over(root: Path) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from pathlib import Path
@@ -86,25 +87,25 @@ def test_a_code_is_made_once_and_is_nobody_elses(place: Machine, tmp_path: Path)
     assert re.fullmatch("[0-9a-f]{16}", code)
     assert place.code() == place.known_code() == Machine(place.folder).code() == code
     assert Machine(tmp_path / "other").code() != code
-    assert place.folder.joinpath("machine").read_text() == code + "\n"
+    assert json.loads(place.folder.joinpath("machine.json").read_text())["code"] == code
 
 
 def test_a_code_that_is_no_text_is_refused(place: Machine) -> None:
     place.code()
-    place.folder.joinpath("machine").write_bytes(b"\xff\xfe")
-    with pytest.raises(StorageError, match="machine' cannot be read"):
+    place.folder.joinpath("machine.json").write_bytes(b"\xff\xfe")
+    with pytest.raises(StorageError, match=r"machine\.json' cannot be read"):
         place.known_code()
 
 
 def test_what_is_remembered_comes_back(place: Machine) -> None:
-    assert place.marks(STUDY) == {}
+    assert place.memory(STUDY).marks == {}
     assert not place.folder.exists()
     place.remember(STUDY, {LINEAGE: MARK})
-    assert place.marks(STUDY) == {LINEAGE: MARK}
-    assert place.marks("e" * 64) == {}
+    assert place.memory(STUDY).marks == {LINEAGE: MARK}
+    assert place.memory("e" * 64).marks == {}
     later = {LINEAGE: MARK, "f" * 64: Mark(MARK.told, MARK.told)}
     place.remember(STUDY, later)
-    assert place.marks(STUDY) == later
+    assert place.memory(STUDY).marks == later
     (seen,) = place.folder.rglob("seen.json")
     assert f'"format": {FORMAT}' in seen.read_text()
     assert FORMAT == 1  # what earlier versions can read
@@ -131,7 +132,7 @@ def test_whoever_holds_a_study_finds_what_a_killed_one_left_removed(place: Machi
         assert left.exists()
     with place.holding(STUDY):
         assert not left.exists()
-        assert place.marks(STUDY) == {LINEAGE: MARK}
+        assert place.memory(STUDY).marks == {LINEAGE: MARK}
 
 
 def test_a_study_is_held_by_one_at_a_time(place: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,7 +164,7 @@ def test_a_folder_that_another_process_makes_meanwhile_is_taken(
 
     monkeypatch.setattr(Path, "is_dir", is_dir)
     place.remember(STUDY, {LINEAGE: MARK})
-    assert place.marks(STUDY) == {LINEAGE: MARK}
+    assert place.memory(STUDY).marks == {LINEAGE: MARK}
 
 
 def test_a_folder_that_cannot_be_made_is_told_in_words(tmp_path: Path) -> None:
@@ -181,14 +182,14 @@ def test_a_memory_that_cannot_be_read_is_not_none(place: Machine, content: bytes
     (seen,) = place.folder.rglob("seen.json")
     seen.write_bytes(content)
     with pytest.raises(StorageError, match="cannot be read"):
-        place.marks(STUDY)
+        place.memory(STUDY)
 
 
 @pytest.mark.parametrize("number", [0, 1, 2**31 - 1])
 def test_a_remembered_row_is_one_that_a_ledger_can_have(place: Machine, number: int) -> None:
     mark = Mark(SeenRow(number, "c" * 64), SeenRow(number, "d" * 64))
     place.remember(STUDY, {LINEAGE: mark})
-    assert place.marks(STUDY) == {LINEAGE: mark}
+    assert place.memory(STUDY).marks == {LINEAGE: mark}
 
 
 @pytest.mark.parametrize(
@@ -199,7 +200,7 @@ def test_no_other_row_is_believed(place: Machine, row: str) -> None:
     (seen,) = place.folder.rglob("seen.json")
     seen.write_text(f'{{"format": 1, "lineages": {{"{LINEAGE}": [{row}, [1, "d"]]}}}}')
     with pytest.raises(StorageError, match="cannot be read"):
-        place.marks(STUDY)
+        place.memory(STUDY)
 
 
 def test_a_code_is_16_digits_of_another_machine(place: Machine) -> None:

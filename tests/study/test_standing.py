@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import product
@@ -13,6 +13,7 @@ import pytest
 from graphveil.errors import IntegrityError
 from graphveil.study.ledger import LedgerRow
 from graphveil.study.place.machine import Mark, SeenRow
+from graphveil.study.place.machine import Memory as Remembered
 from graphveil.study.place.witness import Lineage, Standing, advance, require, standing, writing
 from graphveil.study.public.facts import Event
 
@@ -67,6 +68,8 @@ class Memory:
 
     notes: list[Any] = field(default_factory=list)
     seen: dict[str, Mark] = field(default_factory=dict)
+    handing: dict[str, LedgerRow] = field(default_factory=dict)
+    copied: frozenset[str] = frozenset()
 
     def code(self) -> str:
         return HERE
@@ -74,12 +77,15 @@ class Memory:
     def known_code(self) -> str:
         return HERE
 
-    def marks(self, study: str) -> dict[str, Mark]:
+    def memory(self, study: str) -> Remembered:
         assert study == "row 0"
-        return dict(self.seen)
+        return Remembered(dict(self.seen), dict(self.handing), self.copied)
 
-    def remember(self, study: str, marks: dict[str, Mark]) -> None:
+    def remember(
+        self, study: str, marks: dict[str, Mark], handing: Mapping[str, LedgerRow] | None
+    ) -> None:
         assert study == "row 0"
+        self.handing |= handing or {}
         self.notes.append({key: mark for key, mark in marks.items() if self.seen.get(key) != mark})
         self.seen = dict(marks)
 
@@ -125,7 +131,8 @@ def test_at_first_sight_only_a_good_reason_lets_a_study_go_on(
     store = Store(ledger(beginning, after), at_home, witnessed)
     handed = beginning[-1].event == HANDED.value
     offered = beginning == BEGINNINGS[2] and not after
-    if offered or at_home or not witnessed:
+    known = witnessed or beginning[-1].event != OPENED.value  # no older version did anything else
+    if offered or at_home or not known:
         wanted = Standing.NEW
     elif handed:
         wanted = Standing.ELSEWHERE
@@ -147,7 +154,7 @@ def test_what_was_seen_has_to_be_there(
 ) -> None:
     store = Store(ledger(beginning, after), at_home, witnessed)
     begun, newest = beginning[-1], store.rows[-1]
-    moved = at_home is False and witnessed
+    moved = at_home is False and (witnessed or begun.event != OPENED.value)
     for seen, wanted in (
         (newest, Standing.IN_STEP),
         (begun, Standing.IN_STEP),
@@ -166,6 +173,21 @@ def test_what_was_seen_has_to_be_there(
             with pytest.raises(IntegrityError):
                 advance(as_given(memory), as_given(store))
         assert not memory.notes or found.may_go_on
+
+
+@pytest.mark.parametrize(("beginning", "after", "at_home", "witnessed"), CASES)
+def test_what_only_a_copied_memory_knows_does_not_go_on(
+    beginning: list[LedgerRow], after: int, at_home: bool | None, witnessed: bool
+) -> None:
+    """Except with a server, which knows by itself where it is."""
+    store = Store(ledger(beginning, after), at_home, witnessed)
+    begun, newest = beginning[-1], store.rows[-1]
+    memory = Memory(seen={begun.hash: marked(newest, begun)}, copied=frozenset([begun.hash]))
+    found = standing(as_given(memory), as_given(store))
+    assert (found is Standing.RESTORED) == (at_home is None)
+    assert found.may_go_on or at_home is not True
+    another = replace(memory, copied=frozenset(["another lineage"]))
+    assert standing(as_given(another), as_given(store)) is not Standing.RESTORED
 
 
 def test_a_draft_is_nobodys() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import product
 from pathlib import Path
 from random import Random
 from shutil import copytree, rmtree
@@ -25,6 +26,7 @@ from graphveil.noise.laws import Law
 from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.report import artefacts
 from graphveil.study import Study
+from graphveil.study.course import opening
 from graphveil.study.place.machine import Machine
 from graphveil.study.place.witness import Standing
 from graphveil.study.public.public_part import PublicPart
@@ -269,11 +271,8 @@ def test_handing_over_keeps_the_noise_and_is_good_for_one_continuation(
     assert [each.name for each in verify(home)][-1] == "this machine"
 
 
-def test_a_hand_over_that_was_not_committed_closes_the_study(
-    tmp_path: Path, here: Machine, there: Machine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Never are two machines left that could both go on; a reader may be adopted."""
-    study = published(tmp_path / "study", here)
+def interrupted_hand_over(study: Study, code: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kill a hand-over once it is remembered, and before it is committed."""
     plain = Machine.remember
 
     def remember(*given: Any) -> None:
@@ -283,11 +282,57 @@ def test_a_hand_over_that_was_not_committed_closes_the_study(
     with monkeypatch.context() as patch:
         patch.setattr(Machine, "remember", remember)
         with pytest.raises(KeyboardInterrupt):
-            study.hand_over(there.code())
-    with pytest.raises(IntegrityError, match="older than what this machine saw"):
+            study.hand_over(code)
+    assert study.standing() is Standing.HANDING
+
+
+def test_an_interrupted_hand_over_closes_the_study_until_it_is_adopted(
+    tmp_path: Path, here: Machine, there: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Never are two machines left that could both go on; a reader may be adopted."""
+    study = published(tmp_path / "study", here)
+    interrupted_hand_over(study, there.code(), monkeypatch)
+    with pytest.raises(IntegrityError, match=f"hand-over FOLDER --to {there.code()}` again"):
         study.publish()
     study.adopt("the hand-over was interrupted")
     assert study.publish().steps == [1]
+
+
+def test_an_interrupted_hand_over_is_finished_by_the_same_command(
+    tmp_path: Path, here: Machine, there: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the very same row, so that of two who were given it, one goes on."""
+    study = published(tmp_path / "study", here, "bridged")
+    before, ahead = copied(study, tmp_path / "before", here), noise_ahead(study)
+    interrupted_hand_over(study, there.code(), monkeypatch)
+    with pytest.raises(ParameterError, match=f"Give --to {there.code()}"):
+        study.hand_over("0123456789abcdef")
+    for _ in range(2):  # the second time there is nothing to be done
+        study.hand_over(there.code())
+        with pytest.raises(IntegrityError, match="handed over to the machine"):
+            study.publish()
+    before.hand_over(there.code())
+    assert before.ledger().last == study.ledger().last
+    first, second = (
+        copied(each, tmp_path / f"of-{n}", there) for n, each in enumerate((study, before))
+    )
+    first.publish()
+    assert noise_ahead(first) == ahead[1:]
+    with pytest.raises(IntegrityError, match="older than what this machine saw"):
+        second.publish()
+    assert list(verify(first))
+
+
+def test_a_hand_over_is_not_finished_where_the_study_has_gone_on(
+    tmp_path: Path, here: Machine, there: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = published(tmp_path / "study", here)
+    old = copied(study, tmp_path / "old", here)
+    study.publish()
+    interrupted_hand_over(study, there.code(), monkeypatch)
+    assert old.standing() is Standing.BEHIND
+    with pytest.raises(IntegrityError, match="older than what this machine saw"):
+        old.hand_over(there.code())
 
 
 @pytest.mark.parametrize("code", ["", "0123", "x" * 16, "0123456789ABCDEF"])
@@ -315,12 +360,18 @@ def test_every_copy_of_a_draft_is_a_study_of_its_own(
         assert study.standing() is Standing.IN_STEP
 
 
-def test_a_study_of_an_older_graphveil_is_trusted_once(
-    tmp_path: Path, here: Machine, there: Machine
-) -> None:
-    study = published(tmp_path / "study", here)
+def set_version(study: Study, version: str) -> None:
     with study.store.engine.begin() as connection:
-        connection.exec_driver_sql("UPDATE about SET value = '1' WHERE key = 'version'")
+        connection.exec_driver_sql(f"UPDATE about SET value = '{version}' WHERE key = 'version'")
+
+
+def test_a_study_of_an_older_graphveil_is_trusted_once(
+    tmp_path: Path, here: Machine, there: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as earlier:
+        earlier.setattr(opening, "VERSION", 0)  # it said no version when it opened a study
+        study = published(tmp_path / "study", here)
+    set_version(study, "1")
     old = copied(study, tmp_path / "old", there)
     assert old.standing() is Standing.NEW
     old.announce()
@@ -331,6 +382,68 @@ def test_a_study_of_an_older_graphveil_is_trusted_once(
     again = copied(study, tmp_path / "again", there)
     with pytest.raises(IntegrityError, match="older than what this machine saw"):
         again.publish()
+
+
+def test_one_changed_cell_does_not_make_a_study_an_older_one(
+    tmp_path: Path, here: Machine, there: Machine
+) -> None:
+    """The row that opens it says the version, too."""
+    study = published(tmp_path / "study", here)
+    assert study.ledger().rows[0].secret == {"version": 2}
+    set_version(study, "1")
+    copy = copied(study, tmp_path / "copy", there)
+    for each, act in product(
+        (study, copy), ("publish", "withdraw", "announce", "standing", "ledger")
+    ):
+        with pytest.raises(IntegrityError, match="has version 1, but the study was opened"):
+            getattr(Study.at(each.folder.root, machine=each.machine), act)()
+    with pytest.raises(IntegrityError, match="has version 1"):
+        list(verify(Study.at(copy.folder.root, machine=there)))
+
+
+def test_an_adopted_or_handed_study_is_of_no_older_graphveil(
+    tmp_path: Path, here: Machine, there: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as earlier:
+        earlier.setattr(opening, "VERSION", 0)
+        study = published(tmp_path / "study", here)
+    study.adopt("to try it")
+    set_version(study, "1")
+    assert copied(study, tmp_path / "copy", there).standing() is Standing.UNKNOWN
+
+
+def test_a_restored_home_directory_is_noticed(tmp_path: Path) -> None:
+    """Study and memory come back together: neither is behind the other."""
+    home = tmp_path / "home"
+    study = published(home / "study", Machine(home / "state"))
+    copytree(home, tmp_path / "restored")
+    study.publish()
+    back = study_at(tmp_path / "restored" / "study", Machine(tmp_path / "restored" / "state"))
+    assert back.standing() is Standing.RESTORED
+    for act in (back.publish, partial(back.add, HUB), back.withdraw, back.announce):
+        with pytest.raises(IntegrityError, match="was copied or restored itself") as refused:
+            act()
+        assert len(str(refused.value)) < 300
+    assert [each.found for each in verify(back)][-1] == Standing.RESTORED.value
+    other = copied(back, tmp_path / "restored" / "other", back.machine)
+    back.adopt("the home directory was restored")
+    assert back.publish().steps == [1]
+    assert other.standing() is Standing.RESTORED  # it still has the noise of before
+    assert study.publish().steps == [2]
+
+
+def test_a_copied_state_folder_is_handed_nothing(tmp_path: Path, here: Machine) -> None:
+    """Otherwise two machines had one code, and both would take what is handed over."""
+    taker = Machine(tmp_path / "home" / "state")
+    code = taker.code()
+    copytree(tmp_path / "home", tmp_path / "copy")
+    twin = Machine(tmp_path / "copy" / "state")
+    assert twin.known_code() == ""
+    study = published(tmp_path / "study", here)
+    study.hand_over(code)
+    assert copied(study, tmp_path / "first", twin).standing() is Standing.ELSEWHERE
+    assert twin.code() != code
+    assert copied(study, tmp_path / "second", taker).publish().steps == [1]
 
 
 def test_without_a_place_to_remember_nothing_is_published(tmp_path: Path, here: Machine) -> None:

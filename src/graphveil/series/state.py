@@ -74,7 +74,11 @@ class SeriesState:
 
 def start(plan: Plan) -> SeriesState:
     """The state before the first release; no noise is drawn yet."""
-    width = plan.request.width
+    return first(plan.request.width)
+
+
+def first(width: int) -> SeriesState:
+    """The state before the first release, of which every one has so many numbers."""
     return SeriesState(0, -1, 0, (0,) * width, (), (Fraction(),) * width)
 
 

@@ -8,7 +8,7 @@ study.publish()
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -23,7 +23,7 @@ from graphveil.study.committed import Announced, Committed
 from graphveil.study.course.prices import NO_PRICES, Prices
 from graphveil.study.ledger import NOTHING_SAID, Ledger, LedgerRow, ReadAs
 from graphveil.study.place import witness
-from graphveil.study.place.machine import Machine, require_code
+from graphveil.study.place.machine import Machine, require_code, require_same_taker
 from graphveil.study.promise.promise import Promise
 from graphveil.study.promise.series import SeriesPromise
 from graphveil.study.public.announcing import announce, told
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from graphveil.study.publishing import Prepared
     from graphveil.study.records import adding, attempts, findings, holders
     from graphveil.study.records.holding import Holder
+    from graphveil.study.storage import agreement
     from graphveil.study.storage.transaction import Transaction
 else:  # who only looks at a study plans, counts and draws nothing
     adoption = Deferred("graphveil.study.course.adoption")
@@ -55,6 +56,7 @@ else:  # who only looks at a study plans, counts and draws nothing
     attempts = Deferred("graphveil.study.records.attempts")
     findings = Deferred("graphveil.study.records.findings")
     holders = Deferred("graphveil.study.records.holders")
+    agreement = Deferred("graphveil.study.storage.agreement")
 
 
 TOGETHER = 64  # steps that are sealed in one transaction; a kill loses no more work than that
@@ -327,14 +329,25 @@ class Study:
     def hand_over(self, code: str) -> None:
         """Let another machine go on with the study, with its noise; this one never will.
 
+        Where it was interrupted, the same command finishes it.
+
         Args:
             code: of the other machine, as `graphveil hand-over` shows it there.
         """
         require_code(code, self.machine)
         self._require_open("handed over")
-        self.announce()
-        with self._writing() as (transaction, _):
-            transaction.append(Event.STUDY_HANDED_OVER, private={"to": code})
+        with self.store.reading() as reading:
+            if witness.is_handed_to(code, reading):
+                return
+        if self.standing() is not witness.Standing.HANDING:
+            self.announce()
+        with self._writing(admit=witness.admit_handing) as (transaction, _):
+            begun = witness.interrupted(self.machine, transaction)
+            if begun is None:
+                transaction.append(Event.STUDY_HANDED_OVER, private={"to": code})
+            else:
+                require_same_taker(begun.secret["to"], code)
+                transaction.enter(begun)
             transaction.leave()
 
     def _require_open(self, what: str) -> None:
@@ -370,11 +383,25 @@ class Study:
         with self._writing(at) as (_, opened):
             return opened
 
+    @contextmanager
     def writing(
-        self, at: str | None = None, admit: witness.Admission | None = None
-    ) -> AbstractContextManager[Transaction]:
-        """The one writer, of a state that this machine lets go on."""
-        return witness.writing(self.machine, self.store, at, admit)
+        self,
+        at: str | None = None,
+        admit: witness.Admission | None = None,
+        known: Ledger | None = None,
+    ) -> Iterator[Transaction]:
+        """The one writer, of a state that this machine lets go on and that the ledger commits to.
+
+        Args:
+            at: the time that rows carry.
+            admit: refuses what may not go on; by default all that is not the newest state.
+            known: what was read and checked before; only if there is more, all is read again.
+        """
+        with witness.writing(self.machine, self.store, at, admit) as transaction:
+            if known is not None:
+                transaction.resume(known)
+            agreement.require_agreement(transaction)
+            yield transaction
 
     @contextmanager
     def _writing(
@@ -440,7 +467,7 @@ class _Run:
     def _sealed(self, prepared: Prepared, steps: range) -> bool:
         """Seal steps in one transaction, unless something was committed since the preparation."""
         ahead = publishing.foreseen(prepared, steps)
-        with self._study.writing(self._at) as transaction:
+        with self._study.writing(self._at, known=self.ledger) as transaction:
             if transaction.last_hash() != prepared.last_hash:
                 return False
             done = publishing.seal(transaction, prepared, ahead)
@@ -455,13 +482,14 @@ class _Run:
     def _prepare(self) -> Prepared:
         """Prepare all steps; where the bound is broken, enter that privately and refuse."""
         study, found = self._study, self._found
+        agreement.require_series(found.ledger, found.kept)  # before it is counted with
         stored = study.stored(found.ledger)
         prepared = publishing.prepare(stored, found.kept, self._last, study.holder)
         try:
             publishing.require_kept(prepared, begun=self._made > self._first)
         except BoundError:
             refused = {"step": prepared.breaks_at, "reason": "degree bound"}
-            with study.writing(self._at) as transaction:
+            with study.writing(self._at, known=found.ledger) as transaction:
                 transaction.append(Event.REFUSAL, private=refused)
             raise
         return prepared

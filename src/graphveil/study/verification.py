@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,15 +30,16 @@ from graphveil.study.public.facts import Event, ReleaseMade
 from graphveil.study.public.gaussian_prices import require_enough_noise, told_of_pool
 from graphveil.study.records.holding import Kept, Recounted
 from graphveil.study.records.private_tables import checked
+from graphveil.study.storage import agreement
+from graphveil.study.storage.agreement import Releases
 from graphveil.study.storage.keeping import state_of
 from graphveil.study.storage.reading import StoredSeries
-from graphveil.study.storage.soundness import Releases, require_sound, require_tables_agree
+from graphveil.study.storage.soundness import require_sound
 from graphveil.study.study import Study
 
 if TYPE_CHECKING:
+    from graphveil.series.state import SeriesState
     from graphveil.series.terms import SeriesTerms
-
-_Stated: TypeAlias = tuple[LedgerRow, str]
 
 
 class Unfinished(str):
@@ -116,7 +118,7 @@ def _study_file(subject: _Subject) -> str:
 
 
 def _tables(subject: _Subject) -> str:
-    require_tables_agree(subject.ledger, subject.kept, subject.releases)
+    agreement.require_all_releases(subject.ledger, subject.releases)
     return counted(len(subject.releases), "releases, entered once each")
 
 
@@ -167,39 +169,12 @@ def _files(subject: _Subject) -> str:
 
 def _plans_and_states(subject: _Subject) -> str:
     """The stored plans and states are those that the ledger's rows were made with."""
-    plans, states = _stored_digests(subject.ledger)
-    told = {
-        each.series: each.plan and digest(canonical(each.plan)) for each in subject.ledger.series
-    }
-    for name, (row, plan) in plans.items():
-        kept = subject.kept.get(name)
-        if kept is None or digest(kept.plan) != plan:
-            raise _at(row, "the stored plan of the series is not the one it was opened with")
-        _require(row, told[name] in (None, plan), "the public was told another plan of the series")
-        last, state = states.get(name, (row, None))
-        if state is not None and digest(kept.state) != state:
-            raise _at(last, "the stored state of the series is not the one after its last release")
+    agreement.require_series(subject.ledger, subject.kept)
+    plans = agreement.committed_plans(subject.ledger)
+    for each in subject.ledger.series:
+        told, (row, plan) = each.plan and digest(canonical(each.plan)), plans[each.series]
+        _require(row, told in (None, plan), "the public was told another plan of the series")
     return f"{len(subject.kept)} series, unchanged since their last release"
-
-
-def _stored_digests(ledger: Ledger) -> tuple[dict[str, _Stated], dict[str, _Stated]]:
-    """The newest plan and state of each series that a row states.
-
-    An adoption renews both, and an extension the plan.
-    """
-    plans: dict[str, _Stated] = {}
-    states: dict[str, _Stated] = {}
-    for row in ledger.rows:
-        if row.event == Event.SERIES_OPENED:
-            plans[row.fact["series"]] = row, row.secret["plan"]
-        elif row.event == Event.RELEASE_MADE:
-            states[row.fact["series"]] = row, row.secret.get("state", "none")
-        elif row.event == Event.STUDY_ADOPTED:
-            plans |= {name: (row, said) for name, said in row.secret["plans"].items()}
-            states |= {name: (row, said) for name, said in row.secret["states"].items()}
-        elif row.event == Event.STUDY_EXTENDED:
-            plans |= {name: (row, said) for name, said in row.secret["plans"].items()}
-    return plans, states
 
 
 def _witness(subject: _Subject) -> str:
@@ -254,7 +229,29 @@ def _noise(subject: _Subject) -> str:
                 _require(row, noise == drawn, "the noise is not the one that was kept")
             sums = tuple((totals[place] + np.array(noise)).tolist())
             _require(row, fact.raw == sums, "the raw value is not the exact value plus noise")
+        _require_one_draw(subject.ledger, [row for row, _ in releases], state, totals.tolist())
     return f"{len(made)} releases are their exact values plus the noise that was drawn once"
+
+
+def _require_one_draw(
+    ledger: Ledger, releases: list[LedgerRow], state: SeriesState, totals: list[list[int]]
+) -> None:
+    """Refuse noise that was exchanged between two releases of an epoch.
+
+    A row commits to the state after it, which holds all noise of its epoch. That of now, put
+    back to then, has to be the same. An adoption exchanges noise, and says so.
+    """
+    adopted = [row.number for row in ledger.of(Event.STUDY_ADOPTED)]
+    head, key, _ = canonical(state.to_dict()).rpartition('"step":')
+    begun = sha256(f"{head}{key}".encode())  # all but `step` and `totals`, which come last
+    for made, (row, total) in enumerate(zip(releases, totals, strict=True), start=1):
+        stated = row.secret.get("state")
+        if stated is None or made <= state.epoch_start or row.number < max(adopted, default=0):
+            continue
+        then = begun.copy()
+        then.update(f'{made},"totals":{canonical(total)}}}'.encode())
+        problem = "the series had other noise after this release than it has now"
+        _require(row, then.hexdigest() == stated, problem)
 
 
 _CHECKS: dict[str, Callable[[_Subject], str]] = {

@@ -102,7 +102,7 @@ def admit(machine: Machine, transaction: Transaction, _: Lineage) -> None:
 
     Of steps that have their value already, it would publish another.
     """
-    for mark in machine.marks(str(transaction.hash_of(0))).values():
+    for mark in machine.memory(str(transaction.hash_of(0))).marks.values():
         if transaction.hash_of(mark.told.number) != mark.told.hash:
             raise IntegrityError(
                 "this machine has seen releases of this study that this copy lacks: it would "

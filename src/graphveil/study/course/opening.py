@@ -37,7 +37,7 @@ from graphveil.study.public.facts import (
     Software,
     StudyOpened,
 )
-from graphveil.study.storage.reading import StoredSeries
+from graphveil.study.storage.reading import VERSION, StoredSeries
 
 if TYPE_CHECKING:
     from graphveil.noise.laws import NoiseLaw
@@ -48,7 +48,8 @@ def open_study(transaction: Transaction, promise: Promise) -> None:
     """Enter the study and its series, each with its price."""
     require_draft(promise)
     require_affordable(promise)
-    transaction.append(StudyOpened(study=promise.to_data(), **Software.now()), private={})
+    opened = StudyOpened(study=promise.to_data(), **Software.now())
+    transaction.append(opened, private={"version": VERSION})
     for series in promise.series:
         open_series(transaction, promise, series, first_step=0)
 

@@ -1,8 +1,9 @@
 """This machine: what it remembers of studies, outside their folders, and the code that names it.
 
 The state folder is `$GRAPHVEIL_STATE`, or the place for state of the system's user. It holds
-random codes, hashes and numbers of rows: no count and no record. Beside them lies the list of
-folders in which studies were begun or opened (`known_folders`), which decides nothing.
+random codes, hashes and numbers of rows: no count and no record. Each file is bound to its place
+(`binding`), so that a copy of the state folder is not taken for the memory itself. Beside them lies
+the list of folders in which studies were begun or opened (`known_folders`), which decides nothing.
 """
 
 from __future__ import annotations
@@ -13,14 +14,16 @@ import secrets
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, field
 from pathlib import Path
 from string import hexdigits
-from typing import NamedTuple
+from typing import IO, Any, Final, NamedTuple
 
-from graphveil.errors import ParameterError, StorageError
-from graphveil.study.storage.folder import OWNER_ONLY_FOLDER, locked, write_private
-from graphveil.whole_files import clear_leftovers
+from graphveil.errors import IntegrityError, ParameterError, StorageError
+from graphveil.study.ledger import LedgerRow
+from graphveil.study.place.binding import Binding
+from graphveil.study.storage.folder import OWNER_ONLY_FILE, OWNER_ONLY_FOLDER, locked
+from graphveil.whole_files import clear_leftovers, write_whole
 
 VARIABLE = "GRAPHVEIL_STATE"
 CODE = 16  # characters that name a machine
@@ -45,6 +48,29 @@ class Mark(NamedTuple):
 
     newest: SeenRow
     told: SeenRow
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What a machine remembers of one study.
+
+    Attributes:
+        marks: what it saw last, by lineage.
+        handing: by lineage, the row that hands it over; it is remembered before it is committed,
+            so that an interrupted hand-over can be finished with this very row.
+        copied: lineages of which it remembers only what a copied or restored file says.
+    """
+
+    marks: Mapping[str, Mark] = field(default_factory=dict)
+    handing: Mapping[str, LedgerRow] = field(default_factory=dict)
+    copied: frozenset[str] = frozenset()
+
+
+NOTHING: Final = Memory()
+# Whatever a file of another form can lead to.
+_UNREADABLE = (
+    ValueError, TypeError, LookupError, AttributeError, RecursionError, IntegrityError,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -78,13 +104,24 @@ class Machine:
     def code(self) -> str:
         """Its name, random and made once, to which a study can be handed over."""
         with keeping(self.folder):
-            if not self._code.exists():
-                write_private(self._code, (secrets.token_hex(CODE // 2) + "\n").encode())
+            known = self.known_code()
+            if not known or not self._code.exists():
+                _write_bound(self._code, {"code": known or secrets.token_hex(CODE // 2)})
         return self.known_code()
 
     def known_code(self) -> str:
-        """The same, but empty where it was never asked for; writes nothing."""
-        return self._text(self._code).strip()
+        """The same, but empty where it was never asked for; writes nothing.
+
+        A copied state folder has no code: two machines would otherwise have one.
+        """
+        if not self._code.exists():  # an earlier version may have made one
+            return self._text(self.folder / "machine").strip()
+        try:
+            stored = json.loads(self._text(self._code))
+            code, bound = str(stored["code"]), Binding.read(stored["place"])
+        except _UNREADABLE as error:
+            raise StorageError(f"'{self._code}' cannot be read.") from error
+        return "" if bound.is_left(Binding.at(self._code)) else code
 
     def holding(self, study: str) -> AbstractContextManager[None]:
         """One process at a time goes on with a study, whichever of its copies it works on.
@@ -94,30 +131,51 @@ class Machine:
         """
         return keeping(self._seen(study).parent)
 
-    def marks(self, study: str) -> dict[str, Mark]:
-        """What was seen of a study, by lineage; nothing of one that was never seen."""
+    def memory(self, study: str) -> Memory:
+        """What is remembered of a study; nothing of one that was never seen."""
         path = self._seen(study)
         if not path.exists():
-            return {}
+            return NOTHING
         try:
-            lineages = json.loads(self._text(path))["lineages"]
-            return {lineage: Mark(*map(_seen_row, mark)) for lineage, mark in lineages.items()}
-        except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+            stored = json.loads(self._text(path))
+            lineages = stored["lineages"]
+            marks = {lineage: Mark(*map(_seen_row, mark)) for lineage, mark in lineages.items()}
+            handing = stored.get("handing", {}).items()
+            rows = {lineage: LedgerRow.stored(*row) for lineage, row in handing}
+            copied = frozenset(map(str, stored.get("copied", ())))
+        except _UNREADABLE as error:
             raise StorageError(
                 f"what this machine remembers of the study cannot be read "
                 f"({path}). Restore that file; do not delete it."
             ) from error
+        if Binding.read(stored.get("place")).is_left(Binding.at(path)):
+            copied |= marks.keys()
+        return Memory(marks, rows, copied)
 
-    def remember(self, study: str, marks: Mapping[str, Mark]) -> None:
-        """Keep what was seen; only whoever is `holding` the study may."""
-        content = json.dumps({"format": FORMAT, "lineages": marks}, indent=1)
+    def remember(
+        self, study: str, marks: Mapping[str, Mark], handing: Mapping[str, LedgerRow] | None = None
+    ) -> None:
+        """Keep what was seen; only whoever is `holding` the study may.
+
+        Args:
+            study: the hash of the row that opened it.
+            marks: all of them, by lineage.
+            handing: rows that hand a lineage over and are about to be committed.
+        """
+        before = self.memory(study)
+        rows = {**before.handing, **(handing or {})}
+        content: dict[str, Any] = {"format": FORMAT, "lineages": marks}
+        if rows:
+            content["handing"] = {lineage: astuple(row) for lineage, row in rows.items()}
+        if before.copied:
+            content["copied"] = sorted(before.copied)
         with _in_words():
             _make(self._seen(study).parent)
-            write_private(self._seen(study), content.encode())
+            _write_bound(self._seen(study), content)
 
     @property
     def _code(self) -> Path:
-        return self.folder / "machine"
+        return self.folder / "machine.json"
 
     def _seen(self, study: str) -> Path:
         return self.folder / "studies" / study / "seen.json"
@@ -127,6 +185,16 @@ class Machine:
             return path.read_text(encoding="utf-8") if path.exists() else ""
         except (OSError, ValueError) as error:
             raise StorageError(f"'{path}' cannot be read.") from error
+
+
+def _write_bound(path: Path, content: dict[str, Any]) -> None:
+    """Write a file that says where it was written."""
+
+    def write(file: IO[bytes]) -> None:
+        place = Binding.of(file.fileno(), path.parent)._asdict()
+        file.write(json.dumps({**content, "place": place}, indent=1).encode())
+
+    write_whole(path, write, mode=OWNER_ONLY_FILE)
 
 
 def _seen_row(stored: Sequence[object]) -> SeenRow:
@@ -174,6 +242,16 @@ def require_code(code: str, machine: Machine) -> None:
         )
     if code == machine.code():
         raise ParameterError("to", "is this machine, which has the study already")
+
+
+def require_same_taker(begun: str, code: str) -> None:
+    """Refuse to finish a hand-over with another machine than it was begun with."""
+    if begun != code:
+        raise ParameterError(
+            "to",
+            f"handing over to {begun} was interrupted, and that machine may have the study already",
+            hint=f"Give --to {begun}.",
+        )
 
 
 def _state_of_user() -> Path:

@@ -9,7 +9,7 @@ publish with the same noise.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -38,6 +38,8 @@ class Standing(Enum):
     UNKNOWN = "unknown to this machine"
     ELSEWHERE = "handed over to another machine"
     MOVED = "its database is a copy"
+    RESTORED = "known from a copied or restored state folder only"
+    HANDING = "handing it over was interrupted"
 
     @property
     def may_go_on(self) -> bool:
@@ -71,6 +73,16 @@ _REFUSALS = {
         "dump. Go on with the original, or run `graphveil hand-over FOLDER --to {code}` there "
         "before it is copied; if that is impossible, see `graphveil adopt`."
     ),
+    Standing.RESTORED: (
+        "what this machine remembers of this study was copied or restored itself, perhaps with "
+        "the home directory: another copy may go on with the same noise. Nothing was published. "
+        "Go on with the original; if that is gone, see `graphveil adopt`, which draws fresh noise."
+    ),
+    Standing.HANDING: (
+        "handing this study over was interrupted. Nothing was published. Run `graphveil hand-over "
+        "FOLDER --to {to}` again, which finishes it; or see `graphveil adopt`, which goes on here "
+        "with fresh noise."
+    ),
 }
 
 
@@ -102,10 +114,14 @@ class Lineage(NamedTuple):
         handed = self.begun.event == Event.STUDY_HANDED_OVER
         return str(self.begun.secret["to"]) if handed else None
 
+    @property
+    def is_untouched(self) -> bool:
+        """Whether nobody has gone on since the lineage began."""
+        return self.begun.hash == self.mark.newest.hash
+
     def is_offered_to(self, machine: Machine) -> bool:
         """Whether it was handed over to this machine, and nobody has gone on since."""
-        untouched = self.begun.hash == self.mark.newest.hash
-        return untouched and self.taker is not None and self.taker == machine.known_code()
+        return self.is_untouched and self.taker is not None and self.taker == machine.known_code()
 
 
 def standing(machine: Machine, reading: Reading) -> Standing:
@@ -113,12 +129,17 @@ def standing(machine: Machine, reading: Reading) -> Standing:
     lineage = Lineage.of(reading)
     if lineage is None:
         return Standing.NEW
-    mark = machine.marks(lineage.study).get(lineage.begun.hash)
-    if mark is None:
+    memory, begun = machine.memory(lineage.study), lineage.begun.hash
+    if begun not in memory.marks:
         return _first_sight(machine, reading, lineage)
-    if reading.is_at_home() is False and reading.is_witnessed():
+    at_home = reading.is_at_home()
+    if at_home is False and _is_witnessed(reading, lineage):
         return Standing.MOVED
-    return _compared(reading, mark.newest)
+    if at_home is None and begun in memory.copied:  # a server needs no memory to know its home
+        return Standing.RESTORED
+    found = _compared(reading, memory.marks[begun].newest)
+    unfinished = found is Standing.BEHIND and interrupted(machine, reading) is not None
+    return Standing.HANDING if unfinished else found
 
 
 def _compared(reading: Reading, seen: SeenRow) -> Standing:
@@ -126,6 +147,11 @@ def _compared(reading: Reading, seen: SeenRow) -> Standing:
     if found is None:
         return Standing.BEHIND
     return Standing.IN_STEP if found == seen.hash else Standing.FORKED
+
+
+def _is_witnessed(reading: Reading, lineage: Lineage) -> bool:
+    """Whether a graphveil with a witness has written it; none else adopts or hands over."""
+    return reading.is_witnessed() or lineage.begun.event != Event.STUDY_OPENED
 
 
 def _first_sight(machine: Machine, reading: Reading, lineage: Lineage) -> Standing:
@@ -136,19 +162,39 @@ def _first_sight(machine: Machine, reading: Reading, lineage: Lineage) -> Standi
     was written by a graphveil that had no witness yet.
     """
     at_home = reading.is_at_home()
-    if lineage.is_offered_to(machine) or not reading.is_witnessed() or at_home:
+    if lineage.is_offered_to(machine) or not _is_witnessed(reading, lineage) or at_home:
         return Standing.NEW
     if lineage.taker is not None:
         return Standing.ELSEWHERE
     return Standing.UNKNOWN if at_home is None else Standing.MOVED
 
 
+def interrupted(machine: Machine, reading: Reading) -> LedgerRow | None:
+    """The row of a hand-over that this machine was about to commit, if it comes next here.
+
+    It is the same row whenever it is entered, so that the lineage which it begins is one.
+    """
+    lineage = Lineage.of(reading)
+    if lineage is None:
+        return None
+    row, newest = machine.memory(lineage.study).handing.get(lineage.begun.hash), lineage.mark.newest
+    comes_next = row is not None and row.number == newest.number + 1
+    return row if comes_next and row and row.hash == row.computed_hash(newest.hash) else None
+
+
+def is_handed_to(code: str, reading: Reading) -> bool:
+    """Whether the study was handed over to a machine, and nobody has gone on since."""
+    lineage = Lineage.of(reading)
+    return lineage is not None and lineage.taker == code and lineage.is_untouched
+
+
 def require(machine: Machine, reading: Reading) -> None:
     """Refuse to go on with a study from a state that is not the newest."""
     found = standing(machine, reading)
     if not found.may_go_on:
-        lineage = Lineage.of(reading)
-        told = {"code": machine.code(), "to": lineage and lineage.taker}
+        lineage, unfinished = Lineage.of(reading), interrupted(machine, reading)
+        taker = unfinished.secret["to"] if unfinished else lineage and lineage.taker
+        told = {"code": machine.code(), "to": taker}
         raise IntegrityError(_REFUSALS[found].format(**told))
 
 
@@ -196,24 +242,38 @@ def advance(machine: Machine, reading: Reading) -> None:
 def _admit(machine: Machine, transaction: Transaction, lineage: Lineage) -> None:
     """Let the newest state go on; at first sight it is remembered before anything is entered."""
     require(machine, transaction)
-    known = lineage.begun.hash in machine.marks(lineage.study)
+    known = lineage.begun.hash in machine.memory(lineage.study).marks
     if not known:
         _remember(machine, lineage.study, lineage.begun, lineage.mark)
     if not known or not transaction.is_witnessed():
         transaction.settle()
 
 
+def admit_handing(machine: Machine, transaction: Transaction, lineage: Lineage) -> None:
+    """Let the newest state be handed over, and one of which the hand-over was interrupted."""
+    if standing(machine, transaction) is not Standing.HANDING:
+        _admit(machine, transaction, lineage)
+
+
 def _turn(machine: Machine, before: Lineage | None, after: Lineage) -> None:
     """A lineage begins or ends: that is remembered *before* it is committed.
 
     One that ends here, because the study is handed over, is closed by its last row: whatever
-    lacks that row is behind. If the process is killed before the commit, so is the study itself.
+    lacks that row is behind. If the process is killed before the commit, so is the study itself,
+    until the same row is entered again.
     """
     ended = before if after.taker is not None else None
-    _remember(machine, after.study, (ended or after).begun, after.mark)
+    handing = {ended.begun.hash: after.begun} if ended else None
+    _remember(machine, after.study, (ended or after).begun, after.mark, handing)
 
 
-def _remember(machine: Machine, study: str, begun: LedgerRow, mark: Mark) -> None:
-    known = machine.marks(study)
+def _remember(
+    machine: Machine,
+    study: str,
+    begun: LedgerRow,
+    mark: Mark,
+    handing: Mapping[str, LedgerRow] | None = None,
+) -> None:
+    known = machine.memory(study).marks
     if known.get(begun.hash) != mark:
-        machine.remember(study, known | {begun.hash: mark})
+        machine.remember(study, {**known, begun.hash: mark}, handing)

@@ -6,15 +6,17 @@ on a server, does so through SQLAlchemy, which takes longer to import than a loo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from graphveil.errors import IntegrityError
 from graphveil.study.ledger import Ledger, LedgerRow, require_chain
 from graphveil.study.public.facts import Event
 
-VERSION = 2  # of the tables; since 2, machines and databases bear witness
+VERSION = 2  # of the tables
+WITNESSED = 2  # the version since which machines and databases bear witness
 _ROW = "SELECT number, at, event, public, private, salt, hash FROM ledger"
 KEPT = "kept by "  # before the name of an engine, in the table `about`
 _NEWEST = "ORDER BY number DESC LIMIT 1"
@@ -36,6 +38,22 @@ class StoredSeries:
             "the table of series in the ledger database holds something else than text. Restore "
             "the newest backup of the private folder."
         )
+
+
+class EntriesOfSeries(NamedTuple):
+    """What the list of releases has of one series.
+
+    Attributes:
+        releases: how many, each of another step.
+        first: the first step.
+        last: the last step.
+        row: the number of the newest row.
+    """
+
+    releases: int
+    first: int
+    last: int
+    row: int
 
 
 class Source(Protocol):
@@ -95,7 +113,23 @@ class Reading:
 
     def is_witnessed(self) -> bool:
         """Whether it was written by a graphveil that lets machines and databases bear witness."""
-        return int(self.about("version") or 0) >= 2
+        return self.version() >= WITNESSED
+
+    def version(self) -> int:
+        """The version of the tables; refuses one that is older than when the study was opened.
+
+        One changed cell would otherwise let every copy pass for a study without a witness.
+        """
+        found = _version(self.about("version"))
+        opened = self._newest("WHERE number = 0")
+        sealed = opened.secret.get("version", 0) if opened else 0  # which the first ones lack
+        if isinstance(sealed, int) and found < sealed:
+            raise IntegrityError(
+                f"the ledger database says that it has version {found}, but the study was opened "
+                f"with version {sealed}: a cell was changed. Restore the newest backup of the "
+                "private folder."
+            )
+        return found
 
     def is_at_home(self) -> bool | None:
         """Whether the tables are where they were opened; None of SQLite, which cannot tell."""
@@ -116,6 +150,14 @@ class Reading:
         found = self._source.ask('SELECT series, step, "row" FROM releases')
         return frozenset((series, step, row) for series, step, row in found)
 
+    def entries(self) -> dict[str, EntriesOfSeries]:
+        """The ends of the list of releases, by series."""
+        found = self._source.ask(
+            'SELECT series, count(*), min(step), max(step), max("row") FROM releases '
+            "GROUP BY series"
+        )
+        return {name: EntriesOfSeries(*entries) for name, *entries in found}
+
     def _text(self, query: str, **values: Any) -> str | None:
         found = self._source.ask(query, **values)
         return found[0][0] if found else None
@@ -135,3 +177,13 @@ class SqliteSource:
     def home(self) -> str | None:
         """SQLite knows nothing of where it is."""
         return None
+
+
+def _version(stored: object) -> int:
+    """The version of the tables, in which anything may stand."""
+    if isinstance(stored, str) and re.fullmatch("[1-9][0-9]{0,8}", stored):
+        return int(stored)
+    raise IntegrityError(
+        "the ledger database does not say which version it has. Restore the newest backup of the "
+        "private folder."
+    )

@@ -6,7 +6,6 @@ BEGIN IMMEDIATE there, by an advisory lock here. Whoever is in sees all that was
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from graphveil.errors import IntegrityError, StorageError, require_known_format
+from graphveil.errors import StorageError, require_known_format
 from graphveil.study.storage import waiting
 from graphveil.study.storage.databases import SQLITE, in_words, look_into, made, note_beside
 from graphveil.study.storage.reading import VERSION, Reading, SqliteSource
@@ -63,8 +62,8 @@ class Store:
             )
         store = cls(url)
         with store.reading() as reading:
-            found = reading.about("version")
-        require_known_format("the ledger database", _number(found), VERSION)
+            found = reading.version()
+        require_known_format("the ledger database", found, VERSION)
         return store
 
     @cached_property
@@ -117,13 +116,3 @@ class Store:
     def _connected(self) -> Iterator[sa.Connection]:
         with self.engine.connect().execution_options(reading=True) as connection:
             yield connection
-
-
-def _number(version: object) -> int:
-    """The version of the tables, in which anything may stand."""
-    if isinstance(version, str) and re.fullmatch("[1-9][0-9]{0,8}", version):
-        return int(version)
-    raise IntegrityError(
-        "the ledger database does not say which version it has. Restore the newest backup of the "
-        "private folder."
-    )

@@ -80,6 +80,11 @@ class Transaction(Reading):
             self._found, self._entered = super().ledger(), []
         return self._found.followed_by(self._entered)
 
+    def resume(self, known: Ledger) -> None:
+        """Take rows that were read and checked before, if they are still all there is."""
+        if known.last is not None and self.last_hash() == known.last.hash:
+            self._found = known
+
     def append(self, what: Fact | Event, *, private: dict[str, Any]) -> LedgerRow:
         """Enter an event behind the last one: a fact for the public, or its mere kind.
 
@@ -96,9 +101,13 @@ class Transaction(Reading):
             private=private,
             salt=secrets.token_hex(32),
         )
+        self.enter(row)
+        return row
+
+    def enter(self, row: LedgerRow) -> None:
+        """Enter a row that was made to follow the last one."""
         self._connection.execute(sa.insert(_LEDGER).values(**asdict(row)))
         self._entered.append(row)
-        return row
 
     def _last(self) -> LedgerRow | None:
         return self._entered[-1] if self._entered else self.newest()

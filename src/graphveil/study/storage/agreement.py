@@ -1,0 +1,157 @@
+"""Agreement: what stands beside the ledger is what the ledger's newest rows commit to.
+
+The chain of hashes covers the rows alone. Plans, states (which hold the noise of the future) and
+the list of releases lie in tables of their own, where a damaged cell would be drawn from like any
+other. So every writer compares them with the chain, inside its transaction and before it counts,
+draws or writes anything; `graphveil verify` does the same, and looks at every release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, TypeVar
+
+from graphveil.errors import IntegrityError
+from graphveil.series import state as states
+from graphveil.study.ledger import Ledger, LedgerRow
+from graphveil.study.public.chain import canonical, digest
+from graphveil.study.public.facts import Event, SeriesOpened
+from graphveil.study.storage.reading import EntriesOfSeries, Reading, StoredSeries
+
+Releases = frozenset[tuple[str, int, int]]
+Found = TypeVar("Found")
+RESTORE = "Restore the newest backup of the private folder."
+
+
+class Commitment(NamedTuple):
+    """What a row says that a stored text has to be.
+
+    Attributes:
+        row: which says it.
+        sha256: of the text.
+    """
+
+    row: LedgerRow
+    sha256: str
+
+
+def require_agreement(reading: Reading) -> None:
+    """Refuse to go on with tables that the newest rows of the ledger do not commit to.
+
+    What it costs does not grow with the number of releases, but for one look at their index.
+    """
+    ledger = reading.ledger()
+    require_series(ledger, reading.series())
+    _require_entries(ledger, reading.entries())
+
+
+def require_series(ledger: Ledger, kept: Mapping[str, StoredSeries]) -> None:
+    """Refuse plans and states that are not those that the ledger commits to."""
+    plans, stated = committed_plans(ledger), committed_states(ledger)
+    for name in plans.keys() ^ kept.keys():
+        raise unsound(f"series '{name}' is in the ledger or in the table of series, but not both")
+    for name, stored in kept.items():
+        _require_same("plan", name, stored.plan, plans[name])
+        _require_same("state", name, stored.state, stated[name])
+
+
+def _require_same(part: str, name: str, stored: str, said: Commitment) -> None:
+    if digest(stored) != said.sha256:
+        raise IntegrityError(
+            f"{said.row.place}: the stored {part} of series '{name}' is not the one that this row "
+            f"commits to. Nothing was changed or published. {RESTORE}"
+        )
+
+
+def committed_plans(ledger: Ledger) -> dict[str, Commitment]:
+    """The newest plan of each series; an extension and an adoption renew it."""
+    plans: dict[str, Commitment] = {}
+    for row in ledger.rows:
+        if row.event == Event.SERIES_OPENED:
+            plans[_of(row, _series)] = Commitment(row, _of(row, lambda row: row.secret["plan"]))
+        elif row.event in (Event.STUDY_ADOPTED, Event.STUDY_EXTENDED):
+            plans |= _renewed(row, "plans")
+    return plans
+
+
+def committed_states(ledger: Ledger) -> dict[str, Commitment]:
+    """The newest state of each series: after its last release, or renewed, or its first one."""
+    newest: dict[str, Commitment] = {}
+    names = {_of(row, _series) for row in ledger.of(Event.SERIES_OPENED)}
+    for row in reversed(ledger.rows):
+        if names <= newest.keys():
+            break
+        for name, commitment in _states_of(row).items():
+            newest.setdefault(name, commitment)
+    return newest
+
+
+def _states_of(row: LedgerRow) -> dict[str, Commitment]:
+    """The states that one row commits to, by series."""
+    if row.event == Event.RELEASE_MADE:  # the last of its transaction states what was stored
+        return {_of(row, _series): Commitment(row, row.secret.get("state", "none"))}
+    if row.event == Event.STUDY_ADOPTED:
+        return _renewed(row, "states")
+    if row.event == Event.SERIES_OPENED:  # nothing is drawn yet
+        opened = SeriesOpened.read(row.announcement)
+        first = canonical(states.first(opened.width).to_dict())
+        return {opened.series: Commitment(row, digest(first))}
+    return {}
+
+
+def _renewed(row: LedgerRow, part: str) -> dict[str, Commitment]:
+    said = _of(row, lambda row: dict(row.secret[part]))
+    return {name: Commitment(row, sha256) for name, sha256 in said.items()}
+
+
+def _series(row: LedgerRow) -> str:
+    return str(row.fact["series"])
+
+
+def _of(row: LedgerRow, part: Callable[[LedgerRow], Found]) -> Found:
+    """A part of a row, where a forger may have put anything."""
+    try:
+        return part(row)
+    except (LookupError, TypeError, ValueError) as error:
+        raise IntegrityError(f"{row.place}: does not say what was stored. {RESTORE}") from error
+
+
+def _require_entries(ledger: Ledger, found: Mapping[str, EntriesOfSeries]) -> None:
+    """Refuse a list of releases with other steps, or another end, than the ledger has."""
+    made = {each.series: each for each in ledger.series if each.releases}
+    rows = {_of(row, _series): row.number for row in _last_releases(ledger)}
+    expected = {
+        name: EntriesOfSeries(len(each.releases), each.first_step, each.releases[-1].step, row)
+        for name, row in rows.items()
+        if (each := made.get(name)) is not None
+    }
+    if expected != found:
+        raise unsound("the table of releases does not list those of the ledger")
+
+
+def _last_releases(ledger: Ledger) -> list[LedgerRow]:
+    """The rows of the last step that was sealed; every series has one, once it has any."""
+    last: list[LedgerRow] = []
+    for row in reversed(ledger.rows):
+        if row.event == Event.STEP_SEALED:
+            break
+        if row.event == Event.RELEASE_MADE:
+            last.append(row)
+    return last
+
+
+def require_all_releases(ledger: Ledger, releases: Releases) -> None:
+    """Refuse a list of releases that does not follow from the ledger, row by row."""
+    made: set[Any] = {
+        (row.fact["series"], row.fact["step"], row.number) for row in ledger.of(Event.RELEASE_MADE)
+    }
+    for name, step, row in made ^ releases:
+        raise unsound(
+            f"the release of '{name}' at step {step} (row {row}) is in the ledger or in the table "
+            "of releases, but not both"
+        )
+
+
+def unsound(problem: str) -> IntegrityError:
+    """What is said of a database that contradicts itself or the ledger."""
+    return IntegrityError(f"the ledger database: {problem}. {RESTORE}")

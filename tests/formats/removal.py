@@ -274,11 +274,13 @@ def _violation(
     case: Case, person: str, whole: Taken | InputError, rest: Taken | InputError
 ) -> str | None:
     if isinstance(whole, InputError):
-        if isinstance(rest, InputError) or _is_own(case, person, whole):
+        if isinstance(rest, InputError) or (not case.skip and _is_own(case, person, whole)):
             return None
         return f"refused for what is not theirs: {whole}"
     if isinstance(rest, InputError):
         return f"refused without them: {rest}"
+    if _says_what_others_are(case, person):
+        return None  # `add` stops: nearly all lines would be set aside
     people = [each for each in whole[0] if each[0] != person]
     links = [each for each in whole[1] if person not in each[:2]]
     if people != rest[0]:
@@ -295,6 +297,19 @@ def _is_own(case: Case, person: str, refused: InputError) -> bool:
     if "snap" in case.way:  # without a header the first record says what the others have to be
         names |= written.owners.get((refused.place.source, _first(written, refused.place)), set())
     return person in {case.person(name) for name in names}
+
+
+def _says_what_others_are(case: Case, person: str) -> bool:
+    """Whether a person stands in the first line of a file without a header.
+
+    If that line is of another kind than all others, these are set aside, which `add` asks about.
+    """
+    if "snap" not in case.way:
+        return False
+    written = WRITERS[case.way](case)
+    firsts = [(name, _first(written, Place(name))) for name in written.files]
+    named = {name for place in firsts for name in written.owners.get(place, set())}
+    return person in {case.person(name) for name in named}
 
 
 def _first(written: Written, place: Place) -> int:

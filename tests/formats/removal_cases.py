@@ -147,7 +147,7 @@ def random_case(chance: random.Random, way: str) -> Case:
         commented=" and " in way or chance.random() < 0.5,  # a bare file may become nothing
         listed=chance.random() < 0.9,
         separator=chance.choice(",,,;\t"),
-        skip=chance.random() < 0.2,
+        skip=chance.random() < 0.8,
         dated_only=chance.random() < 0.2,
         until_end=chance.random() < 0.3,
         encoding="utf-16" if way in TEXTS and chance.random() < 0.2 else "utf-8",

@@ -183,7 +183,7 @@ GOOD_NODES, GOOD_EDGES = "node,time\na,2001\nb,2002\n", "source,target\na,b\n"
         ("\n\n", GOOD_EDGES, "nodes.csv: the file is empty"),
         ("nod,time\na,2001\n", GOOD_EDGES, "column 'node': there is no such column.*'nod'"),
         (GOOD_NODES, "from,to\na,b\n", "edges.csv, column 'source'.*Expected columns: source,"),
-        (GOOD_NODES, "source,target\na,b,c\n", "edges.csv, row 2: the row has 3 columns"),
+        (GOOD_NODES, "source,target\na,b,c\n", "edges.csv, row 2: the row has more columns"),
         (GOOD_NODES, "source,target\na,b\na,zz\n", "edges.csv, row 3, column 'target'"),
         (GOOD_NODES, "source,target\na,b\na\n", "edges.csv, row 3, column 'target'.*missing"),
         (GOOD_NODES, "source,target\na,b\n\na,\n", "edges.csv, row 4, column 'target'.*missing"),

@@ -18,6 +18,7 @@ from graphveil.formats.columns.names import (
     match_columns,
     refuse_repeated,
 )
+from graphveil.graph.intake.faults import Fault
 from graphveil.graph.intake.records import Records, Table
 
 if TYPE_CHECKING:
@@ -51,20 +52,20 @@ def from_rows(
 def _rows_table(rows: Iterable[Any], wanted: Wanted, source: str) -> Table:
     names = wanted.required + wanted.optional
     columns: dict[str, list[Any]] = {name: [] for name in names}
+    bad = []
     for number, row in enumerate(rows):
         values = _values(row, names, len(wanted.required))
         if values is None:
-            raise InputError(
-                f"the row does not have the values {', '.join(wanted.required)}",
-                place=Place(source, number),
-                hint="Rows are counted from 0; add the values, or remove the row.",
-            )
-        for name, value in zip(names, values, strict=True):
+            bad.append(number)
+        for name, value in zip(names, values or [None] * len(names), strict=True):
             columns[name].append(value)
     for name in wanted.optional:
         if all(value is None for value in columns[name]):
             del columns[name]
-    return _table(columns, source)
+    rule = f"the row does not have the values {', '.join(wanted.required)}"
+    hint = "Rows are counted from 0; add the values, or remove the row."
+    table = _table(columns, source)
+    return table.marked(Fault(np.array(bad, np.int64), names[0], rule, hint)) if bad else table
 
 
 def _values(row: Any, names: tuple[str, ...], least: int) -> list[Any] | None:

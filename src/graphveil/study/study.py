@@ -211,8 +211,9 @@ class Study:
             number = adding.keep(transaction, ledger, found, read_as, attempt)
         ledger = transaction.ledger()
         self.announce(ledger)
-        skipped = ledger.batches[-1].skipped
-        return Added(number, found.findings, skipped and f"batches/{skipped.files[0].name}")
+        listed = ledger.batches[-1].skipped
+        place = None if listed is None else f"batches/{listed.files[0].name}"
+        return Added(number, found.findings, place)
 
     def stored(self, ledger: Ledger) -> Stored:
         """Its records on the disk."""

@@ -18,11 +18,12 @@ class Key:
 
 @dataclass(frozen=True)
 class Element:
-    """A node or an edge: its line, its own attributes, and its data by key."""
+    """A node or an edge: its line, its own attributes, its data by key, and what is wrong."""
 
     line: int
     given: dict[str, str]
     data: dict[str, str]
+    flaw: str = ""
 
 
 @dataclass(frozen=True)

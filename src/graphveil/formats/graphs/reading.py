@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from graphveil.errors import InputError, Place
 from graphveil.formats.columns.dates import undated
 from graphveil.formats.columns.names import plain
 from graphveil.formats.file_reports import file_report
@@ -26,6 +25,8 @@ from graphveil.graph.intake.faults import Fault
 from graphveil.graph.intake.records import Table
 
 _DIRECTIONS = {"directed": True, "undirected": False}
+OTHER_DIRECTION = "the edge has another direction than edgedefault says of all"
+_CORRECT = "Correct the element, or export the graph again."
 _SAID = {"true": True, "false": False, "1": True, "0": False}
 
 
@@ -45,7 +46,7 @@ def read_graph(
         file_report(claimed, format_name, nodes=[table], edges=[edges.table], notes=notes),
         nodes=(table,),
         edges=(edges.table,),
-        directed=_direction(document, file),
+        directed=_direction(document),
         without_time=refusal,
         without_edge_time=edge_refusal,
         left_out=() if nodes.left_out is None else (nodes.left_out,),
@@ -58,7 +59,7 @@ def _nodes(document: Document, file: SourceFile, chosen: Selection) -> Table:
     ids, faults = _required(document.nodes, "id", "node")
     columns: Columns = {"node": ids} | chosen_values(document, "node", file, chosen)
     table = _table(columns, document.nodes, file, {"node": "id", **chosen.columns})
-    return table.marked(*faults)
+    return table.marked(*faults, *_flaws([each.flaw for each in document.nodes], ""))
 
 
 def _edges(document: Document, file: SourceFile, chosen: Selection) -> Table:
@@ -66,7 +67,25 @@ def _edges(document: Document, file: SourceFile, chosen: Selection) -> Table:
     columns: Columns = {end: ids for end, (ids, _) in found.items()}
     columns |= chosen_values(document, "edge", file, chosen)
     faults = [fault for _, faults in found.values() for fault in faults]
-    return _table(columns, document.edges, file, chosen.columns).marked(*faults)
+    table = _table(columns, document.edges, file, chosen.columns)
+    default = _direction(document)
+    turned = [_says(each, default) != default for each in document.edges]
+    flaws = [OTHER_DIRECTION if other else "" for other in turned]
+    return table.marked(
+        *faults,
+        *_flaws([each.flaw for each in document.edges], ""),
+        *_flaws(flaws, "directed"),
+    )
+
+
+def _flaws(said: Sequence[str], column: str) -> list[Fault]:
+    """The elements with which something is wrong, as faults of our column."""
+    found = {
+        rule: np.array([row for row, each in enumerate(said) if each == rule], np.int64)
+        for rule in dict.fromkeys(said)
+        if rule
+    }
+    return [Fault(rows, column, rule, _CORRECT) for rule, rows in found.items()]
 
 
 def _required(
@@ -92,14 +111,11 @@ def _table(
     return Table(pl.DataFrame(series), file.name, names=names, numbers=lines)
 
 
-def _direction(document: Document, file: SourceFile) -> bool | None:
-    """What the graph says; refuses an edge that says otherwise."""
-    default = _DIRECTIONS.get(plain(document.edge_default or ""))
-    for edge in document.edges:
-        if _SAID.get(plain(edge.given.get("directed", "")), default) != default:
-            raise InputError(
-                "the edge has another direction than edgedefault says of all",
-                place=Place(file.name, edge.line, "directed"),
-                hint="Make all edges directed, or none, and say so in edgedefault.",
-            )
-    return default
+def _direction(document: Document) -> bool | None:
+    """What the graph says about all its edges."""
+    return _DIRECTIONS.get(plain(document.edge_default or ""))
+
+
+def _says(edge: Element, default: bool | None) -> bool | None:
+    """What an edge says about itself, or else the graph about all."""
+    return _SAID.get(plain(edge.given.get("directed", "")), default)

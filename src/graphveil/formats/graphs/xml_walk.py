@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, NoReturn
 from xml.parsers import expat
 
@@ -97,6 +97,11 @@ class XmlWalk(ABC):
         texts = sum(TEXT_BYTES + len(text) for text in given.values())
         self.ceiling.take(ELEMENT_BYTES + texts, self.name)
         self.listed(tag).append(Element(self.parser.CurrentLineNumber, given, data))
+
+    def mark_last(self, tag: str, flaw: str) -> None:
+        """The node or edge that began last breaks a rule."""
+        elements = self.listed(tag)
+        elements[-1] = replace(elements[-1], flaw=flaw)
 
     def listed(self, tag: str) -> list[Element]:
         """The nodes, or the edges."""

@@ -96,7 +96,7 @@ class _Walk(XmlWalk):
         element = self.listed(owner)[-1]
         key = f"{owner}.id.{given.get('for', given.get('id', ''))}"
         if key in element.data:
-            self.refuse("the element has two values of one attribute")
+            self.mark_last(owner, "the element has two values of one attribute")
         element.data[key] = given.get("value", "")
         self.ceiling.take(TEXT_BYTES + len(element.data[key]), self.name)
 

@@ -62,7 +62,7 @@ class _Walk(XmlWalk):
         if tag == "data" and owner in ("node", "edge"):
             data = self.listed(owner)[-1].data
             if self.data_key in data:
-                self.refuse("the element has two data of one key")
+                self.mark_last(owner, "the element has two data of one key")
             self.ceiling.take(TEXT_BYTES + len(text), self.name)
             data[self.data_key] = text
         elif tag == "default" and owner == "key":

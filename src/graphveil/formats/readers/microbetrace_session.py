@@ -25,7 +25,7 @@ from graphveil.formats.readers.hivtrace.dates import (
     named_fields,
     values_named,
 )
-from graphveil.formats.readers.hivtrace.document import IS_SESSION, read_json
+from graphveil.formats.readers.hivtrace.document import IS_SESSION, read_json, require_distinct
 from graphveil.formats.readers.hivtrace.sections import Section, faults_of, is_text, section
 from graphveil.formats.source_file import SourceFile
 from graphveil.formats.tables.selection import Selected, Selection
@@ -73,8 +73,10 @@ def _read_one(claimed: Claimed, options: ReadingOptions) -> ParsedFile:
 def _data(found: Any, file: SourceFile) -> dict[str, Any]:
     """The part of a session that has nodes and links."""
     for name in ("commonService", "session", "data"):
+        require_distinct(found, file.name)
         if isinstance(found, dict) and isinstance(found.get(name), dict):
             found = found[name]
+    require_distinct(found, file.name)
     if not isinstance(found, dict) or not {"nodes", "links"} <= found.keys():
         raise InputError(
             "the file is not a MicrobeTrace session",

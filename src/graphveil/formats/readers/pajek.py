@@ -61,8 +61,9 @@ class _Collector:
                 self.link(number, section, first, other, {})
         elif section in _LINKS:
             found = _LINK.fullmatch(line)
-            if found is None:
-                self.refuse("the line does not name two vertices by their numbers", number)
+            if found is None:  # nobody is named, which is a fault of this line
+                self.link(number, section, "", "", {})
+                return
             told = {"value": found[3]} if found[3] else {}
             self.link(number, section, found[1], found[2], told | _time(found[4]))
 
@@ -70,8 +71,9 @@ class _Collector:
         """A vertex: its place, its label, and perhaps a time."""
         found = _VERTEX.fullmatch(line)
         label = (found[2] or found[3] or "") if found else ""
-        if found is None or not label.strip():
-            self.refuse("the vertex has no label, which would be its id", number)
+        if found is None or not label.strip():  # without an id, which is a fault of this line
+            self.nodes.append(Element(number, {}, {}))
+            return
         if found[1] in self.labels:
             self.refuse("two vertices have one number", number)
         self.ceiling.take(ELEMENT_BYTES + TEXT_BYTES + len(label), self.name)
@@ -81,11 +83,10 @@ class _Collector:
     def link(
         self, number: int, section: str, source: str, target: str, told: dict[str, str]
     ) -> None:
-        """A link between two vertices, by their numbers."""
-        if source not in self.labels or target not in self.labels:
-            self.refuse("the line names a vertex that is not listed", number)
+        """A link between two vertices, by their numbers; one that is not listed names nobody."""
         self.ceiling.take(ELEMENT_BYTES + TEXT_BYTES * len(told), self.name)
-        ends = {"source": self.labels[source], "target": self.labels[target]}
+        named = {"source": self.labels.get(source), "target": self.labels.get(target)}
+        ends = {end: label for end, label in named.items() if label is not None}
         self.edges.append(Element(number, {**ends, "directed": _LINKS[section]}, told))
 
     def refuse(self, what: str, line: int) -> NoReturn:

@@ -15,19 +15,18 @@ from graphveil.formats.tables.headerless import (
     comment_notes,
     ids_look_like_ids,
     is_empty,
-    refuse_mixed_dates,
+    mixed_dates,
     refuse_naming,
-    refuse_unlikely,
     says_direction,
+    unlikely_lines,
 )
 from graphveil.formats.tables.selection import conditions_on
 from graphveil.formats.tables.spaced import Spaced, glance, read_spaced
-from graphveil.graph.intake.records import Table
 
 if TYPE_CHECKING:
     import polars as pl
 
-_ISO_DATE = r"^[0-9]{4}-[0-9]{2}(-[0-9]{2})?$"
+_ISO_DATE = r"^[0-9]{4}-[0-9]{2}(-[0-9]{2}(T\S+)?)?$"
 _AS_SAID = "an id and a time per line, as the comment above says"
 _AS_DIRECTED = "two ids per line, as the comment above says"
 _HEADING = re.compile(r"#\w+\s+(date|dates|time|year)\s*", re.IGNORECASE)
@@ -70,9 +69,9 @@ def _read(files: Sequence[Claimed], options: ReadingOptions) -> list[ParsedFile]
 def _dates(claimed: Claimed, options: ReadingOptions) -> ParsedFile:
     conditions_on([], "nodes", options.filters, claimed.file.name)
     found = read_spaced(claimed.file, 2, options.table_bytes)
-    if claimed.claim.why != _AS_SAID:
-        refuse_mixed_dates(claimed, found, ~_are_dates(found))
-    table, notes = tidied(_table(claimed, found, ("node", "time")), options)
+    faults = [] if claimed.claim.why == _AS_SAID else mixed_dates(~_are_dates(found))
+    rows = found.table(("node", "time"), claimed.file.name, *faults)
+    table, notes = tidied(rows, options)
     report = file_report(claimed, SNAP.name, nodes=[table], notes=[*comment_notes(found), *notes])
     return ParsedFile(
         report, nodes=(table,), without_time=refuse_naming(claimed.file, options.time)
@@ -82,10 +81,10 @@ def _dates(claimed: Claimed, options: ReadingOptions) -> ParsedFile:
 def _edges(claimed: Claimed, options: ReadingOptions) -> ParsedFile:
     conditions_on([], "edges", options.filters, claimed.file.name)
     found = read_spaced(claimed.file, 2, options.table_bytes)
-    refuse_unlikely(claimed, found, 2)
+    faults = unlikely_lines(claimed, found, 2)
     if claimed.claim.why != _AS_DIRECTED:  # then an id may look like a date
-        refuse_mixed_dates(claimed, found, _are_dates(found))
-    table = _table(claimed, found, ("source", "target"))
+        faults += mixed_dates(_are_dates(found))
+    table = found.table(("source", "target"), claimed.file.name, *faults)
     report = file_report(claimed, SNAP.name, edges=[table], notes=comment_notes(found))
     return ParsedFile(
         report,
@@ -99,13 +98,6 @@ def _are_dates(found: Spaced) -> pl.Series:
     import polars as pl
 
     return found.columns[1].cast(pl.String).str.contains(_ISO_DATE)
-
-
-def _table(claimed: Claimed, found: Spaced, names: tuple[str, str]) -> Table:
-    import polars as pl
-
-    frame = pl.DataFrame(dict(zip(names, found.columns, strict=True)))
-    return Table(frame, claimed.file.name, numbers=found.numbers)
 
 
 SNAP = register(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from graphveil.errors import RecordError
 from graphveil.formats.columns.dates import from_seconds
 from graphveil.formats.file_reports import file_report
 from graphveil.formats.format import Claim, Claimed, Format, ParsedFile, register
@@ -24,8 +25,8 @@ from graphveil.formats.tables.headerless import (
     ids_look_like_ids,
     is_empty,
     refuse_naming,
-    refuse_unlikely,
     says_direction,
+    unlikely_lines,
 )
 from graphveil.formats.tables.selection import conditions_on
 from graphveil.formats.tables.spaced import Spaced, glance, read_spaced
@@ -82,15 +83,15 @@ def _edges(claimed: Claimed, rows: Spaced) -> Table:
     import polars as pl
 
     seconds = rows.columns[2].cast(pl.Int64, strict=False)
-    refuse_unlikely(claimed, rows, 2, (seconds < _LIKELY).fill_null(False))
-    frame = pl.DataFrame(dict(zip(("source", "target", "time"), rows.columns, strict=True)))
-    return from_seconds(Table(frame, claimed.file.name, numbers=rows.numbers))
+    faults = unlikely_lines(claimed, rows, 2, (seconds < _LIKELY).fill_null(False))
+    return from_seconds(rows.table(("source", "target", "time"), claimed.file.name, *faults))
 
 
 def _first_appearances(edges: Sequence[Table]) -> list[Table]:
     """For each file the nodes that appear in it first, each at its first line."""
     import polars as pl
 
+    edges = [_sound(table) for table in edges]
     ends = [clean_ids(table, end).column for table in edges for end in ("source", "target")]
     ids = same_form(*ends)
     named = [
@@ -106,11 +107,24 @@ def _first_appearances(edges: Sequence[Table]) -> list[Table]:
     return [_nodes(placed, table, number) for number, table in enumerate(edges)]
 
 
+def _sound(table: Table) -> Table:
+    """The lines that break no rule, neither of the reader nor about ids: others date nobody."""
+    sound = table.without_faults()
+    for end in ("source", "target"):
+        try:
+            clean_ids(sound, end)
+        except RecordError as refused:
+            proper = np.ones(sound.frame.height, np.bool_)
+            proper[refused.rows] = False
+            return _sound(sound.kept(proper))
+    return sound
+
+
 def _nodes(placed: pl.DataFrame, table: Table, number: int) -> Table:
     import polars as pl
 
     here = placed.filter(pl.col("file") == number)
-    lines = np.asarray(table.numbers)[here["row"].to_numpy()]
+    lines = table.row_numbers()[here["row"].to_numpy()]
     return Table(here.select("node", "time"), table.source, numbers=lines)
 
 

@@ -1,9 +1,10 @@
 """CSV files, plain or gzipped, with a header row; also with tabs or semicolons for commas.
 
-A record is a line: a quote that is not closed in its line would take the lines of others with it,
-so it is refused. So is one that leaves the end of a value in doubt, as in `h"7,2003,note"`: what
-the parser makes of it depends on the lines that follow. Lines with nothing between their separators
-are no records, wherever they stand.
+A record is a line, and a line that cannot be read is a fault of its own: it is marked, and the
+others are read without it. A quote that is not closed in its line would take the lines of others
+with it, and one that leaves the end of a value in doubt, as in `h"7,2003,note"`, would be read by
+the lines that follow. Lines with nothing between their separators are no records, wherever they
+stand.
 
 Ids are text. Large files that hold plain numbers and nothing else are read as numbers, which
 is several times faster and means the same.
@@ -16,16 +17,17 @@ import csv
 import io
 import mmap
 import re
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, ClassVar
+from typing import IO, TYPE_CHECKING, ClassVar, TypeAlias
 
 from graphveil.errors import InputError, Place
 from graphveil.formats.columns.dates import PLAIN_NUMBER, look_like_dates, numeric_if_plain
 from graphveil.formats.columns.names import refuse_repeated
 from graphveil.formats.source_file import HEAD, SourceFile
 from graphveil.formats.tables.headers import header_line, separator_of
+from graphveil.graph.intake.faults import Fault
 from graphveil.graph.intake.records import Table
 
 if TYPE_CHECKING:
@@ -36,6 +38,20 @@ if TYPE_CHECKING:
 _WORTH_THE_TRY = 1 << 20  # bytes; below, reading text takes no time
 _BLOCK = 1 << 24
 _QUOTED = re.compile(r'"[^"]*"')
+NOT_TEXT = "the line cannot be read as UTF-8 text"
+OPEN_QUOTE = "a quote is not closed in its line, and would join it with the next"
+INNER_QUOTE = "a quote stands within a value, so that its end is in doubt"
+TOO_WIDE = "the row has more columns than the header"
+TOO_NARROW = "the line has more or fewer values than the first"
+MENDING = {
+    NOT_TEXT: "Name its encoding, such as --encoding windows-1252, or save it as UTF-8 text.",
+    OPEN_QUOTE: "Remove the quote, or the line break within the value.",
+    INNER_QUOTE: "Remove the quote, or put the whole value in quotes and double those in it.",
+    TOO_WIDE: "Put values that contain a separator in quotes.",
+    TOO_NARROW: "Correct the line, or begin it with # if it is a comment.",
+}
+BadLines: TypeAlias = dict[str, list[int]]  # the numbers of lines that cannot be read, by the rule
+NOTHING_BAD: BadLines = {}
 _SAVE_AS = "Save the file as UTF-8 text with commas between columns and a header row."
 
 
@@ -94,11 +110,12 @@ class DelimitedTable:
         """
         refuse_repeated(self.names, columns.values(), Place(self.file.name, self.header))
         content = self._content(most_bytes)
-        frame, numbers = _as_numbers(content, self, columns), None
+        frame, numbers, bad = _as_numbers(content, self, columns), None, NOTHING_BAD
         if frame is None:
-            frame, numbers = _as_text(content, self, columns)
+            frame, numbers, bad = _as_text(content, self, columns)
         chosen = frame.select(frame[theirs].alias(ours) for ours, theirs in columns.items())
-        return Table(chosen, self.file.name, self.header + 1, columns, numbers)
+        table = Table(chosen, self.file.name, self.header + 1, columns, numbers)
+        return with_unread(table, bad)
 
     @property
     def header(self) -> int:
@@ -141,21 +158,68 @@ def _as_numbers(
 
 def _as_text(
     content: Path | bytes, table: DelimitedTable, names: dict[str, str]
-) -> tuple[pl.DataFrame, NDArray[np.int64] | None]:
-    """The columns as text, and the number of each row where some lines are no records."""
+) -> tuple[pl.DataFrame, NDArray[np.int64] | None, BadLines]:
+    """The columns as text, the number of each row where some lines are no records, and bad lines.
+
+    Rows with too many values are bad only if all columns are read: else the first ones count.
+    """
+    columns = list(dict.fromkeys(names.values()))
+    width = len(table.names) if set(columns) == set(table.names) else None
+    bad = NOTHING_BAD
+    if _holds(content, b"\0") or _has_loose_quotes(content, table):
+        content, bad = _without_bad_lines(content, table, width)
+    frame = _parsed(content, table, columns)
+    if frame is None and not bad:
+        content, bad = _without_bad_lines(content, table, width)
+        frame = _parsed(content, table, columns)
+    if frame is None:
+        raise InputError(
+            "the file cannot be read as CSV", place=Place(table.file.name), hint=_SAVE_AS
+        )
+    frame, numbers = _without_blank_rows(frame, content, table)
+    return _with_numeric_times(frame, names), numbers, bad
+
+
+def _parsed(
+    content: Path | bytes, table: DelimitedTable, columns: list[str]
+) -> pl.DataFrame | None:
+    """Some columns as text; None if a line cannot be read."""
     import polars as pl
 
-    _refuse_nul(content, table)
-    _refuse_loose_quotes(content, table)
-    columns = list(dict.fromkeys(names.values()))
     try:
-        frame = pl.read_csv(
+        return pl.read_csv(
             content, columns=columns, infer_schema=False, separator=table.separator, glob=False
         )
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        raise _what_is_wrong(content, table) from error
-    frame, numbers = _without_blank_rows(frame, content, table)
-    return _with_numeric_times(frame, names), numbers
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        return None
+
+
+def _without_bad_lines(
+    content: Path | bytes, table: DelimitedTable, width: int | None
+) -> tuple[bytes, BadLines]:
+    """The same lines, of which those that cannot be read are empty; these by what is wrong."""
+    in_order, bad, lines = _line_in_order(table.separator), dict[str, list[int]](), []
+    with _opened(content) as file:
+        for number, line in enumerate(file, start=table.header):
+            bare = line.removeprefix(codecs.BOM_UTF8) if number == table.header else line
+            rule = _what_is_wrong(bare, table, width, in_order)
+            if rule and number == table.header:
+                raise InputError(rule, place=Place(table.file.name, number), hint=_SAVE_AS)
+            if rule:
+                bad.setdefault(rule, []).append(number)
+            lines.append(b"\n" if rule else line)
+    return b"".join(lines), bad
+
+
+def _what_is_wrong(
+    line: bytes, table: DelimitedTable, width: int | None, in_order: re.Pattern[bytes]
+) -> str:
+    """Why a line cannot be read, by itself; nothing if it can."""
+    if not is_text(line):
+        return NOT_TEXT
+    if b'"' in line and not in_order.fullmatch(line):
+        return OPEN_QUOTE if line.count(b'"') % 2 else INNER_QUOTE
+    return TOO_WIDE if width is not None and _width(line, table) > width else ""
 
 
 def _opened(content: Path | bytes) -> IO[bytes]:
@@ -168,17 +232,15 @@ def _lines(content: Path | bytes, wanted: set[int], first: int) -> dict[int, str
     return {n: line.rstrip(b"\r\n").decode() for n, line in found.items()}
 
 
-def _refuse_loose_quotes(content: Path | bytes, table: DelimitedTable) -> None:
-    """Refuse a line whose quotes do not say where its values end, by its number."""
-    if not _holds_quotes(content):
-        return
+def _has_loose_quotes(content: Path | bytes, table: DelimitedTable) -> bool:
+    """Whether the quotes of some line do not say where its values end."""
+    if not _holds(content, b'"'):
+        return False
     in_order = _line_in_order(table.separator)
-
-    def loose(line: bytes) -> bool:
-        return b'"' in line and not in_order.fullmatch(line)
-
-    for number, line in _lines_with(content, loose, table.header):
-        raise _loose_quote(line, Place(table.file.name, number))
+    with _opened(content) as file:
+        if file.read(len(codecs.BOM_UTF8)) != codecs.BOM_UTF8:
+            file.seek(0)
+        return any(b'"' in line and not in_order.fullmatch(line) for line in file)
 
 
 def _line_in_order(separator: str) -> re.Pattern[bytes]:
@@ -193,36 +255,11 @@ def _line_in_order(separator: str) -> re.Pattern[bytes]:
     return re.compile(pattern.encode())
 
 
-def _loose_quote(line: bytes, place: Place) -> InputError:
-    if line.count(b'"') % 2:
-        what = "a quote is not closed in its line, and would join it with the next"
-        hint = "Remove the quote, or the line break within the value."
-    else:
-        what = "a quote stands within a value, so that its end is in doubt"
-        hint = "Remove the quote, or put the whole value in quotes and double those in it."
-    return InputError(what, place=place, hint=hint)
-
-
-def _holds_quotes(content: Path | bytes) -> bool:
+def _holds(content: Path | bytes, mark: bytes) -> bool:
     if isinstance(content, bytes):
-        return b'"' in content
+        return mark in content
     with content.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as view:
-        return view.find(b'"') >= 0
-
-
-def _refuse_nul(content: Path | bytes, table: DelimitedTable) -> None:
-    if isinstance(content, bytes):
-        _refuse_nul_at(content.find(b"\0"), content, table)
-        return
-    with content.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as view:
-        _refuse_nul_at(view.find(b"\0"), view, table)
-
-
-def _refuse_nul_at(at: int, content: bytes | mmap.mmap, table: DelimitedTable) -> None:
-    if at >= 0:
-        blocks = (content[start : min(start + _BLOCK, at)] for start in range(0, at, _BLOCK))
-        row = sum(block.count(b"\n") for block in blocks) + table.header
-        raise _not_text(table.file.name, row)
+        return view.find(mark) >= 0
 
 
 def _with_numeric_times(frame: pl.DataFrame, names: dict[str, str]) -> pl.DataFrame:
@@ -248,39 +285,13 @@ def _without_blank_rows(
     return frame.filter(pl.Series(kept)), numbers[kept]
 
 
-def _what_is_wrong(content: Path | bytes, table: DelimitedTable) -> InputError:
-    """Read the file once more, slowly, to name the first bad row.
-
-    Rows that are no text come first: they are always refused, and those with too many values only
-    if all columns are read. Whatever is named must be refused on its own account.
-    """
-    name, width = table.file.name, len(table.names)
-    for number, _ in _lines_with(content, lambda line: not _is_text(line), table.header):
-        return _not_text(name, number)
-    wide = _lines_with(content, lambda line: _width(line, table) > width, table.header)
-    for number, line in wide:
-        what = f"the row has {_width(line, table)} columns, but the header has {width}"
-        hint = "Put values that contain a separator in quotes."
-        return InputError(what, place=Place(name, number), hint=hint)
-    return InputError("the file cannot be read as CSV", place=Place(name), hint=_SAVE_AS)
-
-
-def _lines_with(
-    content: Path | bytes, wanted: Callable[[bytes], bool], first: int
-) -> Iterator[tuple[int, bytes]]:
-    """Some lines with their numbers; the mark at the beginning of a file is of none of them."""
-    with _opened(content) as file:
-        if file.read(len(codecs.BOM_UTF8)) != codecs.BOM_UTF8:
-            file.seek(0)
-        yield from ((n, line) for n, line in enumerate(file, start=first) if wanted(line))
-
-
-def _is_text(line: bytes) -> bool:
+def is_text(content: bytes) -> bool:
+    """Whether bytes are UTF-8, without a NUL."""
     try:
-        line.decode()
+        content.decode()
     except UnicodeDecodeError:
         return False
-    return True
+    return b"\0" not in content
 
 
 def _width(line: bytes, table: DelimitedTable) -> int:
@@ -288,7 +299,24 @@ def _width(line: bytes, table: DelimitedTable) -> int:
     return _QUOTED.sub("", line.decode()).count(table.separator) + 1
 
 
-def _not_text(name: str, row: int) -> InputError:
-    what = "the row cannot be read as UTF-8 text"
-    hint = "Name its encoding, such as --encoding windows-1252, or save the file as UTF-8 text."
-    return InputError(what, place=Place(name, row), hint=hint)
+def with_unread(table: Table, bad: BadLines) -> Table:
+    """The table with an empty row for each line that could not be read, marked by what is wrong."""
+    import numpy as np
+    import polars as pl
+
+    if not bad:
+        return table
+    lines = [number for numbers in bad.values() for number in numbers]
+    empty = pl.DataFrame(
+        {name: [None] * len(lines) for name in table.frame.columns}, schema=table.frame.schema
+    )
+    rows, faults = len(table.frame), []
+    for rule, numbers in bad.items():
+        places = np.arange(rows, rows + len(numbers), dtype=np.int64)
+        faults.append(Fault(places, "", rule, MENDING[rule]))  # of the whole line
+        rows += len(numbers)
+    return replace(
+        table,
+        frame=pl.concat([table.frame, empty]),
+        numbers=np.concatenate([table.row_numbers(), np.array(lines, np.int64)]),
+    ).marked(*faults)

@@ -11,6 +11,7 @@ from graphveil.formats.format import Claimed
 from graphveil.formats.parse_report import Note
 from graphveil.formats.source_file import SourceFile
 from graphveil.formats.tables.spaced import Glance, Spaced, glance, unlikely
+from graphveil.graph.intake.faults import Fault
 
 if TYPE_CHECKING:
     import polars as pl
@@ -30,10 +31,10 @@ def ids_look_like_ids(ids: Sequence[str]) -> bool:
     return {name.lower() for name in ids} != {"id1", "id2"} and not unlikely(pl.Series(ids)).any()
 
 
-def refuse_unlikely(
+def unlikely_lines(
     claimed: Claimed, rows: Spaced, ends: int, odd: pl.Series | None = None
-) -> None:
-    """Refuse lines that would not have been recognised, unless the user insists on the format.
+) -> list[Fault]:
+    """Lines that would not have been recognised, unless the user insists on the format.
 
     Every line is held against what was expected of the first: which line that is must not matter.
 
@@ -46,30 +47,28 @@ def refuse_unlikely(
     import polars as pl
 
     if claimed.claim.insisted:
-        return
-    for column in rows.columns[:ends]:
-        if column.dtype == pl.String:
-            _refuse(claimed, rows, unlikely(column), "the line may be a header, or of another kind")
+        return []
+    texts = [column for column in rows.columns[:ends] if column.dtype == pl.String]
+    rule = "the line may be a header, or of another kind"
+    found = [fault for each in texts for fault in _faults(unlikely(each), rule)]
     if odd is not None:
-        _refuse(claimed, rows, odd, "the last value is too small for a number of seconds")
+        found += _faults(odd, "the last value is too small for a number of seconds")
+    return found
 
 
-def refuse_mixed_dates(claimed: Claimed, rows: Spaced, other: pl.Series) -> None:
-    """Refuse lines whose last value is a date where it is none in the first, or the reverse."""
+def mixed_dates(other: pl.Series) -> list[Fault]:
+    """Lines whose last value is a date where it is none in the first, or the reverse."""
     what = "some lines end with a date and some do not"
-    _refuse(claimed, rows, other, what, "Put the comment '# id date' above a list of dates.")
+    return _faults(other, what, "Put the comment '# id date' above a list of dates.")
 
 
-def _refuse(
-    claimed: Claimed,
-    rows: Spaced,
+def _faults(
     bad: pl.Series,
-    what: str,
+    rule: str,
     hint: str = "Correct it, or say which format the file has with the option format.",
-) -> None:
-    if bad.any():
-        number = int(rows.numbers[int(bad.arg_true()[0])])
-        raise InputError(what, place=Place(claimed.file.name, number), hint=hint)
+) -> list[Fault]:
+    found = Fault.where(bad, "", rule, hint)
+    return [found] if len(found.rows) else []
 
 
 def says_direction(file: SourceFile) -> bool | None:

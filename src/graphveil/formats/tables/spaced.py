@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import codecs
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.errors import InputError, Place
+from graphveil.errors import InputError
 from graphveil.formats.source_file import HEAD, SourceFile, decoded
+from graphveil.formats.tables.delimited import (
+    NOT_TEXT,
+    TOO_NARROW,
+    BadLines,
+    is_text,
+    with_unread,
+)
+from graphveil.graph.intake.faults import Fault
+from graphveil.graph.intake.records import Table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -50,11 +60,21 @@ class Spaced:
         columns: numbers or text.
         numbers: the line of each row, counted from 1.
         comments: how many lines were comments, and the first of these lines.
+        bad: the lines that cannot be read.
     """
 
     columns: list[pl.Series]
     numbers: NDArray[np.int64]
     comments: tuple[int, list[int]]
+    bad: BadLines = field(default_factory=dict)
+
+    def table(self, names: Sequence[str], source: str, *faults: Fault) -> Table:
+        """The rows under our names, some of which break a rule, and the lines that are none."""
+        import polars as pl
+
+        frame = pl.DataFrame(dict(zip(names, self.columns, strict=True)))
+        whole = Table(frame, source, numbers=self.numbers).marked(*faults)
+        return with_unread(whole, self.bad)
 
 
 def glance(file: SourceFile) -> Glance | None:
@@ -82,13 +102,13 @@ def unlikely(values: pl.Series) -> pl.Series:
 
 
 def read_spaced(file: SourceFile, width: int, most_bytes: int) -> Spaced:
-    """All rows of a file with so many columns; refuses a line that has more or fewer."""
+    """All rows of a file with so many columns; a line that has more or fewer is a bad one."""
     raw = file.rows(most_bytes)
     if len(raw) >= _WORTH_THE_TRY:
         plain = _as_numbers(raw, width)
         if plain is not None:
             return plain
-    return _as_text(decoded(raw, file.name), file.name, width)
+    return _as_text(raw, width)
 
 
 def _as_numbers(raw: bytes, width: int) -> Spaced | None:
@@ -123,24 +143,34 @@ def _lines(text: str) -> Iterator[pl.Series]:
         start = end + 1
 
 
-def _as_text(text: str, name: str, width: int) -> Spaced:
+def _as_text(raw: bytes, width: int) -> Spaced:
     import polars as pl
 
+    text, unread = _readable(raw)
     lines = pl.concat(_lines(text)).str.strip_chars()
     comment = lines.str.starts_with(_COMMENT)
     rows = (~comment & (lines != "")).arg_true()
     shape = "^" + _BETWEEN.join([r"(\S+)"] * width) + "$"
     fields = lines.gather(rows).str.extract_groups(shape).struct.unnest()
     wrong = fields.to_series(0).is_null()
-    if wrong.any():
-        raise InputError(
-            f"the line does not have {width} values separated by blanks",
-            place=Place(name, int(rows[int(wrong.arg_true()[0])]) + 1),
-            hint="Correct the line, or begin it with # if it is a comment.",
-        )
+    odd = [int(row) + 1 for row in rows.filter(wrong)]
+    bad = {rule: found for rule, found in ((NOT_TEXT, unread), (TOO_NARROW, odd)) if found}
     comments = comment.arg_true()
     return Spaced(
-        fields.get_columns(),
-        rows.to_numpy().astype(np.int64) + 1,
+        fields.filter(~wrong).get_columns(),
+        rows.filter(~wrong).to_numpy().astype(np.int64) + 1,
         (len(comments), [int(row) + 1 for row in comments.head(8)]),
+        bad,
     )
+
+
+def _readable(raw: bytes) -> tuple[str, list[int]]:
+    """The text, in which lines that are none are empty, and the numbers of these."""
+    whole = raw.removeprefix(codecs.BOM_UTF8)
+    if is_text(whole):
+        return whole.decode(), []
+    lines = whole.split(b"\n")
+    bad = [number for number, line in enumerate(lines, start=1) if not is_text(line)]
+    gone = set(bad)
+    kept = (b"" if number in gone else line for number, line in enumerate(lines, start=1))
+    return b"\n".join(kept).decode(), bad

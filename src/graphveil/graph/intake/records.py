@@ -43,7 +43,7 @@ class Table:
     def place(self, row: int, column: str) -> Place:
         """Where the user finds a row (counted from 0) and column of this table."""
         number = self.first_row + row if self.numbers is None else self.numbers[row]
-        return Place(self.source, int(number), self.names.get(column, column))
+        return Place(self.source, int(number), self.names.get(column, column) or None)
 
     def row_numbers(self) -> NDArray[np.int64]:
         """The user's number of each row."""
@@ -63,6 +63,13 @@ class Table:
     def marked(self, *faults: Fault) -> Table:
         """The same rows, of which some are found to break a rule."""
         return replace(self, faults=(*self.faults, *faults)) if faults else self
+
+    def without_faults(self) -> Table:
+        """The rows that the reader found to break no rule."""
+        sound = np.ones(self.frame.height, np.bool_)
+        for fault in self.faults:
+            sound[fault.rows] = False
+        return self if sound.all() else self.kept(sound)
 
     def require_sound(self) -> None:
         """Refuse the rows that the reader found to break a rule."""

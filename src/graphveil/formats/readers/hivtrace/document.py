@@ -1,6 +1,7 @@
 """The JSON document that holds an HIV-TRACE network, within limits of size and depth.
 
-An object that has one key twice is refused: of two values one would be lost without a word.
+An object that has one key twice is not taken for what it says: of two values one would be lost
+without a word. If it is an entry of a list, that entry alone is set aside.
 """
 
 from __future__ import annotations
@@ -29,13 +30,13 @@ _STEPS[list(b"]}")] = -1
 _COSTS = {b"{": 120, b"[": 64, b",": 40, b":": 60}
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 
-_TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[{}\[\]:]', re.DOTALL)
-
 
 def read_network(file: SourceFile, options: ReadingOptions) -> dict[str, Any]:
     """The network, with or without its wrapper, or a refusal."""
     data = read_json(file, options)
+    require_distinct(data, file.name)
     network = data.get(_WRAPPER, data) if isinstance(data, dict) else data
+    require_distinct(network, file.name, _WRAPPER)
     if not isinstance(network, dict):
         raise InputError(
             "the file is not an HIV-TRACE network",
@@ -56,47 +57,37 @@ def read_json(file: SourceFile, options: ReadingOptions) -> Any:
             hint="HIV-TRACE results are flat: check that this is the right file.",
         )
     try:
-        return json.loads(text, object_pairs_hook=_of_different_keys)
-    except _KeyRepeatedError:
-        raise InputError(
-            "an object of the JSON has the same key twice",
-            place=Place(file.name, _line_of_repetition(text)),
-            hint="Remove one of the two; if a program wrote them, export the results again.",
-        ) from None
+        return json.loads(text, object_pairs_hook=_distinct)
     except json.JSONDecodeError as error:
         raise _not_json(file, error.lineno) from error
     except ValueError as error:  # a number of thousands of digits
         raise _not_json(file, None) from error
 
 
-class _KeyRepeatedError(Exception):
-    """An object has a key twice."""
+class RepeatedKeys(dict[str, Any]):
+    """An object of the JSON in which a key stands twice."""
 
 
-def _of_different_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
-    if len(found) < len(pairs):
-        raise _KeyRepeatedError
-    return found
+    return found if len(found) == len(pairs) else RepeatedKeys(found)
 
 
-def _line_of_repetition(text: str) -> int | None:
-    """The line of the first key that its object has already; the JSON is known to be valid."""
-    keys: list[set[str]] = []
-    key = ""
-    for token in _TOKEN.finditer(text):
-        mark = token[0][0]
-        if mark in "{[":
-            keys.append(set())
-        elif mark in "}]":
-            keys.pop()
-        elif mark == '"':
-            key = token[0]
-        elif json.loads(key) in keys[-1]:
-            return text.count("\n", 0, token.start()) + 1
-        else:
-            keys[-1].add(json.loads(key))
-    return None
+def is_ambiguous(entry: Any) -> bool:
+    """Whether an entry, or an object in it, has a key twice."""
+    if isinstance(entry, dict):
+        return isinstance(entry, RepeatedKeys) or any(map(is_ambiguous, entry.values()))
+    return isinstance(entry, list) and any(map(is_ambiguous, entry))
+
+
+def require_distinct(found: Any, source: str, name: str | None = None) -> None:
+    """Refuse an object that is no entry, and has a key twice."""
+    if isinstance(found, RepeatedKeys):
+        raise InputError(
+            "an object of the JSON has the same key twice",
+            place=Place(source, column=name),
+            hint="Remove one of the two; if a program wrote them, export the results again.",
+        )
 
 
 def _depth(raw: bytes) -> int:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from graphveil.errors import InputError, Place
+from graphveil.formats.readers.hivtrace.document import is_ambiguous, require_distinct
 from graphveil.formats.source_file import SourceFile
 from graphveil.graph.intake.faults import Fault
 
@@ -54,6 +55,7 @@ def faults_of(rule: str, column: str, rows: Sequence[int]) -> list[Fault]:
 def section(network: dict[str, Any], name: str, file: SourceFile) -> Section:
     """The section of this name; refuses what is neither a list nor columns."""
     found = network.get(name)
+    require_distinct(found, file.name, name)
     if isinstance(found, list):
         return _of_entries(found, name, file)
     if isinstance(found, dict):
@@ -70,10 +72,10 @@ def is_text(name: str) -> bool:
 
 
 def _of_entries(entries: list[Any], name: str, file: SourceFile) -> Section:
-    for number, entry in enumerate(entries):
-        if not isinstance(entry, dict):
-            what = "the entry is not an object with fields"
-            raise InputError(what, place=Place(file.name, number, name), hint=_MEND)
+    # An entry that is no object, or has a key twice, has no fields: that is its own fault.
+    entries = [
+        entry if isinstance(entry, dict) and not is_ambiguous(entry) else {} for entry in entries
+    ]
     fields = dict.fromkeys(field for entry in entries for field in entry)
     file.ceiling.take(_SLOT * len(fields) * len(entries), file.name)
     columns = {field: [entry.get(field) for entry in entries] for field in fields}
@@ -103,13 +105,8 @@ def _decoded(column: Any, name: str, file: SourceFile) -> list[Any]:
         raise _refused(file.name, name)
     sizes = {number: len(str(value)) for number, value in keys.items()}
     file.ceiling.take(sum(sizes.get(str(each), 0) for each in values), file.name)
-    decoded = []
-    for entry, number in enumerate(values):
-        if number is not None and str(number) not in keys:
-            what = "the entry has a number that is not among the keys of its column"
-            raise InputError(what, place=Place(file.name, entry, name), hint=_MEND)
-        decoded.append(None if number is None else keys[str(number)])
-    return decoded
+    # A number that is not among the keys says nothing: that is a matter of its own entry.
+    return [None if number is None else keys.get(str(number)) for number in values]
 
 
 def _refused(source: str, name: str) -> InputError:

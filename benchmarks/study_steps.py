@@ -35,12 +35,12 @@ PEOPLE_A_DAY = 2
 TEXT = """\
 {heading}
 
-{decade:,} days, {people} people a day, {series} series; steps are sealed without a page.
-Each command is a process of its own, so about a second of each is starting Python and its libraries. Seconds of one core, and on
-the clock in brackets. What grows with the steps that were published is one pass over the ledger:
-every row's hash is computed and its fact read, about 45 µs a row, which is the floor of a command
-that trusts nothing it has not checked. The less a start takes, the larger it looks beside it.
-Written by `python benchmarks/study_steps.py`.
+{decade:,} days, {people} people a day, {series} series; steps are sealed without a page. Each
+command is a process of its own, so about a second of each is starting Python and its libraries.
+Seconds of one core, and on the clock in brackets. What grows with the steps that were published is
+one pass over the ledger: every row's hash is computed and its fact read, about 45 µs a row, which
+is the floor of a command that trusts nothing it has not checked. The less a start takes, the
+larger it looks beside it. Written by `python benchmarks/study_steps.py`.
 
 | | time | target |
 |---|---|---|

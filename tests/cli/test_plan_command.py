@@ -24,6 +24,7 @@ from graphveil.steward.beforehand.plots.plan_plot import (
     chart,
     round_ticks,
 )
+from steward import PROMISE, SERIES
 
 EDGES = ("plan", "edges", "--bound", "15", "--epsilon", "1", "--horizon", "20")
 
@@ -199,3 +200,39 @@ def test_axes_have_round_numbers() -> None:
     assert _releases(1) == [1]
     assert _releases(365)[-1] == 365
     assert len(_releases(10_000)) < 25
+
+
+BEYOND = "Times ε for a person who is linked to more hubs than promised"
+
+
+def losses(text: str) -> list[str]:
+    """The lines of the table of multiples."""
+    return text[text.index(BEYOND) :].splitlines()
+
+
+def test_the_worst_multiple_is_shown_where_a_promise_is_chosen(tmp_path: Path) -> None:
+    """In a table that fits a terminal of 80 columns, by `plan` and `new`."""
+    hubs = ("plan", "edges", "--bound", "10", "--hubs", "2", "--epsilon", "1", "--horizon", "20")
+    shown = losses(graphveil(*hubs).out)
+    # links: (D + H + more)/(D + H)
+    told = ["1.09", "1.17", "1.42", "1.84", "5.17", "9.34"]
+    assert next(line.split() for line in shown if "this series" in line)[2:] == told
+    assert all(len(line.rstrip()) <= 80 for line in shown)
+    found = as_json(*hubs)["times_beyond_the_promise"]
+    assert found["100"] == pytest.approx(112 / 12)
+    folder = tmp_path / "study"
+    made = graphveil("new", str(folder), *PROMISE, *SERIES)
+    assert made.code == 0, made.err
+    planned = graphveil("plan", str(folder))
+    for text in (made.out, planned.out):
+        rows = {line.split()[0]: line.split()[1:] for line in losses(text)[2:6] if line.split()}
+        assert rows["edges"] == ["1.25", "1.50", "2.25", "3.50", "13.50", "26.00"]
+
+
+def test_a_promise_that_stops_the_study_has_no_multiples(tmp_path: Path) -> None:
+    refused = ("--hubs", "2", "--if-broken", "refuse", "--epsilon", "1", "--horizon", "4")
+    assert BEYOND not in graphveil("plan", "edges", "--bound", "10", *refused).out
+    made = graphveil("new", str(tmp_path / "s"), *PROMISE, *SERIES, "--if-broken", "refuse")
+    assert made.code == 0, made.err
+    assert BEYOND not in made.out
+    assert BEYOND not in graphveil("plan", "edges", "--projection", "5", *refused[4:]).out

@@ -177,7 +177,7 @@ def test_a_database_of_a_newer_version(copy: Path) -> None:
     with closing(sqlite3.connect(copy / "private" / "ledger.sqlite")) as database, database:
         database.execute("UPDATE about SET value = '99' WHERE key = 'version'")
     before = contents(copy)
-    assert "a newer graphveil" in refused(7, "publish", copy).err
+    assert "has format 99" in refused(7, "publish", copy).err
     assert contents(copy) == before
 
 

@@ -6,6 +6,7 @@ The theorem of docs/sensitivities.md#a-broken-promise, against the engine, for e
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from operator import gt
 from typing import Any
 
@@ -18,6 +19,9 @@ from graphveil.engines import LocalEngine
 from graphveil.errors import ParameterError
 from graphveil.graph.promises.bound import DegreeBound, InOutBound
 from graphveil.graph.promises.hub_bound import HubBound
+from graphveil.planning.losses import FURTHER, loss_beyond, times_beyond
+from graphveil.planning.plan import Plan
+from graphveil.planning.planner import plan
 from graphveil.statistics.changes.hubs import sensitivity_under, shape_under
 from graphveil.statistics.changes.sensitivity import Sensitivity
 from graphveil.statistics.changes.shape import Bins, Mass, Moves, Shape
@@ -162,6 +166,67 @@ def test_the_engine_counts_whoever_is_beyond(data: st.DataObject) -> None:
     beyond = sum(any(map(gt, hubs, bound.hubs)) for hubs in beside)
     assert ENGINE.people_beyond(growth.sequence(), bound) == beyond
     assert ENGINE.keeps_bound(growth.sequence(), bound) == (beyond == 0)
+
+
+def beside_hubs(degree: int, hubs: int) -> Growth:
+    """The first person is linked to so many hubs, each of which gets its bound in links later."""
+    hub = range(1, 1 + hubs)
+    later = range(1 + hubs, 1 + hubs + hubs * degree)
+    arrivals = (0, *(1 for _ in hub), *(2 for _ in later))
+    links = [(0, each, 1) for each in hub]
+    links += [(1 + place // degree, each, 2) for place, each in enumerate(later)]
+    return Growth(False, 3, arrivals, tuple(links))
+
+
+def attained(member: Statistic, made: Plan, own: HubBound, growth: Growth) -> Fraction:
+    """How many times ε the first person loses by Laplace noise on differences, or on totals."""
+    pair = (
+        ENGINE.count(ENGINE.counted_part(each.sequence(), own), [member]).differences(member)
+        for each in (growth, without(growth, 0))
+    )
+    d = changes(*pair)
+    if made.mechanism.name == "sensdiff":
+        return Fraction(int(np.abs(d).sum()), made.request.sensitivity.l1)
+    lost = int(np.abs(d.cumsum(axis=0)).sum())
+    return Fraction(lost, 3 * made.request.sensitivity.static_l1)
+
+
+@pytest.mark.parametrize("mechanism", ["sensdiff", "compose-d-bounded"])
+@pytest.mark.parametrize("promised", [0, 2])
+@pytest.mark.parametrize("name", ["edges", "high-degree:2", "triangles", "degree-histogram"])
+def test_nobody_loses_more_times_than_is_stated(name: str, promised: int, mechanism: str) -> None:
+    """The multiples that `plan`, `new` and the card state, against a person beside hubs."""
+    member, within = named(name), DegreeBound(3)
+    bound = HubBound(within, (promised,), checked=False)
+    made = plan(member, bound, epsilon=1, horizon=3, mechanism=mechanism)
+    stated = times_beyond(made, member, bound)
+    assert list(stated) == list(FURTHER)
+    for more, times in stated.items():
+        growth = beside_hubs(3, promised + more)
+        assert hubs_beside(growth, 0, within) == (promised + more,)
+        assert attained(member, made, bound.exceeded(more)[0], growth) <= times
+
+
+def test_the_stated_multiple_of_links_is_reached() -> None:
+    """So one that is told for a hub less is refuted."""
+    for degree, promised in ((2, 0), (3, 2), (10, 2)):
+        bound = HubBound(DegreeBound(degree), (promised,), checked=False)
+        made = plan("edges", bound, epsilon=1, horizon=3, mechanism="sensdiff")
+        for more, times in times_beyond(made, statistic("edges"), bound).items():
+            growth, own = beside_hubs(degree, promised + more), bound.exceeded(more)[0]
+            links = min(degree, promised + more)
+            assert times == Fraction(degree + promised + more, degree + promised)
+            found = attained(statistic("edges"), made, own, growth)
+            assert found == times - Fraction(degree - links, degree + promised)
+            if links == degree:
+                assert found > loss_beyond(made, statistic("edges"), bound, more - 1)
+
+
+def test_a_bound_without_hubs_is_taken_as_a_study_takes_it() -> None:
+    edges, bound = statistic("edges"), DegreeBound(15)
+    made = plan(edges, bound, epsilon="1/2", horizon=3, mechanism="sensdiff")
+    assert times_beyond(made, edges, bound)[10] == Fraction(25, 15)
+    assert times_beyond(made, edges, HubBound(bound, (1,))) == {}  # checked: it would stop
 
 
 # A hub of two links, beside somebody who then takes the place of its second link.

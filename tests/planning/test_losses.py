@@ -143,6 +143,7 @@ def test_known_numbers() -> None:
     plain = plan(edges, bound, epsilon=1, horizon=5, mechanism="sensdiff")
     assert losses_beyond(plain, edges, bound) == {
         1: Fraction(13, 12), 2: Fraction(14, 12), 5: Fraction(17, 12), 10: Fraction(22, 12),
+        50: Fraction(62, 12), 100: Fraction(112, 12),
     }  # fmt: skip
     returning = plan(edges, bound, epsilon=1, horizon=5, mechanism="moves")
     # 2·max(rises, falls) = 2·max(10, h): nothing more is lost until more links fall than rise

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from graphveil.errors import StudyError
 from graphveil.formats import from_rows
 from graphveil.graph.promises.bound import DegreeBound
 from graphveil.graph.promises.hub_bound import HubBound
+from graphveil.planning.losses import FURTHER
 from graphveil.report import exposed, statement
 from graphveil.report.card import card
 from graphveil.steward.reporting import write_report
@@ -112,7 +114,7 @@ def test_the_card_says_what_it_costs_before_anything_is_published(root: Path) ->
     edges, degrees = part.series
     # edges: (2 + h)/2 times ε; CCDF: 2D² + 1 + 2Dh = 9 + 4h against 9
     assert [(each.further, each.epsilon) for each in edges.beyond] == [
-        (h, Fraction(2 + h, 2) / 8) for h in (1, 2, 5, 10)
+        (h, Fraction(2 + h, 2) / 8) for h in FURTHER
     ]
     assert degrees.beyond[1].epsilon == Fraction(17, 9) / 8
     assert exposed.exposures(part)[0].epsilon == Fraction(3, 16) + Fraction(13, 72)
@@ -121,7 +123,11 @@ def test_the_card_says_what_it_costs_before_anything_is_published(root: Path) ->
     assert told["series"][0]["beyond_the_promise"][0] == {
         "further_hubs": 1, "epsilon": "0.1875",
     }  # fmt: skip
+    worst = told["unit_of_privacy"]["beyond_the_promise"][-1]
+    # Both cost 1/8; of 100 hubs: 102/2 and 409/9 times as much, in the mean
+    assert (worst["further_hubs"], worst["times"]) == (100, "48.23")
     words = told["unit_of_privacy"]["assumption"]
+    assert "loses more, with 100 more up to 48.23 times as much." in words
     assert "holds for everybody who has links to nobody with more than 2 links" in words
     assert "Links of a person beyond the first 2 are not counted." in words
     assert "would not be published" not in words
@@ -137,14 +143,15 @@ def test_the_page_has_a_table_of_it(root: Path) -> None:
     page = (study.folder.public / "report.html").read_text()
     assert "linked to people with more than 2 links" in page
     assert "at most 0.37" in page  # 3/16 + 13/72, rounded up
-    assert '<th scope="row">0</th><td>at most 0.25</td>' in page
+    assert '<th scope="row">0</th><td>at most 0.25</td><td>1</td>' in page
+    assert '<th scope="row">100</th><td>at most 12.06</td><td>up to 48.23</td>' in page
 
 
 def test_with_hubs_promised_the_table_begins_beyond_them(root: Path) -> None:
     study = opened(root, bound=BOUND | {"hubs": 2})
     (edges, _) = PublicPart.read(study.folder.public).series
     assert [(each.further, each.epsilon) for each in edges.beyond] == [
-        (more, Fraction(4 + more, 4) / 8) for more in (1, 2, 5, 10)
+        (more, Fraction(4 + more, 4) / 8) for more in FURTHER
     ]
 
 
@@ -177,3 +184,13 @@ def test_the_file_says_it_and_old_files_do_not() -> None:
     assert old.degree_bound == DegreeBound(2)
     with pytest.raises(StudyError, match="continue"):
         numbered(bound=BOUND | {"if_broken": "shrug"})
+
+
+def test_a_series_of_an_older_version_is_not_taken_to_lose_nothing(root: Path) -> None:
+    """It was told of fewer hubs; of others nothing is stated, and never its promised ε."""
+    part = PublicPart.read(opened(root).folder.public)
+    older, newer = part.series
+    fewer = older.model_copy(update={"beyond": older.beyond[:4]})
+    found = exposed.exposures(replace(part, series=(fewer, newer)))
+    assert [each.further for each in found] == [1, 2, 5, 10]
+    assert found == exposed.exposures(part)[:4]

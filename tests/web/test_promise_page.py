@@ -59,6 +59,13 @@ def test_every_number_is_the_planners_own(visitor: Visitor) -> None:
     assert shown(send(visitor, "predict", **shares)) == planned(("3/10", "27/10"))
 
 
+def test_what_a_broken_promise_costs_is_shown_where_it_is_made(visitor: Visitor) -> None:
+    """Links under a bound of 15: (15 + more)/15 times ε; nothing where such a step is refused."""
+    told = "1 more: 1.07; 2 more: 1.14; 5 more: 1.34; 10 more: 1.67; 50 more: 4.34; 100 more: 7.67"
+    assert told in text_of(send(visitor, "predict"))
+    assert "more hubs" not in text_of(send(visitor, "predict", if_broken="refuse"))
+
+
 def test_the_sliders_are_answered_alike(visitor: Visitor) -> None:
     answer = visitor.send("/new/outlook", FORM, at="/new")
     assert shown(answer.text) == planned()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from graphveil.cli.output import print_table, three_digits
@@ -13,6 +14,10 @@ if TYPE_CHECKING:
     from graphveil.steward.beforehand.sharing import Sharing
     from graphveil.steward.status import SeriesStatus
 
+BEYOND = (
+    "A hub has more links than the bound. A broken promise does not stop a study:\n"
+    "whoever is linked to more hubs loses more. --if-broken refuse stops it instead."
+)
 UNSPENT = "Nothing is spent by looking: these numbers follow from the study file alone."
 
 
@@ -79,6 +84,26 @@ def print_shares(found: Sharing) -> None:
     print(found.how)
     if found.pool:
         print(found.pool)
+
+
+def print_losses(times: Mapping[str, Mapping[int, Fraction]]) -> None:
+    """What it costs to be linked to more hubs than promised; nothing where nobody loses more.
+
+    Args:
+        times: by series and by how many hubs more, in multiples of its ε.
+    """
+    from graphveil.report.exposed import rounded_up
+
+    found = {name: each for name, each in times.items() if each}
+    if not found:
+        return
+    numbers = list(next(iter(found.values())))
+    print_table(
+        "Times ε for a person who is linked to more hubs than promised",
+        ("series", *(f"{number} more" for number in numbers)),
+        ((name, *map(rounded_up, each.values())) for name, each in found.items()),
+    )
+    print(BEYOND)
 
 
 def print_series(title: str, series: Sequence[SeriesStatus]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from graphveil.graph.promises.bound import Bound
+from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
 from graphveil.graph.promises.hub_bound import HubBound
 from graphveil.mechanisms import charges
 from graphveil.mechanisms.gaussian_mechanism import GaussianMechanism
@@ -15,7 +15,7 @@ from graphveil.planning.plan import Plan
 from graphveil.statistics.changes.hubs import sensitivity_under, shape_under
 from graphveil.statistics.statistic import Statistic
 
-FURTHER = (1, 2, 5, 10)  # hubs beyond the promise, of which the public is told the price
+FURTHER = (1, 2, 5, 10, 50, 100)  # hubs beyond the promise, of which the public is told the price
 
 
 def losses_beyond(
@@ -54,6 +54,30 @@ def rhos_beyond(
         )
         for more in further
     }
+
+
+def times_beyond(plan: Plan, statistic: Statistic, bound: Bound) -> dict[int, Fraction]:
+    """How many times as much a person loses who is linked to so many more hubs than promised.
+
+    In multiples of the ε of the series; of one in a pool, of what it costs by itself. A bound
+    without hubs is taken as a promise of which nobody is sure, as a study takes it that goes on
+    where it is broken.
+    """
+    unsure = _unsure(bound)
+    found = losses_beyond(plan, statistic, unsure)
+    if not found or not isinstance(unsure, HubBound):
+        return {}
+    own = plan.request.epsilon
+    if plan.request.pool_share is not None:
+        own = loss_beyond(plan, statistic, unsure, 0)
+    return {more: loss / own for more, loss in found.items()}
+
+
+def _unsure(bound: Bound) -> Bound:
+    """The same promise, if nothing stops where it is broken."""
+    if isinstance(bound, DegreeBound | InOutBound):
+        return HubBound(bound, (0,) * len(bound.limits), checked=False)
+    return bound
 
 
 def _depends(plan: Plan, bound: Bound) -> bool:

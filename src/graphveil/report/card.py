@@ -87,7 +87,11 @@ def _unit(part: PublicPart) -> dict[str, Any]:
 def _exposures(part: PublicPart) -> list[dict[str, Any]]:
     """What a person loses who is linked to more hubs than promised."""
     return [
-        {"further_hubs": each.further, "epsilon": as_text(each.epsilon)}
+        {
+            "further_hubs": each.further,
+            "epsilon": as_text(each.epsilon),
+            "times": exposed.rounded_up(each.times),
+        }
         for each in exposed.exposures(part)
     ]
 

@@ -21,16 +21,20 @@ class Exposure:
     Attributes:
         further: to how many people with many links the person is linked, beyond those promised.
         epsilon: by all series that are open.
+        times: the same in multiples of what these series cost whoever keeps the promise.
     """
 
     further: int
     epsilon: Fraction
+    times: Fraction
 
 
 def exposures(part: PublicPart) -> tuple[Exposure, ...]:
     """The loss beyond the promise; nothing where nobody can lose more than is promised."""
-    told = sorted({loss.further for each in part.series for loss in each.beyond})
-    return tuple(Exposure(further, _exposed(part, further)) for further in told)
+    told = [{loss.further for loss in each.beyond} for each in part.series if each.beyond]
+    shared = set.intersection(*told) if told else set()  # older versions told of fewer hubs
+    found = {further: _exposed(part, further) for further in sorted(shared)}
+    return tuple(Exposure(more, loss, loss / part.spent[0]) for more, loss in found.items())
 
 
 def _exposed(part: PublicPart, further: int) -> Fraction:

@@ -5,12 +5,14 @@ The page prints these sentences and the card carries them, so that both say the 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from graphveil.factorisations.objectives import DEFAULT, objective
 from graphveil.graph.promises.hub_bound import HubBound
 from graphveil.graph.promises.no_bound import NoBound
 from graphveil.noise.exact_numbers import as_text
+from graphveil.report.exposed import Exposure, exposures, rounded_up
 from graphveil.report.odds import factor
 from graphveil.report.wording import budget, counted_things, price
 
@@ -185,7 +187,10 @@ def assumption(part: PublicPart) -> str:
     """On what the guarantee rests."""
     bound = part.promise.degree_bound
     cut = [each.series for each in part.series if each.projection is not None]
-    rest = _goes_on(bound) if isinstance(bound, HubBound) and not bound.checked else _rests(bound)
+    if isinstance(bound, HubBound) and not bound.checked:
+        rest = _goes_on(bound, exposures(part))
+    else:
+        rest = _rests(bound)
     if isinstance(bound, HubBound):
         rest += f" {bound.uncounted.capitalize()} are not counted."
     if cut and not isinstance(bound, NoBound):
@@ -207,12 +212,16 @@ def _rests(bound: Bound) -> str:
     )
 
 
-def _goes_on(bound: HubBound) -> str:
+def _goes_on(bound: HubBound, found: Sequence[Exposure]) -> str:
+    worst = "".join(
+        f", with {each.further:,} more up to {rounded_up(each.times)} times as much"
+        for each in found[-1:]
+    )
     return (
         f"The publisher promises that everybody has {bound.in_words}, at every step. If that is "
         "not so, nothing stops and nothing shows: the limit above holds for everybody who has "
         f"{bound.of_one_person}, whatever others do, and a person linked to more such people "
-        "loses more."
+        f"loses more{worst}."
     )
 
 

@@ -30,6 +30,7 @@ class Prediction:
         share: the error as a part of it.
         word: what that leaves of the number.
         note: from when on the number can be read.
+        beyond: what it costs to be linked to more hubs than promised, if anybody can be.
         drawing: the curve with its band, wide and narrow.
     """
 
@@ -43,6 +44,7 @@ class Prediction:
     share: str
     word: str
     note: str
+    beyond: str
     drawing: tuple[Markup, ...]
 
 
@@ -62,6 +64,7 @@ def prediction(outlook: Outlook) -> Prediction:
         share="" if found is None else percent(found.share),
         word="" if found is None else str(found.word),
         note="" if drawn is None else _note(outlook, drawn),
+        beyond=_beyond(outlook),
         drawing=() if drawn is None else _drawings(outlook, drawn),
     )
 
@@ -74,6 +77,19 @@ def _note(outlook: Outlook, drawn: Forecast) -> str:
         return "No release is drowned, if the number grows evenly."
     label = outlook.promise.calendar.label(outlook.first_step + clear)
     return f"Releases before {label} are drowned, if the number grows evenly."
+
+
+def _beyond(outlook: Outlook) -> str:
+    """The multiples of ε that the commands show as a table."""
+    from graphveil.report.exposed import rounded_up
+
+    told = [f"{n:,} more: {rounded_up(each)}" for n, each in outlook.times_beyond.items()]
+    if not told:
+        return ""
+    return (
+        "Times ε for a person who is linked to more hubs (people with more links than the bound) "
+        f"than promised, {'; '.join(told)}."
+    )
 
 
 def _drawings(outlook: Outlook, drawn: Forecast) -> tuple[Markup, ...]:

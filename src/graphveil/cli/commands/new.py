@@ -36,7 +36,7 @@ from graphveil.cli.options import (
     promised_nothing,
 )
 from graphveil.cli.output import print_json, working
-from graphveil.cli.tables import print_outlooks, print_shares
+from graphveil.cli.tables import print_losses, print_outlooks, print_shares
 from graphveil.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -281,6 +281,7 @@ def _print(folder: Path, draft: Draft) -> None:
         print_shares(draft.sharing)
     left, _ = draft.promise.budget_left()
     print(draft.promise.bound_sentence)
+    print_losses({each.series.name: each.times_beyond for each in draft.outlooks})
     print(f"ε = {draft.promise.budget.epsilon} in all; {as_text(left)} is left for later series.")
     print(f"The draft is in {draft.study_file}: read it, and edit it until it is right.")
     print(f"Nothing is spent yet. Next: graphveil plan {folder}, then graphveil add {folder} FILES")

@@ -30,7 +30,7 @@ from graphveil.cli.options import (
 )
 from graphveil.cli.output import print_json, print_table, three_digits, working
 from graphveil.cli.statistic_options import given_parameters
-from graphveil.cli.tables import UNSPENT, print_outlooks
+from graphveil.cli.tables import UNSPENT, print_losses, print_outlooks
 from graphveil.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -290,6 +290,7 @@ def _print_study(found: StudyOutlook) -> None:
     left, _ = study.budget_left()
     print(f"Calendar: {study.calendar.describe()}. {study.bound_sentence}")
     print(f"ε = {study.budget.epsilon} in all; {as_text(left)} is left for later series.")
+    print_losses({each.series.name: each.times_beyond for each in found.series})
     print(UNSPENT)
     for name, warning in found.warnings.items():
         print(f"Warning, {name}: {warning}", file=sys.stderr)
@@ -315,6 +316,7 @@ def _print(found: Comparison) -> None:
     )
     print(f"Choice: {chosen.mechanism.name}, {_guarantee(chosen)}.")
     print(f"Minimised: {chosen.request.minimise}, {chosen.request.minimise.summary}.")
+    print_losses({"this series": found.times_beyond})
     if found.judgement:
         print(f"Size: {found.judgement}.")
     if found.warning:

@@ -7,8 +7,8 @@ among the first D of both their ends (`projection.time_aware_projection`), and o
 those by little: docs/sensitivities.md#hubs.
 
 What is counted keeps the bound D whatever the records are. So nothing has to stop where the promise
-is broken: whoever is linked to at most H hubs is protected as promised, and others in
-proportion (docs/sensitivities.md#a-broken-promise).
+is broken: whoever is linked to at most H hubs is protected as promised, and others lose more with
+each hub, without a limit (docs/sensitivities.md#a-broken-promise).
 """
 
 from __future__ import annotations

@@ -71,10 +71,11 @@ def exposures(part: PublicPart) -> PageTable | None:
         return None
     losses = (part.spent[0], *(each.epsilon for each in found))
     told = (f"at most {exposed.rounded_up(loss)}" for loss in losses)
+    times = ("1", *(f"up to {exposed.rounded_up(each.times)}" for each in found))
     bound = part.promise.degree_bound
     assert isinstance(bound, HubBound), "nobody else is told of exposures"
-    header = f"linked to people {bound.hub_in_words}", "ε of the open series"
-    rows = tuple(zip(exposed.exposed_persons(part), told, strict=True))
+    header = f"linked to people {bound.hub_in_words}", "ε of the open series", "times as much"
+    rows = tuple(zip(exposed.exposed_persons(part), told, times, strict=True))
     return PageTable("What a person loses who is linked to more", header, rows)
 
 

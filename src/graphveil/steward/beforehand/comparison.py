@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from graphveil.errors import ParameterError
+from graphveil.steward.beforehand.outlook import plain_times
 
 if TYPE_CHECKING:
     from graphveil.factorisations.objectives import Objective
@@ -27,12 +30,15 @@ class Comparison:
         chosen: the best, or the one that was named.
         expected: a guess of the number's size, if there is one.
         objectives: the ways to weigh releases under which all are compared.
+        times_beyond: how many times ε a person loses with so many more hubs than promised, by the
+            chosen one, in a study that goes on where its promise is broken.
     """
 
     prospects: tuple[Prospect, ...]
     chosen: Plan
     expected: int | None
     objectives: tuple[Objective, ...]
+    times_beyond: Mapping[int, Fraction]
 
     @property
     def warning(self) -> str | None:
@@ -71,6 +77,7 @@ class Comparison:
             "choice": self.chosen.mechanism.name,
             "warning": self.warning,
             "usefulness": str(found.word) if found else None,
+            "times_beyond_the_promise": plain_times(self.times_beyond),
             "mechanisms": [
                 {
                     "name": each.name,
@@ -114,6 +121,7 @@ def compared(
         minimise: which error is to be small; None is the default.
     """
     from graphveil.factorisations.objectives import COMPARED, DEFAULT, objective
+    from graphveil.planning.losses import times_beyond
     from graphveil.planning.planner import compare, require_projectable
 
     window = statistic.counted_for
@@ -139,7 +147,8 @@ def compared(
     if expected is not None:
         chosen.judged(expected)  # refuses what is no size
     shown = tuple(dict.fromkeys((own, *COMPARED)))
-    return Comparison(tuple(prospects), chosen, expected, shown)
+    beyond = times_beyond(chosen, statistic, bound)
+    return Comparison(tuple(prospects), chosen, expected, shown, beyond)
 
 
 def _chosen(prospects: list[Prospect], name: str, *, projecting: bool) -> Plan:

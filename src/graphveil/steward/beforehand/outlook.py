@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -74,6 +75,17 @@ class Outlook:
         self.plan.judged(size)  # refuses what is none
         return replace(self, series=self.series.model_copy(update={"expected": size}))
 
+    @cached_property
+    def times_beyond(self) -> dict[int, Fraction]:
+        """How many times its ε a person loses with so many more hubs than promised, if any does.
+
+        A study that refuses to go on where its promise is broken has none.
+        """
+        from graphveil.planning.losses import times_beyond
+
+        bound = self.promise.degree_bound
+        return {} if bound.checked else times_beyond(self.plan, self.series.counted(), bound)
+
     @property
     def first_label(self) -> str:
         """The public name of the step at which it begins."""
@@ -100,6 +112,7 @@ class Outlook:
             "expected": self.series.expected,
             "relative_error": found.share if found else None,
             "usefulness": str(found.word) if found else None,
+            "times_beyond_the_promise": plain_times(self.times_beyond),
             "others": [
                 {"name": each.name, "mean_std": each.plan.mean_std}
                 for each in self.others
@@ -147,6 +160,11 @@ class StudyOutlook:
             each.as_data() | {"warning": warnings.get(each.series.name)} for each in self.series
         ]
         return {"study": str(self.folder), "spent": False, "series": series}
+
+
+def plain_times(times: Mapping[int, Fraction]) -> dict[str, float]:
+    """Multiples for programs, by how many hubs more."""
+    return {str(more): float(each) for more, each in times.items()}
 
 
 def study_outlook(folder: Path) -> StudyOutlook:

@@ -73,7 +73,8 @@ def _column(rows: Sequence[tuple[Any, ...]], place: int) -> list[Any]:
     return [row[place] for row in rows]
 
 
-def _in_memory(case: Case) -> Records:
+def in_memory(case: Case) -> Records:
+    """The records of a case as Python people hand them over."""
     nodes = [(_object(n.name, n.style), n.time or None) for n in case.nodes if n.style != "blank"]
     links = [
         (_object(e.source, e.style), _object(e.target, e.style), e.time or None) for e in case.links
@@ -92,17 +93,22 @@ def _in_memory(case: Case) -> Records:
 
 def _records(case: Case, folder: Path) -> Records:
     if case.way not in WRITERS:
-        return _in_memory(case)
+        return in_memory(case)
+    options = replace(case.options, mark_bad=case.skip)
+    with _as_if_large(case.fast):
+        insisted = ONE_FORMAT.get(case.way) if case.insisted else None
+        return read_records(written_to(case, folder), format=insisted, options=options).records
+
+
+def written_to(case: Case, folder: Path) -> list[Path | str]:
+    """The files of a case, in a folder."""
     paths: list[Path | str] = []
     for name, text in WRITERS[case.way](case).files.items():
         (folder / name).write_text(text, encoding=case.encoding, newline="")
         paths.append(folder / name)
     if case.way in CONTAINERS:
         paths = CONTAINERS[case.way]([folder / path for path in paths], folder)
-    options = replace(case.options, mark_bad=case.skip)
-    with _as_if_large(case.fast):
-        insisted = ONE_FORMAT.get(case.way) if case.insisted else None
-        return read_records(paths, format=insisted, options=options).records
+    return paths
 
 
 def _as_workbook(paths: Sequence[Path], folder: Path) -> list[Path | str]:

@@ -64,8 +64,14 @@ TRACES: list[tuple[str, str]] = [
         network(Nodes=[{"id": "A", "dx": "1", "DX": "2"}]),
         "row 0, .*'Nodes.dx': .* two of this name",
     ),
-    ('{"Nodes": [{"id": 1,\n"dx": 1,\n"dx": 2}], "Edges": []}', "row 0, column 'Nodes.id': .*no id"),
-    ('{"Nodes": [],\n"Edges": [], "N\\u006fdes": [1]}', "an object of the JSON has the same key twice"),
+    (
+        '{"Nodes": [{"id": 1,\n"dx": 1,\n"dx": 2}], "Edges": []}',
+        "row 0, column 'Nodes.id': .*no id",
+    ),
+    (
+        '{"Nodes": [],\n"Edges": [], "N\\u006fdes": [1]}',
+        "an object of the JSON has the same key twice",
+    ),
     ('{"nodes": []}', "column 'Nodes': the file is not an HIV-TRACE network"),
     (network(Nodes={"id": ["A", "B"], "dx": ["2001"]}), "column 'Nodes'.*different lengths"),
     (network(Nodes={"id": "A"}), r"column 'Nodes\.id': the file is not an HIV-TRACE network"),

@@ -1,0 +1,214 @@
+"""The rule of removal over commands: whole lives of a study, with and without each person.
+
+`python tests/study/removal_lives.py REMOVALS [SEED]` runs many and shows the tally. A life is a
+script that does not look at exit codes: it adds, withdraws, tries, gives up, extends and publishes,
+whatever became of the command before. What each step seals of everybody else has to be the same,
+whoever is missing; a study may stand still where the other went on, but then it says that
+records are missing, and nothing that it has sealed is otherwise.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TypeAlias
+
+if __name__ == "__main__":  # one process among others: small tables need no threads
+    os.environ.setdefault("POLARS_MAX_THREADS", "1")
+    sys.path[:0] = [str(Path(__file__).parents[1] / name) for name in ("", "study", "formats")]
+
+from graphveil.errors import GraphveilError
+from graphveil.steward.records import adding
+from graphveil.study import Study
+from graphveil.study.course.extension import Further
+from graphveil.study.records.attempts import unsettled
+from plain_rules import Step, sealed_steps
+from removal import ONE_FORMAT, WRITERS, in_memory, written_to
+from removal_cases import FORMATS_OF, Case, random_case
+from studies import promise
+
+NODES = {"name": "nodes", "statistic": "nodes", "epsilon": "1/4", "mechanism": "sensdiff"}
+BOUND = {"degree": 60, "justification": "more than there are people"}
+COMMANDS = ("add", "add", "add --yes", "add --yes", "add --yes", "dry-run", "withdraw", "abandon",
+            "publish", "publish", "publish", "extend")  # fmt: skip
+Script: TypeAlias = Sequence[tuple[str, int]]  # a command, and which batch or number it is about
+
+
+@dataclass(frozen=True)
+class Life:
+    """What became of a study: what each step sealed, and whether records are missing."""
+
+    steps: tuple[Step, ...]
+    waits: bool
+
+    def without(self, person: str) -> tuple[Step, ...]:
+        """What is sealed of everybody else."""
+        return tuple(
+            (frozenset(people - {person}), frozenset(e for e in edges if person not in e))
+            for people, edges in self.steps
+        )
+
+
+def random_script(chance: random.Random, batches: int) -> Script:
+    """Both batches come, in some order, among other commands."""
+    more = [
+        (chance.choice(COMMANDS), chance.randrange(batches)) for _ in range(chance.randint(2, 5))
+    ]
+    script = [("add --yes" if chance.random() < 0.7 else "add", n) for n in range(batches)]
+    for command in more:
+        script.insert(chance.randint(0, len(script)), command)
+    return (*script, ("publish", 0), ("publish", 0))
+
+
+def batches_of(case: Case, chance: random.Random) -> list[Case]:
+    """The records of a case in two batches; some come in both."""
+    parts: list[Case] = []
+    for share in ((0.0, 0.6), (0.4, 1.0)):
+        chosen = [chance.random() for _ in (*case.nodes, *case.links)]
+        mine = [share[0] <= each <= share[1] for each in chosen]
+        nodes, links = mine[: len(case.nodes)], mine[len(case.nodes) :]
+        parts.append(
+            replace(
+                case,
+                nodes=tuple(each for each, own in zip(case.nodes, nodes, strict=True) if own),
+                links=tuple(each for each, own in zip(case.links, links, strict=True) if own),
+            )
+        )
+    return parts
+
+
+def lived(batches: Sequence[Case], script: Script, folder: Path) -> Life:
+    """A study that a script has worked with, without a look at what the commands say."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    first = batches[0]
+    rules = {"person_separator": first.rules.person_separator, "case": first.rules.case,
+             "undated": first.rules.undated}  # fmt: skip
+    calendar = {"every": 1, "unit": "year", "first": "2001", "last": "2006"}
+    root = folder / "study"
+    Study.create(root, promise(series=[NODES], records=rules, calendar=calendar, bound=BOUND))
+    for command, number in script:
+        with suppress(GraphveilError):
+            _run(root, command, number, batches, folder)
+    study = Study.at(root)
+    ledger = study.ledger()
+    return Life(
+        tuple(sealed_steps(study)) if ledger.is_open else (),
+        bool(unsettled(study.folder, ledger)) or not ledger.is_open,
+    )
+
+
+def _run(root: Path, command: str, number: int, batches: Sequence[Case], folder: Path) -> None:
+    study = Study.at(root)
+    if command == "publish":
+        if study.ledger().is_open:
+            study.publish(early=True)
+    elif command == "withdraw":
+        adding.withdraw(root, number + 1)
+    elif command == "abandon":
+        adding.abandon(root)
+    elif command == "extend":
+        study.extend(Further(steps=1))
+    else:
+        _add(root, batches[number], folder / f"batch{number}", command)
+
+
+def _add(root: Path, case: Case, folder: Path, command: str) -> None:
+    folder.mkdir(exist_ok=True)
+    strict = not case.skip
+    if case.way not in WRITERS:
+        adding.add_records(
+            root, in_memory(case), strict=strict, yes="--yes" in command,
+            ignore_after_end=case.until_end, dry_run=command == "dry-run",
+            undated="drop" if case.dated_only else None,
+        )  # fmt: skip
+        return
+    options = replace(case.options, undated="drop") if case.dated_only else case.options
+    adding.add(
+        root, written_to(case, folder), options=options, strict=strict, yes="--yes" in command,
+        format=ONE_FORMAT.get(case.way) if case.insisted else None, change_reading=True,
+        ignore_after_end=case.until_end, dry_run=command == "dry-run",
+    )  # fmt: skip
+
+
+def violations(batches: Sequence[Case], script: Script, folder: Path) -> tuple[list[str], int]:
+    """What is wrong between a life with each person in turn and one without; and how many waited."""
+    whole = lived(batches, script, folder)
+    found, waited = [], 0
+    for person in sorted({person for each in batches for person in each.persons()}):
+        rest = lived([each.without(person) for each in batches], script, folder)
+        said, waits = _compared(whole, rest, person)
+        waited += waits
+        found += [f"without {person!r}: {said}; {script}"] if said else []
+    return found, waited
+
+
+def _compared(whole: Life, rest: Life, person: str) -> tuple[str, bool]:
+    """What differs, and whether one of the two stands still for want of records."""
+    mine, theirs = whole.without(person), rest.without(person)
+    common = min(len(mine), len(theirs))
+    if len(mine) != len(theirs):
+        behind = whole if len(mine) < len(theirs) else rest
+        if not behind.waits:
+            return f"{len(mine)} and {len(theirs)} steps", False
+    if mine[:common] != theirs[:common]:
+        return f"{mine[:common]} and {theirs[:common]}", False
+    return "", len(mine) != len(theirs)
+
+
+@dataclass
+class Tally:
+    """How many removals were tried, how many studies waited, and which broke the rule."""
+
+    tried: Counter[str] = field(default_factory=Counter)
+    waited: int = 0
+    broken: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        tried = [f"{way:26} {count:8,}" for way, count in sorted(self.tried.items())]
+        total = (
+            f"{self.tried.total():,} removals, {self.waited:,} of which let one study wait, "
+            f"{len(self.broken)} violations"
+        )
+        return "\n".join([*tried, *self.broken[:20], total])
+
+
+def run(removals: int, seed: int, ways: Sequence[str] = tuple(FORMATS_OF)) -> Tally:
+    """Let everybody in turn be missing from random lives; the same seed gives the same ones."""
+    tally, number = Tally(), 0
+    with tempfile.TemporaryDirectory() as room:
+        while tally.tried.total() < removals:
+            chance = random.Random(f"life {seed}/{number}")
+            case = random_case(chance, ways[number % len(ways)])
+            batches = batches_of(case, chance)
+            script = random_script(chance, len(batches))
+            said, waited = violations(batches, script, Path(room) / "life")
+            tally.tried[case.way] += len(case.persons())
+            tally.waited += waited
+            tally.broken += [f"seed {seed}, life {number}, {case.way}, {each}" for each in said]
+            number += 1
+            if __name__ == "__main__" and number % 500 == 0:
+                print(tally, flush=True)
+    return tally
+
+
+def main() -> None:
+    """Run lives and show the tally."""
+    removals, seed = int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    with tempfile.TemporaryDirectory() as state:
+        os.environ["GRAPHVEIL_STATE"] = state
+        tally = run(removals, seed)
+    print(tally)
+    sys.exit(bool(tally.broken))
+
+
+if __name__ == "__main__":
+    main()

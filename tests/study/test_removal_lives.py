@@ -1,0 +1,189 @@
+"""The rule of removal over commands, on some lives; `removal_lives.py` runs many."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphveil.errors import UnconfirmedError
+from graphveil.formats import ReadingOptions
+from graphveil.graph.intake import sifting
+from graphveil.graph.intake.rules import RecordRules
+from graphveil.steward.records import adding
+from graphveil.study import Study
+from graphveil.study.ledger import Ledger
+from graphveil.study.records import attempts
+from removal_cases import Case, Node
+from removal_lives import Script, run, violations
+from studies import promise
+
+CROWD = tuple(Node(f"a{number}", "2001") for number in range(12))
+LATER = tuple(Node(f"b{number}", "2002") for number in range(3))
+FIRST = Case("rows", LATER, (), ReadingOptions(), RecordRules(), skip=True)
+UNREADABLE, TWICE = (Node("v", "soon"),), (Node("v", "2001"), Node("v", "2003"))
+ASKED: Script = (("add --yes", 0), ("publish", 0), ("add", 1), ("publish", 0))
+AGREED: Script = (("add --yes", 0), ("publish", 0), ("add --yes", 1), ("publish", 0))
+
+
+def test_nobody_decides_what_becomes_of_others_whatever_a_script_does() -> None:
+    assert run(40, seed=3).broken == []
+
+
+@pytest.mark.slow
+def test_the_same_in_many_lives() -> None:
+    assert run(5_000, seed=4).broken == []
+
+
+@pytest.mark.parametrize("rows", [UNREADABLE, TWICE, (Node("v", ""),), (Node("v", "2031"),)])
+@pytest.mark.parametrize("script", [ASKED, AGREED])
+def test_one_persons_rows_withhold_nobody(rows: Any, script: Script, tmp_path: Path) -> None:
+    """Found from outside: 300 people were published a step later, permanently."""
+    batches = [FIRST, replace(FIRST, nodes=(*CROWD, *rows))]
+    assert violations(batches, script, tmp_path / "life") == ([], 0)
+
+
+@pytest.mark.parametrize("few", [3, 9])
+def test_where_a_tenth_is_set_aside_the_study_waits(few: int, tmp_path: Path) -> None:
+    batches = [FIRST, replace(FIRST, nodes=(*CROWD[:few], *UNREADABLE))]
+    found, waited = violations(batches, ASKED, tmp_path / "life")
+    assert found == []
+    assert waited == (1 if few < 9 else 0)
+
+
+def _nothing(*_: object, **__: object) -> None:
+    """Nothing is refused."""
+
+
+def _strictly(add: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *given, **how: add(*given, **{**how, "strict": True})
+
+
+def test_the_property_notices_planted_errors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A schedule that publishes without the batch of a person with an unreadable date."""
+    batches = [FIRST, replace(FIRST, nodes=(*CROWD, *UNREADABLE))]
+    monkeypatch.setattr(adding, "add_records", _strictly(adding.add_records))
+    found, waited = violations(batches, AGREED, tmp_path / "life")
+    assert (found, waited) == ([], 1)  # the study waits
+    monkeypatch.setattr(attempts, "require_settled", _nothing)
+    assert violations(batches, AGREED, tmp_path / "life")[0] != []
+
+
+def test_a_batch_that_one_record_lets_go_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As it was: the latest step of any record decided whether a batch can be withdrawn."""
+
+    def withdrawable(ledger: Ledger, number: int) -> Any:
+        entry = ledger.batches[-1]
+        if entry.last_step < len(ledger.sealed):
+            raise attempts.StudyError("sealed")
+        return entry
+
+    later = (Node("v", "2004"),)
+    batches = [replace(FIRST, nodes=CROWD), replace(FIRST, nodes=(Node("c", "2001"), *later))]
+    script: Script = (
+        ("add --yes", 0), ("add --yes", 1), ("publish", 0), ("withdraw", 1), ("publish", 0),
+        ("publish", 0), ("publish", 0),
+    )  # fmt: skip
+    assert violations(batches, script, tmp_path / "life") == ([], 0)
+    monkeypatch.setattr(Ledger, "withdrawable", withdrawable)
+    assert violations(batches, script, tmp_path / "life")[0] != []
+
+
+def test_what_is_set_aside_by_anothers_row_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    divided = sifting._divided
+
+    def wrong(records: Any, refused: Any) -> Any:
+        refused.rows = refused.rows // 2  # rows of others
+        return divided(records, refused)
+
+    batches = [FIRST, replace(FIRST, nodes=(*CROWD, *UNREADABLE))]
+    monkeypatch.setattr(sifting, "_divided", wrong)
+    assert violations(batches, AGREED, tmp_path / "life")[0] != []
+
+
+FILES = ("nodes.csv", "edges.csv")
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    """With two people, of whom one step is published."""
+    root = tmp_path / "study"
+    Study.create(root, promise(bound={"degree": 9, "justification": "x"}))
+    (tmp_path / "nodes.csv").write_text("node,time\na,2001\nb,2001\n")
+    adding.add(root, [tmp_path / "nodes.csv"])
+    Study.at(root).publish(early=True)
+    return root
+
+
+def test_a_link_waits_for_a_person_who_comes_later(study: Path, tmp_path: Path) -> None:
+    (tmp_path / "edges.csv").write_text("source,target\na,late\na,never\na,b\n")
+    with pytest.raises(UnconfirmedError):
+        adding.add(study, [tmp_path / "edges.csv"])
+    found = adding.add(study, [tmp_path / "edges.csv"], yes=True).added.findings
+    assert (found.intake.edges_added, found.awaiting) == (1, 2)
+    (tmp_path / "more.csv").write_text("node,time\nlate,2002\n")
+    found = adding.add(study, [tmp_path / "more.csv"]).added.findings
+    assert (found.intake.nodes_added, found.intake.edges_added, found.awaiting) == (1, 1, 1)
+    assert found.intake.awaited_edges == 1
+    latest = Study.at(study).ledger().batches[-1].number
+    adding.withdraw(study, latest)  # the link waits again
+    found = adding.add(study, [tmp_path / "more.csv"]).added.findings
+    assert (found.intake.edges_added, found.awaiting) == (1, 1)
+    Study.at(study).publish(early=True)
+    again = adding.add(study, [tmp_path / "more.csv"]).added.findings
+    assert (again.awaiting, again.intake.awaited_edges) == (1, 0)
+
+
+def test_publishing_waits_until_a_refused_batch_is_settled(study: Path, tmp_path: Path) -> None:
+    bad = tmp_path / "week.csv"
+    bad.write_text("nod,tim\nc,2002\n")
+    with pytest.raises(Exception, match="column"):
+        adding.add(study, [bad])
+    for _ in range(2):
+        with pytest.raises(attempts.StudyError, match=r"week\.csv.*--abandon") as told:
+            Study.at(study).publish(early=True)
+        assert len(str(told.value)) < 300
+    (tmp_path / "other.csv").write_text("node,time\nd,2002\n")
+    adding.add(study, [tmp_path / "other.csv"])  # other files do not stand for these
+    with pytest.raises(attempts.StudyError):
+        Study.at(study).publish(early=True)
+    bad.write_text("node,time\nc,2002\n")
+    adding.add(study, [bad, tmp_path / "other.csv"])
+    assert Study.at(study).publish(early=True).steps == [1]
+
+
+def test_a_killed_add_holds_publishing_up_unless_it_was_committed(
+    study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "more.csv").write_text("node,time\nc,2002\n")
+
+    def killed(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Study, "add", killed)
+        adding.add(study, [tmp_path / "more.csv"])
+    with pytest.raises(attempts.StudyError):
+        Study.at(study).publish(early=True)
+    assert adding.abandon(study) == 1
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(attempts, "_noted", killed)  # behind the commit
+        adding.add(study, [tmp_path / "more.csv"])
+    assert Study.at(study).publish(early=True).steps == [1]
+
+
+def test_a_note_that_was_damaged_still_holds_publishing_up(study: Path) -> None:
+    home = study / "private" / "attempts"
+    (home / "x.json").write_bytes(b"\xff{")
+    with pytest.raises(attempts.StudyError, match="unknown files"):
+        Study.at(study).publish(early=True)
+    assert adding.abandon(study) == 1

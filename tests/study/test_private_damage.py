@@ -28,6 +28,7 @@ from graphveil.formats import from_rows
 from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.study import SeriesPromise, Study
 from graphveil.study.course.extension import Further
+from graphveil.study.ledger import StoredFile
 from graphveil.study.records import private_tables
 from graphveil.study.storage import agreement
 from studies import promise
@@ -262,19 +263,12 @@ def _nothing(*_: object, **__: object) -> None:
     pass
 
 
-def _unchecked(folder: Path, stored: Any) -> bytes:
+def _unchecked(folder: Path, stored: StoredFile) -> bytes:
     return (folder / stored.name).read_bytes()
 
 
-PLANTED: dict[str, tuple[Any, str, Any, Callable[[Path], str]]] = {
-    "states": (agreement, "require_series", _nothing, lambda root: no_noise(root / DATABASE)),
-    "batches": (private_tables, "checked", _unchecked, lambda root: exchanged(root, "batches")),
-    "segments": (private_tables, "checked", _unchecked, lambda root: exchanged(root, "segments")),
-}
-
-
-def no_noise(database: Path) -> str:
-    with closing(sqlite3.connect(database)) as connection, connection:
+def no_noise(root: Path) -> str:
+    with closing(sqlite3.connect(root / DATABASE)) as connection, connection:
         for name, text in connection.execute("SELECT name, state FROM series").fetchall():
             data = json.loads(text)
             data["noise"] = [[0] * len(each) for each in data["noise"]]
@@ -283,12 +277,17 @@ def no_noise(database: Path) -> str:
     return "no noise"
 
 
-def exchanged(root: Path, part: str) -> str:
-    """The links of one table in the place of another's, and nothing kept that makes up for it."""
-    one, other, *_ = sorted((root / "private" / part).glob("*edges*.parquet"))
-    rmtree(root / "private" / "kept")
+def exchanged(root: Path) -> str:
+    """The links of one batch in the place of another's."""
+    one, other = sorted((root / "private" / "batches").glob("*edges*.parquet"))
     other.write_bytes(one.read_bytes())
-    return f"another table in {part}"
+    return "another batch"
+
+
+PLANTED: dict[str, tuple[Any, str, Any, Callable[[Path], str]]] = {
+    "states": (agreement, "require_series", _nothing, no_noise),
+    "batches": (private_tables, "checked", _unchecked, exchanged),
+}
 
 
 @pytest.mark.parametrize("comparison", PLANTED)

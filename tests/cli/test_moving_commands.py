@@ -85,7 +85,7 @@ def test_a_steward_is_told_where_one_backup_restores_both(
     monkeypatch.setenv("GRAPHVEIL_STATE", str(home / "state"))
     drafted = graphveil("new", str(root), *PROMISE, *SERIES)
     assert f"both lie in {home}" in drafted.err
-    assert "Set GRAPHVEIL_STATE to a folder that is not restored with it, first." in drafted.err
+    assert "not restored with it, before records are added." in drafted.err
     run("add", root, *people(home / "files"))
     run("publish", root, "--no-report")
     found = graphveil("status", str(root), "--json")

@@ -58,11 +58,12 @@ def shared_backup(folder: Path) -> str | None:
     common = study.machine.backed_up_with(study.folder.root)
     if common is None or not study.folder.database_url.startswith("sqlite"):
         return None
-    move = "and move the study there: `graphveil hand-over`" if study.ledger().is_open else "first"
+    moved = "and move the study there: `graphveil hand-over`"
+    when = moved if study.ledger().is_open else "before records are added"
     return (
         f"the study and this machine's memory of it both lie in {common}: a restored backup of "
         f"both may go on unnoticed, with noise that is used already. Set {VARIABLE} to a folder "
-        f"that is not restored with it, {move}."
+        f"that is not restored with it, {when}."
     )
 
 

@@ -21,6 +21,7 @@ import pytest
 from commands import Finished, graphveil
 from damage import damaged_bytes, forged
 from experiment_data import write_pair
+from fault_runs import let_memory_move
 from format_examples import HIVTRACE
 from graphveil.study.place.machine import VARIABLE
 from steward import opened, people, run
@@ -233,6 +234,7 @@ def remembered(tmp_path_factory: pytest.TempPathFactory) -> Path:
         root = opened(folder / "study")
         run("publish", root, "--no-report")
         run("hand-over")
+    let_memory_move(folder / "machine")  # else nothing would go on from any copy
     people(folder / "files")
     return folder
 

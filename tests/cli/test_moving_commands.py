@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from shutil import copytree
 
 import pytest
 
 from commands import graphveil
-from steward import opened, run, run_json
+from steward import PROMISE, SERIES, opened, people, run, run_json
 
 
 def on(monkeypatch: pytest.MonkeyPatch, machine: Path) -> None:
@@ -73,3 +74,27 @@ def test_a_hand_over_without_a_code_is_refused(tmp_path: Path, given: list[str])
     finished = graphveil("hand-over", *given, folder=tmp_path)
     assert finished.code == 2
     assert "`graphveil hand-over`" in finished.err
+
+
+def test_a_steward_is_told_where_one_backup_restores_both(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And can move the memory elsewhere, with the noise, by what the sentence says."""
+    monkeypatch.setattr("graphveil.study.place.machine.gettempdir", lambda: str(tmp_path))
+    home, root = tmp_path / "home", tmp_path / "home" / "study"
+    monkeypatch.setenv("GRAPHVEIL_STATE", str(home / "state"))
+    drafted = graphveil("new", str(root), *PROMISE, *SERIES)
+    assert f"both lie in {home}" in drafted.err
+    assert "not restored with it, before records are added." in drafted.err
+    run("add", root, *people(home / "files"))
+    run("publish", root, "--no-report")
+    found = graphveil("status", str(root), "--json")
+    assert found.code == 0
+    assert "and move the study there: `graphveil hand-over`" in found.err
+    monkeypatch.setenv("GRAPHVEIL_STATE", str(tmp_path / "elsewhere"))
+    (code,) = re.findall("[0-9a-f]{16}", run("hand-over").out)
+    monkeypatch.setenv("GRAPHVEIL_STATE", str(home / "state"))
+    run("hand-over", root, "--to", code)
+    monkeypatch.setenv("GRAPHVEIL_STATE", str(tmp_path / "elsewhere"))
+    run("publish", root, "--no-report")
+    assert graphveil("status", str(root)).err == ""

@@ -165,5 +165,5 @@ def test_a_system_that_tells_nothing_is_not_compared(
     (system / "mounts").unlink()
     assert machine_in(system) is None
     assert Binding.at(system / "none") == Binding()
-    monkeypatch.setattr(binding.ctypes, "CDLL", lambda _: object())
+    monkeypatch.setattr("ctypes.CDLL", lambda _: object())
     assert Binding.at(system / "id").born is None

@@ -225,3 +225,30 @@ def test_what_was_left_half_written_is_removed(place: Machine) -> None:
     left.touch()
     place.code()
     assert not left.exists()
+
+
+@pytest.mark.parametrize(
+    ("memory", "study", "shared"),
+    [
+        ("home/.local/state/graphveil", "home/work/study", "home"),
+        ("home/.local/state/graphveil", "home", "home"),
+        ("data/state", "data/study", "data"),
+        ("home/state", "data/study", None),
+    ],
+)
+def test_what_one_backup_restores_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, memory: str, study: str, shared: str | None
+) -> None:
+    """The folder for temporary files stands for one from which nothing is restored."""
+    monkeypatch.setattr(machines, "gettempdir", lambda: str(tmp_path))
+    found = Machine(tmp_path / memory).backed_up_with(tmp_path / study)
+    assert found == (None if shared is None else tmp_path / shared)
+
+
+def test_what_lies_on_two_disks_or_in_the_root_is_not_restored_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert Machine(Path("/nowhere/state")).backed_up_with(Path("/elsewhere/study")) is None
+    monkeypatch.setattr(machines, "_device", lambda path: path.name)
+    assert Machine(tmp_path / "state").backed_up_with(tmp_path / "study") is None
+    assert Machine(tmp_path / "a" / "same").backed_up_with(tmp_path / "b" / "same") is not None

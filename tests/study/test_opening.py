@@ -69,9 +69,9 @@ class Noted:
 def test_a_study_is_entered_before_its_series_each_with_the_plan_that_is_kept() -> None:
     asked, noted = promise(), Noted()
     open_study(cast(Transaction, noted), asked)
-    (first, nothing), *others = noted.facts
+    (first, sealed), *others = noted.facts
     assert isinstance(first, StudyOpened)
-    assert (first.study, nothing) == (asked.to_data(), {})
+    assert (first.study, sealed) == (asked.to_data(), {"version": 2})
     assert [fact.series for fact, _ in others] == ["edges", "degrees"]
     for fact, private in others:
         assert fact.first_step == 0

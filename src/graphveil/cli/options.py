@@ -28,10 +28,14 @@ def guarded(folder: Path) -> Path:
     """The folder of a study; whoever names it is told if others can read its secrets."""
     from graphveil.steward.exposure import exposure
 
-    found = exposure(folder)
+    warn(exposure(folder))
+    return folder
+
+
+def warn(found: object) -> None:
+    """Say on standard error what a steward should change; nothing of None."""
     if found is not None:
         print(f"graphveil: WARNING: {found}", file=sys.stderr)
-    return folder
 
 
 StudyFolder = Annotated[

@@ -46,6 +46,27 @@ def safekeeping(folder: Path) -> Safekeeping:
     return Safekeeping(study.standing(), len(rows), since, study.machine.code())
 
 
+def shared_backup(folder: Path) -> str | None:
+    """What to say where one backup may restore a study and what tells its copies; else None.
+
+    A study on a server is not restored with the home directory, and knows its place by itself.
+    """
+    from graphveil.study import Study
+    from graphveil.study.place.machine import VARIABLE
+
+    study = Study.at(folder)
+    common = study.machine.backed_up_with(study.folder.root)
+    if common is None or not study.folder.database_url.startswith("sqlite"):
+        return None
+    moved = "and move the study there: `graphveil hand-over`"
+    when = moved if study.ledger().is_open else "before records are added"
+    return (
+        f"the study and this machine's memory of it both lie in {common}: a restored backup of "
+        f"both may go on unnoticed, with noise that is used already. Set {VARIABLE} to a folder "
+        f"that is not restored with it, {when}."
+    )
+
+
 def note_backup(folder: Path) -> None:
     """Keep in mind that all there is now was backed up; the keeper says so, nobody checks."""
     from graphveil.study import Study

@@ -34,6 +34,7 @@ from graphveil.cli.options import (
     chosen_bound,
     hub_numbers,
     promised_nothing,
+    warn,
 )
 from graphveil.cli.output import print_json, working
 from graphveil.cli.tables import print_losses, print_outlooks, print_shares
@@ -167,6 +168,7 @@ def new(
     """
     from graphveil.cli.questions import completed
     from graphveil.steward.beforehand import drafting
+    from graphveil.steward.safekeeping import shared_backup
     from graphveil.study.storage.folder import Folder
 
     Folder(folder.resolve()).require_free()
@@ -195,6 +197,7 @@ def new(
         draft = drafting.draft(_wish(answers, more))
     accept(draft.outlooks, yes=yes)
     draft = draft.write(folder, database=database)
+    warn(shared_backup(folder))
     if as_json:
         print_json(draft.as_data())
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from graphveil.cli.options import Json, StudyFolder
+from graphveil.cli.options import Json, StudyFolder, warn
 from graphveil.cli.output import print_json
 from graphveil.cli.tables import print_series
 
@@ -20,9 +20,11 @@ def status(folder: StudyFolder, as_json: Json = False) -> None:
 
     Example: graphveil status my-study
     """
+    from graphveil.steward.safekeeping import shared_backup
     from graphveil.steward.status import status as found_status
 
     found = found_status(folder)
+    warn(shared_backup(folder))
     if as_json:
         print_json(found.as_data())
     else:

@@ -17,6 +17,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import astuple, dataclass, field
 from pathlib import Path
 from string import hexdigits
+from tempfile import gettempdir
 from typing import IO, Any, Final, NamedTuple
 
 from graphveil.errors import IntegrityError, ParameterError, StorageError
@@ -122,6 +123,21 @@ class Machine:
         except _UNREADABLE as error:
             raise StorageError(f"'{self._code}' cannot be read.") from error
         return "" if bound.is_left(Binding.at(self._code)) else code
+
+    def backed_up_with(self, study: Path) -> Path | None:
+        """The folder from which one backup may restore both this memory and a study.
+
+        None where they have nothing in common but the root or the place of temporary files, or
+        lie on different file systems.
+        """
+        places = [path.resolve() for path in (self.folder, study)]
+        try:
+            common = Path(os.path.commonpath(places))
+        except ValueError:  # on different drives
+            return None
+        apart = len({_device(path) for path in places}) > 1
+        passing = (Path(common.anchor), Path(gettempdir()).resolve())
+        return None if apart or common in passing else common
 
     def holding(self, study: str) -> AbstractContextManager[None]:
         """One process at a time goes on with a study, whichever of its copies it works on.
@@ -230,6 +246,13 @@ def require_outside(machine: Machine, study: Path) -> None:
             f"{VARIABLE} lies within the study, so that every copy of it would be taken for the "
             f"original. Set {VARIABLE} to a folder that lasts outside of it."
         )
+
+
+def _device(path: Path) -> int:
+    """The file system that a path is on, or will be on once it is made."""
+    while not path.exists():
+        path = path.parent
+    return path.stat().st_dev
 
 
 def require_code(code: str, machine: Machine) -> None:

@@ -15,11 +15,12 @@ from graphveil.errors import IntegrityError
 from graphveil.series import state as states
 from graphveil.study.ledger import Ledger, LedgerRow
 from graphveil.study.public.chain import canonical, digest
-from graphveil.study.public.facts import Event, SeriesOpened
+from graphveil.study.public.facts import Event
 from graphveil.study.storage.reading import EntriesOfSeries, Reading, StoredSeries
 
 Releases = frozenset[tuple[str, int, int]]
 Found = TypeVar("Found")
+_RENEWING = frozenset((Event.STUDY_ADOPTED.value, Event.STUDY_EXTENDED.value))
 RESTORE = "Restore the newest backup of the private folder."
 
 
@@ -65,38 +66,44 @@ def _require_same(part: str, name: str, stored: str, said: Commitment) -> None:
 
 def committed_plans(ledger: Ledger) -> dict[str, Commitment]:
     """The newest plan of each series; an extension and an adoption renew it."""
-    plans: dict[str, Commitment] = {}
+    plans = {
+        name: Commitment(row, _of(row, lambda row: row.secret["plan"]))
+        for name, (row, _) in _opened(ledger).items()
+    }
     for row in ledger.rows:
-        if row.event == Event.SERIES_OPENED:
-            plans[_of(row, _series)] = Commitment(row, _of(row, lambda row: row.secret["plan"]))
-        elif row.event in (Event.STUDY_ADOPTED, Event.STUDY_EXTENDED):
+        if row.event in _RENEWING:
             plans |= _renewed(row, "plans")
     return plans
 
 
 def committed_states(ledger: Ledger) -> dict[str, Commitment]:
     """The newest state of each series: after its last release, or renewed, or its first one."""
-    newest: dict[str, Commitment] = {}
-    names = {_of(row, _series) for row in ledger.of(Event.SERIES_OPENED)}
+    opened, newest = _opened(ledger), dict[str, Commitment]()
     for row in reversed(ledger.rows):
-        if names <= newest.keys():
+        if opened.keys() <= newest.keys() or row.event == Event.STUDY_OPENED:
             break
         for name, commitment in _states_of(row).items():
             newest.setdefault(name, commitment)
-    return newest
+    first = {name: Commitment(row, _first_state(width)) for name, (row, width) in opened.items()}
+    return first | newest
+
+
+def _opened(ledger: Ledger) -> dict[str, tuple[LedgerRow, int]]:
+    """Every series by name: the row that opened it, and how many numbers it publishes at once."""
+    rows = ledger.of(Event.SERIES_OPENED)
+    return {each.series: (row, each.width) for row, each in zip(rows, ledger.series, strict=True)}
+
+
+def _first_state(width: int) -> str:
+    """The SHA-256 of a state in which nothing is drawn yet."""
+    return digest(canonical(states.first(width).to_dict()))
 
 
 def _states_of(row: LedgerRow) -> dict[str, Commitment]:
     """The states that one row commits to, by series."""
     if row.event == Event.RELEASE_MADE:  # the last of its transaction states what was stored
         return {_of(row, _series): Commitment(row, row.secret.get("state", "none"))}
-    if row.event == Event.STUDY_ADOPTED:
-        return _renewed(row, "states")
-    if row.event == Event.SERIES_OPENED:  # nothing is drawn yet
-        opened = SeriesOpened.read(row.announcement)
-        first = canonical(states.first(opened.width).to_dict())
-        return {opened.series: Commitment(row, digest(first))}
-    return {}
+    return _renewed(row, "states") if row.event == Event.STUDY_ADOPTED else {}
 
 
 def _renewed(row: LedgerRow, part: str) -> dict[str, Commitment]:

@@ -63,8 +63,11 @@ def test_locks_hold_versions_and_nothing_else(python: str) -> None:
     lock = ROOT / "requirements" / f"gate-{python}.lock"
     head, *lines = lock.read_text(encoding="utf-8").splitlines()
     assert head.startswith(f"# Versions for the gate on Python {python}.")
-    assert all(re.fullmatch(r"[\w.-]+==[\w.+]+", line) for line in lines)
-    locked = {line.split("==")[0].lower().replace("_", "-") for line in lines}
+    pins = re.split(r"\n(?! )", "\n".join(lines))
+    assert all(
+        re.fullmatch(r"[\w.-]+==[\w.+]+( \\\n    --hash=sha256:[0-9a-f]{64})+", pin) for pin in pins
+    )
+    locked = {pin.split("==")[0].lower().replace("_", "-") for pin in pins}
     assert {each.split("==")[0] for each in floors()} <= locked
 
 

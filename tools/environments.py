@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tomllib
 import venv
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -60,12 +60,57 @@ def resolved(extra: str) -> list[str]:
     return sorted(f"{each['name'].lower().replace('_', '-')}=={each['version']}" for each in named)
 
 
+def hashed(pins: Sequence[str], python: str) -> list[str]:
+    """Each version with the hashes of its files that the index lists, for one Python.
+
+    Files of every system count, so that one lock serves all of them; those of other Pythons do
+    not. pip has no public way to ask for this, so that its own parts are used.
+    """
+    from pip._internal.commands.download import DownloadCommand
+    from pip._internal.index.collector import parse_links
+    from pip._internal.models.link import Link
+
+    command, found = DownloadCommand("download", ""), []
+    options, _ = command.parse_args([])
+    with command.main_context():
+        session = command.get_default_session(options)
+        collector = command._build_package_finder(options, session)._link_collector
+        for pin in pins:
+            name, _, version = pin.partition("==")
+            page = collector.fetch_response(Link(f"{options.index_url.rstrip('/')}/{name}/"))
+            links = [] if page is None else list(parse_links(page))
+            sums = {each.hash for each in links if _is_of(each.filename, version, python)}
+            lines = [f"    --hash=sha256:{each}" for each in sorted(filter(None, sums))]
+            found.append(" \\\n".join([pin, *lines]))
+    return found
+
+
+def _is_of(file: str, version: str, python: str) -> bool:
+    """Whether a file is one of a version that a Python can use, on whatever system."""
+    from pip._vendor.packaging.version import InvalidVersion, Version
+
+    stem = re.sub(r"\.(whl|tar\.gz|zip)$", "", file)
+    if stem == file:
+        return False
+    parts = stem.split("-") if file.endswith(".whl") else ["", stem.rpartition("-")[2]]
+    try:
+        same = Version(parts[1]) == Version(version)
+    except InvalidVersion:
+        return False
+    if not file.endswith(".whl"):
+        return same
+    interpreters, abi = parts[-3].split("."), parts[-2]
+    ours = f"cp{python.replace('.', '')}"
+    return same and ("py3" in interpreters or ours in interpreters or abi == "abi3")
+
+
 def write_lock() -> None:
-    """Write down the versions that the gate is to be run with."""
+    """Write down the versions that the gate is to be run with, and the hashes of their files."""
     version = sys.version.split()[0]
     head = f"# Versions for the gate on Python {version}. Written by `python3 tasks.py lock`.\n"
+    pins = hashed(resolved("test"), f"{sys.version_info.major}.{sys.version_info.minor}")
     LOCK.parent.mkdir(exist_ok=True)
-    LOCK.write_text(head + "".join(f"{pin}\n" for pin in resolved("test")), encoding="utf-8")
+    LOCK.write_text(head + "".join(f"{pin}\n" for pin in pins), encoding="utf-8")
 
 
 def try_floors() -> None:

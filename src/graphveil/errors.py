@@ -18,11 +18,13 @@
     └── StorageError          a disk or database that cannot be written or read
 
 No message carries a node id, a degree or a true count: rows and columns point at the
-offending record, and only the person who holds the file can follow them.
+offending record, and only the person who holds the file can follow them. Nor does it carry a
+password: whatever was given, the one in an address is masked.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -32,8 +34,19 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+_PASSWORD = re.compile(r"(\w:/{1,2}[^\s/:@]*:)[^\n]*@|(\bpassword=)[^&#\s'\"]*", re.IGNORECASE)
+
+
+def without_password(text: str) -> str:
+    """A text in which the passwords of addresses are masked, as in postgresql://ann:***@host."""
+    return _PASSWORD.sub(lambda found: f"{found[1]}***@" if found[1] else f"{found[2]}***", text)
+
+
 class GraphveilError(Exception):
-    """Base of every error that graphveil raises on purpose."""
+    """Base of every error that graphveil raises on purpose; shows no password of an address."""
+
+    def __init__(self, message: str = "", *more: object) -> None:
+        super().__init__(without_password(message), *more)
 
 
 @dataclass(frozen=True)

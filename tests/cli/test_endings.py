@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 from pathlib import Path
 
@@ -10,7 +11,15 @@ import polars as pl
 import pytest
 
 from commands import graphveil
-from graphveil.errors import InputError
+from graphveil.cli.ending import EXIT_CODES, INTERNAL_ERROR
+from graphveil.errors import (
+    EngineError,
+    GraphveilError,
+    InputError,
+    ParameterError,
+    StorageError,
+    StudyError,
+)
 from graphveil.study import publishing, study
 from steward import opened, run
 
@@ -124,3 +133,72 @@ def test_any_command_can_be_interrupted(tmp_path: Path, monkeypatch: pytest.Monk
         assert ended.code == 130
         assert "What was committed stands" in ended.err
     assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["mysql://ann:SECRET@host/base", "postgresql://ann:SE@C/RET@host:port/base#t",
+     "postgresql://[::1", "postgresql://ann:SECRET@[::1/base#t", "sqlite:///#", "duckdb:///#",
+     "postgresql://127.0.0.1:1/base?password=SECRET&x=1#t", "oracle://ann:SECRET@host/base#t"],
+)  # fmt: skip
+@pytest.mark.parametrize("verb", ["formats", "verify", "status", "plan", "releases", "count"])
+def test_addresses_are_refused_without_their_passwords(
+    verb: str, word: str, tmp_path: Path
+) -> None:
+    ended = graphveil(verb, word, folder=tmp_path)
+    assert ended.code not in (0, INTERNAL_ERROR)
+    assert "SECRET" not in ended.out + ended.err
+    assert "RET@" not in ended.out + ended.err
+
+
+def test_what_python_sees_of_an_address_has_no_password() -> None:
+    for kind in (StudyError, StorageError, EngineError, GraphveilError):
+        assert str(kind("at 'mysql://ann:SECRET@host/x'")) == "at 'mysql://ann:***@host/x'"
+    refused = ParameterError("database", "mysql://ann:SECRET@host")
+    assert "SECRET" not in str(pickle.loads(pickle.dumps(refused)))
+
+
+ENCODINGS = ["zlib", "idna", "undefined", "punycode", "hex", "base64", "bz2", "uu", "quopri",
+             "rot13", "a\0b", "\udcff", "klingon"]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_encodings_of_no_text_are_refused(name: str, tmp_path: Path) -> None:
+    (tmp_path / "n.csv").write_text("node,time\na,2001\n")
+    ended = graphveil("formats", "n.csv", "--encoding", name, folder=tmp_path)
+    assert ended.code == EXIT_CODES[ParameterError]
+    assert "encoding: '" in ended.err
+    assert ended.err.encode()
+
+
+@pytest.mark.parametrize("name", ["utf-32", "utf-16", "utf_8_sig", "utf-7"])
+def test_encodings_of_other_text_are_read_or_refused(name: str, tmp_path: Path) -> None:
+    (tmp_path / "n.csv").write_text("node,time\na,2001\n")
+    ended = graphveil("formats", "n.csv", "--encoding", name, folder=tmp_path)
+    assert ended.code in (0, EXIT_CODES[InputError])
+
+
+@pytest.mark.parametrize("ending", ["csv", "xlsx", "rds"])
+def test_pipes_and_names_of_no_text_are_refused_at_once(ending: str, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / f"pipe.{ending}")
+    odd = os.fsdecode(b"\xff.") + ending
+    (tmp_path / odd).write_text("node,time\na,2001\n")
+    for word, told in {
+        f"pipe.{ending}": "is a pipe", odd: "no UTF-8 text", f"sqlite:///pipe.{ending}#t": "a pipe",
+        f"duckdb:///pipe.{ending}#t": "is a pipe",
+    }.items():  # fmt: skip
+        ended = graphveil("formats", word, folder=tmp_path)
+        assert ended.code == EXIT_CODES[InputError]
+        assert told in ended.err
+        assert ended.err.encode()
+
+
+def test_a_pipe_in_a_study_is_refused_at_once(tmp_path: Path) -> None:
+    opened(tmp_path / "study")
+    ledger = tmp_path / "study" / "public" / "ledger.jsonl"
+    ledger.unlink()
+    os.mkfifo(ledger)
+    for verb in ("verify", "status", "report", "publish"):
+        ended = graphveil(verb, str(tmp_path / "study"))
+        assert ended.code == EXIT_CODES[StorageError]
+        assert "public/ledger.jsonl is a pipe" in ended.err

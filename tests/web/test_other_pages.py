@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
 import shutil
 import signal
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -17,6 +20,7 @@ from graphveil.steward.known_studies import KnownStudy, opened
 from graphveil.steward.publishing import Asked, publish
 from graphveil.steward.safekeeping import safekeeping
 from graphveil.steward.status import status
+from graphveil.steward.verifying import Outcome, verify
 from graphveil.study.place.witness import Standing
 from graphveil.web.site import Site
 from sites import Visitor, entered, running, served, small_study, text_of
@@ -164,3 +168,22 @@ def test_a_port_that_is_taken_is_refused(site: Site) -> None:
     finished = graphveil("serve", "--no-open", "--port", str(site.address.port))
     assert finished.code == 10
     assert "cannot be served" in finished.err
+
+
+def test_odd_names_among_the_public_files_are_left_out(visitor: Visitor, study: KnownStudy) -> None:
+    publish(study.folder, Asked())
+    public = study.folder / "public"
+    odd = [os.fsdecode(b"\xff.csv"), "a\nb.csv", "\x1b[31m.csv", "\u202egnp.csv"]
+    for name in odd:
+        (public / name).write_text("x")
+    (public / "é ü\u4e2d.csv").write_text("x")
+    os.mkfifo(public / "pipe")
+    path = f"/study/{study.key}"
+    assert visitor.get(f"{path}/public/").status_code == 200
+    assert visitor.get(f"{path}/public/é ü\u4e2d.csv").status_code == 200
+    packed = visitor.get(f"{path}/public.zip")
+    assert packed.status_code == 200
+    names = zipfile.ZipFile(io.BytesIO(packed.content)).namelist()
+    assert "public/é ü\u4e2d.csv" in names
+    assert not [name for name in names if name.removeprefix("public/") in [*odd, "pipe"]]
+    assert verify(study.folder).outcome is Outcome.PASSED

@@ -52,7 +52,9 @@ def test_a_study_is_taken_off_the_list_and_opened_again(tmp_path: Path) -> None:
     assert [each.key for each in known_studies()] == [study.key]
 
 
-@pytest.mark.parametrize("folder", ["nowhere", "", "files", "/", "\0", "x" * 5000, "study/public"])
+@pytest.mark.parametrize(
+    "folder", ["nowhere", "", "files", "/", "\0", "x" * 5000, "study/public", "~nobody~"]
+)
 def test_a_folder_without_a_study_is_refused(tmp_path: Path, folder: str) -> None:
     small_study(tmp_path)
     with running(tmp_path) as site:

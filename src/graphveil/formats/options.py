@@ -20,6 +20,8 @@ _SIZE = re.compile(r"([0-9]{1,12})\s*([KMGT]?)(i?)B?", re.IGNORECASE)
 MOST_TABLE_BYTES = 4 * GIB
 MOST_DOCUMENT_BYTES = GIB // 4
 MOST_OBJECT_BYTES = 2 * GIB
+_SAMPLE = "node,time\n"
+_NO_ENCODINGS = ("idna", "punycode")
 OBJECTS_A_BYTE = 8  # of memory, for each byte of a limit that the user sets
 MOST_NESTING = 64
 
@@ -117,11 +119,20 @@ class ReadingOptions:
 
 
 def _require_encoding(name: str) -> None:
+    """Refuse what turns no bytes into text, or not block by block, as some of Python's codecs."""
     try:
-        codecs.lookup(name).incrementaldecoder(errors="strict").decode(b"")
-    except (LookupError, TypeError, AttributeError) as error:
-        hint = "Such as windows-1252, utf-16 or latin-1."
-        raise ParameterError("encoding", f"'{name[:30]}' is not known", hint=hint) from error
+        found = codecs.lookup(name)
+        text = found.incrementaldecoder(errors="strict").decode(_SAMPLE.encode(name), final=True)
+    except (LookupError, TypeError, AttributeError, ValueError, AssertionError) as error:
+        raise _no_encoding(name) from error
+    if text != _SAMPLE or found.name in _NO_ENCODINGS:
+        raise _no_encoding(name)
+
+
+def _no_encoding(name: str) -> ParameterError:
+    shown = name[:30].encode(errors="replace").decode()
+    hint = "Such as windows-1252, utf-16 or latin-1."
+    return ParameterError("encoding", f"'{shown}' is not known", hint=hint)
 
 
 def size_of(text: str) -> int:

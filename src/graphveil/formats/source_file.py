@@ -128,16 +128,7 @@ class SourceFile:
         ceiling: Ceiling | None = None,
     ) -> SourceFile:
         """The file at a path, or a refusal."""
-        if path.is_dir():
-            raise InputError(
-                "this is a folder, not a file",
-                place=Place(str(path)),
-                hint="Name its files: one command takes several, such as FOLDER/*.csv.",
-            )
-        if not path.is_file():
-            raise InputError(
-                "there is no such file", place=Place(str(path)), hint="Check the path."
-            )
+        require_file(path)
         try:
             with path.open("rb") as file:
                 head = file.read(HEAD)
@@ -148,10 +139,11 @@ class SourceFile:
         packed = _packing(head, path)
         head = _unpacked_head(path, name, head, packed)
         encoding = _encoding(head, options.encoding)
+        head = _as_utf8(head, encoding, name)
         return cls(
             path,
             name,
-            _as_utf8(head, encoding),
+            head,
             packed,
             encoding,
             named_in(options),
@@ -226,11 +218,7 @@ class SourceFile:
                 if decoder is not None:
                     yield decoder.decode(b"", final=True).encode()
         except UnicodeError as error:
-            raise InputError(
-                f"the text is not {self.encoding}",
-                place=Place(self.name),
-                hint="Name its encoding (--encoding), or save the file as UTF-8 text.",
-            ) from error
+            raise _not_in(self.encoding, self.name) from error
         except DAMAGED as error:
             raise _damaged(self.name) from error
 
@@ -354,13 +342,25 @@ def _encoding(head: bytes, said: str | None) -> str:
             return "" if b"<" in head[2:4] else "utf-16"
     if said is None or head.startswith(codecs.BOM_UTF8):
         return ""
-    return codecs.lookup(said).name.replace("utf-8", "")
+    name = codecs.lookup(said).name
+    return "" if name in ("utf-8", "utf-8-sig") else name
 
 
-def _as_utf8(head: bytes, encoding: str) -> bytes:
+def _as_utf8(head: bytes, encoding: str, name: str) -> bytes:
     if not encoding:
         return head
-    return codecs.getincrementaldecoder(encoding)(errors="replace").decode(head).encode()
+    try:
+        return codecs.getincrementaldecoder(encoding)(errors="replace").decode(head).encode()
+    except UnicodeError as error:
+        raise _not_in(encoding, name) from error
+
+
+def _not_in(encoding: str, name: str) -> InputError:
+    return InputError(
+        f"the text is not {encoding}",
+        place=Place(name),
+        hint="Name its encoding (--encoding), or save the file as UTF-8 text.",
+    )
 
 
 def _damaged(name: str) -> InputError:
@@ -384,6 +384,23 @@ def named_in(options: ReadingOptions) -> tuple[str, ...]:
     """The columns of ids that the steward named."""
     columns = (options.id, options.source, options.target)
     return tuple(column for column in columns if column is not None)
+
+
+def require_file(path: Path) -> None:
+    """Refuse what is no plain file: a pipe or a device may have no end, and no beginning."""
+    name = str(path).encode(errors="replace").decode()
+    if name != str(path) or "\0" in name:
+        what, hint = "the name of the file is no UTF-8 text", "Rename the file."
+    elif path.is_file():
+        return
+    elif path.is_dir():
+        what = "this is a folder, not a file"
+        hint = "Name its files: one command takes several, such as FOLDER/*.csv."
+    elif path.exists():
+        what, hint = "this is a pipe, a socket or a device", "Write its content to a file first."
+    else:
+        what, hint = "there is no such file", "Check the path."
+    raise InputError(what, place=Place(name.replace("\0", "?")), hint=hint)
 
 
 def unique_names(paths: Sequence[Path]) -> list[str]:

@@ -14,14 +14,17 @@ SAME_DAY = (1980, 1, 1, 0, 0, 0)  # in an archive: the same files are the same b
 
 
 def public_files(folder: Path) -> tuple[Path, ...]:
-    """The files of a study's public part, relative to it; links are none of them."""
+    """The files of a study's public part, relative to it; links are none of them.
+
+    Nor are files whose name is no plain text, in which graphveil writes nothing.
+    """
     public = public_folder.find(folder)
     return tuple(sorted(_files(public, public)))
 
 
 def _files(public: Path, folder: Path) -> Iterator[Path]:
     for path in folder.iterdir():
-        if path.is_symlink() or path.name.startswith("."):
+        if path.is_symlink() or path.name.startswith(".") or not path.name.isprintable():
             continue
         if path.is_dir():
             yield from _files(public, path)

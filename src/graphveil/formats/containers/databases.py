@@ -24,13 +24,14 @@ from graphveil.formats.containers.held_tables import (
     text_columns,
 )
 from graphveil.formats.options import ReadingOptions
-from graphveil.formats.source_file import Ceiling, SourceFile
+from graphveil.formats.source_file import Ceiling, SourceFile, require_file
 
 _ADDRESS = re.compile(
     r"(sqlite|duckdb|postgresql(?:\+psycopg)?|postgres)://[^#]*(?:#.*)?", re.DOTALL
 )
 _QUERY = re.compile(r"\s*(select|with|from)\s", re.IGNORECASE)
 _FIRST_ROW = 1
+_MALFORMED = (ValueError, OverflowError, RuntimeError)  # a port, a name or a value that is none
 _AT_ONCE = 1_000
 _LEAST_FOR_DUCKDB = 1 << 28  # bytes that it needs for itself
 
@@ -99,7 +100,9 @@ def table_at(text: str, options: ReadingOptions, ceiling: Ceiling) -> SourceFile
 
 def _require_file(rest: str, name: str) -> None:
     path = Path(rest.partition("?")[0].removeprefix("/"))
-    if not path.is_file():
+    if path.exists():
+        require_file(path)
+    else:
         raise InputError(
             "there is no such database file", place=Place(name),
             hint="Check the path: three slashes before a path from here, four before one from /.",
@@ -125,7 +128,7 @@ def _sqlalchemy(address: str, part: str, name: str, answer: _Answer) -> None:
             streamed = connection.execution_options(stream_results=True)
             result = streamed.execute(sql.text(query))
             answer.fetch(list(result.keys()), result.fetchmany)  # and undone
-    except sql.exc.SQLAlchemyError as error:
+    except (sql.exc.SQLAlchemyError, *_MALFORMED) as error:
         raise _refused(name) from error
 
 
@@ -145,7 +148,7 @@ def _duckdb(address: str, part: str, name: str, answer: _Answer) -> None:
             result = connection.execute(query)
             names = [column[0] for column in result.description]
             answer.fetch(names, result.fetchmany)
-    except duckdb.Error as error:
+    except (duckdb.Error, *_MALFORMED) as error:
         raise _refused(name) from error
 
 

@@ -13,7 +13,7 @@ from graphveil.formats.containers.databases import is_address, table_at
 from graphveil.formats.containers.r_data import is_r_data, tables_in_r_data
 from graphveil.formats.containers.workbooks import is_workbook, sheets_of
 from graphveil.formats.options import DEFAULTS, ReadingOptions
-from graphveil.formats.source_file import Ceiling, SourceFile, unique_names
+from graphveil.formats.source_file import Ceiling, SourceFile, require_file, unique_names
 
 
 def found_files(
@@ -22,6 +22,9 @@ def found_files(
     """Every file, sheet or table, each under a name of its own."""
     texts, ceiling = [str(word) for word in words], Ceiling(options.object_bytes)
     found = [table_at(text, options, ceiling) for text in texts if is_address(text)]
+    for text in texts:
+        if not is_address(text):
+            require_file(_divided(text)[0])
     paths, parts = _parts([text for text in texts if not is_address(text)])
     for path, name in zip(parts, unique_names(paths), strict=True):
         for part in dict.fromkeys(parts[path]):
@@ -44,7 +47,7 @@ def _parts(texts: Sequence[str]) -> tuple[list[Path], dict[Path, list[str]]]:
 def _divided(text: str) -> tuple[Path, str]:
     """A path, and what stands behind # where no file has the whole name."""
     before, mark, part = text.rpartition("#")
-    if mark and part and not Path(text).exists() and Path(before).is_file():
+    if mark and part and "\0" not in text and not Path(text).exists() and Path(before).is_file():
         return Path(before), part
     return Path(text), ""
 

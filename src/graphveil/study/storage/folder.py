@@ -162,6 +162,11 @@ def _require_no_links(paths: Iterable[Path]) -> None:
                 f"{path.parent.name}/{path.name} is a link to another place, and links are not "
                 "followed inside a study. Put the file or folder itself there."
             )
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            raise StorageError(
+                f"{path.parent.name}/{path.name} is a pipe, a socket or a device. Put the file "
+                "itself there."
+            )
 
 
 def _no_url() -> StorageError:

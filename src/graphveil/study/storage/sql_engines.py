@@ -16,7 +16,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import exc
 
-from graphveil.errors import ParameterError
+from graphveil.errors import ParameterError, StorageError
 from graphveil.study.storage import waiting
 from graphveil.study.storage.databases import SQLITE, note_beside, sqlite_settings
 
@@ -102,8 +102,14 @@ def _postgresql_begin(connection: sa.Connection) -> None:
 
 
 def _let_in(connection: sa.Connection) -> bool:
-    """Take the one lock of the schema, unless somebody else has it."""
-    return bool(connection.exec_driver_sql(f"SELECT pg_try_advisory_xact_lock({_KEY})").scalar())
+    """Take the one lock of the schema, unless somebody else has it; refuses where there is none."""
+    taken = connection.exec_driver_sql(f"SELECT pg_try_advisory_xact_lock({_KEY})").scalar()
+    if taken is None:  # neither taken nor held: the current schema is NULL
+        raise StorageError(
+            "the database shows this user no schema, so that there is no place for tables. Make "
+            "one (CREATE SCHEMA), or set search_path to one that is there and may be used."
+        )
+    return bool(taken)
 
 
 def _holder(connection: sa.Connection) -> str:

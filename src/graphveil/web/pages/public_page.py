@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mimetypes
+from urllib.parse import quote
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -35,7 +36,7 @@ def _file(request: Request) -> Response:
     headers = {POLICY: PUBLISHED}
     kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
     if name != PAGE or "keep" in request.query_params:
-        headers["content-disposition"] = f'attachment; filename="{path.name}"'
+        headers["content-disposition"] = f'attachment; filename="{quote(path.name)}"'
     return Response(path.read_bytes(), media_type=kind, headers=headers)
 
 

@@ -21,14 +21,13 @@ def _list(request: Request) -> Response:
 
 def _open(request: Request, form: Form) -> Response:
     """Take up the study in a folder that the steward names."""
-    told = Path(form["folder"]).expanduser() if form["folder"] else None
-    if told is None:
+    if not form["folder"]:
         return go_to(request, "/", bad="Name the folder in which the study is.")
     try:
-        found = opened(site_of(request).home / told)
+        found = opened(site_of(request).home / Path(form["folder"]).expanduser())
     except GraphveilError as refused:
         return go_to(request, "/", bad=str(refused).partition(" Create one")[0])
-    except (OSError, ValueError):
+    except (OSError, ValueError, RuntimeError):  # the last: nobody has a home of that name
         return go_to(request, "/", bad="This folder cannot be opened.")
     return go_to(request, within(found))
 

@@ -282,11 +282,13 @@ def _violation(
     if isinstance(whole, InputError):
         if isinstance(rest, InputError) or (not case.skip and _is_own(case, person, whole)):
             return None
+        if _says_what_others_are(case, person):
+            return None
         return f"refused for what is not theirs: {whole}"
+    if _says_what_others_are(case, person):
+        return None  # `add` stops: the file is unknown, or nearly all lines would be set aside
     if isinstance(rest, InputError):
         return f"refused without them: {rest}"
-    if _says_what_others_are(case, person):
-        return None  # `add` stops: nearly all lines would be set aside
     people = [each for each in whole[0] if each[0] != person]
     links = [each for each in whole[1] if person not in each[:2]]
     if people != rest[0]:
@@ -312,8 +314,13 @@ def _says_what_others_are(case: Case, person: str) -> bool:
     """
     if "snap" not in case.way:
         return False
-    written = WRITERS[case.way](case)
-    firsts = [(name, _first(written, Place(name))) for name in written.files]
+    written, width = WRITERS[case.way](case), 3 if "temporal" in case.way else 2
+    firsts: list[tuple[str, int]] = []
+    for name, text in written.files.items():
+        for number, line in enumerate(text.split("\n"), start=1):
+            firsts.append((name, number))
+            if line[:1] != "#" and len(line.split()) == (2 if name == "dates.txt" else width):
+                break
     named = {name for place in firsts for name in written.owners.get(place, set())}
     return person in {case.person(name) for name in named}
 

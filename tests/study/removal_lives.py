@@ -140,7 +140,7 @@ def _add(root: Path, case: Case, folder: Path, command: str) -> None:
 
 
 def violations(batches: Sequence[Case], script: Script, folder: Path) -> tuple[list[str], int]:
-    """What is wrong between a life with each person in turn and one without; and how many waited."""
+    """What is wrong between a life with each person and one without; and how many waited."""
     whole = lived(batches, script, folder)
     found, waited = [], 0
     for person in sorted({person for each in batches for person in each.persons()}):

@@ -35,6 +35,8 @@ _SAYS_DATES = re.compile(r"\b(date|dates|time|year)\b", re.IGNORECASE)
 
 def _claims(file: SourceFile, insisted: bool, _: ReadingOptions) -> Claim | None:
     seen = glance(file)
+    if seen is not None and insisted:
+        seen = seen.insisted_on(2)
     if seen is None or (seen.width != 2 and not is_empty(seen, insisted)):
         return None
     if _declares_dates(seen.comments):

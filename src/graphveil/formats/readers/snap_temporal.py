@@ -42,6 +42,8 @@ _LIKELY = 10**8  # seconds, in 1973: smaller numbers are probably weights
 
 def _claims(file: SourceFile, insisted: bool, _: ReadingOptions) -> Claim | None:
     seen = glance(file)
+    if seen is not None and insisted:
+        seen = seen.insisted_on(3)
     if seen is None or (seen.width != 3 and not is_empty(seen, insisted)):
         return None
     if not seen.first:

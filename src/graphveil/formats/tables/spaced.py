@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
@@ -41,15 +41,24 @@ class Glance:
     Attributes:
         first: the values of the first line that is no comment; none if there is no such line.
         comments: the lines before it, which begin with #.
+        others: the lines after it, as far as they were looked at.
     """
 
     first: list[str]
     comments: list[str]
+    others: list[str] = field(default_factory=list, repr=False)
 
     @property
     def width(self) -> int:
         """How many columns there are."""
         return len(self.first)
+
+    def insisted_on(self, width: int) -> Glance:
+        """The same for whoever says what the file is: a line of another width is nobody's word."""
+        if self.width in (0, width):
+            return self
+        lines = (re.split(_BETWEEN, line) for line in self.others if not line.startswith(_COMMENT))
+        return replace(self, first=next((line for line in lines if len(line) == width), []))
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +99,7 @@ def glance(file: SourceFile) -> Glance | None:
     first = re.split(_BETWEEN, lines[len(comments)]) if len(comments) < len(lines) else []
     if not first and len(file.head) >= HEAD:
         return None
-    return Glance(first, [line for line in comments if line])
+    return Glance(first, [line for line in comments if line], lines[len(comments) + 1 :])
 
 
 def unlikely(values: pl.Series) -> pl.Series:

@@ -184,9 +184,9 @@ def waiting(folder: Path) -> None:
     study = made(folder)
     series.open_series(folder, SeriesWish("triangles", epsilon="1/4"))
     add(study, FIRST + 3, FIRST + 3)
-    add(study, FIRST + 4, FIRST + 4, "P9,soon\n", skip_bad=True)
+    add(study, FIRST + 4, FIRST + 4, "P9,soon\n", yes=True)
     add(study, LAST, LAST)
-    study.withdraw()
+    study.withdraw(4)
 
 
 def postgresql(folder: Path) -> None:

@@ -31,8 +31,9 @@ from graphveil.study import Study
 from graphveil.study.course.extension import Further
 from graphveil.study.records.attempts import unsettled
 from plain_rules import Step, sealed_steps
-from removal import ONE_FORMAT, WRITERS, in_memory, written_to
+from removal import in_memory, written_to
 from removal_cases import FORMATS_OF, Case, random_case
+from removal_files import ONE_FORMAT, WRITERS
 from studies import promise
 
 NODES = {"name": "nodes", "statistic": "nodes", "epsilon": "1/4", "mechanism": "sensdiff"}

@@ -129,7 +129,7 @@ DAMAGE = [
 WRITERS: dict[str, Callable[[Study], object]] = {
     "publish": Study.publish,
     "add": lambda study: study.add(NEWCOMER),
-    "withdraw": Study.withdraw,
+    "withdraw": lambda study: study.withdraw(study.ledger().batches[-1].number),
     "series": lambda study: study.open_series(
         SeriesPromise(name="more", statistic="nodes", epsilon="1/16")
     ),

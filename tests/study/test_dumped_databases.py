@@ -72,7 +72,7 @@ def require_refused(root: Path, machines: list[Machine]) -> None:
     for machine in machines:
         clone = Study.at(root, machine=machine)
         assert clone.standing() is Standing.MOVED
-        for write in (clone.publish, clone.withdraw, partial(clone.hand_over, CODE)):
+        for write in (clone.publish, partial(clone.withdraw, 1), partial(clone.hand_over, CODE)):
             with pytest.raises(IntegrityError, match="a clone or a restored dump"):
                 write()
     assert (root / "public" / "ledger.jsonl").read_bytes() == before

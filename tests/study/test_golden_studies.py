@@ -30,6 +30,8 @@ from graphveil.study.place.machine import VARIABLE
 from graphveil.study.public.chain import PublicRow, as_text, read_rows
 from graphveil.study.public.facts import Announcement, Event
 from graphveil.study.public.history import History
+from graphveil.study.storage.keeping import plan_of, state_of
+from graphveil.study.storage.reading import StoredSeries
 from steward import run, run_json
 from studies import promise
 from study_databases import execute
@@ -203,30 +205,31 @@ def test_an_event_of_a_newer_version_says_which_version_to_install(tmp_path: Pat
     assert "Install graphveil 9.1.0 or newer." in graphveil("releases", str(path.parent)).err
 
 
-@pytest.mark.parametrize(
-    ("table", "column", "where", "what"),
-    [
-        ("about", "value", "key = 'version'", "the ledger database"),
-        ("series", "plan", "name = 'edges'", "the plan of a series"),
-        ("series", "state", "name = 'edges'", "the state of a series"),
-    ],
-)
-def test_a_part_of_a_newer_format_is_refused(
-    table: str, column: str, where: str, what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_database_of_a_newer_format_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = unpacked("2026-11-waiting", tmp_path)
     monkeypatch.setenv(VARIABLE, str(tmp_path / "state"))
     with closing(sqlite3.connect(found.study / "private" / "ledger.sqlite")) as database:
-        query = f"SELECT {column} FROM {table} WHERE {where}"
-        (before,) = database.execute(query).fetchone()
-        after = "99" if table == "about" else json.dumps(json.loads(before) | {"format": 99})
-        database.execute(f"UPDATE {table} SET {column} = ? WHERE {where}", (after,))
+        database.execute("UPDATE about SET value = '99' WHERE key = 'version'")
         database.commit()
     refused = graphveil("publish", str(found.study))
     assert refused.code != 0
-    assert f"{what} has format 99" in refused.err
+    assert "the ledger database has format 99" in refused.err
     assert "Install the newest graphveil." in refused.err
     require_same(found)
+
+
+@pytest.mark.parametrize("part", ["plan", "state"])
+def test_a_part_of_a_series_of_a_newer_format_is_refused(part: str, tmp_path: Path) -> None:
+    found = unpacked("2026-11-waiting", tmp_path)
+    with closing(sqlite3.connect(found.study / "private" / "ledger.sqlite")) as database:
+        query = "SELECT plan, state FROM series WHERE name = 'edges'"
+        texts = dict(zip(("plan", "state"), database.execute(query).fetchone(), strict=True))
+    texts[part] = json.dumps(json.loads(texts[part]) | {"format": 99})
+    read = {"plan": plan_of, "state": state_of}[part]
+    with pytest.raises(NewerFormatError, match=f"the {part} of a series has format 99"):
+        read("edges", StoredSeries(**texts))
 
 
 def test_a_table_of_a_newer_format_is_refused() -> None:

@@ -118,7 +118,7 @@ COMMANDS: dict[str, Callable[[Path], object]] = {
     "publish": lambda root: at(root).publish(),
     "backfill": lambda root: at(root).publish(LAST - 1),
     "add": _add,
-    "withdraw": lambda root: at(root).withdraw(),
+    "withdraw": lambda root: at(root).withdraw(at(root).ledger().batches[-1].number),
     "series": _one_more,
     "extend": lambda root: at(root).extend(Further(steps=1)),
     "adopt": lambda root: at(root).adopt("to try it"),

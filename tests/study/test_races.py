@@ -110,7 +110,7 @@ def test_what_was_prepared_too_early_is_prepared_again(
     act: dict[str, Callable[[], object]] = {
         "add": lambda: other.add(people()),
         "publish": lambda: other.publish(0),
-        "withdraw": other.withdraw,
+        "withdraw": lambda: other.withdraw(1),
         "series": lambda: other.open_series(
             SeriesPromise(name="nodes", statistic="nodes", epsilon="1/2")
         ),

@@ -134,7 +134,7 @@ def test_batches_of_every_version_are_read(tmp_path: Path, column: str) -> None:
     edges = pl.DataFrame({"source": ["a", "b"], "target": ["b", "a"], column: steps})
     files = [write_table(tmp_path, "0001", frame) for frame in (nodes, edges)]
     empty = segments.load(tmp_path, [], KINDS["undirected"])
-    waiting = batches.load(tmp_path, [BatchEntry(1, 1, files[0], files[1])], empty)
+    waiting = batches.load(tmp_path, [BatchEntry(1, 2, 1, files[0], files[1])], empty)
     assert waiting.nodes.to_dict(as_series=False) == {"node": ["a", "b"], "step": [1, None]}
     assert waiting.edges.columns == ["source", "target", "step"]
 

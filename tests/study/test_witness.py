@@ -111,7 +111,7 @@ def test_a_copy_cannot_be_published_beside_the_original(
         copy = copied(study, tmp_path / f"copy-{standing.name}", machine)
         study.publish()
         before = copy.folder.public_ledger.read_bytes()
-        for act in (partial(copy.add, HUB), copy.publish, copy.announce, copy.withdraw):
+        for act in (partial(copy.add, HUB), copy.publish, copy.announce, partial(copy.withdraw, 1)):
             with pytest.raises(IntegrityError, match="graphveil adopt"):
                 act()
         assert copy.folder.public_ledger.read_bytes() == before
@@ -420,7 +420,7 @@ def test_a_restored_home_directory_is_noticed(tmp_path: Path) -> None:
     study.publish()
     back = study_at(tmp_path / "restored" / "study", Machine(tmp_path / "restored" / "state"))
     assert back.standing() is Standing.RESTORED
-    for act in (back.publish, partial(back.add, HUB), back.withdraw, back.announce):
+    for act in (back.publish, partial(back.add, HUB), partial(back.withdraw, 1), back.announce):
         with pytest.raises(IntegrityError, match="was copied or restored itself") as refused:
             act()
         assert len(str(refused.value)) < 300

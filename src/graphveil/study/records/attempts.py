@@ -13,13 +13,13 @@ import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphveil.errors import StudyError
 from graphveil.study.public.chain import digest
 from graphveil.study.storage.folder import Folder, make_private_folder, write_private
+from graphveil.study.storage.store import now
 
 if TYPE_CHECKING:
     from graphveil.study.ledger import Ledger
@@ -49,8 +49,7 @@ class Attempt:
         names = ", ".join(Path(each).name for each in files)
         shown = names if len(names) <= _SHOWN else f"{names[:_SHOWN]}…"
         places = {str(Path(each).resolve()) if Path(each).exists() else each for each in files}
-        now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S")
-        return cls(secrets.token_hex(8), shown, tuple(map(digest, sorted(places))), now)
+        return cls(secrets.token_hex(8), shown, tuple(map(digest, sorted(places))), now())
 
 
 @contextmanager
@@ -80,7 +79,7 @@ def require_settled(folder: Folder, ledger: Ledger) -> None:
     found = unsettled(folder, ledger)
     if found:
         raise StudyError(
-            f"records are missing: `graphveil add` of {found[-1].files} ({found[-1].at} UTC) was "
+            f"records are missing: `graphveil add` of {found[-1].files} ({found[-1].at}) was "
             "refused or did not end. Add these files again, or give them up: "
             "`graphveil add STUDY --abandon`."
         )

@@ -84,12 +84,26 @@ def test_what_becomes_of_records_is_told_by_rule(visitor: Visitor, study: KnownS
     assert "Keep these records" not in said
     said = look(visitor, study)
     assert "Look first: more than a tenth of the rows of edges would be set aside" in said
-    assert "more than a tenth" in keep(visitor, study)
+    refused = keep(visitor, study)
+    assert "more than a tenth" in refused
+    assert "Records that are missing Adding" in refused
+    assert status(study.folder).is_open is False
     said = look(visitor, study, yes="yes")
     assert "Merged 1 node listed more than once with the same step: merged" in said
     assert "Dropped 1 edge from a node to itself: left out" in said
     assert "Set aside 1 edge to somebody who is not known yet" in said
-    assert "Kept as batch 1" in keep(visitor, study)
+    kept = keep(visitor, study)
+    assert "Kept as batch 1" in kept
+    assert "Records that are missing" not in kept
+
+
+def test_records_that_were_refused_can_be_given_up(visitor: Visitor, study: KnownStudy) -> None:
+    visitor.bring(study, {"nodes.csv": "node,time\nP0,soon\n"})
+    look(visitor, study)
+    assert "Records that are missing" in keep(visitor, study)
+    path = f"/study/{study.key}/records"
+    assert "These records are given up" in visitor.post(f"{path}/abandon", at=path).text
+    assert status(study.folder).private.unsettled == ""
 
 
 def test_columns_are_mapped_by_hand(visitor: Visitor, study: KnownStudy) -> None:

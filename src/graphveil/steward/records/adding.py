@@ -105,6 +105,7 @@ def add(
     change_reading: bool = False,
     dry_run: bool = False,
     engine: EngineChoice = HERE,
+    called: Sequence[str] | None = None,
 ) -> Addition:
     """Read files and store their records; the first ones open the study.
 
@@ -123,6 +124,7 @@ def add(
         change_reading: take the options as they are, whatever they were for files before.
         dry_run: only read and check; change nothing.
         engine: where the records are checked and taken in.
+        called: what the steward calls the files, if they were moved on the way here.
     """
     from graphveil.study import Study
 
@@ -131,7 +133,8 @@ def add(
         raise ParameterError("files", "name at least one file of records")
     told = replace(options or ReadingOptions(), mark_bad=not strict)
     how = _How(complete, strict, yes, ignore_after_end, dry_run)
-    with _attempting(study, [str(file) for file in files], dry_run=dry_run) as attempt:
+    names = [str(file) for file in files] if called is None else called
+    with _attempting(study, names, dry_run=dry_run) as attempt:
         return _add(study, files, format, told, how, engine, attempt, change=change_reading)
 
 

@@ -60,7 +60,7 @@ def attempting(folder: Folder, files: Sequence[str]) -> Iterator[Attempt]:
         folder: of the study.
         files: what they are called; the same files again, or among others, settle an attempt.
     """
-    began, home = Attempt.at_files(files), _home(folder)
+    began, home = Attempt.at_files(files), folder.attempts
     make_private_folder(home)
     write_private(_place(home, began), json.dumps(asdict(began)).encode())
     yield began
@@ -71,7 +71,7 @@ def attempting(folder: Folder, files: Sequence[str]) -> Iterator[Attempt]:
 
 def unsettled(folder: Folder, ledger: Ledger) -> tuple[Attempt, ...]:
     """The attempts that were not finished; one that was killed behind its commit is."""
-    return tuple(each for each in _noted(_home(folder)) if each.number not in ledger.attempts)
+    return tuple(each for each in _noted(folder.attempts) if each.number not in ledger.attempts)
 
 
 def require_settled(folder: Folder, ledger: Ledger) -> None:
@@ -87,15 +87,10 @@ def require_settled(folder: Folder, ledger: Ledger) -> None:
 
 def abandon(folder: Folder) -> int:
     """Forget all attempts; how many there were."""
-    home = _home(folder)
-    found = _noted(home)
+    found = _noted(folder.attempts)
     for each in found:
-        _place(home, each).unlink(missing_ok=True)
+        _place(folder.attempts, each).unlink(missing_ok=True)
     return len(found)
-
-
-def _home(folder: Folder) -> Path:
-    return folder.private / "attempts"
 
 
 def _place(home: Path, attempt: Attempt) -> Path:

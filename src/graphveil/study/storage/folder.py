@@ -100,6 +100,11 @@ class Folder:
         return self.private / "kept"
 
     @property
+    def attempts(self) -> Path:
+        """Additions of records that began, and did not end."""
+        return self.private / "attempts"
+
+    @property
     def charts(self) -> Path:
         """Pictures of the series."""
         return self.public / "charts"
@@ -124,7 +129,8 @@ class Folder:
         """Refuse links in place of the study's own parts: graphveil has put none there."""
         require_no_links_in_public(self.public)
         private = (self.private / name for name in ("lock", "store.toml", "ledger.sqlite"))
-        _require_no_links((self.private, self.batches, self.segments, self.kept, *private))
+        folders = (self.private, self.batches, self.segments, self.kept, self.attempts)
+        _require_no_links((*folders, *private))
 
     def exposed(self) -> tuple[Path, ...]:
         """Private files and folders that others than their owner may open."""

@@ -149,7 +149,8 @@ def _keep(request: Request, form: Form) -> Response:
 
     def task(_: Piece) -> Looked:
         with tray.held(brought) as files:
-            found = add(study.folder, files, **_how(brought.reading))
+            names = [path.name for path in files]  # a mended file has its name again
+            found = add(study.folder, files, **_how(brought.reading), called=names)
         tray.remove(brought.marks)
         return Looked("", Sample(), found)
 

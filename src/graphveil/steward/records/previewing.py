@@ -6,7 +6,7 @@ Nothing is kept. What is shown holds people's ids: it is private.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -179,7 +179,7 @@ def sample(files: Sequence[Path], format_name: str | None, options: ReadingOptio
     from graphveil.formats import read_records
 
     try:
-        found = read_records(files, format=format_name, options=options)
+        found = read_records(files, format=format_name, options=replace(options, mark_bad=True))
     except InputError:
         return Sample()
     records = found.records

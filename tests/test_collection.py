@@ -17,8 +17,10 @@ from commands import ROOT
 
 CHANGING = {
     "a memory address": re.compile(r"\b0x[0-9a-f]{7,}"),
-    "an object's repr": re.compile(r"<[\w.]+ .*?\b(at|object)\b|<(function|class|module) "),
-    "a time": re.compile(r"\b1[6-9]\d{8}(\d{3}|\d{9})?\b|\d\d:\d\d:\d\d\.\d"),
+    "an object's repr": re.compile(r"<.* at 0x|<(function|module|generator|bound method) "),
+    "a time": re.compile(  # in seconds, or written out; dates before 2026 are examples
+        r"\b1[789]\d{8}(\d{3}|\d{9})?\b|\b20(2[6-9]|[3-9]\d)-\d\d-\d\d[T ]\d\d:\d\d:\d\d"
+    ),
     "a machine's path": re.compile(
         "|".join(re.escape(f"{folder}/") for folder in (ROOT, Path.home(), tempfile.gettempdir()))
     ),

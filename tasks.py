@@ -1,9 +1,10 @@
 """The project's chores, each one command, from nothing but Python 3.11 or newer.
 
     python3 tasks.py demo        show graphveil at work
+    python3 tasks.py quick       run what one runs before each commit (two minutes on two cores)
     python3 tasks.py test        run every check: style, types, import order, site, tests
     python3 tasks.py audit       run the long attacks as well (minutes)
-    python3 tasks.py mutants     plant small errors and see which tests notice (an hour or more)
+    python3 tasks.py mutants     plant small errors in a module and list those no test notices
     python3 tasks.py benchmark   measure speed against peers (minutes)
     python3 tasks.py docs        build the documentation's site into site/
     python3 tasks.py documents   write what commands print into README and docs
@@ -32,16 +33,17 @@ LOCK = ROOT / "requirements" / f"gate-{sys.version_info.major}.{sys.version_info
 
 EXTRAS = {"demo": "", "benchmark": "[benchmark]", "docs": "[docs]"}  # others need all: [test]
 SITE = ["-m", "mkdocs", "build", "--strict"]  # --quiet would silence what --strict counts
+STYLE_AND_TYPES = [
+    ["-m", "ruff", "check"],
+    ["-m", "ruff", "format", "--check"],
+    ["-m", "mypy"],
+    ["-c", "from importlinter.cli import lint_imports_command as lint; lint()"],
+]
+PYTEST = ["-m", "pytest", "-n", "2", "--dist", "worksteal"]
 COMMANDS = {
     "demo": [["-m", "graphveil", "demo"]],
-    "test": [
-        ["-m", "ruff", "check"],
-        ["-m", "ruff", "format", "--check"],
-        ["-m", "mypy"],
-        ["-c", "from importlinter.cli import lint_imports_command as lint; lint()"],
-        SITE,
-        ["-m", "pytest", "-n", "2", "--dist", "worksteal"],
-    ],
+    "quick": [*STYLE_AND_TYPES, [*PYTEST, "@tests/quick.txt"]],
+    "test": [*STYLE_AND_TYPES, SITE, PYTEST],
     "audit": [["-m", "pytest", "-m", "slow"]],
     "mutants": [["tools/mutants.py"]],
     "benchmark": [

@@ -1,182 +1,88 @@
-"""The chore that plants errors: what is noticed is killed, what is not is told."""
+"""The chore that plants errors: tests that notice kill a mutant, and survivors are printed."""
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-import seen_tests
-from commands import ROOT
-from mutants import FATES, PACKAGE, SCOPE, entries, equivalents, modules_in_scope, searches, told
-from mutations import mutants_of
-from seen_tests import Memory, Seen
+from mutants import KILLED, SURVIVED, TIMEOUT, Trials, mutants, survey
 
-MODULE = '''
-from dataclasses import dataclass
-from functools import lru_cache
-
-LIMIT = 10
-STEP = 1000
+MODULE = '''"""Ages."""
 
 
-def shifted(number, by=STEP):
-    return number + by
-
-
-def total(first, second=1):
-    """A sum."""
-    return first + second
-
-
-@lru_cache
-def capped(number):
-    return min(number, LIMIT)
-
-
-@dataclass(frozen=True)
-class Box:
-    side: int = 2
-
-    @property
-    def area(self):
-        if self.side < 0:
-            raise ValueError("negative")
-        return self.side * self.side
-
-
-class Cube(Box):
-    @property
-    def area(self):
-        return 6 * super().area
-
-
-def until(number):
-    while number > 0:
-        number -= 1
-    return number
-
-
-def forgotten():
-    return 1
+def is_adult(age: int = 0) -> bool:
+    return age >= 18  # years
 '''
 TESTS = """
-from planted.sums import Box, Cube, capped, shifted, total, until
+from people.ages import is_adult
 
-capped(12)  # so that a stale cache would hide a mutant
-
-
-def test_sums():
-    assert total(2) == 3 and capped(12) == 10 and shifted(1) == 1001
-
-
-def test_boxes():
-    assert Box().area == 4 and Cube().area == 24
-
-
-def test_until():
-    assert until(3) == 0
+def test_ages_far_from_the_border():
+    assert is_adult(30) and not is_adult(3)
 """
-TRIAL = """
-import json, sys
-from pathlib import Path
-from mutant_trials import Trials, run
-folder, found = Path(sys.argv[1]), []
-done = lambda _, results: found.extend(results.items())
-run(Trials(folder / "planted", ["sums"], {}, 30.0, done), [folder / "test_sums.py"])
-print(json.dumps(found))
+ENDLESS = """
+from people.ages import is_adult
+
+def test_that_never_ends():
+    while is_adult(30):
+        pass
 """
 
 
-@pytest.fixture(scope="module")
-def fates(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """What became of the mutants of a small module, by the change."""
-    folder = tmp_path_factory.mktemp("planted")
-    (folder / "planted").mkdir()
-    (folder / "planted" / "__init__.py").touch()
-    (folder / "planted" / "sums.py").write_text(MODULE, encoding="utf-8")
-    (folder / "test_sums.py").write_text(TESTS, encoding="utf-8")
-    paths = {"PYTHONPATH": f"{folder}:{ROOT / 'tools'}", "PATH": "/usr/bin:/bin"}
-    command = [sys.executable, "-c", TRIAL, str(folder)]
-    done = subprocess.run(
-        command, env=paths, cwd=folder, capture_output=True, text=True, check=True
-    )
-    found = json.loads(done.stdout.splitlines()[-1])
-    return {f"{where}: {change}": fate for (_, where, _, change), fate in found}
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "src" / "people").mkdir(parents=True)
+    (tmp_path / "src" / "people" / "__init__.py").touch()
+    (tmp_path / "src" / "people" / "ages.py").write_text(MODULE, encoding="utf-8")
+    (tmp_path / "test_ages.py").write_text(TESTS, encoding="utf-8")
+    (tmp_path / "test_endless.py").write_text(ENDLESS, encoding="utf-8")
+    (tmp_path / "test_nothing.py").write_text("def test_nothing(): pass", encoding="utf-8")
+    return tmp_path
+
+
+def test_survivors_are_printed_and_others_are_killed(
+    project: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    outcomes = survey(project, [Path("people/ages.py")], ["test_ages.py"])
+    assert capfd.readouterr().out.splitlines() == [
+        "src/people/ages.py:4: 0 → 1",
+        "src/people/ages.py:4: 0 → -1",
+        "src/people/ages.py:5: age >= 18 → age > 18",
+        "src/people/ages.py:5: 18 → 19",
+        "src/people/ages.py:5: 18 → 17",
+    ]
+    assert outcomes == {SURVIVED: 5, KILLED: 2}  # `<`, and nothing returned
+    assert (project / "src" / "people" / "ages.py").read_text(encoding="utf-8") == MODULE
+
+
+def test_a_run_that_never_ends_is_ended(project: Path) -> None:
+    assert Trials(project, project / "src", ["test_endless.py"]).outcome(1.0) == TIMEOUT
+
+
+def test_tests_that_say_nothing_of_a_module_are_refused(project: Path) -> None:
+    with pytest.raises(SystemExit, match=r"do not import src/people/ages\.py"):
+        survey(project, [Path("people/ages.py")], ["test_nothing.py"])
+    with pytest.raises(SystemExit, match="or there are none"):
+        survey(project, [Path("people/ages.py")], ["test_missing.py"])
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("line", "changes"),
     [
-        "total: first + second → first - second",
-        "total: 1 → 2",  # a default
-        ": 10 → 11",  # a constant of the module
-        ": 1000 → 1001",  # one that is a default
-        "capped: min(number, LIMIT) → max(number, LIMIT)",  # in a function with a cache
-        "Box: 2 → 3",  # what a dataclass takes if nothing is given
-        "Box.area: return self.side * self.side → return None",
-        "Box.area: self.side < 0 → self.side >= 0",
-        "Cube.area: return 6 * super().area → return None",
-        "until: return number → return None",
+        ("a < b", ["a < b → a <= b", "a < b → a >= b"]),
+        ("a in b", ["a in b → a not in b"]),
+        ("a and b", ["a and b → a or b"]),
+        ("a + b", ["a + b → a - b"]),
+        ("True", ["True → False"]),
+        ("0.5", ["0.5 → 1.5", "0.5 → -0.5"]),
+        ("if f(a): b", ["if f(a): → if not f(a):"]),
+        ("while not a: b", ["while not a: → while a:"]),
+        ("[a for a in b if c]", ["for a in b if c → for a in b"]),
+        ("def f(): return a", ["return a → return None"]),
+        ("def f(): return None", []),
+        ("a: Literal[3]", []),
+        ("raise ValueError(f'{a + 1}')", []),
     ],
 )
-def test_a_planted_error_that_a_test_notices_is_killed(fates: dict[str, str], change: str) -> None:
-    assert fates[change] == "killed"
-
-
-def test_one_that_no_test_notices_is_told(fates: dict[str, str]) -> None:
-    assert fates["Box.area: self.side * self.side → self.side + self.side"] == "survivor"
-    assert fates["Box.area: raise ValueError('negative') → pass"] == "survivor"
-    assert fates["forgotten: return 1 → return None"] == "never run"
-
-
-def test_one_that_never_ends_is_ended(fates: dict[str, str]) -> None:
-    assert fates["until: number -= 1 → number += 1"] == "timeout"
-    assert set(fates.values()) <= set(FATES)
-
-
-def test_what_was_seen_of_a_test_holds_until_something_that_it_runs_changes(tmp_path: Path) -> None:
-    test, source, kept = tmp_path / "test_a.py", tmp_path / "a.py", tmp_path / "build" / "seen.json"
-    test.write_text("1", encoding="utf-8")
-    source.write_text("2", encoding="utf-8")
-    memory = Memory(kept)
-    assert memory.recall("a") is None
-    seen = Seen(0.5, ((str(source), "f"),))
-    memory.note("a", test, seen)
-    memory.keep()
-    assert Memory(kept).recall("a") == seen
-    source.write_text("3", encoding="utf-8")
-    seen_tests._digest.cache_clear()  # of one run
-    assert Memory(kept).recall("a") is None
-
-
-def test_the_list_of_mutants_that_change_nothing_fits_the_source() -> None:
-    for module in {entry["module"] for entry in entries()}:
-        _, found = mutants_of(PACKAGE / module, module)
-        listed = {mutant for mutant in equivalents() if mutant[0] == module}
-        assert listed <= {mutant.identity for mutant in found}
-        assert module.removesuffix(".py") in modules_in_scope()
-
-
-def test_each_has_its_reason_and_stands_once() -> None:
-    changes = [
-        (*map(e.get, ("module", "where", "line")), c) for e in entries() for c in e["changes"]
-    ]
-    assert len(changes) == len(set(changes)) == len(equivalents())
-    assert all(len(entry["reason"]) > 20 and entry["reason"].endswith(".") for entry in entries())
-
-
-def test_what_only_searches_is_there_and_is_not_asked() -> None:
-    for module, reason in searches().items():
-        assert (PACKAGE / module).is_file()
-        assert any(module.startswith(part) for part in SCOPE)
-        assert module.removesuffix(".py") not in modules_in_scope()
-        assert len(reason) > 20
-        assert reason.endswith(".")
-
-
-def test_the_page_shows_the_list() -> None:
-    assert told() in Path(ROOT / "docs" / "mutants.md").read_text(encoding="utf-8")
+def test_each_kind_of_error(line: str, changes: list[str]) -> None:
+    assert [mutant.change for mutant in mutants(line)] == changes

@@ -11,7 +11,7 @@ import pytest
 
 import graphveil
 from commands import ROOT
-from environments import floors
+from environments import QUICK_TESTS, floors
 
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 WORKFLOW = (ROOT / ".github" / "workflows" / "gate.yml").read_text(encoding="utf-8")
@@ -50,6 +50,24 @@ def test_every_chore_is_explained() -> None:
     for chore in CHORES["COMMANDS"]:
         assert f"python3 tasks.py {chore} " in CHORES["__doc__"]
         assert f"`{chore}`" in page
+
+
+def test_quick_checks_need_nothing_but_python() -> None:
+    *_, tests = CHORES["COMMANDS"]["quick"]
+    assert tests[-1] == QUICK_TESTS, "one list for both chores"
+    lines = (ROOT / QUICK_TESTS.removeprefix("@")).read_text(encoding="utf-8").splitlines()
+    left_out = {ROOT / each.removeprefix("--ignore=") for each in lines if each[0] == "-"}
+    paths = [ROOT / each for each in lines if each[0] != "-"]
+    files = {
+        file for path in paths for file in ([path] if path.is_file() else path.glob("**/*.py"))
+    }
+    assert left_out < files
+    for file in files - left_out:
+        needed = re.findall(
+            r"\b(?:postgresql|database): str|require_browser|spark_sessions|SIGKILL|\.kill\(\)",
+            file.read_text(encoding="utf-8"),
+        )
+        assert not needed, file
 
 
 def test_the_gate_is_run_on_every_python_that_is_supported() -> None:

@@ -1,173 +1,199 @@
-"""Mutants: plant small errors between a count and a published number, and see which tests notice.
+"""Mutation testing: plant small errors in a copy of the source, and list those no test notices.
 
-    python3 tasks.py mutants                       every module in scope (an hour or more)
-    python3 tasks.py mutants noise planning/plan   those whose names begin so
-    python3 tasks.py mutants noise/laws --tests noise/test_laws.py
-    python3 tasks.py mutants study/course/opening --slowest 15   longer tests as well
-    python3 tasks.py mutants --again               those that lived last time
-    python3 tasks.py mutants --list                those that change nothing, for docs/mutants.md
-    python3 tasks.py mutants --tally               what became of all, for docs/mutants.md
+    python3 tasks.py mutants src/graphveil/noise/laws.py --tests tests/noise/test_laws.py
 
-`tools/equivalent_mutants.toml` lists the mutants that change nothing, and why.
+Modules are files or folders below src; tests are whatever pytest takes. Each error (a *mutant*)
+costs one run of these tests up to the first failure, and kernels are compiled anew for each, so
+name tests that are short. A mutant that survives is either a gap in the tests or changes nothing
+that matters: somebody has to look at it.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import tomllib
-from collections import Counter, defaultdict
-from itertools import groupby
+import ast
+import os
+import shutil
+import signal
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
-from typing import Any
+from subprocess import DEVNULL, Popen, TimeoutExpired
+from tempfile import TemporaryDirectory
 
-from mutant_trials import DEAD, SLOWEST, Results, Trials, asked, run
-from mutations import mutants_of
-from seen_tests import Memory
-
-ROOT = Path(__file__).resolve().parent.parent
-PACKAGE = ROOT / "src" / "graphveil"
-LAST = ROOT / "build" / "mutants.json"
-TESTS_SEEN = ROOT / "build" / "tests_seen.json"
-EQUIVALENTS = ROOT / "tools" / "equivalent_mutants.toml"
-SCOPE = {  # what is mutated, and the tests that should notice
-    "noise": "noise mechanisms planning",
-    "mechanisms": "mechanisms noise planning",
-    "factorisations": "factorisations mechanisms planning",
-    "series": "series planning study/test_series_in_life.py",
-    "planning": "planning series",
-    "statistics": "statistics planning mechanisms/test_baselines.py testing",
-    "study/publishing": "study series",
-    "study/records/local/holder": "study",
-    "study/records/local/growing": "study",
-    "study/course/opening": "study",
-    "study/course/extension": "study",
-    "study/course/one_more_series": "study",
-    "study/course/replanned": "study",
-    "study/committed": "study",
-    "study/public/announcing": "study report",
-    "study/public/history": "study report",
-    "study/public/told_plans": "study planning",
-    "study/public/gaussian_prices": "study",
-    "study/place/witness": "study",
-    "study/course/adoption": "study",
-    "study/place/machine": "study",
-}
-PATIENCE = 30.0  # seconds of tests that one mutant is given
-FATES = ("killed", "timeout", "equivalent", "survivor", "never run")
-NOT_TRIED = "not tried"
+ROOT = Path(__file__).resolve().parents[1]
+KILLED, TIMEOUT, SURVIVED = "killed", "timeout", "survived"
+PATIENCE = 10.0  # seconds that a run may take beyond three times what it takes without an error
+COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
+    ast.Lt: (ast.LtE, ast.GtE), ast.LtE: (ast.Lt, ast.Gt), ast.Gt: (ast.GtE, ast.LtE),
+    ast.GtE: (ast.Gt, ast.Lt), ast.Eq: (ast.NotEq,), ast.NotEq: (ast.Eq,), ast.Is: (ast.IsNot,),
+    ast.IsNot: (ast.Is,), ast.In: (ast.NotIn,), ast.NotIn: (ast.In,),
+}  # fmt: skip
+UNCHANGED_FIELDS = ("annotation", "returns", "decorator_list")  # types, and what makes classes
+MESSAGES = (ast.JoinedStr, ast.Raise, ast.Assert)
 
 
-def row(module: str, tally: Counter[str]) -> str:
-    """A line of the table in docs/mutants.md."""
-    figures = [tally.total(), *(tally[fate] for fate in FATES)]
-    return f"| {module} | " + " | ".join(map(str, figures)) + " |"
+@dataclass(frozen=True)
+class Mutant:
+    """A module with one small error: the line, the change, and the whole text."""
+
+    line: int
+    change: str
+    text: str
 
 
-def listed() -> dict[str, list[dict[str, Any]]]:
-    """The list of what is not asked, or needs no answer."""
-    return tomllib.loads(EQUIVALENTS.read_text(encoding="utf-8"))
+def mutants(text: str) -> Iterator[Mutant]:
+    """Every mutant of a module's text; messages, types and decorators are left as they are."""
+    tree = ast.parse(text)
+    for node in _nodes(tree):
+        for field, value in _changes(node):
+            line = getattr(node, "lineno", 0) or node.target.lineno  # type: ignore[attr-defined]
+            before, right = _first_line(node), getattr(node, field)
+            setattr(node, field, value)
+            yield Mutant(line, f"{before} → {_first_line(node)}", ast.unparse(tree))
+            setattr(node, field, right)
 
 
-def entries() -> list[dict[str, Any]]:
-    """What is said of mutants that change nothing."""
-    return listed()["equivalent"]
+def _nodes(node: ast.AST) -> Iterator[ast.AST]:
+    """The node and all below it that may be changed."""
+    yield node
+    for field, value in ast.iter_fields(node):
+        for child in value if isinstance(value, list) else [value]:
+            left_alone = field in UNCHANGED_FIELDS or isinstance(child, MESSAGES)
+            if isinstance(child, ast.AST) and not left_alone:
+                yield from _nodes(child)
 
 
-def searches() -> dict[str, str]:
-    """Modules that only look for something good, which others then check; and why that holds."""
-    return {entry["module"]: entry["reason"] for entry in listed()["search"]}
+def _changes(node: ast.AST) -> Iterator[tuple[str, object]]:
+    """The fields of a node that may be wrong, each with a wrong value."""
+    match node:
+        case ast.Compare():
+            yield from (("ops", others) for others in _other_comparisons(node.ops))
+        case ast.BoolOp():
+            yield "op", ast.Or() if isinstance(node.op, ast.And) else ast.And()
+        case ast.BinOp(op=ast.Add() | ast.Sub()):
+            yield "op", ast.Sub() if isinstance(node.op, ast.Add) else ast.Add()
+        case ast.Constant(value=bool()):
+            yield "value", not node.value
+        case ast.Constant(value=int() | float() as number):
+            yield from (("value", number + 1), ("value", number - 1))
+        case ast.If() | ast.While() | ast.IfExp():
+            yield from (("test", other) for other in _negated(node.test))
+        case ast.comprehension(ifs=[_, *_]):
+            yield "ifs", []
+        case ast.Return(value=ast.expr() as result) if ast.unparse(result) != "None":
+            yield "value", ast.Constant(None)
 
 
-def equivalents() -> Results:
-    """The mutants that change nothing."""
-    return {
-        (entry["module"], entry["where"], entry["line"], change): "equivalent"
-        for entry in entries()
-        for change in entry["changes"]
-    }
+def _other_comparisons(operators: list[ast.cmpop]) -> Iterator[list[ast.cmpop]]:
+    for place, operator in enumerate(operators):
+        for other in COMPARISONS[type(operator)]:
+            yield [*operators[:place], other(), *operators[place + 1 :]]
 
 
-def told() -> str:
-    """The list as it stands in docs/mutants.md."""
-    lines = []
-    for module, group in groupby(entries(), key=lambda entry: entry["module"]):
-        lines.append(f"### {module}\n")
-        for entry in group:
-            where = f"`{entry['where']}`, " if entry["where"] else ""
-            changes = "; ".join(f"`{change}`" for change in entry["changes"])
-            lines.append(f"- {where}`{entry['line']}`: {changes}. {entry['reason']}")
-        lines.append("")
-    for module, reason in searches().items():
-        lines.append(f"### {module}\n\n- Everything. {reason}\n")
-    return "\n".join(lines).rstrip()
+def _negated(test: ast.expr) -> Iterator[ast.expr]:
+    """The opposite of a condition, unless it is a comparison, which has an opposite of its own."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        yield test.operand
+    elif not (isinstance(test, ast.Compare) and len(test.ops) == 1):
+        yield ast.UnaryOp(ast.Not(), test)
 
 
-def modules_in_scope() -> dict[str, str]:
-    """Every module that is mutated, with the tests that should notice."""
-    found = {}
-    for part, tests in SCOPE.items():
-        folder = PACKAGE / part
-        files = sorted(folder.rglob("*.py")) if folder.is_dir() else [folder.with_suffix(".py")]
-        for file in files:
-            if file.name not in ("__init__.py", "tallies.py"):  # tallies count, by definition
-                found[str(file.relative_to(PACKAGE).with_suffix(""))] = tests
-    left_out = {module.removesuffix(".py") for module in searches()}
-    return {module: tests for module, tests in found.items() if module not in left_out}
+def _first_line(node: ast.AST) -> str:
+    return ast.unparse(node).strip().splitlines()[0]
 
 
-def kept() -> Results:
-    """What became of each mutant when it was tried last."""
-    found = json.loads(LAST.read_text("utf-8")) if LAST.exists() else []
-    return {tuple(mutant): fate for mutant, fate in found}
+@dataclass(frozen=True)
+class Trials:
+    """Runs of some tests on a copy of a source tree."""
+
+    root: Path  # the project's folder, in which the tests run
+    copy: Path  # of its `src`, which the tests import instead
+    tests: Sequence[str]  # what pytest is given
+
+    def outcome(self, seconds: float | None) -> str:
+        """What the tests say of the copy as it is, within so many seconds if any are given."""
+        with TemporaryDirectory(prefix="mutant-") as scratch:
+            run = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
+            run += ["--hypothesis-seed=0", f"--basetemp={scratch}/tests", *self.tests]
+            env = os.environ | {
+                "PYTHONPATH": str(self.copy),
+                # Compiled callers would go on with the right code of what they call.
+                "NUMBA_CACHE_DIR": f"{scratch}/kernels",
+                "HYPOTHESIS_STORAGE_DIRECTORY": f"{scratch}/examples",
+            }
+            # In a session of its own, so that what the tests start can be ended with them.
+            process = Popen(
+                run, cwd=self.root, env=env, stdout=DEVNULL, stderr=DEVNULL, start_new_session=True
+            )
+            try:
+                return KILLED if process.wait(seconds) else SURVIVED
+            except TimeoutExpired:
+                return TIMEOUT
+            finally:
+                if process.poll() is None:
+                    os.killpg(process.pid, signal.SIGKILL)
+                    process.wait()
+
+    def seconds_allowed(self) -> float:
+        """How long a run may take, by how long it takes without an error."""
+        before = time.monotonic()
+        if self.outcome(None) != SURVIVED:
+            sys.exit("These tests fail without any error, or there are none: run them by pytest.")
+        return PATIENCE + 3 * (time.monotonic() - before)
+
+    def write(self, module: Path, text: str, number: int) -> None:
+        """Let a module of the copy have this text; the number differs from all before."""
+        file = self.copy / module
+        file.write_text(text, encoding="utf-8")
+        os.utime(file, (number, number))  # Python compares whole seconds with what it compiled
 
 
-def tally() -> str:
-    """The table of docs/mutants.md: what became of the mutants of the source as it is."""
-    fates, together, lines = kept() | equivalents(), Counter[str](), []
-    for module in modules_in_scope():
-        _, found = mutants_of(PACKAGE / f"{module}.py", f"{module}.py")
-        here = Counter(fates.get(mutant.identity, NOT_TRIED) for mutant in asked(found))
-        together += here
-        lines.append(f"{row(f'`{module}.py`', here)} {here[NOT_TRIED]} |")
-    return "\n".join([*lines, f"{row('**together**', together)} {together[NOT_TRIED]} |"])
+def survey(root: Path, modules: Sequence[Path], tests: Sequence[str]) -> Counter[str]:
+    """Try every mutant of some modules, given relative to `src`; print those that survive.
 
-
-def keep(module: str, results: Results) -> None:
-    """Remember what became of a module's mutants, and print the tally."""
-    LAST.parent.mkdir(exist_ok=True)
-    others = {mutant: fate for mutant, fate in kept().items() if mutant[0] != f"{module}.py"}
-    LAST.write_text(
-        json.dumps([*(others | results).items()], indent=0, ensure_ascii=False), "utf-8"
-    )
-    print(row(f"`{module}.py`", Counter(results.values())), flush=True)
+    Raises:
+        SystemExit: the tests fail without an error, or do not import one of the modules.
+    """
+    outcomes: Counter[str] = Counter()
+    with TemporaryDirectory(prefix="mutants-") as folder:
+        trials, number = Trials(root, Path(folder) / "src", tests), count(1)
+        shutil.copytree(root / "src", trials.copy, ignore=shutil.ignore_patterns("__pycache__"))
+        texts = {module: (trials.copy / module).read_text(encoding="utf-8") for module in modules}
+        for module, text in texts.items():  # mutants are written without comments, too
+            trials.write(module, ast.unparse(ast.parse(text)), next(number))
+        seconds = trials.seconds_allowed()
+        for module, text in texts.items():
+            trials.write(module, "raise ImportError", next(number))
+            if trials.outcome(seconds) == SURVIVED:
+                sys.exit(f"These tests do not import src/{module}: give others with --tests.")
+            for mutant in mutants(text):
+                trials.write(module, mutant.text, next(number))
+                outcome = trials.outcome(seconds)
+                outcomes[outcome] += 1
+                if outcome == SURVIVED:
+                    print(f"src/{module}:{mutant.line}: {mutant.change}", flush=True)
+            trials.write(module, text, next(number))
+    return outcomes
 
 
 def main() -> None:
-    """Try the mutants of the modules that are asked for, one group of tests after another."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("modules", nargs="*", default=[""])
-    parser.add_argument("--tests", help="other tests than the usual ones")
-    parser.add_argument("--patience", type=float, default=PATIENCE, help="seconds of tests")
-    parser.add_argument("--slowest", type=float, default=SLOWEST, help="seconds of a test")
-    parser.add_argument("--again", action="store_true", help="only those that lived last time")
-    parser.add_argument("--list", action="store_true", help="print those that change nothing")
-    parser.add_argument("--tally", action="store_true", help="print what became of all")
-    wanted = parser.parse_args()
-    if wanted.list or wanted.tally:
-        return print(told() if wanted.list else tally())
-    known = equivalents()
-    if wanted.again:
-        known |= {mutant: fate for mutant, fate in kept().items() if fate in DEAD}
-    groups: dict[str, list[str]] = defaultdict(list)
-    for module, tests in modules_in_scope().items():
-        if any(module.startswith(each) for each in wanted.modules):
-            groups[wanted.tests or tests].append(module)
-    for tests, modules in groups.items():
-        paths = [ROOT / "tests" / test for test in tests.split()]
-        limits = (wanted.patience, keep, wanted.slowest)
-        run(Trials(PACKAGE, modules, known, *limits, Memory(TESTS_SEEN)), paths)
-    return None
+    """Try the mutants that the command line asks for, and print the figures."""
+    parser = argparse.ArgumentParser(prog="tasks.py mutants", description=__doc__.splitlines()[0])
+    parser.add_argument("modules", nargs="+", type=Path, help="files or folders below src")
+    parser.add_argument("--tests", nargs="+", required=True, help="tests that should notice")
+    given = parser.parse_args()
+    source, paths = ROOT / "src", [(ROOT / module).resolve() for module in given.modules]
+    if not all(path.exists() and path.is_relative_to(source) for path in paths):
+        parser.error("modules are files or folders below src, such as src/graphveil/noise")
+    files = {file for path in paths for file in (path.rglob("*.py") if path.is_dir() else [path])}
+    outcomes = survey(ROOT, [file.relative_to(source) for file in sorted(files)], given.tests)
+    figures = ", ".join(f"{outcomes[each]} {each}" for each in (KILLED, TIMEOUT, SURVIVED))
+    print(f"{outcomes.total()} mutants: {figures}.")
 
 
 if __name__ == "__main__":

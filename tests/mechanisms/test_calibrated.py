@@ -251,7 +251,7 @@ def found(draw: st.DrawFn) -> Bordered:
 
 @given(searched=found(), shape=st.sampled_from([Moves(3, 3), Moves(2, 1)]))
 def test_whatever_a_search_finds_has_noise_enough(searched: Bordered, shape: Moves) -> None:
-    """So what the optimiser does decides errors, and never privacy: its mutants are not asked."""
+    """So what the optimiser does decides errors, and never privacy."""
     request = replace(next(requests()), horizon=searched.steps, shape=shape)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(optimised, "optimised", lambda steps, aim: searched)

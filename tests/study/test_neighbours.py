@@ -135,7 +135,7 @@ def life(root: Path, people: Population) -> Seen:
     with listening(root) as logged:
         study = Study.create(root, STUDY)
         for nodes, links in people.batches:
-            study.add(from_rows(nodes, links))
+            study.add(from_rows(nodes, links), yes=True)
             study.publish()
         study.publish(STEPS - 1)
     return Seen(study, logged)
@@ -207,7 +207,7 @@ def commanded(root: Path, people: Population) -> list[tuple[object, ...]]:
     study = Study.create(root, STUDY.model_copy(update={"series": STUDY.series[:2]}))
     done = []
     for nodes, links in people.batches:
-        study.add(from_rows(nodes, links))
+        study.add(from_rows(nodes, links), yes=True)
         done.append(graphveil("publish", str(root), "--no-report"))
     done += [graphveil("releases", str(root)), graphveil("report", str(root))]
     return [

@@ -273,7 +273,7 @@ def test_what_is_called_public_is_the_same_of_neighbours(tmp_path: Path, claim: 
     shown, true = [], []
     for name, people in (("with", CROWD), ("without", CROWD.without("a"))):
         study = Study.create(tmp_path / name, STUDY)
-        study.add(from_rows(*people.batches[0]))
+        study.add(from_rows(*people.batches[0]), yes=True)
         study.publish()
         shown.append(CLAIMS[claim](study))
         rows = study.ledger().of(Event.RELEASE_MADE)
@@ -292,7 +292,7 @@ def test_only_the_private_part_of_the_status_tells_neighbours_apart(tmp_path: Pa
         root.parent.mkdir()
         study = Study.create(root, STUDY)
         for batch in each.batches:
-            study.add(from_rows(*batch))
+            study.add(from_rows(*batch), yes=True)
         study.publish()
         shown.append(graphveil("status", str(root)).out.replace(str(root), "study"))
         told.append(status(root).as_data() | {"report": None})

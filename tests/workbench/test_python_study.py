@@ -215,7 +215,9 @@ def test_people_without_a_date_may_be_left_out(study: Study, place: Path) -> Non
     nodes.write_csv(place / "nodes.csv")
     for data in (nodes, "nodes.csv"):
         with pytest.raises(GraphveilError, match="time is missing"):
-            study.add(data, dry_run=True)
+            study.add(data, strict=True, dry_run=True)
+        aside = study.add(data, dry_run=True).added.findings
+        assert (aside.intake.nodes_added, len(aside.skipped)) == (1, 1)
         found = study.add(data, undated="drop", dry_run=True).added.findings.intake
         assert (found.nodes_added, found.nodes_undated) == (1, 1)
 

@@ -74,7 +74,7 @@ class Added:
 
     batch: int | None
     findings: findings.Findings = field(repr=False)
-    skipped_list: str | None = None
+    skipped_list: str | None = field(default=None, repr=False)
 
     def __str__(self) -> str:
         return "\n  ".join([findings.PRIVATE, *self.findings.lines()])

@@ -131,7 +131,8 @@ def add(
     study = Study.at(folder)
     if not files:
         raise ParameterError("files", "name at least one file of records")
-    told = replace(options or ReadingOptions(), mark_bad=not strict)
+    # Spark reads tables itself, and refuses the first row that breaks a rule.
+    told = replace(options or ReadingOptions(), mark_bad=not strict and not engine.spark)
     how = _How(complete, strict, yes, ignore_after_end, dry_run)
     names = [str(file) for file in files] if called is None else called
     with _attempting(study, names, dry_run=dry_run) as attempt:

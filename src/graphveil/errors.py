@@ -169,6 +169,10 @@ class UnconfirmedError(GraphveilError):
     Nothing was changed. That it happened depends on the data: the error is for the operator alone.
     """
 
+    def __init__(self, what: str, rule: str = "") -> None:
+        super().__init__(what)
+        self.rule = rule  # which most of these records break
+
 
 class StudyError(GraphveilError):
     """A study that cannot do what was asked in its present state; nothing was changed."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from graphveil.errors import InputError, ParameterError
+from graphveil.errors import InputError, ParameterError, UnconfirmedError
 from graphveil.formats import ReadingOptions, read_records
 from graphveil.formats.columns.written_dates import Unclear, as_iso, from_excel
 from graphveil.steward.records.adding import add
@@ -90,7 +90,10 @@ def study(folder: Path, undated: str) -> Path:
 def test_undated_people_are_counted_and_the_option_is_named(tmp_path: Path) -> None:
     root, files = study(tmp_path, "refuse"), [tmp_path / "nodes.csv", tmp_path / "edges.csv"]
     with pytest.raises(InputError, match=r"row 3.*missing.*2 rows have none: --undated drop") as no:
+        add(root, files, strict=True)
+    with pytest.raises(UnconfirmedError, match=r"row 3.*missing.*--undated drop") as asked:
         add(root, files)
+    assert len(str(asked.value)) < 300
     assert len(str(no.value)) < 300
     with pytest.raises(ParameterError, match="undated: cannot be 'first'"):
         add(root, files, options=ReadingOptions(undated="first"))
@@ -107,7 +110,7 @@ def test_undated_people_are_counted_and_the_option_is_named(tmp_path: Path) -> N
 def test_days_that_excel_counts_are_pointed_out(tmp_path: Path) -> None:
     root = study(tmp_path, "refuse")
     (tmp_path / "nodes.csv").write_text("node,time\na,37000\n")
-    with pytest.raises(InputError, match="--excel-dates"):
+    with pytest.raises(UnconfirmedError, match="--excel-dates"):
         add(root, [tmp_path / "nodes.csv"])
     add(root, [tmp_path / "nodes.csv"], options=ReadingOptions(excel_dates=True))
 
@@ -123,5 +126,5 @@ def test_who_is_known_is_not_dropped(tmp_path: Path) -> None:
 def test_a_study_that_takes_the_undated_may_refuse_them_once(tmp_path: Path) -> None:
     root, files = study(tmp_path, "first"), [tmp_path / "nodes.csv", tmp_path / "edges.csv"]
     with pytest.raises(InputError, match="the time is missing"):
-        add(root, files, options=ReadingOptions(undated="refuse"))
+        add(root, files, options=ReadingOptions(undated="refuse"), strict=True)
     assert add(root, files, options=ReadingOptions(undated="first")).batch == 1

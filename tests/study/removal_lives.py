@@ -196,7 +196,7 @@ def run(removals: int, seed: int, ways: Sequence[str] = tuple(FORMATS_OF)) -> Ta
             tally.waited += waited
             tally.broken += [f"seed {seed}, life {number}, {case.way}, {each}" for each in said]
             number += 1
-            if __name__ == "__main__" and number % 100 == 0:
+            if __name__ == "__main__" and number % 20 == 0:
                 print(tally, flush=True)
     return tally
 
@@ -204,7 +204,7 @@ def run(removals: int, seed: int, ways: Sequence[str] = tuple(FORMATS_OF)) -> Ta
 def main() -> None:
     """Run lives and show the tally."""
     removals, seed = int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0
-    os.fsync = lambda _: None  # what a power failure leaves is not the question here
+    os.fsync = lambda fd: None  # what a power failure leaves is not the question here
     with tempfile.TemporaryDirectory() as state:
         os.environ["GRAPHVEIL_STATE"] = state
         tally = run(removals, seed)

@@ -291,7 +291,9 @@ def killed_skipping(bench: Bench, fault: Fault) -> str | None:
 def test_an_add_that_skips_is_killed(setting: Setting) -> None:
     places = setting("sqlite", "add")
     effects = effects_of(places[0], "add --yes")
-    kept = [point for point, name in enumerate(effects) if "0001-skipped" in name or "-awaiting" in name]
+    kept = [
+        point for point, name in enumerate(effects) if "0001-skipped" in name or "-awaiting" in name
+    ]
     assert len(effects) == FAIL_POINTS["add", "sqlite"] + 12  # two more whole files
     cases = [case for case in every_fault(effects) if case.point in (*kept, len(effects) - 1)]
     assert troubles(places, cases[::2], killed_skipping) == []

@@ -40,7 +40,7 @@ LABELS = {
     "undated": "“People without a date”",
     "withdraw": "“Withdraw batch”",
     "where": "“Only records with”",
-    "yes": "the box that says so",
+    "yes": "“Begin it although noise drowns a series”",
 }
 _IN_PYTHON = re.compile(r" \(in Python: [^)]*\)|, [a-z_]+= in Python| in the shell")
 _OPTION = re.compile(r"--([a-z][a-z-]*)")

@@ -58,7 +58,7 @@ class Glance:
         if self.width in (0, width):
             return self
         lines = (re.split(_BETWEEN, line) for line in self.others if not line.startswith(_COMMENT))
-        return replace(self, first=next((line for line in lines if len(line) == width), []))
+        return replace(self, first=next((line for line in lines if len(line) == width), self.first))
 
 
 @dataclass(frozen=True, eq=False)

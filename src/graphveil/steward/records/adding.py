@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from graphveil.errors import InputError, ParameterError, RecordError
+from graphveil.errors import InputError, ParameterError, RecordError, UnconfirmedError
 from graphveil.formats import ReadingOptions, read_records
 from graphveil.formats.parse_report import ParseReport
 from graphveil.graph.intake.links import UNKNOWN_END
@@ -24,6 +24,12 @@ if TYPE_CHECKING:
     from graphveil.study import Added, Study
 
 _LATE = "To leave such records out, use --ignore-after-end (in Python: ignore_after_end=True)."
+_OPTIONS = {
+    NO_TIME: " --undated drop leaves out such people.",
+    "outside the years": " If Excel counts the days so, say --excel-dates.",
+    "plain number": " If Excel counts the days so, say --excel-dates.",
+    "after the end of the calendar": " --ignore-after-end leaves them out.",
+}  # by a part of the rule that most records break, the option that helps
 _SKIP = "Without --strict (in Python: strict=False) the other records are added."
 
 
@@ -245,6 +251,9 @@ def _advising(strict: bool, records: Records | None = None) -> Iterator[None]:
         yield
     except RecordError as refused:
         raise refused.advising(_advice(refused, records)) if strict else refused from refused
+    except UnconfirmedError as doubtful:
+        option = next((each for part, each in _OPTIONS.items() if part in doubtful.rule), "")
+        raise UnconfirmedError(f"{doubtful}{option}", doubtful.rule) from doubtful
 
 
 def _advice(refused: RecordError, records: Records | None) -> str:

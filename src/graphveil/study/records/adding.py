@@ -50,6 +50,7 @@ def keep(
 def require_confirmed(findings: Findings) -> None:
     """Refuse records of which too much would be set aside, before anything is opened."""
     if findings.doubt:
+        rule = max(findings.skipped, key=len).rule if findings.skipped else ""
         raise UnconfirmedError(
-            f"{findings.doubt} Nothing was changed. To add the rest all the same: --yes."
+            f"{findings.doubt} Nothing was changed. To add the rest all the same: --yes.", rule
         )

@@ -34,7 +34,7 @@ class Looked:
         self.fingerprint, self.seen, self.addition = fingerprint, seen, addition
         self.rules = rules_met(addition)
         self.files = addition.reading.report.lines() if addition.reading else []
-        self.doubt = in_page_words(addition.added.findings.doubt)
+        self.doubt = _in_words(addition.added.findings.doubt)
 
 
 def _show(request: Request) -> Response:
@@ -87,7 +87,14 @@ def _still(piece: Piece | None, brought: Brought) -> Looked | None:
 
 
 def _refusal(piece: Piece | None) -> str:
-    return in_page_words(piece.refusal) if piece else ""
+    return _in_words(piece.refusal) if piece else ""
+
+
+def _in_words(message: str) -> str:
+    """A message about records in the words of this page, whose yes is another than a promise's."""
+    return in_page_words(
+        message.replace("--yes", "“Add the rest, although many rows are set aside”")
+    )
 
 
 async def _upload(request: Request) -> Response:

@@ -282,10 +282,10 @@ def _violation(
     if isinstance(whole, InputError):
         if isinstance(rest, InputError) or (not case.skip and _is_own(case, person, whole)):
             return None
-        if _says_what_others_are(case, person):
+        if says_what_others_are(case, person):
             return None
         return f"refused for what is not theirs: {whole}"
-    if _says_what_others_are(case, person):
+    if says_what_others_are(case, person):
         return None  # `add` stops: the file is unknown, or nearly all lines would be set aside
     if isinstance(rest, InputError):
         return f"refused without them: {rest}"
@@ -307,7 +307,7 @@ def _is_own(case: Case, person: str, refused: InputError) -> bool:
     return person in {case.person(name) for name in names}
 
 
-def _says_what_others_are(case: Case, person: str) -> bool:
+def says_what_others_are(case: Case, person: str) -> bool:
     """Whether a person stands in the first line of a file without a header.
 
     If that line is of another kind than all others, these are set aside, which `add` asks about.

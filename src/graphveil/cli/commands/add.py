@@ -100,7 +100,10 @@ def add(
     """
     if withdraw is not None or abandon:
         _require_no_files(files)
-        _withdraw(folder, withdraw, as_json) if withdraw else _abandon(folder, as_json)
+        if withdraw is not None:
+            _withdraw(folder, withdraw, as_json)
+        else:
+            _abandon(folder, as_json)
         return
     if skip_bad:
         print_note("--skip-bad is what `graphveil add` does by itself now: it can be left out.")

@@ -40,6 +40,7 @@ def copy(study: Path, tmp_path: Path) -> Path:
 def unchanged(study: Path) -> Iterator[None]:
     before = contents(study)
     yield
+    run("add", study, "--abandon")  # an attempt that failed leaves its note
     assert contents(study) == before
 
 

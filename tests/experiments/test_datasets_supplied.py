@@ -253,7 +253,7 @@ def test_dates_may_stand_in_the_node_as_a_list(tmp_path: Path) -> None:
             trace(Edges=[{"source": 0, "target": 9}]),
             "row 0, column 'Edges.target': the edge does not",
         ),
-        (trace(Edges=["P1-P2"]), "row 0, column 'Edges': the entry is not an object"),
+        (trace(Edges=["P1-P2"]), "row 0, column 'Edges.source': the edge does not"),
         (
             trace(Edges=[{"source": -1, "target": 1}]),
             "row 0, column 'Edges.source': the edge does not",

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphveil.errors import ParameterError
+from graphveil.errors import NewerFormatError, ParameterError
 from graphveil.factorisations.bordered import Bordered
 from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
 from graphveil.graph.promises.no_bound import NoBound
@@ -193,7 +193,7 @@ def test_plans_survive_storage(horizon: int | None) -> None:
 
 def test_a_plan_of_another_format_is_refused() -> None:
     stored = plan(NODES, BOUND, epsilon=1, horizon=2).to_dict() | {"format": 99}
-    with pytest.raises(ParameterError, match="format"):
+    with pytest.raises(NewerFormatError, match="format 99"):
         Plan.from_dict(stored)
 
 

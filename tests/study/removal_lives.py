@@ -37,7 +37,7 @@ from removal_files import ONE_FORMAT, WRITERS
 from studies import promise
 
 NODES = {"name": "nodes", "statistic": "nodes", "epsilon": "1/4", "mechanism": "sensdiff"}
-WAITS = re.compile("records are missing|no records were added yet")
+WAITS = re.compile("records are missing|batches come in order|no records were added yet")
 BOUND = {"degree": 60, "justification": "more than there are people"}
 COMMANDS = ("add", "add", "add --yes", "add --yes", "add --yes", "dry-run", "withdraw",
             "publish", "publish", "publish", "extend")  # fmt: skip

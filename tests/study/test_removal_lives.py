@@ -154,12 +154,45 @@ def test_publishing_waits_until_a_refused_batch_is_settled(study: Path, tmp_path
             Study.at(study).publish(early=True)
         assert len(str(told.value)) < 300
     (tmp_path / "other.csv").write_text("node,time\nd,2002\n")
-    adding.add(study, [tmp_path / "other.csv"])  # other files do not stand for these
-    with pytest.raises(StudyError):
-        Study.at(study).publish(early=True)
+    with pytest.raises(StudyError, match=r"week\.csv.*in order.*--abandon") as told:
+        adding.add(study, [tmp_path / "other.csv"])  # other files do not stand for these
+    assert len(str(told.value)) < 300
     bad.write_text("node,time\nc,2002\n")
+    assert adding.add(study, [bad]).batch == 4, "one sealed, two attempts that failed"
+    with pytest.raises(StudyError, match=r"other\.csv"):
+        Study.at(study).publish(early=True)
     adding.add(study, [bad, tmp_path / "other.csv"])
     assert Study.at(study).publish(early=True).steps == [1]
+
+
+def test_files_are_missing_again_once_their_batch_is_withdrawn(study: Path, tmp_path: Path) -> None:
+    """Another world added them at once, and again as a batch that may go without harm."""
+    week = tmp_path / "week.csv"
+    week.write_text("nod,tim\nc,2002\n")
+    with pytest.raises(Exception, match="column"):
+        adding.add(study, [week])
+    week.write_text("node,time\nc,2002\n")
+    batch = adding.add(study, [week]).batch
+    assert batch is not None
+    adding.withdraw(study, batch)
+    with pytest.raises(StudyError, match=r"week\.csv"):
+        Study.at(study).publish(early=True)
+    adding.add(study, [week])
+    assert Study.at(study).publish(early=True).steps == [1]
+
+
+def test_batches_come_in_the_order_in_which_they_were_first_tried(tmp_path: Path) -> None:
+    """Found with 494 lives: of two dates the one that came first counts."""
+    early = replace(FIRST, nodes=(*CROWD, Node("p", "2002")))
+    late = replace(FIRST, nodes=(*CROWD[:8], Node("p", "2004"), *UNREADABLE))
+    script: Script = (
+        ("add", 1),
+        ("add --yes", 0),
+        ("add --yes", 1),
+        ("publish", 0),
+        ("publish", 0),
+    )
+    assert violations([early, late], script, tmp_path / "life")[0] == []
 
 
 def test_a_killed_add_holds_publishing_up_unless_it_was_committed(

@@ -322,8 +322,10 @@ class Ledger:
 
     @property
     def next_batch(self) -> int:
-        """The number of the batch that comes next."""
-        return len(self.of(Event.RECORDS_ADDED)) + 1
+        """The number of the batch that comes next; attempts that failed use up numbers, too."""
+        return (
+            max((int(row.secret["batch"]) for row in self.of(Event.RECORDS_ADDED)), default=0) + 1
+        )
 
     @cached_property
     def public_rows(self) -> tuple[PublicRow, ...]:

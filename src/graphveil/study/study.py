@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from graphveil.study.course.extension import Extension, Further
     from graphveil.study.publishing import Prepared
     from graphveil.study.records import adding, attempts, findings, holders
+    from graphveil.study.records.attempts import Attempt
     from graphveil.study.records.holding import Holder
     from graphveil.study.storage import agreement
     from graphveil.study.storage.transaction import Transaction
@@ -181,7 +182,7 @@ class Study:
         undated: Literal["refuse", "first", "drop"] | None = None,
         dry_run: bool = False,
         read_as: ReadAs = NOTHING_SAID,
-        attempt: str | None = None,
+        attempt: Attempt | None = None,
     ) -> Added:
         """Store records until their step is sealed; the first ones open the study.
 
@@ -225,6 +226,7 @@ class Study:
             raise StudyError("there is no batch of records to withdraw.")
         with self._writing() as (transaction, opened):
             opened.ledger.withdrawable(batch)
+            attempts.withdrawn(self.folder, batch)
             transaction.append(Event.RECORDS_WITHDRAWN, private={"batch": batch})
 
     def open_series(self, series: SeriesPromise) -> SeriesPromise:

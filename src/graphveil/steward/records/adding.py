@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from graphveil.formats import ReadFiles
     from graphveil.graph.intake.records import Records
     from graphveil.study import Added, Study
+    from graphveil.study.records.attempts import Attempt
 
 _LATE = "To leave such records out, use --ignore-after-end (in Python: ignore_after_end=True)."
 _OPTIONS = {
@@ -163,7 +165,7 @@ def _add(
     told: ReadingOptions,
     how: _How,
     engine: EngineChoice,
-    attempt: str | None,
+    attempt: Attempt | None,
     *,
     change: bool,
 ) -> Addition:
@@ -194,15 +196,15 @@ def _add(
 
 
 @contextmanager
-def _attempting(study: Study, files: Sequence[str], *, dry_run: bool) -> Iterator[str | None]:
+def _attempting(study: Study, files: Sequence[str], *, dry_run: bool) -> Iterator[Attempt | None]:
     """The attempt to add files, unless it is only a try."""
     from graphveil.study.records.attempts import attempting
 
     if dry_run:
         yield None
         return
-    with attempting(study.folder, files) as attempt:
-        yield attempt.number
+    with attempting(study.folder, study.ledger(), files) as attempt:
+        yield attempt
 
 
 def add_records(
@@ -234,14 +236,22 @@ def add_records(
 
     study = Study.at(folder)
     how = _How(complete, strict, yes, ignore_after_end, dry_run)
-    names = [records.nodes.source, records.edges.source]
     with (
-        _attempting(study, names, dry_run=dry_run) as attempt,
+        _attempting(study, _contents(records), dry_run=dry_run) as attempt,
         _advising(strict, records),
     ):
         _require_direction(directed, directed=study.promise().directed)
         added = study.add(records, **asdict(how), undated=undated, attempt=attempt)
     return Addition(None, added)
+
+
+def _contents(records: Records) -> list[str]:
+    """What records in memory are called: by their content, since they have no other name."""
+    return [f"{table.source} {_hash(table.frame)}" for table in (records.nodes, records.edges)]
+
+
+def _hash(frame: pl.DataFrame) -> str:
+    return hashlib.sha256(frame.hash_rows().to_numpy().tobytes()).hexdigest()[:8]
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from graphveil.study.public.facts import Event
 
 if TYPE_CHECKING:
     from graphveil.graph.intake.records import Records
+    from graphveil.study.records.attempts import Attempt
     from graphveil.study.records.findings import Findings
     from graphveil.study.records.holding import Candidate
     from graphveil.study.storage.transaction import Transaction
@@ -35,14 +36,14 @@ def keep(
     ledger: Ledger,
     batch: Candidate,
     read_as: ReadAs = NOTHING_SAID,
-    attempt: str | None = None,
+    attempt: Attempt | None = None,
 ) -> int:
     """Write a batch and enter it; its number."""
-    number = ledger.next_batch
+    number = ledger.next_batch if attempt is None else max(ledger.next_batch, attempt.batch)
     files = batch.write(number)
     entry = {"batch": number, "last_step": batch.last_step, "read_as": dict(read_as), **files}
     if attempt is not None:
-        entry["attempt"] = attempt
+        entry["attempt"] = attempt.number
     transaction.append(Event.RECORDS_ADDED, private=entry)
     return number
 

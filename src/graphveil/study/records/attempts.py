@@ -3,7 +3,11 @@
 A schedule that does not look at exit codes would otherwise publish without the records of a batch
 that was refused, stopped or killed; and one person's record may be why it was. So a note is written
 before the first file is read, and removed once the records are in. The note decides about nothing
-but whether steps may be sealed: the public sees a delay at most.
+but whether steps may be sealed, and what may be added before: the public sees a delay at most.
+
+Batches come in the order in which they were first tried, since of two dates of a person the one
+that came first counts; and every attempt uses up a batch number, so that `withdraw 3` means the
+same command whatever became of the two before it.
 """
 
 from __future__ import annotations
@@ -12,7 +16,7 @@ import json
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,42 +40,72 @@ class Attempt:
         files: what was to be added, for a message; without folders, hosts and passwords.
         keys: of each file, the same wherever the command was run.
         at: when it began, in UTC.
+        batch: the number that its batch will have.
+        settled_by: the batch that brought its files later; None while they are missing.
     """
 
     number: str
     files: str
     keys: tuple[str, ...]
     at: str
+    batch: int = 0
+    settled_by: int | None = None
 
     @classmethod
-    def at_files(cls, files: Sequence[str]) -> Attempt:
+    def at_files(cls, files: Sequence[str], batch: int) -> Attempt:
         """An attempt that begins now."""
         names = ", ".join(Path(each).name for each in files)
         shown = names if len(names) <= _SHOWN else f"{names[:_SHOWN]}…"
         places = {str(Path(each).resolve()) if Path(each).exists() else each for each in files}
-        return cls(secrets.token_hex(8), shown, tuple(map(digest, sorted(places))), now())
+        return cls(secrets.token_hex(8), shown, tuple(map(digest, sorted(places))), now(), batch)
+
+    def brings(self, other: Attempt) -> bool:
+        """Whether all files of another attempt are among these."""
+        return set(other.keys) <= set(self.keys)
 
 
 @contextmanager
-def attempting(folder: Folder, files: Sequence[str]) -> Iterator[Attempt]:
-    """Note that files are being added; forget it, and earlier attempts at them, if that succeeds.
+def attempting(folder: Folder, ledger: Ledger, files: Sequence[str]) -> Iterator[Attempt]:
+    """Note that files are being added; settle it, and earlier attempts at them, if that succeeds.
 
     Args:
         folder: of the study.
+        ledger: of the study.
         files: what they are called; the same files again, or among others, settle an attempt.
     """
-    began, home = Attempt.at_files(files), folder.attempts
+    home = folder.attempts
     make_private_folder(home)
-    write_private(_place(home, began), json.dumps(asdict(began)).encode())
+    tried, missing = _noted(home), unsettled(folder, ledger)
+    batch = max([ledger.next_batch, *(each.batch + 1 for each in tried)])
+    began = Attempt.at_files(files, batch)
+    _write(home, began)
+    if missing and not began.brings(missing[0]):
+        raise StudyError(
+            f"an earlier `graphveil add`, of {missing[0].files} ({missing[0].at}), was refused or "
+            "did not end, and batches come in order. Add these files again, alone or together "
+            "with the new ones, or give them up: `graphveil add STUDY --abandon`."
+        )
     yield began
+    _place(home, began).unlink(missing_ok=True)
     for each in _noted(home):
-        if set(each.keys) <= set(began.keys):
-            _place(home, each).unlink(missing_ok=True)
+        if each.settled_by is None and began.brings(each):
+            _write(home, replace(each, settled_by=began.batch))
+
+
+def withdrawn(folder: Folder, batch: int) -> None:
+    """Note that files are missing again: the batch that brought them at last was withdrawn."""
+    for each in _noted(folder.attempts):
+        if each.settled_by == batch:
+            _write(folder.attempts, replace(each, settled_by=None))
 
 
 def unsettled(folder: Folder, ledger: Ledger) -> tuple[Attempt, ...]:
     """The attempts that were not finished; one that was killed behind its commit is."""
-    return tuple(each for each in _noted(folder.attempts) if each.number not in ledger.attempts)
+    return tuple(
+        each
+        for each in _noted(folder.attempts)
+        if each.settled_by is None and each.number not in ledger.attempts
+    )
 
 
 def require_settled(folder: Folder, ledger: Ledger) -> None:
@@ -79,36 +113,41 @@ def require_settled(folder: Folder, ledger: Ledger) -> None:
     found = unsettled(folder, ledger)
     if found:
         raise StudyError(
-            f"records are missing: `graphveil add` of {found[-1].files} ({found[-1].at}) was "
+            f"records are missing: `graphveil add` of {found[0].files} ({found[0].at}) was "
             "refused or did not end. Add these files again, or give them up: "
             "`graphveil add STUDY --abandon`."
         )
 
 
 def abandon(folder: Folder) -> int:
-    """Forget all attempts; how many there were."""
+    """Forget all attempts; how many were not settled."""
     found = _noted(folder.attempts)
     for each in found:
         _place(folder.attempts, each).unlink(missing_ok=True)
-    return len(found)
+    return sum(each.settled_by is None for each in found)
 
 
 def _place(home: Path, attempt: Attempt) -> Path:
     return home / f"{attempt.number}.json"
 
 
+def _write(home: Path, attempt: Attempt) -> None:
+    write_private(_place(home, attempt), json.dumps(asdict(attempt)).encode())
+
+
 def _noted(home: Path) -> tuple[Attempt, ...]:
-    """All notes, in the order of time; one that cannot be read stands for an unknown attempt."""
+    """All notes, in order; one that cannot be read stands for an unknown attempt."""
     if not home.is_dir():
         return ()
     found = [_read(path) for path in home.iterdir() if path.suffix == ".json"]
-    return tuple(sorted(found, key=lambda each: (each.at, each.number)))
+    return tuple(sorted(found, key=lambda each: (each.batch, each.at, each.number)))
 
 
 def _read(path: Path) -> Attempt:
     try:
         data = json.loads(path.read_bytes())
-        keys = tuple(map(str, data["keys"]))
-        return Attempt(path.stem, str(data["files"]), keys, str(data["at"]))
+        keys, settled = tuple(map(str, data["keys"])), data.get("settled_by")
+        batch, settled = int(data.get("batch", 0)), None if settled is None else int(settled)
+        return Attempt(path.stem, str(data["files"]), keys, str(data["at"]), batch, settled)
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return Attempt(path.stem, "unknown files", ("unknown",), "unknown time")

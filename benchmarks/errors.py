@@ -20,18 +20,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.errors import ParameterError
-from graphveil.factorisations.objectives import COMPARED, Objective, objective
-from graphveil.graph.promises.bound import Bound, DegreeBound
-from graphveil.graph.promises.hub_bound import HubBound
-from graphveil.mechanisms.mechanism import Measured, Mechanism, mechanism, registered
-from graphveil.mechanisms.request import Request
-from graphveil.planning.plan import Plan
-from graphveil.planning.planner import plan as planned
-from graphveil.planning.spans import achieved
-from graphveil.statistics.changes.sensitivity import Sensitivity
-from graphveil.statistics.changes.shape import Moves
+from graphveil.graph.promises import Bound, DegreeBound, HubBound
+from graphveil.lab.simulation import simulate
+from graphveil.mechanisms.factorisations.objectives import COMPARED, Objective, objective
+from graphveil.mechanisms.mechanism import Measured, Mechanism, Request, mechanism, registered
+from graphveil.mechanisms.planning.plan import Plan
+from graphveil.mechanisms.planning.spans import achieved
+from graphveil.series.planner import plan as planned
+from graphveil.statistics.sensitivity import Sensitivity
+from graphveil.statistics.shape import Moves
 from graphveil.statistics.statistic import Statistic, statistic
-from graphveil.testing.simulation import simulate
 
 HERE = Path(__file__).resolve().parent
 HORIZONS = (8, 20, 50, 100, 365, 1000)

@@ -18,7 +18,7 @@ import polars as pl
 from numpy.typing import NDArray
 from pyarrow import parquet
 
-from graphveil.kernels.compiled import kernel
+from graphveil.kernels import kernel
 
 DATA = Path(__file__).parent / "data"
 HUB_LINKS = 200_000

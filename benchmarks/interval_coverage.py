@@ -17,14 +17,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.graph.promises.bound import DegreeBound
-from graphveil.planning.change import Change
-from graphveil.planning.changes import change_errors
-from graphveil.planning.intervals import half_widths
-from graphveil.planning.plan import Plan
-from graphveil.planning.planner import compare
+from graphveil.graph.promises import DegreeBound
+from graphveil.lab.simulation import simulate
+from graphveil.mechanisms.planning.change import Change
+from graphveil.mechanisms.planning.intervals import change_errors, half_widths
+from graphveil.mechanisms.planning.plan import Plan
+from graphveil.series.planner import compare
 from graphveil.statistics.statistic import Statistic, statistic
-from graphveil.testing.simulation import simulate
 
 HERE = Path(__file__).resolve().parent
 LEVEL = Fraction(95, 100)

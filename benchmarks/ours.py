@@ -11,13 +11,13 @@ import numpy as np
 
 from benchmarks.graphs import Graph, Pair
 from benchmarks.peers.answers import Counts, DegreeAnswer
+from graphveil.backends import ExactCounts, LocalEngine
 from graphveil.calendar.calendar import Calendar
-from graphveil.engines import ExactCounts, LocalEngine
-from graphveil.formats import ReadingOptions, from_arrays, read_pair
 from graphveil.graph.intake.records import Records
 from graphveil.graph.projection import greedy_projection
-from graphveil.graph.promises.bound import DegreeBound
+from graphveil.graph.promises import DegreeBound
 from graphveil.graph.sequence import GraphSequence
+from graphveil.records import ReadingOptions, from_arrays, read_pair
 from graphveil.statistics.statistic import Statistic, statistic
 
 TAU = 10

@@ -17,16 +17,15 @@ from numpy.typing import NDArray
 from benchmarks import graphs, ours
 from benchmarks.graphs import Graph, Pair
 from benchmarks.racing import Contestant, race
-from graphveil.formats import read_pair
 from graphveil.graph.intake.appending import append
 from graphveil.graph.intake.arrivals import arrivals
 from graphveil.graph.intake.records import Records
 from graphveil.graph.intake.resolving import Resolved, nothing, resolve
 from graphveil.graph.intake.rules import RecordRules
 from graphveil.graph.sequence import GraphSequence
-from graphveil.kernels.compiled import kernel
-from graphveil.kernels.prefetch import prefetch
-from graphveil.kernels.threads import in_threads
+from graphveil.kernels import kernel, prefetch
+from graphveil.records import read_pair
+from graphveil.threads import in_threads
 
 LAPS = 3
 THREADS = 2

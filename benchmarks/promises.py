@@ -13,12 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
-from graphveil.formats import read_pair
 from graphveil.graph.degrees import degrees
 from graphveil.graph.sequence import GraphSequence
+from graphveil.records import read_pair
 from graphveil.statistics.statistic import statistic
-from graphveil.steward.beforehand.networks import taken
-from graphveil.steward.beforehand.promising import Wanted, tried_promises
+from graphveil.steward.planning.promising import Wanted, taken, tried_promises
 
 MONTHLY = {"collegemsg", "covid-korea-kcdc"}  # the others have a step a year
 SERIES = (

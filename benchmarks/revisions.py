@@ -19,19 +19,18 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.engines import LocalEngine
-from graphveil.experiments.protocol.subjects import Subject
-from graphveil.experiments.reproduce import Agenda, Wish
-from graphveil.graph.promises.bound import DegreeBound
-from graphveil.planning.intervals import half_widths
-from graphveil.planning.plan import Plan
-from graphveil.planning.planner import plan as planned
-from graphveil.report.tables.revised import around
+from graphveil.backends import LocalEngine
+from graphveil.graph.promises import DegreeBound
+from graphveil.lab.protocol.runs import Agenda, Wish
+from graphveil.lab.protocol.subjects import Subject
+from graphveil.lab.simulation import simulate
+from graphveil.mechanisms.planning.intervals import half_widths
+from graphveil.mechanisms.planning.plan import Plan
+from graphveil.report.histories import around
+from graphveil.series.planner import plan as planned
 from graphveil.series.postprocessing import processed
-from graphveil.series.revising import Rising, revised
-from graphveil.series.trend import Wandering, smooth_trend
+from graphveil.series.revising import Rising, Wandering, revised, smooth_trend
 from graphveil.statistics.statistic import statistic
-from graphveil.testing.simulation import simulate
 
 HERE = Path(__file__).resolve().parent
 MODELS = ("synthetic-1", "synthetic-2")

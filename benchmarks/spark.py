@@ -117,7 +117,7 @@ class Place(NamedTuple):
 @contextmanager
 def here_on_spark(cores: int, memory: str = "1g") -> Iterator[Place]:
     """A session on this machine, as long as it is needed."""
-    from graphveil.engines.spark import opened
+    from graphveil.backends.spark import opened
 
     with tempfile.TemporaryDirectory() as folder:
         settings = {
@@ -152,11 +152,10 @@ def measure_sql(
 def ours(bench: Bench, place: Place, graph: Graph, name: str, jobs: tuple[str, ...] = JOBS) -> None:
     """Every tally twice on Spark (kernels are loaded once), and once here; answers must agree."""
     from benchmarks.ours import build, records_of
-    from graphveil.engines import LocalEngine
-    from graphveil.engines.spark import SparkCluster, SparkEngine
-    from graphveil.engines.spark.handing_over import handed_over
-    from graphveil.engines.spark.sizes import colours_for
-    from graphveil.engines.spark.workspace import Workspace
+    from graphveil.backends import LocalEngine
+    from graphveil.backends.spark import SparkCluster, SparkEngine
+    from graphveil.backends.spark.counters import colours_for
+    from graphveil.backends.spark.graph import Workspace, handed_over
 
     sequence = build(records_of(graph))
     cluster, local = SparkCluster(place.session), LocalEngine(2)

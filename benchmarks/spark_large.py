@@ -77,9 +77,9 @@ def _write(home: Path, times: int) -> tuple[int, int, int]:
 def _on_spark(bench: Bench, home: Path, cores: int) -> int:
     """Take the tables in and count; how many colours there were."""
     from benchmarks.ours import CALENDAR
-    from graphveil.engines.spark import SparkCluster, SparkEngine, opened
-    from graphveil.engines.spark.intake import begin, extend
-    from graphveil.engines.spark.intake.tables import table_at
+    from graphveil.backends.spark import SparkCluster, SparkEngine, opened
+    from graphveil.backends.spark.intake import begin, extend
+    from graphveil.backends.spark.intake.tables import table_at
 
     settings = {
         "spark.driver.memory": "1g",
@@ -107,7 +107,7 @@ def _here(home: Path) -> dict[str, tuple[float, int]]:
 
     from benchmarks.graphs import Pair
     from benchmarks.ours import read
-    from graphveil.engines import LocalEngine
+    from graphveil.backends import LocalEngine
 
     began, found = process_time(), {}
     sequence = read(Pair(home / "nodes.parquet", home / "edges.parquet"))

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from graphveil.graph.promises.bound import DegreeBound
-from graphveil.graph.promises.hub_bound import HubBound
+from graphveil.graph.promises import DegreeBound, HubBound
 from graphveil.statistics.statistic import statistic
 
 if TYPE_CHECKING:
     from benchmarks.peers.answers import Counts
-    from graphveil.engines import LocalEngine
-    from graphveil.engines.spark import SparkEngine
-    from graphveil.engines.spark.graph import SparkGraph
+    from graphveil.backends import LocalEngine
+    from graphveil.backends.spark import SparkEngine
+    from graphveil.backends.spark.graph import SparkGraph
     from graphveil.graph.sequence import GraphSequence
 
 CAP = 20  # links that count, in the projection

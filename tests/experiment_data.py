@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 
 from graphveil.calendar.calendar import Calendar
-from graphveil.experiments.datasets import Dataset
 from graphveil.graph.intake.records import Records, Table
+from graphveil.lab.datasets import Dataset
 
 YEARS, A_YEAR = 12, 20
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from commands import ROOT
-from graphveil.formats import ReadingOptions
+from graphveil.records import ReadingOptions
 
 FOLDER = ROOT / "examples" / "formats"
 Row = tuple[object, ...]

@@ -11,21 +11,18 @@ from fractions import Fraction
 
 import numpy as np
 
-from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
-from graphveil.graph.promises.hub_bound import HubBound
-from graphveil.mechanisms.compose import ComposeDBounded
-from graphveil.mechanisms.mechanism import Mechanism, mechanism
-from graphveil.mechanisms.request import Request
-from graphveil.mechanisms.sensdiff import SensDiff
+from graphveil.graph.promises import Bound, DegreeBound, HubBound, InOutBound
+from graphveil.lab.audit import NORMAL, Audit, AuditEffort, audit
+from graphveil.lab.audit.cases import Integers, Publisher, simulated
+from graphveil.mechanisms.mechanism import Mechanism, Request, mechanism
+from graphveil.mechanisms.papers import ComposeDBounded, SensDiff
+from graphveil.mechanisms.planning.plan import Plan
 from graphveil.noise.joint_laws import JointLaw
 from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace, NoiseLaw, NoiseSource
-from graphveil.planning.plan import Plan
-from graphveil.planning.planner import compare
-from graphveil.planning.planner import plan as planned
-from graphveil.statistics.changes.shape import Moves
+from graphveil.series.planner import compare
+from graphveil.series.planner import plan as planned
+from graphveil.statistics.shape import Moves
 from graphveil.statistics.statistic import Statistic, statistic
-from graphveil.testing.audit import NORMAL, Audit, AuditEffort, audit
-from graphveil.testing.audit.publishers import Integers, Publisher, simulated
 
 HIGH = statistic("high-degree", tau=1)
 EDGES = statistic("edges")

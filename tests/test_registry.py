@@ -11,12 +11,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from graphveil.errors import ParameterError
-from graphveil.factorisations import factorisation as factorisation_module
-from graphveil.factorisations.dyadic import Dyadic
 from graphveil.mechanisms import mechanism as mechanism_module
+from graphveil.mechanisms.factorisations import factorisation as factorisation_module
+from graphveil.mechanisms.factorisations.dyadic import Dyadic
 from graphveil.mechanisms.mechanism import mechanism
 from graphveil.mechanisms.mechanism import registered as mechanisms
-from graphveil.mechanisms.sensdiff import SensDiff
+from graphveil.mechanisms.papers import SensDiff
 from graphveil.registry import Registry
 from graphveil.statistics import statistic as statistic_module
 from graphveil.statistics.edges import Edges

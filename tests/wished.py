@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from graphveil.steward.beforehand.calendars import calendar
-from graphveil.steward.beforehand.wishes import SeriesWish, StudyWish
+from graphveil.steward.planning.drafting import calendar
+from graphveil.steward.planning.requests import SeriesWish, StudyWish
 
 EDGES = SeriesWish("edges", epsilon="1/4")
 WISH = StudyWish(

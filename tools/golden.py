@@ -28,9 +28,9 @@ sys.path += [str(ROOT / "tests" / "study")]
 import tomli_w  # noqa: E402
 
 from graphveil import Study  # noqa: E402
-from graphveil.steward import extending, moving, series  # noqa: E402
-from graphveil.steward.beforehand.wishes import SeriesWish  # noqa: E402
-from graphveil.study.place.machine import VARIABLE, Machine  # noqa: E402
+from graphveil.steward import custody, series  # noqa: E402
+from graphveil.steward.planning.requests import SeriesWish  # noqa: E402
+from graphveil.study.custody.machine import VARIABLE, Machine  # noqa: E402
 
 FIRST, LAST = 2001, 2006  # the years of the studies; the first three are published
 SERVER = "postgresql+psycopg:///nowhere"  # stands for a server that is gone
@@ -159,7 +159,7 @@ def extended(folder: Path) -> None:
     """It went past its last step, for nothing and at a price."""
     dear = {"statistic": "components", "mechanism": "moves", "epsilon": PRICE}
     study = made(folder, last=FIRST + 3, series={"edges": {"epsilon": PRICE}, "components": dear})
-    extending.extend(folder, last=str(LAST), prices={"components": "1/4"})
+    series.extend(folder, last=str(LAST), prices={"components": "1/4"})
     add(study, FIRST + 3, FIRST + 4)
     study.publish(through=str(FIRST + 4))
 
@@ -167,7 +167,7 @@ def extended(folder: Path) -> None:
 def adopted(folder: Path) -> None:
     """A copy went on with fresh noise."""
     study = made(folder)
-    moving.adoption(folder, "the old disk is lost")
+    custody.adoption(folder, "the old disk is lost")
     study.publish(through=str(FIRST + 3))
 
 
@@ -175,7 +175,7 @@ def handed_over(folder: Path) -> None:
     """The machine that is remembered was given the study, and has not opened it yet."""
     made(folder)
     taker = Machine(Path(os.environ[VARIABLE]).with_name("taker"))
-    moving.hand_over(folder, taker.code())
+    custody.hand_over(folder, taker.code())
     os.environ[VARIABLE] = str(taker.folder)
 
 

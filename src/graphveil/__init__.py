@@ -12,9 +12,18 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from graphveil.backends import ExactCounts, LocalEngine
     from graphveil.calendar.calendar import Calendar
-    from graphveil.engines import ExactCounts, LocalEngine
-    from graphveil.formats import (
+    from graphveil.graph.degrees import require_bound
+    from graphveil.graph.intake.appending import Intake
+    from graphveil.graph.intake.records import IntakeReport
+    from graphveil.graph.projection import greedy_projection, time_aware_projection
+    from graphveil.graph.promises import DegreeBound, HubBound, InOutBound, NoBound
+    from graphveil.graph.sequence import GraphSequence
+    from graphveil.mechanisms.planning.intervals import change_interval, interval
+    from graphveil.mechanisms.planning.plan import Plan
+    from graphveil.mechanisms.planning.shares import best_plans, best_shares
+    from graphveil.records import (
         ReadingOptions,
         from_arrays,
         from_frames,
@@ -23,30 +32,19 @@ if TYPE_CHECKING:
         read_pair,
         read_records,
     )
-    from graphveil.graph.degrees import require_bound
-    from graphveil.graph.intake.appending import Intake
-    from graphveil.graph.intake.report import IntakeReport
-    from graphveil.graph.projection import greedy_projection, time_aware_projection
-    from graphveil.graph.promises.bound import DegreeBound, InOutBound
-    from graphveil.graph.promises.hub_bound import HubBound
-    from graphveil.graph.promises.no_bound import NoBound
-    from graphveil.graph.sequence import GraphSequence
-    from graphveil.planning.intervals import change_interval, interval
-    from graphveil.planning.plan import Plan
-    from graphveil.planning.planner import compare, plan
-    from graphveil.planning.shares import best_plans, best_shares
+    from graphveil.series.planner import compare, plan
     from graphveil.series.release import Release
     from graphveil.series.series import Series
-    from graphveil.statistics.changes.pattern_shape import Pattern
-    from graphveil.statistics.changes.sensitivity import Sensitivity
+    from graphveil.statistics.pattern_shape import Pattern
+    from graphveil.statistics.sensitivity import Sensitivity
     from graphveil.statistics.statistic import Statistic, registered, statistic
-    from graphveil.study.promise.promise import Promise
-    from graphveil.study.promise.series import SeriesPromise
+    from graphveil.study.promise import Promise
+    from graphveil.study.promise_entries import SeriesPromise
     from graphveil.workbench.study import Study
 
 _HOMES = {
-    "graphveil.engines": ("ExactCounts", "LocalEngine"),
-    "graphveil.formats": (
+    "graphveil.backends": ("ExactCounts", "LocalEngine"),
+    "graphveil.records": (
         "ReadingOptions",
         "from_arrays",
         "from_frames",
@@ -55,26 +53,24 @@ _HOMES = {
         "read_pair",
         "read_records",
     ),
-    "graphveil.graph.promises.bound": ("DegreeBound", "InOutBound"),
+    "graphveil.graph.promises": ("DegreeBound", "HubBound", "InOutBound", "NoBound"),
     "graphveil.calendar.calendar": ("Calendar",),
     "graphveil.graph.degrees": ("require_bound",),
-    "graphveil.graph.promises.hub_bound": ("HubBound",),
     "graphveil.graph.intake.appending": ("Intake",),
-    "graphveil.graph.promises.no_bound": ("NoBound",),
     "graphveil.graph.projection": ("greedy_projection", "time_aware_projection"),
-    "graphveil.graph.intake.report": ("IntakeReport",),
+    "graphveil.graph.intake.records": ("IntakeReport",),
     "graphveil.graph.sequence": ("GraphSequence",),
-    "graphveil.planning.intervals": ("change_interval", "interval"),
-    "graphveil.planning.plan": ("Plan",),
-    "graphveil.planning.planner": ("compare", "plan"),
-    "graphveil.planning.shares": ("best_plans", "best_shares"),
+    "graphveil.mechanisms.planning.intervals": ("change_interval", "interval"),
+    "graphveil.mechanisms.planning.plan": ("Plan",),
+    "graphveil.series.planner": ("compare", "plan"),
+    "graphveil.mechanisms.planning.shares": ("best_plans", "best_shares"),
     "graphveil.series.release": ("Release",),
     "graphveil.series.series": ("Series",),
-    "graphveil.statistics.changes.pattern_shape": ("Pattern",),
-    "graphveil.statistics.changes.sensitivity": ("Sensitivity",),
+    "graphveil.statistics.pattern_shape": ("Pattern",),
+    "graphveil.statistics.sensitivity": ("Sensitivity",),
     "graphveil.statistics.statistic": ("Statistic", "registered", "statistic"),
-    "graphveil.study.promise.promise": ("Promise",),
-    "graphveil.study.promise.series": ("SeriesPromise",),
+    "graphveil.study.promise": ("Promise",),
+    "graphveil.study.promise_entries": ("SeriesPromise",),
     "graphveil.workbench.study": ("Study",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

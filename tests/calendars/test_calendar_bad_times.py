@@ -13,10 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphveil.calendar.calendar import Calendar
-from graphveil.calendar.step_columns import BAD_STEP, NO_STEP
-from graphveil.calendar.times import BLOCK
-from graphveil.calendar.units import MOST_STEPS, Flaw
+from graphveil.calendar.calendar import BAD_STEP, NO_STEP, Calendar
+from graphveil.calendar.times import BLOCK, MOST_STEPS, Flaw
 from graphveil.errors import InputError, ParameterError
 
 YEARLY = Calendar.yearly(1996)

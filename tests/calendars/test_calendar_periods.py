@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from graphveil.calendar.calendar import Calendar
-from graphveil.calendar.units import Flaw
+from graphveil.calendar.times import Flaw
 from graphveil.errors import InputError
 
 YEARS, QUARTERS = Calendar.yearly(2013), Calendar.every(3, "2013-01")

@@ -10,10 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphveil.calendar.calendar import Calendar
-from graphveil.calendar.one_time import count_of, first_day, plainly_read, written
-from graphveil.calendar.time_columns import texts_of
-from graphveil.calendar.times import read
-from graphveil.calendar.units import Flaw, Unit
+from graphveil.calendar.columns import texts_of
+from graphveil.calendar.times import Flaw, Unit, count_of, first_day, plainly_read, read, written
 
 digits = st.integers(0, 9999).map("{:04d}".format)
 days = st.integers(0, 32).map("{:02d}".format)

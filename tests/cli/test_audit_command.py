@@ -11,8 +11,8 @@ import pytest
 
 from commands import Finished, graphveil
 from graphveil.cli.commands.audit import REMINDER, VIOLATION
-from graphveil.statistics.changes.sensitivity import Sensitivity
 from graphveil.statistics.edges import Edges
+from graphveil.statistics.sensitivity import Sensitivity
 
 QUICK = ("--bound", "2", "--epsilon", "1", "--horizon", "4", "--runs", "2000", "--seed", "3")
 

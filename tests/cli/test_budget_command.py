@@ -12,9 +12,9 @@ import pytest
 
 from commands import graphveil
 from graphveil import DegreeBound, plan, statistic
-from graphveil.steward.beforehand.budgets import series_budgets, totals
-from graphveil.steward.beforehand.plots.budget_plot import _lines, chart
-from graphveil.steward.beforehand.wishes import SeriesWish
+from graphveil.steward.planning.budgets import series_budgets, totals
+from graphveil.steward.planning.plots import _budget_lines, budget_chart
+from graphveil.steward.planning.requests import SeriesWish
 from steward import contents, drafted, run
 
 SERIES = ("edges", "high-degree:tau=3,expected=150=hubs", "nodes:weight=2")
@@ -88,10 +88,10 @@ def test_counts_are_drawn_where_sizes_are_unknown() -> None:
     bound = DegreeBound(5)
     wishes = [(SeriesWish("edges"), bound), (SeriesWish("nodes", expected=9), bound)]
     found = series_budgets(wishes, Fraction(1), Fraction(2), horizon=3)
-    drawn = json.dumps(chart(found).to_dict())
+    drawn = json.dumps(budget_chart(found).to_dict())
     assert "useful below" not in drawn
     made = plan(statistic("nodes"), bound, epsilon="1/2", horizon=3)
-    lines = _lines(found)
+    lines = _budget_lines(found)
     assert list(lines) == ["edges", "nodes"]
     assert lines["nodes"][0] == {"total": 1.0, "series": "nodes", "error": made.last_std}
 

@@ -17,7 +17,7 @@ import pytest
 from commands import ROOT, graphveil
 from documents import COMMANDS
 from graphveil import __version__
-from graphveil.cli.made_up_network import made_up
+from graphveil.cli.commands.demo import made_up
 from graphveil.statistics import statistic
 
 CLINIC = ["--nodes", "examples/clinic/nodes.csv", "--edges", "examples/clinic/edges.csv"]
@@ -225,7 +225,7 @@ def test_a_disk_that_fails_is_told_in_words(monkeypatch: pytest.MonkeyPatch) -> 
     def fail(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "study")
 
-    monkeypatch.setattr("graphveil.steward.public_folder.find", fail)
+    monkeypatch.setattr("graphveil.steward.reporting.find", fail)
     finished = graphveil("report", "study")
     assert finished.code == 10
     assert finished.err == "graphveil: study: No space left on device.\n"
@@ -235,7 +235,7 @@ def test_an_interrupt_is_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("graphveil.steward.public_folder.find", interrupt)
+    monkeypatch.setattr("graphveil.steward.reporting.find", interrupt)
     finished = graphveil("report", "study")
     assert finished.code not in (0, None)
     assert "Traceback" not in finished.err

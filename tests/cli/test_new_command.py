@@ -16,7 +16,7 @@ import pytest
 
 from commands import ROOT, graphveil
 from graphveil.cli import questions
-from graphveil.steward.beforehand.series_syntax import series_data
+from graphveil.steward.planning.requests import series_data
 from steward import PROMISE, SERIES, contents, drafted, run
 
 ANSWERS = (

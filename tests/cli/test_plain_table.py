@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from graphveil.cli.plain_table import plain_table
+from graphveil.cli.output import plain_table
 
 WIDTH = 60
 words = st.text(st.sampled_from("abZ 09,.-–…ετδ×±é漢字🙂\u0301"), max_size=9).map(str.strip)

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from commands import graphveil
-from graphveil.cli.output import print_json, print_table
-from graphveil.cli.terminal import PlainText, one_line, shown, text_only
+from graphveil.cli.output import PlainText, one_line, print_json, print_table, shown, text_only
 from steward import NODES, PROMISE, SERIES, drafted, people
 
 ESCAPES = {

@@ -13,15 +13,15 @@ from xml.etree import ElementTree
 import pytest
 
 from commands import graphveil
-from graphveil.graph.promises.bound import DegreeBound
-from graphveil.planning.planner import best, compare
+from graphveil.graph.promises import DegreeBound
+from graphveil.series.planner import best, compare
 from graphveil.statistics.statistic import statistic
-from graphveil.steward.beforehand.plots.plan_plot import (
+from graphveil.steward.planning.plots import (
     HEIGHT,
     _lines,
     _releases,
     apart,
-    chart,
+    plan_chart,
     round_ticks,
 )
 from steward import PROMISE, SERIES
@@ -176,7 +176,7 @@ def test_the_chart_has_a_line_for_every_mechanism_and_the_choice_on_top() -> Non
     lines = dict(_lines(prospects, chosen))
     assert next(iter(lines)) == chosen.mechanism.name
     assert "compose-d-bounded, sensseq-d-bounded" in lines, "equal lines share one name"
-    drawn = chart(prospects, chosen).to_dict()
+    drawn = plan_chart(prospects, chosen).to_dict()
     names = [
         {point["mechanism"] for point in drawn["datasets"][layer["data"]["name"]]}
         for layer in drawn["layer"]

@@ -10,9 +10,8 @@ import networkx as nx
 import pytest
 
 from commands import graphveil
-from graphveil.graph.promises.bound import DegreeBound, InOutBound
-from graphveil.graph.promises.hub_bound import HubBound
-from graphveil.planning.planner import plan
+from graphveil.graph.promises import DegreeBound, HubBound, InOutBound
+from graphveil.series.planner import plan
 from graphveil.statistics.statistic import statistic
 from steward import run, run_json
 

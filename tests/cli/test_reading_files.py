@@ -9,8 +9,8 @@ import pytest
 from commands import ROOT, graphveil
 from format_examples import COMPACT, EXAMPLES, Example
 from graphveil.errors import InputError
-from graphveil.formats import ReadingOptions
-from graphveil.formats.format import registered
+from graphveil.records import ReadingOptions
+from graphveil.records.format import registered
 from graphveil.steward.records.adding import add
 from graphveil.study import Study
 from steward import run, run_json

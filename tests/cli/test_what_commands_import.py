@@ -23,7 +23,7 @@ NUMBERS = {
     "opendp",
 }
 DATABASES = {"sqlalchemy", "psycopg"}
-AT_WORK = {"graphveil.study.study", "graphveil.planning.planner", "graphveil.noise.noise_sum"}
+AT_WORK = {"graphveil.study.study", "graphveil.series.planner", "graphveil.noise.noise_sum"}
 EVERYTHING = DRAWING | COUNTING | NUMBERS | DATABASES | AT_WORK
 
 # In a process of its own; Python's own modules and the small ones are nobody's concern.

@@ -13,9 +13,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 
 def main(master: str, workspace: str, rounds: int) -> None:
-    from graphveil.engines.spark import SparkCluster, SparkEngine, opened
-    from graphveil.engines.spark.handing_over import handed_over
-    from graphveil.engines.spark.workspace import Workspace
+    from graphveil.backends.spark import SparkCluster, SparkEngine, opened
+    from graphveil.backends.spark.graph import Workspace, handed_over
     from graphveil.statistics.statistic import statistic
     from small_sequences import random_growth
 

@@ -23,6 +23,6 @@ def local_session() -> SparkSession:
     pytest.importorskip("pyspark", reason="the Spark engine is not installed: graphveil[spark]")
     if shutil.which("java") is None:
         pytest.skip("Spark needs Java 17, and there is none on this machine")
-    from graphveil.engines.spark import opened
+    from graphveil.backends.spark import opened
 
     return opened("local[2]", SETTINGS)

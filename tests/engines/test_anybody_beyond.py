@@ -15,17 +15,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphveil.engines import LocalEngine
+from graphveil.backends import LocalEngine
 from graphveil.errors import ParameterError
-from graphveil.graph.promises.bound import DegreeBound, InOutBound
-from graphveil.graph.promises.hub_bound import HubBound
-from graphveil.planning.losses import FURTHER, loss_beyond, times_beyond
-from graphveil.planning.plan import Plan
-from graphveil.planning.planner import plan
-from graphveil.statistics.changes.hubs import sensitivity_under, shape_under
-from graphveil.statistics.changes.sensitivity import Sensitivity
-from graphveil.statistics.changes.shape import Bins, Mass, Moves, Shape
+from graphveil.graph.promises import DegreeBound, HubBound, InOutBound
+from graphveil.mechanisms.planning.plan import Plan
+from graphveil.series.losses import FURTHER, loss_beyond, times_beyond
+from graphveil.series.planner import plan
+from graphveil.statistics.change import sensitivity_under, shape_under
 from graphveil.statistics.recent import RecentStatistic
+from graphveil.statistics.sensitivity import Sensitivity
+from graphveil.statistics.shape import Bins, Mass, Moves, Shape
 from graphveil.statistics.statistic import Statistic, statistic
 from graphveil.statistics.tallies import Counts
 from small_sequences import Growth, growths

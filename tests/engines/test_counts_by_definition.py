@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphveil.engines import ExactCounts, LocalEngine
+from graphveil.backends import ExactCounts, LocalEngine
 from graphveil.errors import ParameterError
-from graphveil.kernels.compiled import kernel
+from graphveil.kernels import kernel
 from graphveil.statistics.growing_clusters import GrowingClusters
 from graphveil.statistics.recent import Recent
 from graphveil.statistics.statistic import Statistic, registered

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from networkx.algorithms.isomorphism import DiGraphMatcher, GraphMatcher
 
-from graphveil.engines import LocalEngine
-from graphveil.statistics.changes.pattern_shape import Pattern, triangle
+from graphveil.backends import LocalEngine
+from graphveil.statistics.pattern_shape import Pattern, triangle
 from graphveil.statistics.statistic import Statistic, statistic
 from small_sequences import Growth, growths
 

@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphveil.engines import LocalEngine
+from graphveil.backends import LocalEngine
 from graphveil.errors import ParameterError
-from graphveil.graph.promises.bound import DegreeBound, InOutBound
-from graphveil.graph.promises.hub_bound import HubBound
-from graphveil.statistics.changes.hubs import sensitivity_under
+from graphveil.graph.promises import DegreeBound, HubBound, InOutBound
+from graphveil.statistics.change import sensitivity_under
 from graphveil.statistics.tallies import Counts
 from small_sequences import Growth, growths
 from test_counts_by_definition import sweep

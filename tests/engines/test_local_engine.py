@@ -9,16 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphveil.engines import ExactCounts, LocalEngine
-from graphveil.engines.local.degrees import WIDEST
+from graphveil.backends import ExactCounts, LocalEngine
+from graphveil.backends.local.degrees import WIDEST
 from graphveil.errors import BoundError, ParameterError
-from graphveil.graph.promises.bound import DegreeBound, InOutBound
-from graphveil.graph.promises.hub_bound import HubBound
-from graphveil.statistics.changes.pattern_shape import (
-    cyclic_triangle,
-    transitive_triangle,
-    triangle,
-)
+from graphveil.graph.promises import DegreeBound, HubBound, InOutBound
+from graphveil.statistics.pattern_shape import cyclic_triangle, transitive_triangle, triangle
 from graphveil.statistics.statistic import statistic
 from small_sequences import Growth, growths, random_growth
 from test_counts_by_definition import EVERY_KIND, assert_as_defined, sweep
@@ -83,7 +78,7 @@ def test_step_by_step_on_a_larger_graph(directed: bool, late: bool) -> None:
 def test_threads_change_nothing(
     directed: bool, late: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("graphveil.engines.local.triangles.ENTRIES_PER_PART", 50)
+    monkeypatch.setattr("graphveil.backends.local.triangles.ENTRIES_PER_PART", 50)
     growth = random_growth(120, 9, 0.1, directed=directed, late=late, seed=3)
     one = LocalEngine(threads=1).count(growth.sequence(), sweep(directed=directed))
     two = LocalEngine(threads=2).count(growth.sequence(), sweep(directed=directed))
@@ -141,8 +136,8 @@ def test_the_width_of_the_dense_table_changes_nothing(
 ) -> None:
     growth = data.draw(growths(directed=directed, late=late))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("graphveil.engines.local.degrees.WIDEST", 2)
-        patch.setattr("graphveil.engines.local.degrees.SPARE_RUNS", 0)
+        patch.setattr("graphveil.backends.local.degrees.WIDEST", 2)
+        patch.setattr("graphveil.backends.local.degrees.SPARE_RUNS", 0)
         begun = ENGINE.count(growth.until(growth.steps // 2).sequence(), sweep(directed=directed))
         counts = ENGINE.count(growth.sequence(), sweep(directed=directed), after=begun)
     assert_as_defined(counts, growth)

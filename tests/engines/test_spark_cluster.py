@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from graphveil.engines import LocalEngine
+from graphveil.backends import LocalEngine
 from graphveil.statistics.statistic import statistic
 from graphveil.study import Study
 from small_sequences import random_growth

@@ -15,17 +15,16 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
+from graphveil.backends import LocalEngine
+from graphveil.backends.spark import SparkCluster, SparkEngine, SparkGraph
+from graphveil.backends.spark.graph import handed_over
+from graphveil.backends.spark.intake import arrivals, begin, extend, label_index
+from graphveil.backends.spark.intake.tables import table_at
 from graphveil.calendar.calendar import Calendar
 from graphveil.cli import program
-from graphveil.engines import LocalEngine
-from graphveil.engines.spark import SparkCluster, SparkEngine, SparkGraph
-from graphveil.engines.spark.handing_over import handed_over
-from graphveil.engines.spark.intake import begin, extend, label_index, ranking
-from graphveil.engines.spark.intake.tables import table_at
 from graphveil.errors import EngineError, InputError
 from graphveil.graph.intake.records import Records, Table
-from graphveil.graph.promises.bound import DegreeBound
-from graphveil.graph.promises.hub_bound import HubBound
+from graphveil.graph.promises import DegreeBound, HubBound
 from graphveil.graph.sequence import GraphSequence
 from graphveil.statistics.statistic import statistic
 from spark_sessions import SETTINGS, local_session
@@ -101,7 +100,7 @@ def test_batches_become_the_graph_that_the_one_intake_makes(
     session = local_session()
     if many:  # parts of ids, and files of nodes, as large graphs have them
         monkeypatch.setattr(label_index, "MOST_IDS", 30)
-        monkeypatch.setattr(ranking, "IN_A_FILE", 20)
+        monkeypatch.setattr(arrivals, "IN_A_FILE", 20)
     sequence = GraphSequence.begin(CALENDAR, directed=directed)
     graph = begin(session, CALENDAR, directed=directed, text_ids=text)
     graph = replace(graph, colours=2)

@@ -9,11 +9,11 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from graphveil.engines.spark import packets as moving
-from graphveil.engines.spark.intake.people import PartFound
-from graphveil.engines.spark.intake.ranking import Cuts, _cuts
-from graphveil.engines.spark.intake.resolving import NOTHING, Told, together
-from graphveil.engines.spark.packets import Packet, Sorter, opened_rows, part_of, received, sent
+from graphveil.backends.spark import jobs as moving
+from graphveil.backends.spark.intake.arrivals import Cuts, _cuts
+from graphveil.backends.spark.intake.people import PartFound
+from graphveil.backends.spark.intake.resolving import NOTHING, Told, together
+from graphveil.backends.spark.jobs import Packet, Sorter, opened_rows, part_of, received, sent
 from graphveil.graph.intake.identity import identity_order
 from graphveil.study.records.spark import batches
 from graphveil.study.records.spark.batches import Order

@@ -13,15 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphveil.engines import ExactCounts, LocalEngine
-from graphveil.engines.spark import SparkEngine, SparkGraph
-from graphveil.engines.spark.counters import COUNTERS
-from graphveil.engines.spark.handing_over import handed_over
-from graphveil.engines.spark.sizes import colours_for
-from graphveil.engines.spark.workspace import Workspace
+from graphveil.backends import ExactCounts, LocalEngine
+from graphveil.backends.spark import SparkEngine, SparkGraph
+from graphveil.backends.spark.counters import COUNTERS, colours_for
+from graphveil.backends.spark.graph import Workspace, handed_over
 from graphveil.errors import EngineError, ParameterError
-from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
-from graphveil.graph.promises.hub_bound import HubBound
+from graphveil.graph.promises import Bound, DegreeBound, HubBound, InOutBound
 from graphveil.statistics.statistic import Statistic, statistic
 from here import Here
 from small_sequences import Growth, growths, random_growth

@@ -9,12 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphveil.engines import LocalEngine
-from graphveil.engines.local import touched
-from graphveil.engines.local.patterns import count_copies
-from graphveil.engines.local.touched import touched_part
-from graphveil.engines.local.work import Work
-from graphveil.statistics.changes.pattern_shape import Pattern
+from graphveil.backends import LocalEngine
+from graphveil.backends.local import work
+from graphveil.backends.local.patterns import count_copies
+from graphveil.backends.local.work import Work, touched_part
+from graphveil.statistics.pattern_shape import Pattern
 from small_sequences import Growth, growths, random_growth
 from test_counts_by_definition import sweep
 
@@ -31,7 +30,7 @@ EVERY_KIND = pytest.mark.parametrize(
 @pytest.fixture(autouse=True)
 def always_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     """However much is touched."""
-    monkeypatch.setattr(touched, "MOST", 1.0)
+    monkeypatch.setattr(work, "MOST", 1.0)
 
 
 def require_same(growth: Growth, cuts: list[int], *, directed: bool) -> None:
@@ -79,7 +78,7 @@ def test_far_from_what_is_new_nothing_is_looked_at() -> None:
 def test_where_nearly_everything_is_touched_nothing_is_cut(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(touched, "MOST", 0.5)
+    monkeypatch.setattr(work, "MOST", 0.5)
     sequence = random_growth(30, 4, 0.5, directed=False, late=True, seed=1).sequence()
     assert touched_part(sequence, 1, 1) is sequence
     assert touched_part(sequence, 0, 1) is sequence

@@ -9,9 +9,13 @@ import numpy as np
 import pytest
 
 from experiment_data import small_dataset
-from graphveil.engines import LocalEngine
+from graphveil.backends import LocalEngine
 from graphveil.errors import ParameterError
-from graphveil.experiments.contenders.comparison import (
+from graphveil.graph.degrees import keeps_bound
+from graphveil.graph.projection import greedy_projection, time_aware_projection
+from graphveil.graph.promises import DegreeBound, HubBound, InOutBound
+from graphveil.lab.candidates.builtin import hubs, tuned_hubs
+from graphveil.lab.candidates.comparison import (
     AUTO,
     COMPOSE,
     CONTENDERS,
@@ -29,15 +33,10 @@ from graphveil.experiments.contenders.comparison import (
     Outcome,
     outcomes,
 )
-from graphveil.experiments.contenders.promised import hubs, tuned_hubs
-from graphveil.experiments.contenders.trial import Trial
-from graphveil.experiments.protocol.protocol import release_steps
-from graphveil.experiments.protocol.subjects import AskedStatistic, DatasetVersion, true_values
-from graphveil.graph.degrees import keeps_bound
-from graphveil.graph.projection import greedy_projection, time_aware_projection
-from graphveil.graph.promises.bound import DegreeBound, InOutBound
-from graphveil.graph.promises.hub_bound import HubBound
-from graphveil.statistics.changes.hubs import sensitivity_under
+from graphveil.lab.candidates.trial import Trial
+from graphveil.lab.protocol.protocol import release_steps
+from graphveil.lab.protocol.subjects import AskedStatistic, DatasetVersion, true_values
+from graphveil.statistics.change import sensitivity_under
 from graphveil.statistics.recent import RecentStatistic
 from graphveil.statistics.statistic import registered
 

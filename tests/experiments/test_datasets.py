@@ -12,13 +12,11 @@ import polars as pl
 import pytest
 
 from graphveil.errors import InputError, ParameterError
-from graphveil.experiments.datasets import Dataset, dataset, entries, model, names
-from graphveil.experiments.datasets.native import calendar_for
-from graphveil.experiments.datasets.stand_ins import STAND_INS
-from graphveil.experiments.datasets.summary import PAPER, Summary, summarise
-from graphveil.experiments.datasets.writing import write_pair
-from graphveil.experiments.models.synthetic_one import SyntheticOne
 from graphveil.graph.sequence import GraphSequence
+from graphveil.lab.datasets import Dataset, dataset, entries, model, names
+from graphveil.lab.datasets.files import PAPER, Summary, calendar_for, summarise, write_pair
+from graphveil.lab.datasets.sources import STAND_INS
+from graphveil.lab.models.synthetic_one import SyntheticOne
 
 NODES = "node,time\na,2001\nb,2003\nc,\nd,2007\n"
 EDGES = "source,target\na,b\nb,a\nc,d\nb,d\n"

@@ -12,22 +12,21 @@ import pytest
 from commands import ROOT, graphveil
 from documents import blocks
 from experiment_data import small_dataset, write_pair
-from graphveil.engines import LocalEngine
+from graphveil.backends import LocalEngine
 from graphveil.errors import ParameterError
-from graphveil.experiments.contenders.comparison import POST, TIGHT, outcomes, own_contenders
-from graphveil.experiments.contenders.own import OwnContender
-from graphveil.experiments.contenders.trial import Trial
-from graphveil.experiments.findings.figures import looks_of
-from graphveil.experiments.findings.page import tables
-from graphveil.experiments.protocol.protocol import Protocol
-from graphveil.experiments.protocol.results import Row, read_rows
-from graphveil.experiments.protocol.subjects import AskedStatistic, DatasetVersion, true_values
-from graphveil.experiments.reproduce import Agenda, Wish, reproduce
+from graphveil.lab.candidates.comparison import POST, TIGHT, OwnContender, outcomes, own_contenders
+from graphveil.lab.candidates.trial import Trial
+from graphveil.lab.findings.figures import looks_of
+from graphveil.lab.findings.page import tables
+from graphveil.lab.protocol.protocol import Protocol
+from graphveil.lab.protocol.results import Row, read_rows
+from graphveil.lab.protocol.runs import Agenda, Wish, reproduce
+from graphveil.lab.protocol.subjects import AskedStatistic, DatasetVersion, true_values
 
 PAGE = ROOT / "docs" / "your-own-contender.md"
 MODULE = """
 import numpy as np
-from graphveil.mechanisms.sensdiff import SensDiff
+from graphveil.mechanisms.papers import SensDiff
 
 Same = SensDiff
 instance = SensDiff()

@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphveil.errors import ParameterError
-from graphveil.experiments.protocol.protocol import (
+from graphveil.graph.degrees import FinalDegrees
+from graphveil.graph.promises import DegreeBound, InOutBound
+from graphveil.lab.protocol.protocol import (
     Protocol,
     mean_and_standard_error,
     observed_bound,
@@ -21,8 +23,6 @@ from graphveil.experiments.protocol.protocol import (
     strides,
     thresholds,
 )
-from graphveil.graph.degrees import FinalDegrees
-from graphveil.graph.promises.bound import DegreeBound, InOutBound
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 
 from experiment_data import write_pair
 from graphveil.errors import ParameterError
-from graphveil.experiments.contenders.comparison import (
+from graphveil.lab.candidates.comparison import (
     AUTO,
     COMPOSE,
     CONTENDERS,
@@ -22,12 +22,12 @@ from graphveil.experiments.contenders.comparison import (
     SENSDIFF,
     SHAPED,
 )
-from graphveil.experiments.findings.claims import Point, growth, points, useful_from, verdict, worst
-from graphveil.experiments.protocol import runs as runs_module
-from graphveil.experiments.protocol.protocol import Protocol
-from graphveil.experiments.protocol.results import Row, read_rows
-from graphveil.experiments.protocol.subjects import DatasetVersion, Truth
-from graphveil.experiments.reproduce import Agenda, Wish, reproduce, write_report
+from graphveil.lab.findings.claims import Point, growth, points, useful_from, verdict, worst
+from graphveil.lab.protocol import runs as runs_module
+from graphveil.lab.protocol.protocol import Protocol
+from graphveil.lab.protocol.results import Row, read_rows
+from graphveil.lab.protocol.runs import Agenda, Wish, reproduce, write_report
+from graphveil.lab.protocol.subjects import DatasetVersion, Truth
 
 FEW = Protocol(runs=8, seed=3, epsilons=("0.5", "5"))
 
@@ -99,8 +99,8 @@ def test_other_data_are_never_taken_for_stored_ones(data: Path, tmp_path: Path) 
 KILLED = """
 import sys
 from pathlib import Path
-from graphveil.experiments.protocol.protocol import Protocol
-from graphveil.experiments.reproduce import Agenda, Wish, reproduce
+from graphveil.lab.protocol.protocol import Protocol
+from graphveil.lab.protocol.runs import Agenda, Wish, reproduce
 wish = Wish((sys.argv[1],), ("edges", "high-degree"), protocol=Protocol(8, 3, ("0.5", "5")))
 reproduce(Agenda.of(wish), Path(sys.argv[2]), 1)
 """

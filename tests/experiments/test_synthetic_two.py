@@ -13,14 +13,14 @@ import pytest
 from scipy.stats import chisquare
 
 from graphveil.errors import ParameterError
-from graphveil.experiments.datasets.summary import PAPER
-from graphveil.experiments.models.epidemic import (
+from graphveil.lab.datasets.files import PAPER
+from graphveil.lab.models.synthetic_two import (
     NEVER,
+    SyntheticTwo,
     contact_lists,
     preferential_attachment,
     spread,
 )
-from graphveil.experiments.models.synthetic_two import SyntheticTwo
 
 PINNED = [(0, 1), (2, 2), (3, 2), (4, 3), (4, 3), (4, 3)]
 UNLIKELY = 1e-4  # all seeds are fixed, so that a test never fails by chance later

@@ -7,8 +7,14 @@ from fractions import Fraction
 import pytest
 
 from graphveil.errors import ParameterError
-from graphveil.factorisations.aim import Aim, plain_mean
-from graphveil.factorisations.objectives import DEFAULT, PLAIN, Relative, objective
+from graphveil.mechanisms.factorisations.objectives import (
+    DEFAULT,
+    PLAIN,
+    Aim,
+    Relative,
+    objective,
+    plain_mean,
+)
 
 HALVES = (0.5, 0.0, 0.25, 0.25)
 

@@ -9,12 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphveil.factorisations import columns
-from graphveil.factorisations.bordered import Bordered, identity, single_step
-from graphveil.factorisations.columns import Dense, Integers, farthest_pair
-from graphveil.factorisations.dyadic import Dyadic
-from graphveil.factorisations.factorisation import Factorisation
-from graphveil.factorisations.toeplitz import ScaledToeplitz
+from graphveil.mechanisms.factorisations import factorisation
+from graphveil.mechanisms.factorisations.bordered import Bordered, identity, single_step
+from graphveil.mechanisms.factorisations.dyadic import Dyadic
+from graphveil.mechanisms.factorisations.factorisation import (
+    Dense,
+    Factorisation,
+    Integers,
+    farthest_pair,
+)
+from graphveil.mechanisms.factorisations.toeplitz import ScaledToeplitz
 
 
 @st.composite
@@ -42,7 +46,7 @@ def test_the_farthest_pair_is_the_farthest_of_all(
     diagonal, rows = of
     matrix = np.vstack([np.diag(diagonal), rows])
     longest = int(np.abs(matrix).sum(axis=0).max())
-    with mock.patch.object(columns, "MOST_ENTRIES", entries):
+    with mock.patch.object(factorisation, "MOST_ENTRIES", entries):
         found = farthest_pair(diagonal, rows, rises, falls, longest)
     assert found == formed(matrix, rises, falls)
     assert Dense(matrix).pair_l1(rises, falls) == found

@@ -13,14 +13,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from graphveil.factorisations.bordered import Bordered, identity, least_squares, single_step
-from graphveil.factorisations.dyadic import Dyadic, dyadic
-from graphveil.factorisations.factorisation import _REGISTRY, Factorisation, from_dict
-from graphveil.factorisations.optimiser import GRID, optimised
-from graphveil.factorisations.scaled_sums import ScaledSums, shared
-from graphveil.factorisations.toeplitz import ScaledToeplitz, square_root
-from graphveil.factorisations.totals import Totals
-from graphveil.factorisations.two_level import best_block, bridged, bridged_squares
+from graphveil.mechanisms.factorisations.bordered import (
+    Bordered,
+    identity,
+    least_squares,
+    single_step,
+)
+from graphveil.mechanisms.factorisations.dyadic import (
+    Dyadic,
+    best_block,
+    bridged,
+    bridged_squares,
+    dyadic,
+)
+from graphveil.mechanisms.factorisations.factorisation import (
+    _REGISTRY,
+    Factorisation,
+    Totals,
+    from_dict,
+)
+from graphveil.mechanisms.factorisations.optimiser import GRID, optimised
+from graphveil.mechanisms.factorisations.scaled_sums import ScaledSums, shared
+from graphveil.mechanisms.factorisations.toeplitz import ScaledToeplitz, square_root
 
 MEMBERS: list[Factorisation] = [
     Totals(5),

@@ -8,11 +8,10 @@ from math import comb
 import numpy as np
 import pytest
 
-from graphveil.factorisations.bordered import Bordered
-from graphveil.factorisations.dyadic import Dyadic
-from graphveil.factorisations.factorisation import Factorisation
-from graphveil.factorisations.toeplitz import ScaledToeplitz, square_root
-from graphveil.factorisations.two_level import bridged
+from graphveil.mechanisms.factorisations.bordered import Bordered
+from graphveil.mechanisms.factorisations.dyadic import Dyadic, bridged
+from graphveil.mechanisms.factorisations.factorisation import Factorisation
+from graphveil.mechanisms.factorisations.toeplitz import ScaledToeplitz, square_root
 
 
 @pytest.mark.parametrize("steps", [1, 2, 5, 40])

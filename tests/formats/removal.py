@@ -35,15 +35,13 @@ from numpy.typing import NDArray
 
 from graphveil.calendar.calendar import Calendar
 from graphveil.errors import InputError, Place
-from graphveil.formats import from_arrays, from_frames, from_rows, read_records
-from graphveil.formats.tables import delimited, spaced
-from graphveil.graph.intake.after_end import until_end
 from graphveil.graph.intake.appending import append
+from graphveil.graph.intake.filtering import sifted
 from graphveil.graph.intake.records import Records
-from graphveil.graph.intake.resolving import Resolved, resolve
-from graphveil.graph.intake.sifting import sifted
-from graphveil.graph.intake.undated import dated_only
+from graphveil.graph.intake.resolving import Resolved, dated_only, resolve, until_end
 from graphveil.graph.sequence import GraphSequence
+from graphveil.records import from_arrays, from_frames, from_rows, read_records
+from graphveil.records.tables import delimited, spaced
 from graphveil.study.records.adding import require_listed
 from removal_cases import FORMATS_OF, Case, random_case
 from removal_files import ONE_FORMAT, WRITERS, Written

@@ -9,8 +9,8 @@ import random
 import unicodedata
 from dataclasses import dataclass, replace
 
-from graphveil.formats import ReadingOptions
 from graphveil.graph.intake.rules import RecordRules
+from graphveil.records import ReadingOptions
 
 PLAIN_IDS = ["1", "2", "3", "10", "7", "07", "-5", "a1", "b2", "B2", "c3", "p 4", "q5|S1", "q5|S2"]
 ODD_IDS = [

@@ -12,7 +12,7 @@ import pytest
 
 from format_examples import EXAMPLES, GRAPHML, HIVTRACE, LINELIST, PAIR, Example
 from graphveil.errors import InputError
-from graphveil.formats import ReadingOptions, read_records
+from graphveil.records import ReadingOptions, read_records
 
 LONGEST_MESSAGE = 300
 DATED = ReadingOptions(time="dx")

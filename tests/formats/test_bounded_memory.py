@@ -18,15 +18,15 @@ import pytest
 import rdata
 
 from graphveil.errors import InputError
-from graphveil.formats import ReadingOptions, options, read_records
-from graphveil.formats.options import size_of
-from graphveil.formats.source_file import MOST_LINE_BYTES
+from graphveil.records import ReadingOptions, options, read_records
+from graphveil.records.options import size_of
+from graphveil.records.source_file import MOST_LINE_BYTES
 
 MB = 1_000_000
 READ = """
 import sys
 from graphveil.errors import InputError
-from graphveil.formats import ReadingOptions, read_records
+from graphveil.records import ReadingOptions, read_records
 try:
     read_records([sys.argv[1]], options=ReadingOptions(most_bytes=400_000_000))
 except InputError as refused:

@@ -20,8 +20,8 @@ import xlsxwriter
 
 from commands import ROOT
 from graphveil.errors import InputError, ParameterError, RecordError
-from graphveil.formats import ReadFiles, ReadingOptions, from_frames, from_rows, read_records
-from graphveil.formats.containers import held_tables, r_data, sheet_sizes
+from graphveil.records import ReadFiles, ReadingOptions, from_frames, from_rows, read_records
+from graphveil.records.containers import held_tables, r_data, workbooks
 from study_databases import execute, new_database
 
 PEOPLE = "case_id,onset,age\nÄnne,2014-03-14,5\nb2,2014-04-01,\n"
@@ -267,10 +267,10 @@ def test_how_far_cells_reach_is_seen_across_pieces(
     sheet = document(tmp_path / "b.ods", HEADER, (40, [(3, ""), (4, "x")]), (2, [(1, "y")]))
     far = binary_book(tmp_path / "b.xlsb", {**TABLE, (70, 8): "x", (300, 200): "y"})
     for piece in (2**20, 999, 64):
-        monkeypatch.setattr(sheet_sizes, "_PIECE", piece)
+        monkeypatch.setattr(workbooks, "_PIECE", piece)
         for path, cells in ((book, 301 * 2), (sheet, 43 * 7), (far, 301 * 201)):
             with zipfile.ZipFile(path) as archive:
-                assert sheet_sizes.cells_held(archive) == cells
+                assert workbooks.cells_held(archive) == cells
 
 
 def test_missing_libraries_are_named_with_their_extra(

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from graphveil.errors import InputError, ParameterError, UnconfirmedError
-from graphveil.formats import ReadingOptions, read_records
-from graphveil.formats.columns.written_dates import Unclear, as_iso, from_excel
+from graphveil.records import ReadingOptions, read_records
+from graphveil.records.dates import Unclear, as_iso, from_excel
 from graphveil.steward.records.adding import add
 from graphveil.study import Study
 from plain_rules import sealed_steps

@@ -9,8 +9,8 @@ import pytest
 
 from format_examples import EXAMPLES
 from graphveil.errors import InputError
-from graphveil.formats import ReadingOptions, read_records, readers
-from graphveil.formats.format import registered
+from graphveil.records import ReadingOptions, read_records, readers
+from graphveil.records.format import registered
 
 FORMATS = registered()
 OPTIONS = {example.format: example.options for example in EXAMPLES}

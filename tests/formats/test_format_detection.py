@@ -10,9 +10,9 @@ import pytest
 from commands import ROOT
 from format_examples import EXAMPLES, Example
 from graphveil.errors import InputError, ParameterError
-from graphveil.formats import ReadingOptions, read_records
-from graphveil.formats.containers.finding import found_files
-from graphveil.formats.format import Format, register, registered
+from graphveil.records import ReadingOptions, read_records
+from graphveil.records.detection import found_files
+from graphveil.records.format import Format, register, registered
 
 FORMATS = registered()
 PLAIN = ReadingOptions()

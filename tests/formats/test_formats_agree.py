@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from format_examples import EXAMPLES, Example
 from graphveil.calendar.calendar import Calendar
-from graphveil.formats import ReadingOptions, from_rows, read_records
 from graphveil.graph.intake.records import Records
 from graphveil.graph.sequence import GraphSequence
+from graphveil.records import ReadingOptions, from_rows, read_records
 
 DAYS = Calendar.every(1, "2019-01-01")
 Nodes = list[tuple[str, str | None]]

@@ -11,8 +11,8 @@ import pytest
 from format_examples import LINELIST
 from graphveil.calendar.calendar import Calendar
 from graphveil.errors import InputError, Place
-from graphveil.formats import ReadFiles, ReadingOptions, read_records
 from graphveil.graph.sequence import GraphSequence
+from graphveil.records import ReadFiles, ReadingOptions, read_records
 
 YEARS = Calendar.yearly(2020)
 

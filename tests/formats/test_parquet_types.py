@@ -13,11 +13,11 @@ import pytest
 
 from graphveil.calendar.calendar import Calendar
 from graphveil.errors import InputError, RecordError
-from graphveil.formats import ReadingOptions, from_frames, read_records
+from graphveil.graph.intake.filtering import listed, sifted
 from graphveil.graph.intake.records import Records
 from graphveil.graph.intake.resolving import resolve
 from graphveil.graph.intake.rules import RecordRules
-from graphveil.graph.intake.sifting import listed, sifted
+from graphveil.records import ReadingOptions, from_frames, read_records
 
 DAY, NOON = dt.date(2001, 2, 3), dt.datetime(2001, 2, 3, 12)
 IDS = pl.Series(["7", "8"])

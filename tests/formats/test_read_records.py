@@ -25,10 +25,10 @@ from format_examples import (
 )
 from graphveil.calendar.calendar import Calendar
 from graphveil.errors import InputError, ParameterError, Place
-from graphveil.formats import ReadFiles, ReadingOptions, read_records
-from graphveil.formats.tables import spaced
 from graphveil.graph.intake.records import Table
 from graphveil.graph.sequence import GraphSequence
+from graphveil.records import ReadFiles, ReadingOptions, read_records
+from graphveil.records.tables import spaced
 
 
 def read(example: Example, **changes: Any) -> ReadFiles:

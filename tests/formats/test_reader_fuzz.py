@@ -25,11 +25,11 @@ from hypothesis import strategies as st
 from format_examples import COMPACT, EXAMPLES, HIVTRACE, PAIR, Example
 from graphveil.calendar.calendar import Calendar
 from graphveil.errors import GraphveilError
-from graphveil.formats import ReadingOptions, read_records
-from graphveil.formats.containers.held_tables import held, text_columns
-from graphveil.formats.format import Claim, Claimed, format_named
-from graphveil.formats.source_file import Ceiling
 from graphveil.graph.sequence import GraphSequence
+from graphveil.records import ReadingOptions, read_records
+from graphveil.records.containers.held_tables import held, text_columns
+from graphveil.records.format import Claim, Claimed, format_named
+from graphveil.records.source_file import Ceiling
 from removal import CONTAINERS
 
 CASES = int(os.environ.get("GRAPHVEIL_CASES", "200"))  # of each kind, for each example

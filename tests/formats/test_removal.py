@@ -10,12 +10,12 @@ from typing import Any
 import polars as pl
 import pytest
 
-from graphveil.formats.format import registered
-from graphveil.formats.readers import linelist
-from graphveil.formats.readers.hivtrace import dates
-from graphveil.formats.tables import delimited
 from graphveil.graph.intake import arrivals
 from graphveil.graph.intake.rules import RecordRules
+from graphveil.records.format import registered
+from graphveil.records.readers import linelist
+from graphveil.records.readers.hivtrace import dates
+from graphveil.records.tables import delimited
 from graphveil.steward.records.adding import add
 from graphveil.study import Study
 from plain_rules import sealed_steps

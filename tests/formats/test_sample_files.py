@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from graphveil.calendar.calendar import Calendar
-from graphveil.formats import ReadingOptions, read_records
+from graphveil.records import ReadingOptions, read_records
 
 SAMPLES = Path(os.environ.get("GRAPHVEIL_SAMPLES", "no samples")).resolve()
 

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from graphveil.calendar.calendar import Calendar
 from graphveil.errors import InputError
-from graphveil.formats import from_arrays, from_rows
 from graphveil.graph.intake import links
 from graphveil.graph.intake.appending import append
 from graphveil.graph.intake.resolving import Resolved, resolve
 from graphveil.graph.intake.rules import RecordRules
 from graphveil.graph.sequence import UNSTATED, GraphSequence
+from graphveil.records import from_arrays, from_rows
 
 STEPS = Calendar.every(1, first=0)
 SEALED = 2  # steps

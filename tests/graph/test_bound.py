@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from graphveil.errors import ParameterError
-from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
+from graphveil.graph.promises import Bound, DegreeBound, InOutBound
 
 
 @pytest.mark.parametrize(

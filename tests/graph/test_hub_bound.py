@@ -9,11 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphveil.errors import ParameterError
-from graphveil.formats import from_rows
 from graphveil.graph.degrees import keeps_bound
 from graphveil.graph.projection import counted_part, time_aware_projection
-from graphveil.graph.promises.bound import DegreeBound, InOutBound
-from graphveil.graph.promises.hub_bound import HubBound
+from graphveil.graph.promises import DegreeBound, HubBound, InOutBound
+from graphveil.records import from_rows
 from graphveil.statistics.statistic import registered
 from test_intake import Rows, begin, content, growing_graphs
 

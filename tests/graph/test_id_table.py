@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphveil.graph.intake.id_table import IdTable, Numbers, Texts
-from graphveil.graph.intake.identity import IdIndex, shortest_form
-from graphveil.graph.intake.texts import PIECE
+from graphveil.graph.intake.identity import PIECE, IdIndex, shortest_form
 
 NUMBERS = st.integers(-(2**63), 2**63 - 1)
 TEXTS = st.text("añ7-0", min_size=1, max_size=5) | NUMBERS.map(str)

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphveil.calendar.calendar import Calendar
-from graphveil.formats import from_rows
 from graphveil.graph.intake.identity import identity_order
 from graphveil.graph.sequence import GraphSequence
+from graphveil.records import from_rows
 
 numbers = st.one_of(
     st.integers(-(2**63), 2**63 - 1), st.integers(-30, 30), st.integers(10**17, 10**25)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from graphveil.calendar.calendar import Calendar
 from graphveil.errors import InputError, ParameterError, PastStepError
-from graphveil.formats import from_rows
 from graphveil.graph.sequence import BACKWARD, FORWARD, GraphSequence
+from graphveil.records import from_rows
 
 STEPS = Calendar.every(1, first=0)
 Rows = list[tuple[Any, ...]]

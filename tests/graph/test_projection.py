@@ -10,15 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphveil.errors import BoundError, ParameterError
-from graphveil.formats import from_rows
 from graphveil.graph.degrees import degrees, require_bound
-from graphveil.graph.projection import (
-    Projected,
-    greedy_projection,
-    time_aware_projection,
-)
-from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
+from graphveil.graph.projection import Projected, greedy_projection, time_aware_projection
+from graphveil.graph.promises import Bound, DegreeBound, InOutBound
 from graphveil.graph.sequence import GraphSequence
+from graphveil.records import from_rows
 from test_intake import Rows, begin, content, growing_graphs
 
 Edges = dict[tuple[str, str], int]

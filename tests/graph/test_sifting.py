@@ -14,16 +14,14 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from graphveil.calendar.calendar import Calendar
-from graphveil.formats import from_rows
-from graphveil.graph.intake.after_end import until_end
 from graphveil.graph.intake.appending import Intake, append
 from graphveil.graph.intake.arrivals import known_nodes, steps_of_labels
+from graphveil.graph.intake.filtering import Sifted, sifted
 from graphveil.graph.intake.records import Records, Table
-from graphveil.graph.intake.resolving import Resolved, resolve
+from graphveil.graph.intake.resolving import Resolved, dated_only, resolve, until_end
 from graphveil.graph.intake.rules import RecordRules
-from graphveil.graph.intake.sifting import Sifted, sifted
-from graphveil.graph.intake.undated import dated_only
 from graphveil.graph.sequence import BACKWARD, BOTH, FORWARD, GraphSequence
+from graphveil.records import from_rows
 
 CALENDAR = Calendar.from_dict({"every": 1, "unit": "number", "first": 0, "last": 3})
 BAD_TIMES = ("soon", "1e3", 4, 99, 2**70, 0.5)

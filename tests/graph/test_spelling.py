@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 
 from graphveil.calendar.calendar import Calendar
 from graphveil.errors import InputError
-from graphveil.formats import from_arrays, from_frames, from_rows, read_pair
 from graphveil.graph.intake import identity
 from graphveil.graph.intake.identity import look_alikes, spelled_alike
 from graphveil.graph.intake.records import Records, Table
 from graphveil.graph.intake.resolving import resolve
 from graphveil.graph.intake.rules import RecordRules
 from graphveil.graph.sequence import GraphSequence
+from graphveil.records import from_arrays, from_frames, from_rows, read_pair
 
 YEARS = Calendar.yearly(2001, 2004)
 COMPOSED, DECOMPOSED = "Zo\u00eb", "Zoe\u0308"

@@ -16,12 +16,12 @@ import pytest
 from numba.core import config
 from numba.core.caching import CompileResultCacheImpl
 
-from graphveil.kernels import cache
+from graphveil import kernels
 
 SOURCE = """
 from typing import NamedTuple
 
-from graphveil.kernels.compiled import kernel
+from graphveil.kernels import kernel
 
 
 class {name}(NamedTuple):
@@ -105,7 +105,7 @@ def sample(values: Any) -> Any:
 
 
 def test_without_a_place_the_temporary_folder_is_used_by_its_owner_alone(nowhere: Path) -> None:
-    found = cache.cache_of(sample)
+    found = kernels.cache_of(sample)
     assert found is not None
     assert str(found.cache_path).startswith(str(nowhere))
     assert nowhere.stat().st_mode & 0o777 == 0o700
@@ -122,4 +122,4 @@ def test_code_is_never_taken_from_where_others_can_write(nowhere: Path, planted:
         nowhere.symlink_to(nowhere.parent / "elsewhere")
     else:
         nowhere.write_text("")
-    assert cache.cache_of(sample) is None
+    assert kernels.cache_of(sample) is None

@@ -9,17 +9,16 @@ from math import sqrt
 
 import pytest
 
+from graphveil.backends import LocalEngine
 from graphveil.calendar.calendar import Calendar
-from graphveil.engines import LocalEngine
 from graphveil.errors import ParameterError
-from graphveil.formats import from_rows
 from graphveil.graph.projection import greedy_projection
-from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
+from graphveil.graph.promises import Bound, DegreeBound, InOutBound
 from graphveil.graph.sequence import GraphSequence
-from graphveil.mechanisms.mechanism import Measured, mechanism
-from graphveil.mechanisms.request import Request
+from graphveil.mechanisms.mechanism import Measured, Request, mechanism
+from graphveil.mechanisms.planning.plan import Plan
 from graphveil.noise.laws import DiscreteLaplace
-from graphveil.planning.plan import Plan
+from graphveil.records import from_rows
 from graphveil.statistics.statistic import Statistic, registered, statistic
 
 Rows = Sequence[tuple[int, int]]

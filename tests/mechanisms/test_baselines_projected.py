@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphveil.engines import LocalEngine
-from graphveil.formats import from_rows
+from graphveil.backends import LocalEngine
 from graphveil.graph.projection import greedy_projection
-from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
+from graphveil.graph.promises import Bound, DegreeBound, InOutBound
+from graphveil.records import from_rows
 from graphveil.statistics.statistic import Statistic, statistic
 from test_intake import Rows, begin, growing_graphs
 

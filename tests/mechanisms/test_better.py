@@ -13,18 +13,15 @@ import pytest
 from numpy.typing import NDArray
 
 from graphveil.errors import ParameterError
-from graphveil.factorisations.aim import Aim, plain_mean
-from graphveil.factorisations.bordered import border, identity
-from graphveil.factorisations.dyadic import Dyadic
-from graphveil.factorisations.lbfgs import minimised
-from graphveil.factorisations.optimiser import deviation, optimised
-from graphveil.factorisations.two_level import best_block, bridged, bridged_squares
-from graphveil.mechanisms.mechanism import mechanism, registered
-from graphveil.mechanisms.request import Request
+from graphveil.lab.simulation import simulate
+from graphveil.mechanisms.factorisations.bordered import border, identity
+from graphveil.mechanisms.factorisations.dyadic import Dyadic, best_block, bridged, bridged_squares
+from graphveil.mechanisms.factorisations.objectives import Aim, plain_mean
+from graphveil.mechanisms.factorisations.optimiser import deviation, minimised, optimised
+from graphveil.mechanisms.mechanism import Request, mechanism, registered
+from graphveil.mechanisms.planning.plan import Plan
 from graphveil.noise.laws import DiscreteLaplace
-from graphveil.planning.plan import Plan
-from graphveil.statistics.changes.sensitivity import Sensitivity
-from graphveil.testing.simulation import simulate
+from graphveil.statistics.sensitivity import Sensitivity
 
 ROOT = Path(__file__).parents[2]
 UNIT = Sensitivity(1, 1, 1, 1, frozenset(), "none", "none")
@@ -228,8 +225,8 @@ def test_columns_that_several_steps_share_have_the_deviations_of_those_steps() -
 
 def test_sharing_columns_costs_next_to_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     alone = np.sqrt(optimised(300).decoder_squares()).mean() * optimised(300).column_l1()
-    monkeypatch.setattr("graphveil.factorisations.optimiser.MOST_COLUMNS", 200)
-    monkeypatch.setattr("graphveil.factorisations.optimiser.SHARED_COLUMNS", 150)
+    monkeypatch.setattr("graphveil.mechanisms.factorisations.optimiser.MOST_COLUMNS", 200)
+    monkeypatch.setattr("graphveil.mechanisms.factorisations.optimiser.SHARED_COLUMNS", 150)
     shared = optimised.__wrapped__(300)
     together = np.sqrt(shared.decoder_squares()).mean() * shared.column_l1()
     assert together <= 1.01 * alone

@@ -14,18 +14,17 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from graphveil.errors import ParameterError
-from graphveil.factorisations.toeplitz import square_root
-from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
-from graphveil.mechanisms.mechanism import mechanism
-from graphveil.mechanisms.request import Request
+from graphveil.graph.promises import Bound, DegreeBound, InOutBound
+from graphveil.lab.attacks.constructions import constructions
+from graphveil.lab.pairs import NEVER, Pair, hidden_part, totals
+from graphveil.lab.simulation import simulate
+from graphveil.mechanisms.factorisations.toeplitz import square_root
+from graphveil.mechanisms.mechanism import Request, mechanism
+from graphveil.mechanisms.planning.plan import Plan
 from graphveil.noise.laws import DiscreteGaussian
 from graphveil.noise.zcdp import rho_of
-from graphveil.planning.plan import Plan
-from graphveil.statistics.changes.sensitivity import Sensitivity
+from graphveil.statistics.sensitivity import Sensitivity
 from graphveil.statistics.statistic import Statistic, registered, statistic
-from graphveil.testing.attacks.constructions import constructions
-from graphveil.testing.pairs import NEVER, Pair, hidden_part, totals
-from graphveil.testing.simulation import simulate
 
 UNIT = Sensitivity(1, 1, 1, 1, frozenset(), "none", "none")
 MILLIONTH = Fraction(1, 10**6)

@@ -20,29 +20,27 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from graphveil.errors import ParameterError
-from graphveil.factorisations.bordered import Bordered
-from graphveil.factorisations.toeplitz import ScaledToeplitz
-from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
-from graphveil.mechanisms import (
-    compose,
-    gaussian,
-    moves,
-    optimised,
-    optimised_moves,
-    sensseq,
-    shaped_projection,
-)
+from graphveil.graph.promises import Bound, DegreeBound, InOutBound
+from graphveil.mechanisms import gaussian, optimised, papers, projected
 from graphveil.mechanisms import mechanism as mechanism_module
-from graphveil.mechanisms.mechanism import Measured, Mechanism, mechanism, registered
-from graphveil.mechanisms.request import Epoch, Request
-from graphveil.noise.calibration import laplace_for
+from graphveil.mechanisms import optimised as moves
+from graphveil.mechanisms.factorisations.bordered import Bordered
+from graphveil.mechanisms.factorisations.toeplitz import ScaledToeplitz
+from graphveil.mechanisms.mechanism import (
+    Epoch,
+    Measured,
+    Mechanism,
+    Request,
+    mechanism,
+    registered,
+)
+from graphveil.mechanisms.planning.continuation import continued
+from graphveil.mechanisms.planning.plan import Plan
 from graphveil.noise.joint_laws import BoxNoise, MovesNoise, RangeNoise
 from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace
-from graphveil.noise.zcdp import rho_of
-from graphveil.planning.going_on import continued
-from graphveil.planning.plan import Plan
-from graphveil.statistics.changes.sensitivity import Measure, Sensitivity
-from graphveil.statistics.changes.shape import Bins, Mass, Moves, Recent, Shape
+from graphveil.noise.zcdp import laplace_for, rho_of
+from graphveil.statistics.sensitivity import Measure, Sensitivity
+from graphveil.statistics.shape import Bins, Mass, Moves, Recent, Shape
 from graphveil.statistics.statistic import Statistic, statistic
 from graphveil.statistics.statistic import registered as statistics
 
@@ -255,7 +253,7 @@ def test_whatever_a_search_finds_has_noise_enough(searched: Bordered, shape: Mov
     request = replace(next(requests()), horizon=searched.steps, shape=shape)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(optimised, "optimised", lambda steps, aim: searched)
-        patch.setattr(optimised_moves, "optimised_with_sum", lambda steps, weight, aim: searched)
+        patch.setattr(optimised, "optimised_with_sum", lambda steps, weight, aim: searched)
         for name in ("optimised", "optimised-moves"):
             epoch = mechanism(name).epoch(request, 0)
             assert epoch is not None
@@ -428,8 +426,8 @@ def test_laplace_noise_without_the_stretch_is_caught(
 @pytest.mark.parametrize(
     ("module", "function", "names"),
     [
-        (compose, "composed", ["compose-d-bounded", "compose-projection"]),
-        (sensseq, "entry", ["sensseq-d-bounded", "sensseq-projection"]),
+        (papers, "composed", ["compose-d-bounded", "compose-projection"]),
+        (papers, "entry", ["sensseq-d-bounded", "sensseq-projection"]),
     ],
 )
 def test_a_release_too_many_for_the_budget_is_caught(
@@ -449,9 +447,9 @@ def test_a_release_too_many_for_the_budget_is_caught(
 
 def test_the_projected_sensitivity_is_not_the_bounded_one(monkeypatch: pytest.MonkeyPatch) -> None:
     def planted(self: Mechanism, request: Request, number: int) -> Epoch | None:
-        return compose.composed(request, request.sensitivity.static_l1, number)
+        return papers.composed(request, request.sensitivity.static_l1, number)
 
-    monkeypatch.setattr(compose.ComposeProjection, "epoch", planted)
+    monkeypatch.setattr(papers.ComposeProjection, "epoch", planted)
     assert caught("compose-projection")
 
 
@@ -480,8 +478,8 @@ def test_the_bounded_static_sensitivity_is_too_little_for_projected_totals(
         scale = (request.sensitivity.static_l1 - Fraction(1, 2)) / request.epsilon
         return RangeNoise(scale, request.known_horizon())
 
-    monkeypatch.setattr(shaped_projection, "_box", planted)
-    monkeypatch.setattr(shaped_projection, "_range", range_planted)
+    monkeypatch.setattr(projected, "_box", planted)
+    monkeypatch.setattr(projected, "_range", range_planted)
     assert caught(name)
 
 

@@ -16,16 +16,15 @@ import pytest
 from numpy.typing import NDArray
 
 from graphveil.errors import ParameterError
-from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
-from graphveil.mechanisms.mechanism import mechanism
-from graphveil.mechanisms.request import Request
+from graphveil.graph.promises import Bound, DegreeBound, InOutBound
+from graphveil.lab.attacks.constructions import constructions
+from graphveil.lab.pairs import NEVER, Pair, hidden_part, totals
+from graphveil.mechanisms.mechanism import Request, mechanism
+from graphveil.mechanisms.planning.plan import Plan
 from graphveil.noise.laws import DiscreteGaussian
 from graphveil.noise.zcdp import rho_of
-from graphveil.planning.plan import Plan
-from graphveil.statistics.changes.sensitivity import Sensitivity
+from graphveil.statistics.sensitivity import Sensitivity
 from graphveil.statistics.statistic import Statistic, registered, statistic
-from graphveil.testing.attacks.constructions import constructions
-from graphveil.testing.pairs import NEVER, Pair, hidden_part, totals
 
 EPSILON, DELTA = Fraction(1), Fraction(1, 10**6)
 BOUNDS: list[Bound] = [DegreeBound(2), DegreeBound(4), InOutBound(2, 3)]

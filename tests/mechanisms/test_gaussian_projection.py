@@ -16,24 +16,22 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from graphveil.errors import ParameterError
-from graphveil.factorisations.scaled_sums import ScaledSums, rising_square, shared
-from graphveil.factorisations.totals import Totals
-from graphveil.graph.promises.bound import DegreeBound
-from graphveil.mechanisms import gaussian_mechanism, gaussian_projection
-from graphveil.mechanisms.mechanism import mechanism
-from graphveil.mechanisms.request import Epoch, Request
-from graphveil.noise.calibration import gaussian_for
+from graphveil.graph.promises import DegreeBound
+from graphveil.lab.audit import AuditEffort, audit
+from graphveil.lab.simulation import SimulationNoise, simulate
+from graphveil.mechanisms import gaussian, projected
+from graphveil.mechanisms.factorisations.factorisation import Totals
+from graphveil.mechanisms.factorisations.scaled_sums import ScaledSums, rising_square, shared
+from graphveil.mechanisms.mechanism import Epoch, Request, mechanism
+from graphveil.mechanisms.planning.continuation import continued, renewed
+from graphveil.mechanisms.planning.intervals import noise_of
+from graphveil.mechanisms.planning.plan import Plan
 from graphveil.noise.laws import DiscreteGaussian
-from graphveil.noise.zcdp import rho_of
-from graphveil.planning.going_on import continued, renewed
-from graphveil.planning.intervals import noise_of
-from graphveil.planning.plan import Plan
-from graphveil.planning.planner import compare, plan
+from graphveil.noise.zcdp import gaussian_for, rho_of
+from graphveil.series.planner import compare, plan
 from graphveil.series.state import SeriesState, advance, start
-from graphveil.statistics.changes.sensitivity import Sensitivity
+from graphveil.statistics.sensitivity import Sensitivity
 from graphveil.statistics.statistic import Statistic, statistic
-from graphveil.testing.audit import AuditEffort, audit
-from graphveil.testing.simulation import SimulationNoise, simulate
 
 HIGH, EDGES, NODES = statistic("high-degree", tau=1), statistic("edges"), statistic("nodes")
 NAME = "gaussian-projection"
@@ -186,21 +184,19 @@ def test_what_cannot_be_done_is_refused() -> None:
 
 def half_the_noise(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = gaussian_for
-    monkeypatch.setattr(gaussian_mechanism, "gaussian_for", lambda most, rho: whole(most / 4, rho))
+    monkeypatch.setattr(gaussian, "gaussian_for", lambda most, rho: whole(most / 4, rho))
 
 
 def forgotten_height(monkeypatch: pytest.MonkeyPatch) -> None:
     """Δ instead of Δ²."""
     whole = rising_square
-    monkeypatch.setattr(
-        gaussian_projection, "rising_square", lambda found, height: whole(found, 1) * height
-    )
+    monkeypatch.setattr(projected, "rising_square", lambda found, height: whole(found, 1) * height)
 
 
 def forgotten_sum(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if one total were changed, and not up to half of them."""
     monkeypatch.setattr(
-        gaussian_projection,
+        projected,
         "rising_square",
         lambda found, height: Fraction(height**2 * found.rows[0] ** 2 * found.columns[0] ** 2),
     )
@@ -219,7 +215,7 @@ def test_planted_errors_cost_more_than_rho(
 ) -> None:
     plant(monkeypatch)
     request = made_request(6)
-    epoch = gaussian_projection.GaussianProjection().epoch(request, 0)
+    epoch = projected.GaussianProjection().epoch(request, 0)
     assert epoch is not None
     rho = rho_of(Fraction(1), DELTA)
     assert max(cost(epoch, totals) for totals in corners(EDGES, 5, 6)) > 1.5 * rho

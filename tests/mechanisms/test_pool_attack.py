@@ -18,16 +18,16 @@ from dp_accounting import dp_event
 from dp_accounting.pld import pld_privacy_accountant
 from dp_accounting.rdp import rdp_privacy_accountant
 
-from graphveil.graph.promises.bound import DegreeBound
-from graphveil.mechanisms.gaussian_mechanism import GaussianMechanism
-from graphveil.mechanisms.request import Request
-from graphveil.noise import calibration
+from graphveil.graph.promises import DegreeBound
+from graphveil.lab.pairs import Pair
+from graphveil.mechanisms.gaussian import GaussianMechanism
+from graphveil.mechanisms.mechanism import Request
+from graphveil.mechanisms.planning.plan import Plan
+from graphveil.noise import zcdp
 from graphveil.noise.laws import DiscreteGaussian
 from graphveil.noise.zcdp import epsilon_of, rho_of
-from graphveil.planning.plan import Plan
-from graphveil.planning.planner import plan
+from graphveil.series.planner import plan
 from graphveil.statistics.statistic import Statistic, statistic
-from graphveil.testing.pairs import Pair
 from test_gaussian_attack import distance, pairs
 
 BOUND = DegreeBound(3)
@@ -205,11 +205,11 @@ def test_a_pool_of_one_share_of_1_is_no_pool() -> None:
 def test_the_variance_is_never_rounded_down() -> None:
     for part in range(1, 60):
         rho = rho_of(EPSILON, DELTA) * Fraction(part, 60)
-        assert calibration.gaussian_for(7, rho).sigma_squared >= Fraction(7) / (2 * rho)
+        assert zcdp.gaussian_for(7, rho).sigma_squared >= Fraction(7) / (2 * rho)
 
 
 def test_simulated_errors_are_those_predicted() -> None:
-    from graphveil.testing.simulation import simulate
+    from graphveil.lab.simulation import simulate
 
     for made in pooled()[1:4]:
         noise = simulate(made, 20_000, np.random.default_rng(12), 8)

@@ -11,24 +11,23 @@ import pytest
 from numpy.typing import NDArray
 
 from graphveil.errors import ParameterError
-from graphveil.graph.promises.bound import Bound, DegreeBound
-from graphveil.graph.promises.hub_bound import HubBound
+from graphveil.graph.promises import Bound, DegreeBound, HubBound
+from graphveil.lab.attacks.constructions import constructions
+from graphveil.lab.pairs import NEVER, Pair, hidden_part, totals
+from graphveil.lab.simulation import simulate
 from graphveil.mechanisms.mechanism import registered
-from graphveil.mechanisms.recent_blocks import _block, _of_box, _of_range, best_length, touched
+from graphveil.mechanisms.planning.continuation import continued, renewed
+from graphveil.mechanisms.planning.intervals import change_interval, half_widths, noise_of
+from graphveil.mechanisms.planning.plan import Plan
+from graphveil.mechanisms.recent import _block, _of_box, _of_range, best_length, touched
 from graphveil.noise.joint_laws import BoxNoise, JointLaw, RangeNoise
 from graphveil.noise.laws import DiscreteLaplace
 from graphveil.noise.zcdp import rho_of
-from graphveil.planning.going_on import continued, renewed
-from graphveil.planning.intervals import change_interval, half_widths, noise_of
-from graphveil.planning.losses import loss_beyond
-from graphveil.planning.plan import Plan
-from graphveil.planning.planner import compare, plan, require_projectable
-from graphveil.statistics.changes.hubs import sensitivity_under
-from graphveil.statistics.changes.shape import Recent as RecentShape
+from graphveil.series.losses import loss_beyond
+from graphveil.series.planner import compare, plan, require_projectable
+from graphveil.statistics.change import sensitivity_under
+from graphveil.statistics.shape import Recent as RecentShape
 from graphveil.statistics.statistic import Statistic, statistic
-from graphveil.testing.attacks.constructions import constructions
-from graphveil.testing.pairs import NEVER, Pair, hidden_part, totals
-from graphveil.testing.simulation import simulate
 
 Change = NDArray[np.int64]
 TEN = DegreeBound(10)

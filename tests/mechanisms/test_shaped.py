@@ -10,28 +10,30 @@ import numpy as np
 import pytest
 
 from graphveil.errors import ParameterError
-from graphveil.factorisations.columns import Dense
-from graphveil.factorisations.factorisation import Factorisation, from_dict
-from graphveil.factorisations.optimiser import optimised_with_sum
-from graphveil.factorisations.totals import Totals
-from graphveil.graph.promises.bound import DegreeBound
-from graphveil.mechanisms.mechanism import mechanism
-from graphveil.mechanisms.moves import Returning
-from graphveil.mechanisms.request import Request
+from graphveil.graph.promises import DegreeBound
+from graphveil.lab.attacks.costs import matrices
+from graphveil.lab.audit import AuditEffort, audit
+from graphveil.lab.audit.cases import simulated
+from graphveil.lab.simulation import SimulationNoise, simulate
+from graphveil.mechanisms.factorisations.factorisation import (
+    Dense,
+    Factorisation,
+    Totals,
+    from_dict,
+)
+from graphveil.mechanisms.factorisations.optimiser import optimised_with_sum
+from graphveil.mechanisms.mechanism import Request, mechanism
+from graphveil.mechanisms.optimised import Returning
+from graphveil.mechanisms.planning.continuation import continued, renewed
+from graphveil.mechanisms.planning.intervals import noise_of
+from graphveil.mechanisms.planning.plan import Plan
 from graphveil.noise.joint_laws import BoxNoise, JointLaw, MovesNoise, RangeNoise
 from graphveil.noise.laws import DiscreteLaplace
-from graphveil.planning.going_on import continued, renewed
-from graphveil.planning.intervals import noise_of
-from graphveil.planning.plan import Plan
-from graphveil.planning.planner import compare, plan
+from graphveil.series.planner import compare, plan
 from graphveil.series.state import advance, start
 from graphveil.series.terms import SeriesTerms
-from graphveil.statistics.changes.shape import Mass, Moves
+from graphveil.statistics.shape import Mass, Moves
 from graphveil.statistics.statistic import Statistic, statistic
-from graphveil.testing.attacks.costs import matrices
-from graphveil.testing.audit import AuditEffort, audit
-from graphveil.testing.audit.publishers import simulated
-from graphveil.testing.simulation import SimulationNoise, simulate
 
 HIGH, EDGES = statistic("high-degree", tau=1), statistic("edges")
 CCDF, COMPONENTS = statistic("degree-ccdf"), statistic("components")

@@ -7,7 +7,7 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 
-from graphveil.noise.bends import bends_beyond, is_bend
+from graphveil.noise.laws import bends_beyond, is_bend
 
 
 @pytest.mark.parametrize("choices", range(1, 10))

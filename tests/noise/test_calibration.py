@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphveil.noise import calibration
-from graphveil.noise.calibration import VARIANCE_UNIT, gaussian_for, laplace_for
+from graphveil.noise import zcdp
 from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace
-from graphveil.noise.zcdp import rho_of
+from graphveil.noise.zcdp import VARIANCE_UNIT, gaussian_for, laplace_for, rho_of
 
 changes = st.integers(1, 10**9)
 budgets = st.fractions(min_value=Fraction(1, 10**6), max_value=100)
@@ -52,7 +51,7 @@ def test_gaussian_noise_is_stored_in_short_fractions(change: int, rho: Fraction)
 def test_rounding_towards_less_noise_is_caught(
     wrong: Callable[[Fraction], int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(calibration, "ceil", wrong)
+    monkeypatch.setattr(zcdp, "ceil", wrong)
     asked = [(change, Fraction(1, n)) for change in range(1, 6) for n in (3, 7, 11, 10**7 + 1)]
     asked = [(change, rho * 3 / 7) for change, rho in asked]
     assert any(missing_gaussian(change, rho) > 0 for change, rho in asked)

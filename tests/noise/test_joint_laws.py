@@ -14,7 +14,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from graphveil.noise.bends import is_bend
+from graphveil.lab.simulation import SimulationNoise
 from graphveil.noise.joint_laws import (
     BoxNoise,
     JointLaw,
@@ -33,10 +33,9 @@ from graphveil.noise.joint_samplers import (
     squared_binomials,
     weighted_index,
 )
-from graphveil.noise.laws import DiscreteLaplace
+from graphveil.noise.laws import DiscreteLaplace, is_bend
 from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.noise.tails import MARGIN
-from graphveil.testing.simulation import SimulationNoise
 
 KINDS: list[type[MovesNoise | RangeNoise | BoxNoise]] = [MovesNoise, RangeNoise, BoxNoise]
 SCALES = {MovesNoise: Fraction(3, 2), RangeNoise: Fraction(1), BoxNoise: Fraction(4, 5)}

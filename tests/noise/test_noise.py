@@ -23,12 +23,12 @@ from scipy.stats import chi2
 
 from commands import ROOT
 from graphveil.errors import ParameterError
+from graphveil.lab.simulation import SimulationNoise
 from graphveil.noise import release_noise as noise
 from graphveil.noise.joint_laws import BoxNoise, JointLaw, MovesNoise, RangeNoise
 from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace, Law, NoiseLaw
 from graphveil.noise.release_noise import ReleaseNoise, float_above, measurement, root_above
 from graphveil.series.series import Series
-from graphveil.testing.simulation import SimulationNoise
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -305,7 +305,7 @@ def test_only_testing_and_what_stands_above_know_the_simulation() -> None:
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             if isinstance(node, ast.ImportFrom):
                 names = [f"{node.module}.{alias.name}" for alias in node.names]
-            assert not any(name.startswith("graphveil.testing") for name in names), path
+            assert not any(name.startswith("graphveil.lab") for name in names), path
 
 
 def test_a_release_takes_no_source_of_noise() -> None:
@@ -318,11 +318,11 @@ def test_a_release_takes_no_source_of_noise() -> None:
 def test_opendp_is_imported_only_to_draw() -> None:
     script = (
         "import sys, graphveil.series.series\n"
-        "assert not {'opendp', 'graphveil.testing', 'numba'} & sys.modules.keys()\n"
+        "assert not {'opendp', 'graphveil.lab', 'numba'} & sys.modules.keys()\n"
         "from graphveil.noise.release_noise import ReleaseNoise\n"
         "from graphveil.noise.laws import DiscreteLaplace\n"
         "from fractions import Fraction\n"
         "ReleaseNoise().draw(DiscreteLaplace(Fraction(1)), 1)\n"
-        "assert 'opendp' in sys.modules and 'graphveil.testing' not in sys.modules\n"
+        "assert 'opendp' in sys.modules and 'graphveil.lab' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True, cwd=ROOT)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from graphveil.noise.smooth import LONGEST, SHORTEST, Piece, pieces
+from graphveil.noise.tails import LONGEST, SHORTEST, Piece, pieces
 
 
 @pytest.mark.parametrize("number", [0, 1, 62, 63, 64, 65, 127, 128, 2_000, 2_048, 5_000])

@@ -10,22 +10,20 @@ import numpy as np
 import pytest
 
 from graphveil.errors import ParameterError
-from graphveil.factorisations.bordered import Bordered
-from graphveil.graph.promises.bound import DegreeBound
-from graphveil.mechanisms.mechanism import mechanism
-from graphveil.mechanisms.request import Epoch
+from graphveil.graph.promises import DegreeBound
+from graphveil.lab.simulation import simulate
+from graphveil.mechanisms.factorisations.bordered import Bordered
+from graphveil.mechanisms.mechanism import Epoch, mechanism
+from graphveil.mechanisms.planning.change import Change
+from graphveil.mechanisms.planning.continuation import continued
+from graphveil.mechanisms.planning.intervals import _quickly, change_errors, half_widths, noise_of
+from graphveil.mechanisms.planning.plan import Plan
 from graphveil.noise import noise_sum
 from graphveil.noise.joint_laws import MovesNoise
 from graphveil.noise.laws import DiscreteLaplace
 from graphveil.noise.noise_sum import Floats, NoiseSum, Term
-from graphveil.planning.change import Change
-from graphveil.planning.changes import _quickly, change_errors
-from graphveil.planning.going_on import continued
-from graphveil.planning.intervals import half_widths, noise_of
-from graphveil.planning.plan import Plan
-from graphveil.planning.planner import compare, plan
+from graphveil.series.planner import compare, plan
 from graphveil.statistics.statistic import statistic
-from graphveil.testing.simulation import simulate
 
 STEPS = 9
 ASKED = (Change(), Change(1, against=True), Change(3), Change(3, against=True))

@@ -8,12 +8,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from graphveil.factorisations.bordered import least_squares
-from graphveil.factorisations.totals import Totals
-from graphveil.graph.promises.bound import DegreeBound
-from graphveil.mechanisms.request import Epoch
-from graphveil.noise.joint_laws import RangeNoise
-from graphveil.planning.covariance import (
+from graphveil.graph.promises import DegreeBound
+from graphveil.lab.simulation import simulate
+from graphveil.mechanisms.factorisations.bordered import least_squares
+from graphveil.mechanisms.factorisations.factorisation import Totals
+from graphveil.mechanisms.mechanism import Epoch
+from graphveil.mechanisms.planning.continuation import continued, renewed
+from graphveil.mechanisms.planning.covariance import (
     _bordered,
     covariance,
     has_noise_of_its_own,
@@ -21,11 +22,10 @@ from graphveil.planning.covariance import (
     own_covariance,
     precision_rows,
 )
-from graphveil.planning.going_on import continued, renewed
-from graphveil.planning.plan import Plan
-from graphveil.planning.planner import compare, plan
+from graphveil.mechanisms.planning.plan import Plan
+from graphveil.noise.joint_laws import RangeNoise
+from graphveil.series.planner import compare, plan
 from graphveil.statistics.statistic import statistic
-from graphveil.testing.simulation import simulate
 
 STEPS = 9
 

@@ -13,25 +13,24 @@ import numpy as np
 import pytest
 
 from graphveil.errors import ParameterError
-from graphveil.factorisations.bordered import single_step
-from graphveil.graph.promises.bound import DegreeBound
+from graphveil.graph.promises import DegreeBound
+from graphveil.lab.attacks import costs
+from graphveil.lab.simulation import SimulationNoise, simulate
 from graphveil.mechanisms.charges import Charge, charges, loss, loss_on_differences
-from graphveil.mechanisms.mechanism import Measured, mechanism, registered
-from graphveil.mechanisms.request import Epoch, Request
+from graphveil.mechanisms.factorisations.bordered import single_step
+from graphveil.mechanisms.mechanism import Epoch, Measured, Request, mechanism, registered
+from graphveil.mechanisms.planning import continuation
+from graphveil.mechanisms.planning.continuation import continued, extended, renewed
+from graphveil.mechanisms.planning.intervals import half_widths, noise_of
+from graphveil.mechanisms.planning.plan import Plan
 from graphveil.noise.joint_laws import BoxNoise, JointLaw, MovesNoise, RangeNoise
 from graphveil.noise.laws import DiscreteLaplace, NoiseLaw
 from graphveil.noise.release_noise import ReleaseNoise
-from graphveil.planning import going_on
-from graphveil.planning.going_on import continued, extended, renewed
-from graphveil.planning.intervals import half_widths, noise_of
-from graphveil.planning.plan import Plan
-from graphveil.planning.planner import plan
 from graphveil.series import state as states
+from graphveil.series.planner import plan
 from graphveil.series.state import SeriesState, advance, start
-from graphveil.statistics.changes.shape import Bins, Moves, Shape
+from graphveil.statistics.shape import Bins, Moves, Shape
 from graphveil.statistics.statistic import statistic
-from graphveil.testing.attacks import costs
-from graphveil.testing.simulation import SimulationNoise, simulate
 
 BOUND = DegreeBound(3)
 COMPONENTS, HIGH = statistic("components"), statistic("high-degree", tau=2)
@@ -449,7 +448,7 @@ def test_what_follows_does_not_depend_on_what_was_imported_first(
     longer = continued(made, 2)
     for reverse in (False, True):
         ordered = dict(sorted(known.items(), reverse=reverse))
-        monkeypatch.setattr(going_on, "registered", lambda ordered=ordered: ordered)
+        monkeypatch.setattr(continuation, "registered", lambda ordered=ordered: ordered)
         assert continued(made, 2).epochs == longer.epochs
 
 
@@ -610,15 +609,15 @@ def test_of_those_that_follow_nearly_as_well_the_first_is_taken(
         planned("moves", 6),
         dict(zip("abcd", (100.5, 100.05, 100.0, 99.96), strict=True)),
     )
-    monkeypatch.setattr(going_on, "_mean_error", lambda _plan, _kept, new: errors[new[0]])
+    monkeypatch.setattr(continuation, "_mean_error", lambda _plan, _kept, new: errors[new[0]])
     offered: Any = [(each,) for each in errors]
-    assert going_on._best(made, (), offered) == offered[1]
+    assert continuation._best(made, (), offered) == offered[1]
 
 
 def test_errors_are_compared_at_the_new_steps() -> None:
     made = planned("moves", 6)
     longer = continued(made, 3)
-    found = going_on._mean_error(longer, made.epochs, longer.epochs[1:])
+    found = continuation._mean_error(longer, made.epochs, longer.epochs[1:])
     assert found == pytest.approx(sum(longer.predicted[6:]))
 
 

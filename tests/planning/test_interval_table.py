@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from commands import ROOT
+from graphveil.lab.simulation import simulate
 from graphveil.statistics.statistic import statistic
-from graphveil.testing.simulation import simulate
 
 
 @pytest.fixture(scope="module")

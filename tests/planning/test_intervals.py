@@ -14,17 +14,15 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from graphveil.errors import ParameterError
-from graphveil.factorisations.bordered import Bordered, identity
-from graphveil.factorisations.dyadic import Dyadic
-from graphveil.factorisations.factorisation import Factorisation
-from graphveil.graph.promises.bound import DegreeBound
-from graphveil.mechanisms.mechanism import mechanism
-from graphveil.mechanisms.request import Epoch, Request
-from graphveil.mechanisms.sensdiff import SensDiff
-from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace, Law
-from graphveil.noise.noise_sum import ANGLES, LEAST_SMOOTHING, MARGIN, SHORTENING, NoiseSum
-from graphveil.planning.going_on import continued, renewed
-from graphveil.planning.intervals import (
+from graphveil.graph.promises import DegreeBound
+from graphveil.lab.simulation import simulate
+from graphveil.mechanisms.factorisations.bordered import Bordered, identity
+from graphveil.mechanisms.factorisations.dyadic import Dyadic
+from graphveil.mechanisms.factorisations.factorisation import Factorisation
+from graphveil.mechanisms.mechanism import Epoch, Request, mechanism
+from graphveil.mechanisms.papers import SensDiff
+from graphveil.mechanisms.planning.continuation import continued, renewed
+from graphveil.mechanisms.planning.intervals import (
     _Identity,
     _noises,
     change_interval,
@@ -35,10 +33,11 @@ from graphveil.planning.intervals import (
     noise_of,
     sentence,
 )
-from graphveil.planning.plan import Plan
-from graphveil.planning.planner import compare, plan
+from graphveil.mechanisms.planning.plan import Plan
+from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace, Law
+from graphveil.noise.noise_sum import ANGLES, LEAST_SMOOTHING, MARGIN, SHORTENING, NoiseSum
+from graphveil.series.planner import compare, plan
 from graphveil.statistics.statistic import statistic
-from graphveil.testing.simulation import simulate
 
 Floats = NDArray[np.float64]
 HALF = Fraction(1, 2)

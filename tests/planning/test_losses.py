@@ -7,20 +7,18 @@ from fractions import Fraction
 import pytest
 
 from graphveil.errors import ParameterError
-from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
-from graphveil.graph.promises.hub_bound import HubBound
-from graphveil.mechanisms.mechanism import Measured, registered
-from graphveil.mechanisms.moves import Returning
-from graphveil.mechanisms.request import Epoch
+from graphveil.graph.promises import Bound, DegreeBound, HubBound, InOutBound
+from graphveil.mechanisms.mechanism import Epoch, Measured, registered
+from graphveil.mechanisms.optimised import Returning
+from graphveil.mechanisms.planning.continuation import continued
 from graphveil.noise.joint_laws import JointLaw, RangeNoise
 from graphveil.noise.laws import Law
 from graphveil.noise.zcdp import epsilon_of, rho_of
-from graphveil.planning.going_on import continued
-from graphveil.planning.losses import loss_beyond, losses_beyond
-from graphveil.planning.planner import Plan, compare, plan
-from graphveil.statistics.changes.hubs import sensitivity_under, shape_under
-from graphveil.statistics.changes.sensitivity import Sensitivity
-from graphveil.statistics.changes.shape import Columns, Recent, Shape
+from graphveil.series.losses import loss_beyond, losses_beyond
+from graphveil.series.planner import Plan, compare, plan
+from graphveil.statistics.change import sensitivity_under, shape_under
+from graphveil.statistics.sensitivity import Sensitivity
+from graphveil.statistics.shape import Columns, Recent, Shape
 from graphveil.statistics.statistic import Statistic, statistic
 
 STEPS = 6

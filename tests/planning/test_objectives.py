@@ -13,12 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphveil.errors import ParameterError
-from graphveil.factorisations.aim import Aim
-from graphveil.factorisations.bordered import Bordered
-from graphveil.factorisations.objectives import (
+from graphveil.graph.promises import DegreeBound
+from graphveil.lab.simulation import simulate
+from graphveil.mechanisms.factorisations.bordered import Bordered
+from graphveil.mechanisms.factorisations.objectives import (
     COMPARED,
     DEFAULT,
     PLAIN,
+    Aim,
     Mean,
     Objective,
     Relative,
@@ -26,20 +28,17 @@ from graphveil.factorisations.objectives import (
     objective,
     registered,
 )
-from graphveil.factorisations.optimiser import aimed, optimised
-from graphveil.graph.promises.bound import DegreeBound
-from graphveil.mechanisms.mechanism import Measured, mechanism
+from graphveil.mechanisms.factorisations.optimiser import aimed, optimised
+from graphveil.mechanisms.mechanism import Epoch, Measured, Request, mechanism
 from graphveil.mechanisms.mechanism import registered as known_mechanisms
-from graphveil.mechanisms.request import Epoch, Request
+from graphveil.mechanisms.planning.continuation import continued, renewed
+from graphveil.mechanisms.planning.plan import Plan
+from graphveil.mechanisms.planning.spans import achieved, span_deviations
 from graphveil.noise.laws import DiscreteLaplace
-from graphveil.planning.going_on import continued, renewed
-from graphveil.planning.plan import Plan
-from graphveil.planning.planner import best, compare, plan
-from graphveil.planning.spans import achieved, span_deviations
-from graphveil.statistics.changes.sensitivity import Sensitivity
-from graphveil.statistics.changes.shape import Moves, Recent
+from graphveil.series.planner import best, compare, plan
+from graphveil.statistics.sensitivity import Sensitivity
+from graphveil.statistics.shape import Moves, Recent
 from graphveil.statistics.statistic import statistic
-from graphveil.testing.simulation import simulate
 
 EDGES, COMPONENTS, BOUND = statistic("edges"), statistic("components"), DegreeBound(10)
 WIDE = Sensitivity(20, 20, 400, 1, frozenset(), "none", "none")

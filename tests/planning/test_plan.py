@@ -14,23 +14,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphveil.errors import NewerFormatError, ParameterError
-from graphveil.factorisations.bordered import Bordered
-from graphveil.factorisations.dyadic import Dyadic
-from graphveil.factorisations.factorisation import Factorisation
-from graphveil.factorisations.totals import Totals
-from graphveil.graph.promises.bound import DegreeBound
-from graphveil.mechanisms.mechanism import Measured, Mechanism, mechanism, registered
-from graphveil.mechanisms.request import Epoch, Request
+from graphveil.graph.promises import DegreeBound
+from graphveil.mechanisms.factorisations.bordered import Bordered
+from graphveil.mechanisms.factorisations.dyadic import Dyadic
+from graphveil.mechanisms.factorisations.factorisation import Factorisation, Totals
+from graphveil.mechanisms.mechanism import (
+    Epoch,
+    Measured,
+    Mechanism,
+    Request,
+    mechanism,
+    registered,
+)
+from graphveil.mechanisms.planning.continuation import continued
+from graphveil.mechanisms.planning.intervals import noise_of
+from graphveil.mechanisms.planning.plan import Plan
+from graphveil.mechanisms.planning.shares import equal_shares, weighted_shares
+from graphveil.mechanisms.planning.spans import achieved
 from graphveil.noise.joint_laws import RangeNoise
 from graphveil.noise.laws import DiscreteLaplace, Law
 from graphveil.noise.noise_sum import NoiseSum
-from graphveil.planning.going_on import continued
-from graphveil.planning.intervals import noise_of
-from graphveil.planning.plan import Plan
-from graphveil.planning.planner import _complexity, best, compare, plan
-from graphveil.planning.shares import equal_shares, weighted_shares
-from graphveil.planning.spans import achieved
-from graphveil.statistics.changes.shape import Moves, Recent
+from graphveil.series.planner import _complexity, best, compare, plan
+from graphveil.statistics.shape import Moves, Recent
 from graphveil.statistics.statistic import statistic
 
 NAMES = sorted(registered())

@@ -12,21 +12,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphveil.errors import NewerFormatError, ParameterError
-from graphveil.factorisations.bordered import Bordered
-from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
-from graphveil.graph.promises.no_bound import NoBound
-from graphveil.mechanisms.mechanism import Measured, registered
-from graphveil.mechanisms.request import Epoch, Request
-from graphveil.mechanisms.sensdiff import SensDiff
+from graphveil.graph.promises import Bound, DegreeBound, InOutBound, NoBound
+from graphveil.lab.simulation import SimulationNoise, simulate
+from graphveil.mechanisms.factorisations.bordered import Bordered
+from graphveil.mechanisms.mechanism import Epoch, Measured, Request, registered
+from graphveil.mechanisms.papers import SensDiff
+from graphveil.mechanisms.planning.continuation import continued
+from graphveil.mechanisms.planning.intervals import interval
+from graphveil.mechanisms.planning.plan import Plan
 from graphveil.noise.exact_numbers import as_text
 from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace
-from graphveil.planning.going_on import continued
-from graphveil.planning.intervals import interval
-from graphveil.planning.plan import Plan
-from graphveil.planning.planner import NO_PROMISE, NO_THRESHOLD, Prospect, best, compare, plan
+from graphveil.series.planner import NO_PROMISE, NO_THRESHOLD, Prospect, best, compare, plan
 from graphveil.series.state import advance, start
 from graphveil.statistics.statistic import Statistic, statistic
-from graphveil.testing.simulation import SimulationNoise, simulate
 
 NODES = statistic("nodes")  # one person changes 1, whatever the bound
 BOUND = DegreeBound(3)

@@ -12,22 +12,21 @@ import numpy as np
 import pytest
 
 from graphveil.errors import ParameterError
-from graphveil.factorisations.bordered import Bordered
-from graphveil.graph.promises.bound import DegreeBound
-from graphveil.mechanisms.mechanism import Measured, mechanism, registered
-from graphveil.mechanisms.request import Epoch, Request
+from graphveil.graph.promises import DegreeBound
+from graphveil.lab.simulation import SimulationNoise, simulate
+from graphveil.mechanisms.factorisations.bordered import Bordered
+from graphveil.mechanisms.mechanism import Epoch, Measured, Request, mechanism, registered
+from graphveil.mechanisms.planning.continuation import renewed
+from graphveil.mechanisms.planning.intervals import noise_of
+from graphveil.mechanisms.planning.plan import Plan, epochs_of
 from graphveil.noise.laws import DiscreteLaplace, NoiseLaw
 from graphveil.noise.noise_sum import NoiseSum
 from graphveil.noise.release_noise import ReleaseNoise
-from graphveil.planning.going_on import renewed
-from graphveil.planning.intervals import noise_of
-from graphveil.planning.plan import Plan, epochs_of
-from graphveil.planning.planner import plan
 from graphveil.series import state as states
+from graphveil.series.planner import plan
 from graphveil.series.state import SeriesState, advance, start
-from graphveil.statistics.changes.shape import Moves
+from graphveil.statistics.shape import Moves
 from graphveil.statistics.statistic import statistic
-from graphveil.testing.simulation import SimulationNoise, simulate
 
 EDGES, BOUND = statistic("edges"), DegreeBound(3)
 ADDING = sorted(name for name, each in registered().items() if each.adds_up and not each.whole)

@@ -10,16 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphveil.errors import ParameterError
-from graphveil.graph.promises.bound import DegreeBound
-from graphveil.noise.exact_numbers import Exact
-from graphveil.planning.plan import Plan
-from graphveil.planning.planner import plan
-from graphveil.planning.shares import (
+from graphveil.graph.promises import DegreeBound
+from graphveil.mechanisms.planning.plan import Plan
+from graphveil.mechanisms.planning.shares import (
     checked,
     equal_relative_error,
     equal_shares,
     weighted_shares,
 )
+from graphveil.noise.exact_numbers import Exact
+from graphveil.series.planner import plan
 from graphveil.statistics.statistic import Statistic, statistic
 
 POSITIVE = st.fractions(min_value=Fraction(1, 1000), max_value=1000)

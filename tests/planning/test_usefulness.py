@@ -6,7 +6,7 @@ import pytest
 
 from graphveil import DegreeBound, plan, statistic
 from graphveil.errors import ParameterError
-from graphveil.planning.usefulness import Judgement, Usefulness, percent
+from graphveil.mechanisms.planning.usefulness import Judgement, Usefulness, percent
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from graphveil.statistics.changes.hubs import sensitivity_under
-from graphveil.study.course.opening import series_plan
-from graphveil.study.promise.promise import Promise
+from graphveil.statistics.change import sensitivity_under
+from graphveil.study.lifecycle.opening import series_plan
+from graphveil.study.promise import Promise
 from graphveil.study.public.chain import PublicRow, as_text
 
 DEGREE = 12

@@ -11,12 +11,19 @@ from xml.etree import ElementTree
 import pytest
 
 from graphveil.calendar.calendar import Calendar
-from graphveil.report.charts.chart import chart, drawing
-from graphveil.report.charts.chart_style import thinned
-from graphveil.report.drawings.counts import Counts
-from graphveil.report.drawings.frame import BAND, NARROW, PAPER, PROCESSED, RAW, WIDE, Size
-from graphveil.report.drawings.over_steps import MANY
-from graphveil.report.drawings.step_ticks import step_ticks
+from graphveil.report.charts import chart, drawing, thinned
+from graphveil.report.drawing import (
+    BAND,
+    NARROW,
+    PAPER,
+    PROCESSED,
+    RAW,
+    WIDE,
+    Counts,
+    Size,
+    step_ticks,
+)
+from graphveil.report.series_drawings import MANY
 from graphveil.study.public.public_part import PublicPart
 from public_parts import promise, published
 

@@ -10,16 +10,24 @@ from xml.etree import ElementTree
 import pytest
 
 from graphveil.calendar.calendar import Calendar
-from graphveil.report.charts.chart import drawing
-from graphveil.report.drawings import step_ticks as ticks
-from graphveil.report.drawings.counts import Counts
-from graphveil.report.drawings.frame import APART, NARROW, PROCESSED, RAW, SMALL, WIDE, Frame
-from graphveil.report.drawings.over_steps import LONG, PARTS, _drawn
-from graphveil.report.drawings.svg import width_of
+from graphveil.report import drawing as ticks
+from graphveil.report import page_tables
+from graphveil.report.charts import drawing
+from graphveil.report.drawing import (
+    APART,
+    NARROW,
+    PROCESSED,
+    RAW,
+    SMALL,
+    WIDE,
+    Counts,
+    Frame,
+    width_of,
+)
 from graphveil.report.page import page
-from graphveil.report.tables import page_tables
-from graphveil.report.tables.changes import NEW, changes, new_at
-from graphveil.report.tables.public_tables import series_table
+from graphveil.report.public_tables import series_table
+from graphveil.report.releases import NEW, changes, new_at
+from graphveil.report.series_drawings import LONG, PARTS, _drawn
 from graphveil.study.public.history import PublishedSeries
 from graphveil.study.public.public_part import PublicPart
 from public_parts import SERIES, promise, published

@@ -8,10 +8,10 @@ import io
 import pytest
 
 from graphveil.errors import IntegrityError
+from graphveil.report import releases
 from graphveil.report.news import TOO_NOISY, is_drowned, news, reading, verdict
-from graphveil.report.tables import changes
-from graphveil.report.tables.public_tables import TABLES
-from graphveil.report.tables.releases import measurements
+from graphveil.report.public_tables import TABLES
+from graphveil.report.releases import measurements
 from graphveil.study.public.facts import ReleaseMade
 from graphveil.study.public.public_part import PublicPart
 from public_parts import promise, published
@@ -27,13 +27,13 @@ def with_changes(steps: int, width: int = 40) -> PublicPart:
 def test_new_is_what_was_published_less_what_was_before() -> None:
     part = with_changes(12)
     links = part.series[1]
-    found = {(each.kind, each.over): each for each in changes.changes(links, links.releases[11])}
+    found = {(each.kind, each.over): each for each in releases.changes(links, links.releases[11])}
     raw = [each.raw[0] for each in links.releases]
-    assert found[changes.NEW, 1].value == raw[11] - raw[10]
-    assert found[changes.NEW, 5].value == raw[11] - raw[6]
-    assert found[changes.AGAINST, 1].value == raw[11] - 2 * raw[10] + raw[9]
-    assert found[changes.AGAINST, 5].value == raw[11] - 2 * raw[6] + raw[1]
-    new = found[changes.NEW, 1]
+    assert found[releases.NEW, 1].value == raw[11] - raw[10]
+    assert found[releases.NEW, 5].value == raw[11] - raw[6]
+    assert found[releases.AGAINST, 1].value == raw[11] - 2 * raw[10] + raw[9]
+    assert found[releases.AGAINST, 5].value == raw[11] - 2 * raw[6] + raw[1]
+    new = found[releases.NEW, 1]
     assert (new.low, new.high) == (max(new.value - 40, 0), new.value + 40)
 
 
@@ -54,7 +54,7 @@ def test_every_file_tells_the_same() -> None:
 
 def test_older_releases_have_no_changes_and_still_read() -> None:
     part = PublicPart.of(published(promise(), 3).rows)
-    assert list(changes.all_changes(part)) == []
+    assert list(releases.all_changes(part)) == []
     assert {row.new for row in measurements(part)} == {None}
     links = part.series[1]
     assert news(links, links.releases[-1], part.promise.calendar) == []
@@ -96,8 +96,8 @@ def test_days_and_weeks_are_compared_in_plain_words(every: int, first: str, word
     ],
 )
 def test_a_change_in_words(low: int, high: int, words: str) -> None:
-    change = changes.PublishedChange(
-        "links", 3, "2008", None, changes.AGAINST, 1, 0, 1.0, "0.95", low, high
+    change = releases.PublishedChange(
+        "links", 3, "2008", None, releases.AGAINST, 1, 0, 1.0, "0.95", low, high
     )
     assert verdict(change) == words
     assert change.clear == ("no clear" not in words)

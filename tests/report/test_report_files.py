@@ -17,11 +17,11 @@ from altair.utils.schemapi import debug_mode
 from commands import ROOT
 from graphveil.errors import IntegrityError, StorageError
 from graphveil.report import artefacts, write
-from graphveil.report.charts.chart import chart, description, drawing
+from graphveil.report.charts import chart, description, drawing
+from graphveil.report.losses import certainties, chance, factor
 from graphveil.report.news import reading
-from graphveil.report.odds import certainties, chance, factor
 from graphveil.report.page import CHECK
-from graphveil.report.tables.releases import as_csv, as_frame, as_json, as_parquet, measurements
+from graphveil.report.releases import as_csv, as_frame, as_json, as_parquet, measurements
 from graphveil.report.wording import COUNTED, counted_things, figure
 from graphveil.statistics.statistic import registered
 from graphveil.study.public.history import PublishedSeries

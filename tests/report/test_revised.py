@@ -14,20 +14,20 @@ import numpy as np
 import pytest
 
 from graphveil.errors import IntegrityError
-from graphveil.graph.promises.bound import DegreeBound
-from graphveil.planning.intervals import half_widths
-from graphveil.planning.planner import plan
+from graphveil.graph.promises import DegreeBound
+from graphveil.lab.simulation import simulate
+from graphveil.mechanisms.planning.intervals import half_widths
 from graphveil.report import artefacts
-from graphveil.report.tables.revised import around, of_series, revisions
+from graphveil.report.histories import around, of_series, revisions
+from graphveil.series.planner import plan
 from graphveil.series.revising import revised
 from graphveil.statistics.statistic import statistic
 from graphveil.study import Study
-from graphveil.study.place.machine import Machine
+from graphveil.study.custody.machine import Machine
+from graphveil.study.public.announced_plans import told_plan
 from graphveil.study.public.chain import PublicRow, canonical, read_rows
 from graphveil.study.public.history import PublishedSeries
 from graphveil.study.public.public_part import PublicPart
-from graphveil.study.public.told_plans import told_plan
-from graphveil.testing.simulation import simulate
 from studies import opened, promise
 
 SERIES = [
@@ -105,7 +105,7 @@ def test_revisions_follow_from_the_two_public_files(study: Study, tmp_path: Path
 
 def test_what_is_told_of_a_series_depends_on_the_promise_alone(tmp_path: Path) -> None:
     """Other people, other noise: the very same plans, to the byte."""
-    from graphveil.formats import from_rows
+    from graphveil.records import from_rows
 
     some = opened(tmp_path / "some", series=SERIES)
     other = Study.create(tmp_path / "other", promise(series=SERIES))
@@ -191,7 +191,7 @@ def test_a_plan_of_a_newer_version_is_left_to_that_version(
 
 
 def test_a_series_that_goes_on_is_revised_by_the_plan_that_it_has_then(tmp_path: Path) -> None:
-    from graphveil.study.course.extension import Further
+    from graphveil.study.lifecycle.extension import Further
 
     study = opened(tmp_path / "study", series=SERIES)
     study.publish(through=3)

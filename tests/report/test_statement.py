@@ -12,7 +12,7 @@ import pytest
 
 from commands import ROOT
 from graphveil.report.card import card
-from graphveil.report.odds import chance
+from graphveil.report.losses import chance
 from graphveil.report.page import page
 from graphveil.report.statement import aim
 from graphveil.report.wording import when

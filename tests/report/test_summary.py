@@ -7,13 +7,10 @@ from typing import Any
 
 import pytest
 
-from graphveil.report import odds
-from graphveil.report.glance import glance
-from graphveil.report.headline import Headline, headline
-from graphveil.report.news import TOO_NOISY
+from graphveil.report import losses, releases
+from graphveil.report.news import TOO_NOISY, Headline, glance, headline
 from graphveil.report.page import page
 from graphveil.report.summary import summary
-from graphveil.report.tables import changes
 from graphveil.report.wording import figure
 from graphveil.study.public.history import PublishedSeries
 from graphveil.study.public.public_part import PublicPart
@@ -99,8 +96,8 @@ def test_how_many_new_and_more_follow_the_published_intervals(
     expected = {made.low[place], made.high[place]} if made.low[place] > 0 else {made.high[place]}
     assert expected <= numbers(many)
     assert ("at most" in many.split(" was ")[1]) == (made.low[place] <= 0)
-    _require_change(found, new, steps, 2, changes.NEW)
-    _require_change(found, compared, steps, 3, changes.AGAINST)
+    _require_change(found, new, steps, 2, releases.NEW)
+    _require_change(found, compared, steps, 3, releases.AGAINST)
 
 
 def _require_change(found: Headline, said: str, steps: int, needed: int, kind: str) -> None:
@@ -110,10 +107,10 @@ def _require_change(found: Headline, said: str, steps: int, needed: int, kind: s
     change = found.change(kind)
     assert change is not None
     raw = [made.raw[found.place] for made in found.series.releases]
-    value = raw[-1] - raw[-2] - (0 if kind == changes.NEW else raw[-2] - raw[-3])
+    value = raw[-1] - raw[-2] - (0 if kind == releases.NEW else raw[-2] - raw[-3])
     assert change.value == value
     ends = {abs(change.low), abs(change.high)}
-    if kind == changes.NEW and found.series.monotone:
+    if kind == releases.NEW and found.series.monotone:
         assert (ends if change.low > 0 else {change.high}) <= numbers(said)
         assert (TOO_NOISY in said) == (change.low <= 0)
         return
@@ -169,8 +166,8 @@ def test_the_promise_says_for_whom_it_holds(name: str, words: str) -> None:
     part = part_of(name, 3)
     said = told(part)[4]
     assert said.endswith(words)
-    most = odds.certainties(part.total[0])[0].at_most
-    assert f"more than {odds.chance(most)} sure" in said
+    most = losses.certainties(part.total[0])[0].at_most
+    assert f"more than {losses.chance(most)} sure" in said
     assert said.startswith("Nobody ")
 
 
@@ -218,7 +215,7 @@ def test_every_series_is_told_at_a_glance(name: str) -> None:
     for row, series in zip(rows, part.series, strict=True):
         found = Headline(series, part.promise.calendar)
         assert found.newest.high[found.place] in numbers(row.now)
-        new = found.change(changes.NEW)
+        new = found.change(releases.NEW)
         assert new is not None
         assert abs(new.high) in numbers(row.new)
     assert not list(glance(part_of(name, 0)))

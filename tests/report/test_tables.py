@@ -11,9 +11,9 @@ import pytest
 from commands import ROOT
 from graphveil.report import artefacts
 from graphveil.report.page import page
-from graphveil.report.tables.columns import NEVER, entries
-from graphveil.report.tables.public_tables import TABLES, dictionary
-from graphveil.report.tables.releases import as_frame
+from graphveil.report.public_tables import TABLES, dictionary
+from graphveil.report.releases import as_frame
+from graphveil.report.table_columns import NEVER, entries
 from graphveil.study.public.public_part import PublicPart
 from public_parts import promise, published
 

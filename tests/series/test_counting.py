@@ -8,10 +8,9 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from graphveil.engines import Engine
-from graphveil.graph.promises.bound import DegreeBound
+from graphveil.backends import Engine
+from graphveil.graph.promises import DegreeBound
 from graphveil.graph.sequence import GraphSequence
-from graphveil.planning.planner import plan
 from graphveil.series.counting import (
     SeriesCounts,
     by_view,
@@ -20,6 +19,7 @@ from graphveil.series.counting import (
     first_break,
     view_of,
 )
+from graphveil.series.planner import plan
 from graphveil.series.terms import SeriesTerms
 from graphveil.statistics.statistic import statistic
 

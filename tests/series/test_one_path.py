@@ -14,15 +14,15 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from graphveil.engines import LocalEngine
-from graphveil.graph.promises.bound import Bound, DegreeBound
+from graphveil.backends import LocalEngine
+from graphveil.graph.promises import Bound, DegreeBound
 from graphveil.graph.sequence import GraphSequence
 from graphveil.mechanisms.mechanism import registered
 from graphveil.noise.laws import Law, NoiseLaw
 from graphveil.noise.release_noise import ReleaseNoise
-from graphveil.planning.planner import plan
 from graphveil.series import counting
 from graphveil.series.counting import count_series, difference_at, first_break
+from graphveil.series.planner import plan
 from graphveil.series.postprocessing import Processing, processed
 from graphveil.series.release import MadeRelease, Release, has_same_past, make_release
 from graphveil.series.series import Series
@@ -30,8 +30,8 @@ from graphveil.series.state import SeriesState, start
 from graphveil.series.terms import SeriesTerms
 from graphveil.statistics.statistic import statistic
 from graphveil.study import Study
-from graphveil.study.promise.promise import Promise
-from graphveil.study.promise.series import SeriesPromise
+from graphveil.study.promise import Promise
+from graphveil.study.promise_entries import SeriesPromise
 from graphveil.study.public.facts import DIGITS, ReleaseMade
 from small_sequences import growths
 from studies import people, promise

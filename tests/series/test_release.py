@@ -13,19 +13,17 @@ from typing import Any
 
 import pytest
 
+from graphveil.backends import LocalEngine
 from graphveil.calendar.calendar import Calendar
-from graphveil.engines import LocalEngine
 from graphveil.errors import BoundError, GraphveilError, InputError, ParameterError
-from graphveil.formats import from_rows
-from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
-from graphveil.graph.promises.hub_bound import HubBound
-from graphveil.graph.promises.no_bound import NoBound
+from graphveil.graph.promises import Bound, DegreeBound, HubBound, InOutBound, NoBound
 from graphveil.graph.sequence import GraphSequence
+from graphveil.mechanisms.planning.continuation import continued
 from graphveil.noise.laws import NoiseLaw
-from graphveil.planning.going_on import continued
-from graphveil.planning.planner import compare, plan
+from graphveil.records import from_rows
 from graphveil.series import series as series_module
 from graphveil.series.counting import SeriesCounts, count_series
+from graphveil.series.planner import compare, plan
 from graphveil.series.release import Release
 from graphveil.series.series import Series
 from graphveil.series.state import SeriesState, start

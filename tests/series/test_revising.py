@@ -14,11 +14,12 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
-from graphveil.graph.promises.bound import DegreeBound
-from graphveil.planning.covariance import Part, Precision, covariance
-from graphveil.planning.plan import Plan
-from graphveil.planning.planner import plan
+from graphveil.graph.promises import DegreeBound
+from graphveil.lab.simulation import simulate
+from graphveil.mechanisms.planning.covariance import Part, Precision, covariance
+from graphveil.mechanisms.planning.plan import Plan
 from graphveil.series import revising
+from graphveil.series.planner import plan
 from graphveil.series.revising import (
     Rising,
     _clearly_negative,
@@ -29,7 +30,6 @@ from graphveil.series.revising import (
     rising,
 )
 from graphveil.statistics.statistic import Statistic, statistic
-from graphveil.testing.simulation import simulate
 
 Floats = NDArray[np.float64]
 STEPS = 6

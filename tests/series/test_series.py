@@ -13,15 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphveil.errors import CountOverflowError, ParameterError
-from graphveil.factorisations.bordered import Bordered
-from graphveil.graph.promises.bound import DegreeBound
-from graphveil.mechanisms.mechanism import Measured, Mechanism, mechanism
-from graphveil.mechanisms.request import Epoch, Request
+from graphveil.graph.promises import DegreeBound
+from graphveil.lab.simulation import SimulationNoise, simulate
+from graphveil.mechanisms.factorisations.bordered import Bordered
+from graphveil.mechanisms.mechanism import Epoch, Measured, Mechanism, Request, mechanism
+from graphveil.mechanisms.planning.plan import Plan
 from graphveil.noise.laws import DiscreteLaplace, NoiseLaw, NoiseSource
-from graphveil.planning.plan import Plan
 from graphveil.series.state import SeriesState, advance, require_room, start
 from graphveil.statistics.edges import Edges
-from graphveil.testing.simulation import SimulationNoise, simulate
 
 LAW = DiscreteLaplace(Fraction(5))
 

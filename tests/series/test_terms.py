@@ -8,12 +8,11 @@ from typing import Any
 import pytest
 
 from graphveil.errors import ParameterError
-from graphveil.graph.promises.bound import DegreeBound
-from graphveil.graph.promises.hub_bound import HubBound
-from graphveil.planning.plan import Plan
-from graphveil.planning.planner import plan
+from graphveil.graph.promises import DegreeBound, HubBound
+from graphveil.mechanisms.planning.plan import Plan
+from graphveil.series.planner import plan
 from graphveil.series.terms import SeriesTerms
-from graphveil.statistics.changes.shape import Mass, Moves
+from graphveil.statistics.shape import Mass, Moves
 from graphveil.statistics.statistic import Statistic, statistic
 
 BOUND = DegreeBound(3)

@@ -10,14 +10,14 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-from graphveil.graph.promises.bound import DegreeBound
-from graphveil.planning.covariance import covariance
-from graphveil.planning.plan import Plan
-from graphveil.planning.planner import plan
-from graphveil.series import trend
-from graphveil.series.trend import Wandering, smooth_trend
+from graphveil.graph.promises import DegreeBound
+from graphveil.lab.simulation import simulate
+from graphveil.mechanisms.planning.covariance import covariance
+from graphveil.mechanisms.planning.plan import Plan
+from graphveil.series import revising
+from graphveil.series.planner import plan
+from graphveil.series.revising import Wandering, smooth_trend
 from graphveil.statistics.statistic import statistic
-from graphveil.testing.simulation import simulate
 
 LINKS, GROUPS = statistic("edges"), statistic("components")
 STEPS = 12
@@ -35,7 +35,7 @@ def test_the_trend_is_what_plain_algebra_gives(
     mechanism: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """(Σ⁻¹ + R/τ²)·x = Σ⁻¹·y, with R of third differences that leave the first number alone."""
-    monkeypatch.setattr(trend, "_likeliest", lambda rough, seen: 2e5)
+    monkeypatch.setattr(revising, "_likeliest", lambda rough, seen: 2e5)
     made = planned(mechanism, epsilon="0.01")  # where rounding is nothing
     raw = 900.0 * np.arange(STEPS) + np.random.default_rng(1).normal(0, 500, STEPS)
     found = Wandering.of(made, STEPS).trend(raw, rises=False)
@@ -50,7 +50,7 @@ def test_where_it_would_fall_it_is_the_nearest_that_does_not(
     mechanism: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nearest in what the numbers say and how rough growth is: by least squares without signs."""
-    monkeypatch.setattr(trend, "_likeliest", lambda rough, seen: 3e4)
+    monkeypatch.setattr(revising, "_likeliest", lambda rough, seen: 3e4)
     made = planned(mechanism)
     raw = 20.0 * np.array([50, 60, 20, 90, 80, 10, 120, 100, 150, 140, 40, 60])
     free = Wandering.of(made, STEPS).trend(raw, rises=False)
@@ -82,19 +82,19 @@ def test_the_likeliest_variance_is_found() -> None:
     rough = np.geomspace(0.01, 100, 4000)
     for variance in (0.05, 3.0, 40.0):
         seen = rng.normal(0, np.sqrt(1 + variance / rough))
-        assert trend._likeliest(rough, seen) == pytest.approx(variance, rel=0.25)
-    assert trend._likeliest(np.zeros(2), np.ones(2)) == 1
+        assert revising._likeliest(rough, seen) == pytest.approx(variance, rel=0.25)
+    assert revising._likeliest(np.zeros(2), np.ones(2)) == 1
 
 
 def test_the_likeliest_variance_is_that_of_all_that_are_tried() -> None:
     """What is not rough at all says nothing about it."""
     rough, seen = np.array([3.0, 50.0, 80.0, 900.0, 7e4]), np.array([9.0, -4.0, 0.3, 2.5, -1.5])
-    tried = trend.RATIOS * 80
+    tried = revising.RATIOS * 80
     each = [np.log(1 + v / rough).sum() + (seen**2 / (1 + v / rough)).sum() for v in tried]
     expected = tried[int(np.argmin(each))]
-    assert trend._likeliest(rough, seen) == expected
+    assert revising._likeliest(rough, seen) == expected
     even = np.append(0.0, rough), np.append(99.0, seen)
-    assert trend._likeliest(*even) == expected
+    assert revising._likeliest(*even) == expected
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
@@ -129,7 +129,7 @@ def test_an_even_growth_is_found_in_much_noise(mechanism: str) -> None:
 
 
 def test_a_long_history_is_told_by_stretches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trend, "STRETCHES", 4)
+    monkeypatch.setattr(revising, "STRETCHES", 4)
     made = planned("optimised")
     model = Wandering.of(made, STEPS)
     assert model.stretches.shape == (STEPS, 5)

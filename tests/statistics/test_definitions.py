@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from networkx.algorithms.isomorphism import DiGraphMatcher, GraphMatcher
 from numpy.typing import NDArray
 
-from graphveil.statistics.changes.pattern_shape import Pattern
+from graphveil.statistics.pattern_shape import Pattern
 from graphveil.statistics.patterns import PatternCount
 from graphveil.statistics.statistic import Statistic, registered, statistic
 
@@ -155,7 +155,7 @@ def test_named_subgraphs_are_patterns(graph: Graph) -> None:
 
 def test_every_definition_compiles_and_agrees() -> None:
     """On one graph per kind; the attack kit compares many more."""
-    from graphveil.kernels.compiled import kernel
+    from graphveil.kernels import kernel
 
     rng = np.random.default_rng(20)
     everybody = np.ones(6, dtype=np.uint8)
@@ -187,7 +187,7 @@ def test_sensitivities_need_no_heavy_library() -> None:
 def test_definitions_are_compiled_in_a_process_that_has_compiled_nothing() -> None:
     alone = (
         "from graphveil.statistics.statistic import statistic\n"
-        "from graphveil.testing.attacks.distances import compiled\n"
+        "from graphveil.lab.attacks.constructions import compiled\n"
         "compiled(statistic('components').definition)"
     )
     subprocess.run([sys.executable, "-c", alone], check=True)

@@ -12,13 +12,11 @@ from typing import Any, NamedTuple
 import pytest
 
 from graphveil.errors import ParameterError
-from graphveil.graph.promises.bound import DegreeBound, InOutBound
-from graphveil.graph.promises.hub_bound import HubBound
-from graphveil.graph.promises.no_bound import NoBound
-from graphveil.statistics.changes.hubs import projectable, sensitivity_under, shape_under
-from graphveil.statistics.changes.shape import Bins, Mass, Moves, Shape
+from graphveil.graph.promises import DegreeBound, HubBound, InOutBound, NoBound
+from graphveil.lab.attacks.sweep import every_statistic
+from graphveil.statistics.change import projectable, sensitivity_under, shape_under
+from graphveil.statistics.shape import Bins, Mass, Moves, Shape
 from graphveil.statistics.statistic import registered, statistic
-from graphveil.testing.attacks.sweep import every_statistic
 
 UNDIRECTED = [HubBound(DegreeBound(d), (h,)) for d in (1, 2, 3, 5) for h in (1, 2, 4)]
 DIRECTED = [

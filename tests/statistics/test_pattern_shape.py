@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphveil.errors import ParameterError
-from graphveil.statistics.changes.pattern_shape import (
+from graphveil.statistics.pattern_shape import (
     Pattern,
     clique,
     cycle,

@@ -7,21 +7,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from graphveil.engines import LocalEngine
+from graphveil.backends import LocalEngine
 from graphveil.errors import ParameterError
-from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
-from graphveil.graph.promises.hub_bound import HubBound
-from graphveil.statistics.changes.hubs import sensitivity_under, shape_under
-from graphveil.statistics.changes.sensitivity import EVERY_STATIC, Sensitivity
-from graphveil.statistics.changes.shape import Recent as RecentShape
+from graphveil.graph.promises import Bound, DegreeBound, HubBound, InOutBound
+from graphveil.lab.attacks.constructions import spread
+from graphveil.lab.attacks.enumeration import Size, Survey, exhaustive
+from graphveil.lab.attacks.hubs import attack_with_hubs
+from graphveil.lab.attacks.sweep import admits
+from graphveil.lab.pairs import MEASURES, Pair, Relation, replay
+from graphveil.statistics.change import sensitivity_under, shape_under
 from graphveil.statistics.growing_clusters import GrowingClusters
 from graphveil.statistics.recent import Recent
+from graphveil.statistics.sensitivity import EVERY_STATIC, Sensitivity
+from graphveil.statistics.shape import Recent as RecentShape
 from graphveil.statistics.statistic import Statistic, as_statistic, statistic
-from graphveil.testing.attacks.constructions import spread
-from graphveil.testing.attacks.enumeration import Size, Survey, exhaustive
-from graphveil.testing.attacks.hubs import attack_with_hubs
-from graphveil.testing.attacks.sweep import admits
-from graphveil.testing.pairs import MEASURES, Pair, Relation, replay
 from small_sequences import Growth
 
 TWO, THREE = DegreeBound(2), DegreeBound(3)

@@ -11,11 +11,13 @@ from typing import Any
 import pytest
 
 from graphveil.errors import BoundError, ParameterError
-from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
-from graphveil.statistics.changes.embedding_bound import copies_through_edge, copies_through_node
-from graphveil.statistics.changes.pattern_shape import (
+from graphveil.graph.promises import Bound, DegreeBound, InOutBound
+from graphveil.statistics.degrees import highest_column
+from graphveil.statistics.pattern_shape import (
     Pattern,
     clique,
+    copies_through_edge,
+    copies_through_node,
     cycle,
     cyclic_triangle,
     in_star,
@@ -25,9 +27,8 @@ from graphveil.statistics.changes.pattern_shape import (
     transitive_triangle,
     triangle,
 )
-from graphveil.statistics.changes.sensitivity import EVERY_MEASURE
-from graphveil.statistics.changes.shape import TotalsShape
-from graphveil.statistics.degrees import highest_column
+from graphveil.statistics.sensitivity import EVERY_MEASURE
+from graphveil.statistics.shape import TotalsShape
 from graphveil.statistics.statistic import Statistic, registered, statistic
 
 ROOT = Path(__file__).parents[2]

@@ -8,20 +8,18 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from graphveil.factorisations.bordered import identity
-from graphveil.factorisations.columns import Dense
-from graphveil.factorisations.dyadic import Dyadic
-from graphveil.factorisations.two_level import bridged
-from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
-from graphveil.graph.promises.hub_bound import HubBound
-from graphveil.statistics.changes.hubs import sensitivity_under, shape_under
-from graphveil.statistics.changes.shape import Bins, Mass, Moves, Recent, Shape, shape_from_dict
+from graphveil.graph.promises import Bound, DegreeBound, HubBound, InOutBound
+from graphveil.lab.attacks.costs import matrices
+from graphveil.lab.attacks.sweep import BOUNDS, admits, every_statistic
+from graphveil.mechanisms.factorisations.bordered import identity
+from graphveil.mechanisms.factorisations.dyadic import Dyadic, bridged
+from graphveil.mechanisms.factorisations.factorisation import Dense
+from graphveil.statistics.change import sensitivity_under, shape_under
 from graphveil.statistics.components import count_components
 from graphveil.statistics.degree_histogram import _rises_and_falls
 from graphveil.statistics.degrees import Reach
+from graphveil.statistics.shape import Bins, Mass, Moves, Recent, Shape, shape_from_dict
 from graphveil.statistics.statistic import Statistic, statistic
-from graphveil.testing.attacks.costs import matrices
-from graphveil.testing.attacks.sweep import BOUNDS, admits, every_statistic
 
 HIGH = statistic("high-degree", tau=2)
 COMPONENTS = statistic("components")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from graphveil.graph.promises.bound import Bound
-from graphveil.statistics.changes.shape import Bins, Mass, Moves, Recent, Shape
-from graphveil.testing.attacks.sweep import BOUNDS, admits, every_statistic
+from graphveil.graph.promises import Bound
+from graphveil.lab.attacks.sweep import BOUNDS, admits, every_statistic
+from graphveil.statistics.shape import Bins, Mass, Moves, Recent, Shape
 
 
 def most(shape: Shape) -> int:

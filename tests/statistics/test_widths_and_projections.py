@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from graphveil.engines import LocalEngine
+from graphveil.backends import LocalEngine
 from graphveil.errors import ParameterError
-from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
+from graphveil.graph.promises import Bound, DegreeBound, InOutBound
 from graphveil.statistics.high_degree import HighDegree
 from graphveil.statistics.statistic import Statistic, registered, statistic
 from small_sequences import Growth, growths

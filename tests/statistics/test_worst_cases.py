@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
+from graphveil.graph.promises import Bound, DegreeBound, InOutBound
 from graphveil.statistics.statistic import Statistic, statistic
 
 STAR = "v*"

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from graphveil.steward import publishing, reporting, series, verifying
-from graphveil.steward.beforehand import drafting, outlook
-from graphveil.steward.beforehand.wishes import SeriesWish
+from graphveil.steward.planning import drafting, outlook
+from graphveil.steward.planning.requests import SeriesWish
 from graphveil.steward.publishing import Asked
 from graphveil.steward.records import adding
-from graphveil.steward.releases import published
+from graphveil.steward.reporting import published
 from graphveil.steward.status import status
 from steward import people
 from wished import WISH

@@ -11,14 +11,14 @@ import pytest
 
 import graphveil
 from graphveil.errors import BudgetError, ParameterError
-from graphveil.planning.spans import achieved
-from graphveil.steward.beforehand import drafting
-from graphveil.steward.beforehand.budgets import series_budgets, study_budgets
-from graphveil.steward.beforehand.calendars import calendar
-from graphveil.steward.beforehand.wishes import SeriesWish, StudyWish
+from graphveil.mechanisms.planning.spans import achieved
+from graphveil.steward.planning import drafting
+from graphveil.steward.planning.budgets import series_budgets, study_budgets
+from graphveil.steward.planning.drafting import calendar
+from graphveil.steward.planning.requests import SeriesWish, StudyWish
 from graphveil.steward.status import BudgetStatus
 from graphveil.study import Promise
-from graphveil.study.course.opening import require_affordable, series_plan
+from graphveil.study.lifecycle.opening import require_affordable, series_plan
 from wished import WISH
 
 SIZES = {"nodes": 700, "edges": 1200, "triangles": 900, "components": 300, "degree-ccdf": 400}

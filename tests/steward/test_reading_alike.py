@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from graphveil.errors import InputError, ParameterError
-from graphveil.formats import ReadingOptions, read_records
+from graphveil.records import ReadingOptions, read_records
 from graphveil.steward.records.adding import add, withdraw
 from graphveil.study import Study
-from graphveil.study.promise.promise import Promise
+from graphveil.study.promise import Promise
 from plain_rules import sealed_steps
 from studies import promise
 

@@ -9,12 +9,12 @@ from itertools import product
 import pytest
 
 from graphveil.errors import ParameterError
-from graphveil.planning.spans import achieved
-from graphveil.steward.beforehand import drafting
-from graphveil.steward.beforehand.calendars import calendar
-from graphveil.steward.beforehand.wishes import SeriesWish, StudyWish
+from graphveil.mechanisms.planning.spans import achieved
+from graphveil.steward.planning import drafting
+from graphveil.steward.planning.drafting import calendar
+from graphveil.steward.planning.requests import SeriesWish, StudyWish
 from graphveil.study import Promise
-from graphveil.study.course.opening import series_plan
+from graphveil.study.lifecycle.opening import series_plan
 from wished import WISH
 
 SERIES = (

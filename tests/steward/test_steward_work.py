@@ -11,13 +11,12 @@ import pytest
 
 from graphveil.errors import BoundError, BudgetError, IntegrityError, ParameterError, StudyError
 from graphveil.steward import publishing, series, verifying
-from graphveil.steward.beforehand import drafting, outlook
-from graphveil.steward.beforehand.calendars import calendar_of_cuts
-from graphveil.steward.beforehand.wishes import SeriesWish
+from graphveil.steward.planning import drafting, outlook
+from graphveil.steward.planning.drafting import calendar_of_cuts
+from graphveil.steward.planning.requests import SeriesWish
 from graphveil.steward.publishing import Asked, Progress, Stage
 from graphveil.steward.records import adding
-from graphveil.steward.releases import published
-from graphveil.steward.reporting import report
+from graphveil.steward.reporting import published, report
 from graphveil.steward.status import status
 from graphveil.study.public.public_part import PublicPart
 from steward import contents, people

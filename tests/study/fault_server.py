@@ -28,8 +28,8 @@ NEEDED = (
     "sqlalchemy.dialects.postgresql",
     "sqlalchemy.dialects.sqlite",
     "graphveil.cli",
-    "graphveil.engines",
-    "graphveil.report.charts.chart",
+    "graphveil.backends",
+    "graphveil.report.charts",
     "graphveil.study.verification",
     "studies",
 )
@@ -94,7 +94,7 @@ def _adopt(root: Path, _: str | None) -> None:
 
 def _extend(root: Path, _: str | None) -> None:
     from graphveil.study import Study
-    from graphveil.study.course.extension import Further
+    from graphveil.study.lifecycle.extension import Further
 
     Study.at(root).extend(Further(steps=2))
 
@@ -108,7 +108,7 @@ def _hand_over(root: Path, _: str | None) -> None:
 def _command_line(root: Path, _: str | None) -> None:
     """The whole `graphveil publish`, with its report; only the pictures are not drawn."""
     from graphveil.cli import main
-    from graphveil.report.charts import chart as charts
+    from graphveil.report import charts
 
     setattr(charts, "drawing", lambda *_, **__: b"<svg/>")  # noqa: B010 - seen by no type checker
     setattr(charts, "picture", lambda drawing: drawing)  # noqa: B010
@@ -137,7 +137,7 @@ def run(request: dict[str, Any]) -> dict[str, Any]:
     """Run one command here and now; what it did, and how it ended."""
     watch = Watch(Path(request["root"]), request["fault"] and Fault(**request["fault"]))
     os.environ["GRAPHVEIL_STATE"] = str(watch.root / MEMORY)
-    machines: Any = import_module("graphveil.study.place.machine")
+    machines: Any = import_module("graphveil.study.custody.machine")
     machines.require_outside = lambda *_: None  # here it is copied with the study, on purpose
     install(watch)
     if request["largest_file"] is not None:

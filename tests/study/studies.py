@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from graphveil.formats import from_rows
 from graphveil.graph.intake.records import Records
 from graphveil.noise.laws import NoiseLaw
 from graphveil.noise.release_noise import ReleaseNoise
+from graphveil.records import from_rows
 from graphveil.study import Promise, Study
-from graphveil.study.place.machine import Machine
+from graphveil.study.custody.machine import Machine
 
 YEARS = ("2001", "2002", "2003", "2004")
 

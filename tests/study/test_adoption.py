@@ -11,13 +11,15 @@ from typing import Any, cast
 import pytest
 
 from graphveil.errors import IntegrityError, ParameterError
-from graphveil.graph.promises.bound import DegreeBound
-from graphveil.planning.plan import Plan
-from graphveil.planning.planner import plan
+from graphveil.graph.promises import DegreeBound
+from graphveil.mechanisms.planning.plan import Plan
+from graphveil.series.planner import plan
 from graphveil.statistics.statistic import statistic
 from graphveil.study import SeriesPromise, Study
-from graphveil.study.course import adoption
-from graphveil.study.course.adoption import (
+from graphveil.study.custody.machine import Machine, Mark, SeenRow
+from graphveil.study.custody.witness import Lineage
+from graphveil.study.lifecycle import adoption
+from graphveil.study.lifecycle.adoption import (
     Renewal,
     admit,
     enter,
@@ -25,8 +27,6 @@ from graphveil.study.course.adoption import (
     renewals,
     require_reason,
 )
-from graphveil.study.place.machine import Machine, Mark, SeenRow
-from graphveil.study.place.witness import Lineage
 from graphveil.study.public.chain import canonical, digest
 from graphveil.study.public.facts import DIGITS, StudyAdopted
 from graphveil.study.storage.reading import StoredSeries

@@ -10,10 +10,9 @@ import pytest
 from commands import graphveil
 from graphveil.calendar.calendar import Calendar
 from graphveil.errors import RecordError
-from graphveil.formats import from_rows
-from graphveil.graph.intake.after_end import until_end
-from graphveil.graph.intake.resolving import resolve
+from graphveil.graph.intake.resolving import resolve, until_end
 from graphveil.graph.intake.rules import RecordRules
+from graphveil.records import from_rows
 from graphveil.steward.records import adding
 from graphveil.study import Study
 from graphveil.study.verification import verify

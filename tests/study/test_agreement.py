@@ -13,11 +13,11 @@ import pytest
 import sqlalchemy as sa
 
 from graphveil.errors import IntegrityError
-from graphveil.formats import from_rows
 from graphveil.noise.release_noise import ReleaseNoise
+from graphveil.records import from_rows
 from graphveil.study import SeriesPromise, Study, publishing
-from graphveil.study.course.extension import Further
 from graphveil.study.ledger import Ledger
+from graphveil.study.lifecycle.extension import Further
 from graphveil.study.public.chain import canonical
 from graphveil.study.storage import agreement
 from graphveil.study.storage.reading import Reading

@@ -10,21 +10,21 @@ import pytest
 
 from fault_runs import let_memory_move
 from graphveil.errors import IntegrityError, StudyError
-from graphveil.formats import from_rows
+from graphveil.records import from_rows
 from graphveil.study import SeriesPromise, Study
 from graphveil.study.committed import Announced, Committed
+from graphveil.study.custody.machine import Machine
 from graphveil.study.ledger import Ledger
-from graphveil.study.place.machine import Machine
-from graphveil.study.public import announcing
-from graphveil.study.public.announcing import (
+from graphveil.study.public import public_part
+from graphveil.study.public.public_part import (
+    PublicPart,
+    Shown,
     Told,
     announce,
     require_agreeing_file,
     require_newest,
     told,
 )
-from graphveil.study.public.public_part import PublicPart
-from graphveil.study.public.shown import Shown
 from graphveil.whole_files import write_bytes
 from studies import opened, promise
 
@@ -103,7 +103,7 @@ def test_only_what_differs_is_written_the_chain_first(
         written.append(path)
         write_bytes(path, content)
 
-    monkeypatch.setattr(announcing, "write_bytes", write)
+    monkeypatch.setattr(public_part, "write_bytes", write)
     chain, file, ledger = study.folder.public_ledger, study.folder.study_file, study.ledger()
     announce(study.folder, ledger)
     assert written == []

@@ -27,7 +27,7 @@ from fault_runs import (
 from faults import TAKER, Fault
 from graphveil.errors import GraphveilError
 from graphveil.study import Study
-from graphveil.study.place.machine import Machine
+from graphveil.study.custody.machine import Machine
 from graphveil.study.public.facts import Event
 from studies import opened, people, people_and_bad_rows, promise, released
 from study_databases import new_database

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from graphveil.errors import BoundError
-from graphveil.formats import from_rows
 from graphveil.noise.laws import Law
 from graphveil.noise.release_noise import ReleaseNoise
+from graphveil.records import from_rows
 from graphveil.study import SeriesPromise, Study
 from plain_rules import DEGREES, EDGES, numbered, sealed_steps, totals
 

@@ -12,20 +12,14 @@ from typing import Any
 
 import pytest
 
-from graphveil.errors import (
-    BudgetError,
-    GraphveilError,
-    IntegrityError,
-    ParameterError,
-    StudyError,
-)
-from graphveil.formats import from_rows
-from graphveil.planning.plan import Plan
+from graphveil.errors import BudgetError, GraphveilError, IntegrityError, ParameterError, StudyError
+from graphveil.mechanisms.planning.plan import Plan
+from graphveil.records import from_rows
 from graphveil.report import artefacts
 from graphveil.study import Promise, Study
-from graphveil.study.course.extension import Further
-from graphveil.study.place.machine import Machine
-from graphveil.study.place.witness import Standing
+from graphveil.study.custody.machine import Machine
+from graphveil.study.custody.witness import Standing
+from graphveil.study.lifecycle.extension import Further
 from graphveil.study.public.public_part import PublicPart
 from graphveil.study.verification import verify
 from studies import people, promise, released

@@ -13,12 +13,12 @@ import pytest
 
 from graphveil.calendar.calendar import Calendar
 from graphveil.errors import BudgetError, ParameterError, StudyError
-from graphveil.planning.losses import losses_beyond
+from graphveil.series.losses import losses_beyond
 from graphveil.study.committed import Committed
-from graphveil.study.course.extension import Extension, Further, enter, extension
-from graphveil.study.course.opening import series_plan
 from graphveil.study.ledger import Ledger
-from graphveil.study.promise.promise import Promise
+from graphveil.study.lifecycle.extension import Extension, Further, enter, extension
+from graphveil.study.lifecycle.opening import series_plan
+from graphveil.study.promise import Promise
 from graphveil.study.public.chain import canonical, digest
 from graphveil.study.public.facts import StudyExtended
 from graphveil.study.storage.reading import StoredSeries

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphveil.errors import IntegrityError
-from graphveil.study.promise.series import SeriesPromise
+from graphveil.study.promise_entries import SeriesPromise
 from graphveil.study.public.chain import canonical
 from graphveil.study.public.facts import (
     Announcement,

@@ -25,13 +25,13 @@ import golden
 from commands import graphveil
 from graphveil.errors import NewerFormatError
 from graphveil.mechanisms.mechanism import registered
+from graphveil.study.custody.machine import VARIABLE
 from graphveil.study.ledger import StoredTable
-from graphveil.study.place.machine import VARIABLE
 from graphveil.study.public.chain import PublicRow, as_text, read_rows
 from graphveil.study.public.facts import Announcement, Event
 from graphveil.study.public.history import History
-from graphveil.study.storage.keeping import plan_of, state_of
 from graphveil.study.storage.reading import StoredSeries
+from graphveil.study.storage.series_state import plan_of, state_of
 from steward import run, run_json
 from studies import promise
 from study_databases import execute
@@ -50,7 +50,7 @@ MOST_BYTES = 1_000_000  # of all together
 @pytest.fixture(autouse=True)
 def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Drawings are made, but not turned into pixels, which takes most of the time."""
-    monkeypatch.setattr("graphveil.report.charts.chart.picture", lambda drawing: drawing)
+    monkeypatch.setattr("graphveil.report.charts.picture", lambda drawing: drawing)
 
 
 @dataclass(frozen=True)

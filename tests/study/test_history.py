@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from graphveil.errors import GraphveilError, IntegrityError
 from graphveil.study import Study
 from graphveil.study.ledger import Ledger
-from graphveil.study.promise.series import SeriesPromise
+from graphveil.study.promise_entries import SeriesPromise
 from graphveil.study.public.chain import PublicRow
 from graphveil.study.public.facts import Event, NoiseFact, RenewedSeries, StudyAdopted
 from graphveil.study.public.history import History

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from graphveil.errors import IntegrityError
-from graphveil.study.promise.promise import Promise
+from graphveil.study.promise import Promise
 from graphveil.study.public.facts import Announcement, Event, LossFact, NoiseFact
 from graphveil.study.public.history import History
 from public_parts import SOFTWARE, promise, published

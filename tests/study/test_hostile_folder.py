@@ -11,7 +11,7 @@ import pytest
 
 from commands import graphveil
 from graphveil.errors import ParameterError, StorageError, StudyError
-from graphveil.steward.exposure import exposure
+from graphveil.steward.custody import exposure
 from graphveil.study import Study
 from graphveil.study.storage import folder
 from graphveil.study.storage.folder import Folder

@@ -23,7 +23,7 @@ from damage import (
     forge_private,
     forge_public,
 )
-from graphveil.report.charts import chart as charts
+from graphveil.report import charts
 from steward import opened, people, run
 
 REFUSALS = {2, 3, 4, 5, 7, 8, 9, 10, 11}

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from graphveil.errors import BoundError, StudyError
-from graphveil.formats import from_rows
-from graphveil.graph.promises.bound import DegreeBound, InOutBound
-from graphveil.graph.promises.hub_bound import HubBound
+from graphveil.graph.promises import DegreeBound, HubBound, InOutBound
+from graphveil.records import from_rows
 from graphveil.report import statement
 from graphveil.study import Promise, Study
 from graphveil.study.public.public_part import PublicPart

@@ -15,16 +15,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphveil.engines import LocalEngine
-from graphveil.engines.local.keeping import LocalKeeping
+from graphveil.backends import LocalEngine
+from graphveil.backends.local.checkpoint import LocalKeeping
 from graphveil.errors import IntegrityError
-from graphveil.formats import from_rows
 from graphveil.graph.sequence import GraphSequence
+from graphveil.records import from_rows
 from graphveil.study import Promise, Study
 from graphveil.study.ledger import Ledger
 from graphveil.study.public.chain import canonical
-from graphveil.study.records.local import growing, segments
-from graphveil.study.records.local.kept import arena, keeping
+from graphveil.study.records.local import batches as growing
+from graphveil.study.records.local import segments
+from graphveil.study.records.local.cache import arena, checkpoint
 from graphveil.study.verification import verify
 from plain_rules import numbered
 
@@ -89,7 +90,7 @@ def checks(study: Study) -> dict[str, str]:
 
 def kept(study: Study) -> dict[str, Path]:
     """The files that the newest row names, by what they are."""
-    entry = keeping.newest(study.ledger())
+    entry = checkpoint.newest(study.ledger())
     assert entry is not None
     home = study.folder.kept
     return {
@@ -328,13 +329,13 @@ def test_a_backfill_keeps_once_at_its_end(
 ) -> None:
     monkeypatch.setattr("graphveil.study.study.TOGETHER", 1)
     study = halfway(tmp_path / "study")
-    kept, plain = [], keeping.Standing.keep
+    kept, plain = [], checkpoint.Standing.keep
 
-    def noted(standing: keeping.Standing, folder: Any, row: str) -> dict[str, str]:
+    def noted(standing: checkpoint.Standing, folder: Any, row: str) -> dict[str, str]:
         kept.append(standing.graph.steps)
         return plain(standing, folder, row)
 
-    monkeypatch.setattr(keeping.Standing, "keep", noted)
+    monkeypatch.setattr(checkpoint.Standing, "keep", noted)
     study.publish(3)
     assert kept == [4]
     assert counted(study) == expected
@@ -344,25 +345,25 @@ def test_what_an_earlier_version_kept_inside_a_row_is_gone_on_from(tmp_path: Pat
     """Rows of before have the entry in what their hash covers; it counts until the next step."""
     study = halfway(tmp_path / "study")
     ledger = study.ledger()
-    entry = json.loads(ledger.beside[keeping.ENGINE])
+    entry = json.loads(ledger.beside[checkpoint.ENGINE])
     last = [row for row in ledger.rows if row.event == "step sealed"][-1]
-    within = replace(last, private=canonical(last.secret | {keeping.NAME: entry}))
+    within = replace(last, private=canonical(last.secret | {checkpoint.NAME: entry}))
     rows = tuple(within if row is last else row for row in ledger.rows)
-    found = keeping.newest(Ledger(rows))
-    assert found == keeping.newest(ledger)
+    found = checkpoint.newest(Ledger(rows))
+    assert found == checkpoint.newest(ledger)
     assert found is not None
-    assert keeping.newest(Ledger(rows, {keeping.ENGINE: "of another study"})) == found
+    assert checkpoint.newest(Ledger(rows, {checkpoint.ENGINE: "of another study"})) == found
 
 
 @pytest.mark.parametrize("entry", ["", "[]", "7", '{"step": 99, "row": "x"}', '{"step": -1}'])
 def test_an_entry_that_belongs_to_no_row_is_not_used(tmp_path: Path, entry: str) -> None:
     study = halfway(tmp_path / "study")
     with study.writing() as transaction:
-        transaction.keep_beside(keeping.ENGINE, entry)
-    assert keeping.newest(study.ledger()) is None
+        transaction.keep_beside(checkpoint.ENGINE, entry)
+    assert checkpoint.newest(study.ledger()) is None
     assert checks(study)[KEPT].startswith("nothing")
     study.publish(3)
-    assert keeping.newest(study.ledger()) is not None
+    assert checkpoint.newest(study.ledger()) is not None
 
 
 def test_a_series_that_opens_later_is_counted_from_the_start_once(tmp_path: Path) -> None:

@@ -18,14 +18,14 @@ import sqlalchemy as sa
 from commands import graphveil
 from graphveil import report
 from graphveil.errors import BoundError, GraphveilError
-from graphveil.formats import from_rows
 from graphveil.graph.intake.records import Records
 from graphveil.graph.intake.resolving import resolve
 from graphveil.noise.release_noise import ReleaseNoise
+from graphveil.records import from_rows
 from graphveil.study import Study, publishing
-from graphveil.study.records.holding import Wishes
 from graphveil.study.records.local import batches, segments
-from graphveil.study.records.local.holder import LocalHolder
+from graphveil.study.records.local.record_store import LocalHolder
+from graphveil.study.records.record_store import Wishes
 from plain_rules import DEGREES, EDGES, numbered, totals
 
 CANARY = "Kanarienvogel-xq"

@@ -9,10 +9,10 @@ import pytest
 
 from commands import graphveil
 from graphveil.errors import StudyError
-from graphveil.report.file_names import file_name
+from graphveil.report.artefacts import file_name
 from graphveil.study import Study
-from graphveil.study.course import opening
-from graphveil.study.limits import LONGEST_NAME
+from graphveil.study.lifecycle import opening
+from graphveil.study.promise import LONGEST_NAME
 from graphveil.study.public.public_part import PublicPart
 from steward import PROMISE, contents, opened
 from studies import people, promise

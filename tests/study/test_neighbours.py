@@ -17,12 +17,12 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from commands import graphveil
-from graphveil.formats import from_rows
-from graphveil.graph.promises.bound import DegreeBound
-from graphveil.steward.beforehand.outlook import study_outlook
+from graphveil.graph.promises import DegreeBound
+from graphveil.records import from_rows
+from graphveil.steward.planning.outlook import study_outlook
 from graphveil.steward.status import status
 from graphveil.study import Promise, Study
-from graphveil.study.course.extension import Further
+from graphveil.study.lifecycle.extension import Further
 from graphveil.study.public.chain import PublicRow
 from graphveil.study.public.facts import Event
 from graphveil.study.publishing import foreseen, prepare
@@ -257,13 +257,15 @@ def foretold(study: Study) -> object:
 # Each says of itself, in its docstring or in docs, that it is public or depends on nothing private.
 CLAIMS: dict[str, Callable[[Study], object]] = {
     "graphveil.study.publishing.Foreseen": foretold,
-    "graphveil.study.course.adoption.Renewal": Study.renewals,
-    "graphveil.study.course.extension.Extension": lambda study: study.extension(Further(steps=2)),
-    "graphveil.planning.plan.Plan": lambda study: [
+    "graphveil.study.lifecycle.adoption.Renewal": Study.renewals,
+    "graphveil.study.lifecycle.extension.Extension": lambda study: study.extension(
+        Further(steps=2)
+    ),
+    "graphveil.mechanisms.planning.plan.Plan": lambda study: [
         (each.plan, each.plan.predicted) for each in study_outlook(study.folder.root).series
     ],
     "graphveil.study.ledger.Ledger.versions": lambda study: study.ledger().versions,
-    "graphveil.study.place.witness.Standing": Study.standing,
+    "graphveil.study.custody.witness.Standing": Study.standing,
 }
 
 

@@ -8,13 +8,12 @@ from typing import Any
 import pytest
 
 from graphveil.errors import GraphveilError, StudyError
-from graphveil.formats import from_rows
-from graphveil.graph.promises.bound import DegreeBound
-from graphveil.graph.promises.no_bound import NoBound
-from graphveil.planning.planner import best, compare, plan
+from graphveil.graph.promises import DegreeBound, NoBound
+from graphveil.records import from_rows
 from graphveil.report import statement
 from graphveil.report.card import card
-from graphveil.statistics.changes.hubs import projectable
+from graphveil.series.planner import best, compare, plan
+from graphveil.statistics.change import projectable
 from graphveil.statistics.statistic import registered, statistic
 from graphveil.steward.reporting import write_report
 from graphveil.steward.status import status

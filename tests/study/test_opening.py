@@ -11,16 +11,17 @@ from typing import Any, cast
 import pytest
 
 from graphveil.errors import BudgetError, ParameterError, StudyError
-from graphveil.factorisations.objectives import PLAIN
+from graphveil.mechanisms.factorisations.objectives import PLAIN
+from graphveil.mechanisms.planning.plan import Plan
 from graphveil.noise.joint_laws import BoxNoise
 from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace
-from graphveil.planning.losses import losses_beyond
-from graphveil.planning.plan import Plan
-from graphveil.planning.planner import plan
-from graphveil.statistics.changes.sensitivity import PROOFS
+from graphveil.series.losses import losses_beyond
+from graphveil.series.planner import plan
+from graphveil.statistics.sensitivity import PROOFS
 from graphveil.study import Promise, SeriesPromise
-from graphveil.study.course import opening
-from graphveil.study.course.opening import (
+from graphveil.study.ledger import Ledger
+from graphveil.study.lifecycle import opening
+from graphveil.study.lifecycle.opening import (
     noise_facts,
     open_series,
     open_study,
@@ -31,7 +32,6 @@ from graphveil.study.course.opening import (
     require_room,
     series_plan,
 )
-from graphveil.study.ledger import Ledger
 from graphveil.study.public.chain import digest
 from graphveil.study.public.facts import (
     AFTER_PROJECTION,

@@ -10,19 +10,19 @@ from typing import Any
 import pytest
 
 from graphveil.errors import BudgetError, IntegrityError, ParameterError, StudyError
-from graphveil.mechanisms.gaussian_mechanism import GaussianMechanism
+from graphveil.mechanisms.gaussian import GaussianMechanism
+from graphveil.mechanisms.planning.plan import Plan
 from graphveil.noise.zcdp import epsilon_of, rho_of
-from graphveil.planning.plan import Plan
 from graphveil.report.card import card
-from graphveil.report.exposed import exposures
+from graphveil.report.losses import exposures
 from graphveil.steward.verifying import verify
 from graphveil.study import Promise, Study
-from graphveil.study.course.extension import Further
-from graphveil.study.course.opening import require_affordable, series_plan
-from graphveil.study.place.machine import Machine
-from graphveil.study.promise.series import SeriesPromise
+from graphveil.study.custody.machine import Machine
+from graphveil.study.lifecycle.extension import Further
+from graphveil.study.lifecycle.opening import require_affordable, series_plan
+from graphveil.study.promise_entries import SeriesPromise
+from graphveil.study.public.announced_plans import require_enough_noise
 from graphveil.study.public.facts import Announcement
-from graphveil.study.public.gaussian_prices import require_enough_noise
 from graphveil.study.public.history import History
 from graphveil.study.public.public_part import PublicPart
 from studies import opened, promise

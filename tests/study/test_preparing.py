@@ -11,8 +11,8 @@ import pytest
 
 from graphveil.calendar.calendar import Calendar
 from graphveil.errors import BoundError, IntegrityError
-from graphveil.graph.promises.bound import DegreeBound
-from graphveil.planning.planner import plan
+from graphveil.graph.promises import DegreeBound
+from graphveil.series.planner import plan
 from graphveil.series.postprocessing import Processing
 from graphveil.series.state import start
 from graphveil.series.terms import SeriesTerms

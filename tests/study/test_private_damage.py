@@ -24,11 +24,11 @@ import pytest
 from damage import damage_cell, damage_file, forge_private, places_in
 from fault_runs import Template, at, memory
 from graphveil.errors import GraphveilError
-from graphveil.formats import from_rows
 from graphveil.noise.release_noise import ReleaseNoise
+from graphveil.records import from_rows
 from graphveil.study import SeriesPromise, Study
-from graphveil.study.course.extension import Further
 from graphveil.study.ledger import StoredFile
+from graphveil.study.lifecycle.extension import Further
 from graphveil.study.records import private_tables
 from graphveil.study.storage import agreement
 from studies import promise

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphveil.errors import StudyError
-from graphveil.formats import from_rows
+from graphveil.records import from_rows
 from graphveil.study import Promise, SeriesPromise, Study
 from plain_rules import DEGREES, EDGES, numbered
 from studies import promise

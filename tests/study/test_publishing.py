@@ -13,15 +13,15 @@ import pytest
 
 from graphveil.calendar.calendar import Calendar
 from graphveil.errors import BoundError, IntegrityError
-from graphveil.graph.promises.bound import DegreeBound
-from graphveil.planning.change import Change
-from graphveil.planning.intervals import half_widths
-from graphveil.planning.planner import plan
+from graphveil.graph.promises import DegreeBound
+from graphveil.mechanisms.planning.change import Change
+from graphveil.mechanisms.planning.intervals import half_widths
+from graphveil.series.planner import plan
 from graphveil.series.terms import SeriesTerms
 from graphveil.statistics.statistic import statistic
 from graphveil.study import SeriesPromise, Study
+from graphveil.study.custody.machine import Machine
 from graphveil.study.ledger import LedgerRow
-from graphveil.study.place.machine import Machine
 from graphveil.study.public.chain import canonical, digest
 from graphveil.study.public.facts import DIGITS
 from graphveil.study.publishing import (

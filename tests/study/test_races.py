@@ -23,12 +23,12 @@ from fault_runs import (
     twice,
 )
 from graphveil.errors import StorageError
-from graphveil.formats import from_rows
+from graphveil.records import from_rows
 from graphveil.study import SeriesPromise, Study, publishing, study
 from graphveil.study.ledger import Ledger
-from graphveil.study.public.announcing import Told, told
+from graphveil.study.public.public_part import Told, told
 from graphveil.study.records import adding
-from graphveil.study.records.holding import Wishes
+from graphveil.study.records.record_store import Wishes
 from graphveil.study.storage.folder import Folder
 from graphveil.study.storage.reading import Reading
 from studies import opened, people, released

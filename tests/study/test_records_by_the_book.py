@@ -13,7 +13,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from graphveil.errors import StudyError
-from graphveil.formats import from_rows
+from graphveil.records import from_rows
 from graphveil.study import Study
 from plain_rules import DEGREES, EDGES, Link, Node, PlainStudy, numbered, sealed_steps, totals
 from studies import freeze_noise

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from graphveil.errors import InputError, StudyError
-from graphveil.formats import from_rows
 from graphveil.graph.intake.records import Records, Table
+from graphveil.records import from_rows
 from graphveil.study import Study
 from plain_rules import numbered, sealed_steps, totals
 

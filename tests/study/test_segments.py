@@ -17,9 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphveil.errors import InputError, IntegrityError
-from graphveil.formats import from_rows
 from graphveil.graph.sequence import GraphSequence, LateEdges
 from graphveil.noise.release_noise import ReleaseNoise
+from graphveil.records import from_rows
 from graphveil.study import Promise, Study
 from graphveil.study.ledger import BatchEntry, SealedTables
 from graphveil.study.records.local import batches, segments

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from graphveil.errors import BudgetError, ParameterError, StudyError
-from graphveil.formats import from_rows
+from graphveil.records import from_rows
 from graphveil.report.wording import counted_things
-from graphveil.study import SeriesPromise, Study, clock
+from graphveil.study import SeriesPromise, Study
+from graphveil.study import committed as clock
 from graphveil.study.public.public_part import PublicPart
 from plain_rules import DEGREES, EDGES, numbered, totals
 from studies import freeze_noise, people, promise, released

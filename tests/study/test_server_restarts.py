@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from graphveil.errors import ParameterError, StorageError
 from graphveil.study import Study
-from graphveil.study.storage import waiting
+from graphveil.study.storage import locks
 from graphveil.study.verification import verify
 from studies import opened, promise
 from study_databases import new_database, server_in
@@ -91,7 +91,7 @@ def committed(study: Study) -> list[tuple[Any, ...]]:
 def test_a_database_without_a_schema_is_refused_at_once(
     tmp_path: Path, postgresql: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(waiting, "PATIENCE", 0.0)
+    monkeypatch.setattr(locks, "PATIENCE", 0.0)
     url = sa.make_url(postgresql).update_query_dict({"options": "-csearch_path=nowhere"})
     with pytest.raises(StorageError, match="shows this user no schema"):
         Study.create(tmp_path / "s", promise(), database=url.render_as_string(hide_password=False))

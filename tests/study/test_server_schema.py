@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from graphveil.errors import IntegrityError
 from graphveil.study import Study
-from graphveil.study.storage.soundness import require_sound
+from graphveil.study.storage.agreement import require_sound
 from graphveil.study.storage.transaction import TABLES
 from graphveil.study.verification import verify
 from studies import opened

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from graphveil.errors import InputError, IntegrityError, Place, RecordError, UnconfirmedError
-from graphveil.formats import ReadingOptions
-from graphveil.graph.intake import sifting
+from graphveil.graph.intake import filtering
+from graphveil.records import ReadingOptions
 from graphveil.steward.records import adding
 from graphveil.study import Study
 from graphveil.study.verification import verify
@@ -196,4 +196,4 @@ def test_a_refusal_without_rows_is_raised_and_not_tried_forever() -> None:
         raise RecordError("no", place=Place("x"), hint="", rule="no", kind="edges", rows=rows)
 
     with pytest.raises(RecordError):
-        sifting.sifted(people_and_bad_rows(), never)
+        filtering.sifted(people_and_bad_rows(), never)

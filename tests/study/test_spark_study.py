@@ -13,7 +13,7 @@ import pytest
 
 from frozen import frozen
 from graphveil.errors import BoundError, EngineError, GraphveilError, InputError, ParameterError
-from graphveil.formats import ReadingOptions
+from graphveil.records import ReadingOptions
 from graphveil.steward.engine_choice import EngineChoice
 from graphveil.steward.records.adding import add
 from graphveil.steward.reporting import write_report

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from graphveil.errors import IntegrityError
+from graphveil.study.custody.machine import Mark, SeenRow
+from graphveil.study.custody.machine import Memory as Remembered
+from graphveil.study.custody.witness import Lineage, Standing, advance, require, standing, writing
 from graphveil.study.ledger import LedgerRow
-from graphveil.study.place.machine import Mark, SeenRow
-from graphveil.study.place.machine import Memory as Remembered
-from graphveil.study.place.witness import Lineage, Standing, advance, require, standing, writing
 from graphveil.study.public.facts import Event
 
 HERE, THERE = "a" * 16, "b" * 16

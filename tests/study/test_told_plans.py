@@ -9,13 +9,11 @@ from typing import Any
 import pytest
 
 from graphveil.errors import IntegrityError
-from graphveil.mechanisms.gaussian_mechanism import GaussianMechanism
+from graphveil.mechanisms.gaussian import GaussianMechanism
 from graphveil.noise.zcdp import epsilon_of
-from graphveil.study.promise.budget import Pool
-from graphveil.study.promise.promise import Promise
-from graphveil.study.public.gaussian_prices import require_enough_noise, told_of_pool
+from graphveil.study.promise import Pool, Promise
+from graphveil.study.public.announced_plans import require_enough_noise, told_of_pool, told_plan
 from graphveil.study.public.history import History, PublishedSeries
-from graphveil.study.public.told_plans import told_plan
 from public_parts import promise, published
 
 DELTA = Fraction(1, 10**6)

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphveil.errors import InputError
-from graphveil.formats import from_rows
 from graphveil.graph.intake.records import Records
 from graphveil.graph.intake.resolving import resolve
+from graphveil.records import from_rows
 from graphveil.study import Study
 from plain_rules import EDGES, numbered
 from studies import promise

@@ -20,15 +20,15 @@ from graphveil.errors import (
     StorageError,
     StudyError,
 )
-from graphveil.formats import from_rows
 from graphveil.mechanisms.mechanism import Measured, registered
 from graphveil.noise.laws import Law
 from graphveil.noise.release_noise import ReleaseNoise
+from graphveil.records import from_rows
 from graphveil.report import artefacts
 from graphveil.study import Study
-from graphveil.study.course import opening
-from graphveil.study.place.machine import Machine
-from graphveil.study.place.witness import Standing
+from graphveil.study.custody.machine import Machine
+from graphveil.study.custody.witness import Standing
+from graphveil.study.lifecycle import opening
 from graphveil.study.public.public_part import PublicPart
 from graphveil.study.verification import verify
 from studies import opened, people, promise, released
@@ -502,7 +502,7 @@ def test_any_public_file_that_shows_more_tells_of_a_restored_backup(
 
 def show(public: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Write table, card and page; without pictures, which take their time."""
-    monkeypatch.setattr("graphveil.report.charts.chart.drawing", lambda *_, **__: b"<svg/>")
+    monkeypatch.setattr("graphveil.report.charts.drawing", lambda *_, **__: b"<svg/>")
     for each in artefacts(PublicPart.read(public)):
         if "/" not in each.path:
             (public / each.path).write_bytes(each.make())

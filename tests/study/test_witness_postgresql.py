@@ -12,8 +12,8 @@ import tomli_w
 from fault_runs import TABLES, Template
 from graphveil.errors import IntegrityError
 from graphveil.study import Study
-from graphveil.study.place.machine import Machine
-from graphveil.study.place.witness import Standing
+from graphveil.study.custody.machine import Machine
+from graphveil.study.custody.witness import Standing
 from graphveil.study.verification import verify
 from studies import opened, released
 from study_databases import execute, new_database

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import pytest
 
-from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
-from graphveil.statistics.changes.sensitivity import Sensitivity
-from graphveil.statistics.changes.shape import Bins, Mass, Moves, Shape
+from graphveil.graph.promises import Bound, DegreeBound, InOutBound
+from graphveil.lab.attacks.costs import attack_costs, matrices, replayed_cost
+from graphveil.lab.attacks.sweep import BOUNDS, admits, every_statistic
+from graphveil.lab.pairs import Definition
+from graphveil.statistics.sensitivity import Sensitivity
+from graphveil.statistics.shape import Bins, Mass, Moves, Shape
 from graphveil.statistics.statistic import Statistic, statistic
-from graphveil.testing.attacks.costs import attack_costs, matrices, replayed_cost
-from graphveil.testing.attacks.sweep import BOUNDS, admits, every_statistic
-from graphveil.testing.pairs import Definition
 
 HIGH, LOW = statistic("high-degree", tau=1), statistic("high-out-degree", tau=1)
 COMPONENTS, EDGES = statistic("components"), statistic("edges")

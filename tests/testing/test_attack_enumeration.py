@@ -7,10 +7,10 @@ from itertools import product
 
 import pytest
 
-from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
+from graphveil.graph.promises import Bound, DegreeBound, InOutBound
+from graphveil.lab import Pair, Size, exhaustive, replay
+from graphveil.lab.pairs import NEVER, Relation
 from graphveil.statistics.statistic import statistic
-from graphveil.testing import Pair, Size, exhaustive, replay
-from graphveil.testing.pairs import NEVER, Relation
 
 
 def every_pair(size: Size, relation: Relation, *, directed: bool) -> Iterator[Pair]:

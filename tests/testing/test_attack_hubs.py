@@ -12,14 +12,10 @@ from hypothesis import strategies as st
 
 from graphveil.errors import ParameterError
 from graphveil.graph.projection import time_aware_projection
-from graphveil.graph.promises.bound import DegreeBound, InOutBound
-from graphveil.graph.promises.hub_bound import HubBound
+from graphveil.graph.promises import DegreeBound, HubBound, InOutBound
 from graphveil.graph.sequence import BACKWARD, FORWARD, GraphSequence
-from graphveil.statistics.changes.hubs import sensitivity_under, shape_under
-from graphveil.statistics.changes.shape import Mass, Moves
-from graphveil.statistics.statistic import Statistic, statistic
-from graphveil.testing.attacks.enumeration import Size, arrival_orders, family_of, next_edges
-from graphveil.testing.attacks.hubs import (
+from graphveil.lab.attacks.enumeration import Size, arrival_orders, family_of, next_edges
+from graphveil.lab.attacks.hubs import (
     HubFinding,
     attack_with_hubs,
     keep_first_links,
@@ -27,8 +23,11 @@ from graphveil.testing.attacks.hubs import (
     limits_of,
     project_pair,
 )
-from graphveil.testing.attacks.sweep import every_statistic
-from graphveil.testing.pairs import NEVER, Schedule
+from graphveil.lab.attacks.sweep import every_statistic
+from graphveil.lab.pairs import NEVER, Schedule
+from graphveil.statistics.change import sensitivity_under, shape_under
+from graphveil.statistics.shape import Mass, Moves
+from graphveil.statistics.statistic import Statistic, statistic
 from small_sequences import Growth, growths
 
 SIZES = {False: (Size(4), Size(4, 3)), True: (Size(3), Size(3, 3))}

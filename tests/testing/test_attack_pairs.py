@@ -7,12 +7,12 @@ from dataclasses import astuple
 import numpy as np
 import pytest
 
-from graphveil.graph.promises.bound import DegreeBound, InOutBound
+from graphveil.graph.promises import DegreeBound, InOutBound
+from graphveil.lab import Pair, replay
+from graphveil.lab.attacks.constructions import MEASURED, compiled, distances, make_desk
+from graphveil.lab.attacks.sweep import every_statistic
+from graphveil.lab.pairs import NEVER, Relation, Schedule, hidden_part, window_of
 from graphveil.statistics.statistic import Statistic, statistic
-from graphveil.testing import Pair, replay
-from graphveil.testing.attacks.distances import MEASURED, compiled, distances, make_desk
-from graphveil.testing.attacks.sweep import every_statistic
-from graphveil.testing.pairs import NEVER, Relation, Schedule, hidden_part, window_of
 
 RELATIONS: tuple[Relation, ...] = ("node", "edge")
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
-from graphveil.statistics.changes.sensitivity import Measure, Sensitivity
+from graphveil.graph.promises import Bound, DegreeBound, InOutBound
+from graphveil.lab import QUICK, Effort, Finding, attack, exhaustive, replay
+from graphveil.lab.pairs import MEASURES, Definition, Relation
+from graphveil.statistics.sensitivity import Measure, Sensitivity
 from graphveil.statistics.statistic import Statistic, statistic
-from graphveil.testing import QUICK, Effort, Finding, attack, exhaustive, replay
-from graphveil.testing.pairs import MEASURES, Definition, Relation
 
 
 @dataclass(frozen=True)

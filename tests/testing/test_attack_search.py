@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
+from graphveil.graph.promises import Bound, DegreeBound, InOutBound
+from graphveil.lab import BOUNDS, Pair, replay
+from graphveil.lab.attacks.annealing import Climb, Found, search
+from graphveil.lab.attacks.attack import padded, random_start
+from graphveil.lab.attacks.constructions import constructions
+from graphveil.lab.pairs import NEVER, Relation
 from graphveil.statistics.statistic import statistic
-from graphveil.testing import BOUNDS, Pair, replay
-from graphveil.testing.attacks.annealing import Climb, Found, search
-from graphveil.testing.attacks.attack import padded, random_start
-from graphveil.testing.attacks.constructions import constructions
-from graphveil.testing.pairs import NEVER, Relation
 
 RELATIONS: tuple[Relation, ...] = ("node", "edge")
 

@@ -7,13 +7,12 @@ from dataclasses import asdict
 import pytest
 
 from graphveil.errors import ParameterError
-from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
-from graphveil.statistics.changes.sensitivity import Measure
+from graphveil.graph.promises import Bound, DegreeBound, InOutBound
+from graphveil.lab import BOUNDS, THOROUGH, Attack, replay, sweep
+from graphveil.lab.__main__ import main
+from graphveil.lab.attacks.sweep import admits, every_statistic, rows
+from graphveil.statistics.sensitivity import Measure
 from graphveil.statistics.statistic import registered, statistic
-from graphveil.testing import BOUNDS, THOROUGH, Attack, replay, sweep
-from graphveil.testing.__main__ import main
-from graphveil.testing.attacks.sweep import admits, every_statistic
-from graphveil.testing.attacks.table import rows
 
 
 @pytest.fixture(scope="module")

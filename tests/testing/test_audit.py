@@ -11,24 +11,22 @@ from numpy.typing import NDArray
 
 from commands import ROOT
 from graphveil.errors import ParameterError
-from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
-from graphveil.graph.promises.hub_bound import HubBound
+from graphveil.graph.promises import Bound, DegreeBound, HubBound, InOutBound
+from graphveil.lab.audit import LONG, NORMAL, SMALL, AuditEffort, audit
+from graphveil.lab.audit.auditing import DistinguishingEvent, best_event, epsilon_bounds, judge
+from graphveil.lab.audit.cases import LARGEST_BOUND, Case, released, simulated, worst_cases
+from graphveil.lab.pairs import replay
 from graphveil.mechanisms.mechanism import Measured, registered
-from graphveil.mechanisms.sensdiff import SensDiff
+from graphveil.mechanisms.papers import SensDiff
+from graphveil.mechanisms.planning.plan import Plan
 from graphveil.noise.joint_laws import JointLaw, MovesNoise, RangeNoise
 from graphveil.noise.laws import DiscreteLaplace
 from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.noise.zcdp import rho_of
-from graphveil.planning.plan import Plan
-from graphveil.planning.planner import compare
-from graphveil.planning.planner import plan as planned
-from graphveil.statistics.changes.hubs import sensitivity_under
+from graphveil.series.planner import compare
+from graphveil.series.planner import plan as planned
+from graphveil.statistics.change import sensitivity_under
 from graphveil.statistics.statistic import Statistic, statistic
-from graphveil.testing.audit import LONG, NORMAL, SMALL, AuditEffort, audit
-from graphveil.testing.audit.cases import LARGEST_BOUND, Case, worst_cases
-from graphveil.testing.audit.evidence import DistinguishingEvent, best_event, epsilon_bounds, judge
-from graphveil.testing.audit.publishers import released, simulated
-from graphveil.testing.pairs import replay
 from planted_audits import EDGES, PLANTED, Half, plan_of, redrawn
 
 BRIEF = AuditEffort(runs=6_000, pilot=1_000, releases=30)

@@ -7,18 +7,19 @@ from unittest import mock
 
 import pytest
 
-from graphveil.statistics.changes.shape import Mass
+from graphveil.lab.__main__ import main
+from graphveil.lab.attacks.sweep import SHAPE_HEADINGS, attack_shapes
 from graphveil.statistics.edges import Edges
+from graphveil.statistics.shape import Mass
 from graphveil.statistics.statistic import statistic
-from graphveil.testing.__main__ import main
-from graphveil.testing.attacks.shape_tally import HEADINGS, attack_shapes
 
 EDGES = statistic("edges")
 
 
 def test_costs_and_hubs_are_found_as_claimed() -> None:
     rows = [
-        dict(zip(HEADINGS, each.row(), strict=True)) for each in attack_shapes([EDGES], moves=300)
+        dict(zip(SHAPE_HEADINGS, each.row(), strict=True))
+        for each in attack_shapes([EDGES], moves=300)
     ]
     assert [row["graphs"] for row in rows] == ["undirected", "directed"]
     for row, cost, far in zip(rows, ("3 = 3", "4 = 4"), ("3 = 3", "4 = 4"), strict=True):

@@ -17,10 +17,10 @@ from typing import Any
 
 import httpx
 
-from graphveil.steward.beforehand import drafting
 from graphveil.steward.known_studies import KnownStudy, opened
+from graphveil.steward.planning import drafting
 from graphveil.steward.records import adding
-from graphveil.web.safety.access import Password
+from graphveil.web.safety.guard import Password
 from graphveil.web.server import Server, Wish
 from graphveil.web.site import MOST_BYTES, Site
 from steward import people

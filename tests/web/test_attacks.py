@@ -15,11 +15,11 @@ from urllib.parse import unquote, urlparse
 import httpx
 import pytest
 
-from graphveil.steward.beforehand.drafting import create
 from graphveil.steward.known_studies import KnownStudy, opened
+from graphveil.steward.planning.drafting import create
 from graphveil.steward.status import status
 from graphveil.steward.verifying import Outcome, verify
-from graphveil.web.browser import opening
+from graphveil.web.server import opening
 from graphveil.web.site import Site
 from sites import entered, small_study, stranger
 from wished import WISH

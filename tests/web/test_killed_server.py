@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from graphveil.steward.known_studies import KnownStudy, known_studies, opened
-from graphveil.steward.records.tray import Tray
+from graphveil.steward.records.staging import Tray
 from graphveil.steward.status import status
 from graphveil.steward.verifying import Outcome, verify
 from sites import Served, Visitor, served, small_study

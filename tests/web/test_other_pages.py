@@ -16,12 +16,12 @@ import pytest
 
 from commands import graphveil
 from graphveil.cli.commands import serve
+from graphveil.steward.custody import safekeeping
 from graphveil.steward.known_studies import KnownStudy, opened
 from graphveil.steward.publishing import Asked, publish
-from graphveil.steward.safekeeping import safekeeping
 from graphveil.steward.status import status
 from graphveil.steward.verifying import Outcome, verify
-from graphveil.study.place.witness import Standing
+from graphveil.study.custody.witness import Standing
 from graphveil.web.site import Site
 from sites import Visitor, entered, running, served, small_study, text_of
 

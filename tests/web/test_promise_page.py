@@ -8,11 +8,10 @@ from fractions import Fraction
 
 import pytest
 
-from graphveil.planning.usefulness import rounded
+from graphveil.mechanisms.planning.usefulness import rounded
 from graphveil.statistics.statistic import registered
-from graphveil.steward.beforehand.calendars import calendar
-from graphveil.steward.beforehand.drafting import draft
-from graphveil.steward.beforehand.wishes import SeriesWish, StudyWish
+from graphveil.steward.planning.drafting import calendar, draft
+from graphveil.steward.planning.requests import SeriesWish, StudyWish
 from graphveil.steward.status import status
 from graphveil.web.site import Site
 from sites import Visitor, text_of

@@ -60,9 +60,9 @@ def test_a_step_that_does_not_exist_is_refused(
 def test_a_step_that_has_not_ended_needs_a_mark(site: Site, tmp_path: Path) -> None:
     from dataclasses import replace
 
-    from graphveil.steward.beforehand import drafting
-    from graphveil.steward.beforehand.calendars import calendar
     from graphveil.steward.known_studies import opened
+    from graphveil.steward.planning import drafting
+    from graphveil.steward.planning.drafting import calendar
     from graphveil.steward.records import adding
     from steward import people
     from wished import WISH

@@ -16,11 +16,11 @@ import pytest
 
 from commands import ROOT
 from graphveil.errors import StudyError
-from graphveil.graph.intake.report import IntakeReport
+from graphveil.graph.intake.records import IntakeReport
 from graphveil.steward.known_studies import KnownStudy
-from graphveil.steward.records import rules_met
+from graphveil.steward.records import previewing
 from graphveil.steward.records.adding import add
-from graphveil.steward.records.tray import LONGEST, Tray, safe_name
+from graphveil.steward.records.staging import LONGEST, Tray, safe_name
 from graphveil.steward.status import status
 from graphveil.steward.verifying import Outcome, verify
 from sites import Visitor, entered, running, small_study, text_of
@@ -380,5 +380,5 @@ def test_strange_options_are_refused_in_words(visitor: Visitor, study: KnownStud
 
 
 def test_every_rule_belongs_to_one_group() -> None:
-    listed = [name for names in rules_met._GROUPS.values() for name in names]
+    listed = [name for names in previewing._GROUPS.values() for name in names]
     assert sorted(listed) == sorted(each.name for each in fields(IntakeReport))

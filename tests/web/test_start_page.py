@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from graphveil.steward.known_studies import known_studies
-from graphveil.study.place import known_folders
-from graphveil.study.place.machine import Machine
+from graphveil.study.custody import machine
+from graphveil.study.custody.machine import Machine
 from sites import entered, running, small_study, text_of
 
 
@@ -31,7 +31,7 @@ def test_a_study_is_listed_wherever_it_was_begun(tmp_path: Path) -> None:
 
 def test_studies_beside_each_other_are_found(tmp_path: Path, fresh_machine: Machine) -> None:
     small_study(tmp_path)
-    (fresh_machine.folder / known_folders.FILE).unlink()
+    (fresh_machine.folder / machine.FILE).unlink()
     assert known_studies() == ()
     with running(tmp_path) as site:
         page = entered(site).get("/").text
@@ -70,7 +70,7 @@ def test_the_list_is_for_its_owner_only_and_may_be_broken(
     tmp_path: Path, fresh_machine: Machine
 ) -> None:
     small_study(tmp_path)
-    file = fresh_machine.folder / known_folders.FILE
+    file = fresh_machine.folder / machine.FILE
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     for content in ("", "[]", "{", '{"studies": [1]}', '{"studies": [{"key": 1, "folder": 2}]}'):
         file.write_text(content)
@@ -82,7 +82,7 @@ def test_the_list_is_for_its_owner_only_and_may_be_broken(
 def test_the_oldest_of_many_are_forgotten(
     tmp_path: Path, fresh_machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(known_folders, "MOST", 3)
+    monkeypatch.setattr(machine, "MOST", 3)
     for name in "abcd":
-        known_folders.remember(fresh_machine, tmp_path / name)
-    assert [each.folder.name for each in known_folders.known(fresh_machine)] == ["d", "c", "b"]
+        machine.remember(fresh_machine, tmp_path / name)
+    assert [each.folder.name for each in machine.known(fresh_machine)] == ["d", "c", "b"]

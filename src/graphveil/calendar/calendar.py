@@ -11,25 +11,31 @@ import datetime as dt
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import islice, pairwise
 from numbers import Integral
 from typing import TYPE_CHECKING
 
-from graphveil.calendar.beginnings import (
-    default_start,
-    earliest_count,
-    earliest_number_or_day,
-    first_days,
+from graphveil.calendar.columns import as_series
+from graphveil.calendar.times import (
+    DAY,
+    EXAMPLES,
+    LAST_DAY,
+    LAST_YEAR,
+    MOST_STEPS,
+    UNIT_NAMES,
+    Flaw,
+    Integers,
+    TimeReading,
+    Unit,
+    count_of,
+    explanation,
+    read_as_written,
+    read_blocks,
+    read_one,
+    refined,
+    with_days,
+    written,
 )
-from graphveil.calendar.cut_points import listed_cuts, read_point, read_points, width_of
-from graphveil.calendar.flaws import UNIT_NAMES, explanation
-from graphveil.calendar.one_time import count_of, written
-from graphveil.calendar.periods import with_days
-from graphveil.calendar.step_columns import BAD_STEP, NO_STEP, StepColumn, Trouble
-from graphveil.calendar.time_columns import as_series
-from graphveil.calendar.time_text import Integers
-from graphveil.calendar.times import LAST_DAY, TimeReading, read_blocks
-from graphveil.calendar.units import DAY, LAST_YEAR, MOST_STEPS, Flaw, Unit
 from graphveil.deferred import np
 from graphveil.errors import InputError, ParameterError
 
@@ -37,7 +43,130 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from graphveil.calendar.time_columns import TimeColumn
+    from graphveil.calendar.columns import TimeColumn
+
+
+# Cut points: where steps begin, as people and study files write it.
+
+
+LONGEST = 2**62  # units in a step
+
+
+def width_of(parameter: str, n: object, otherwise: str = "") -> int:
+    """How many units a step has."""
+    if isinstance(n, bool) or not isinstance(n, Integral) or not 1 <= int(n) <= LONGEST:
+        wanted = f"{otherwise}a whole number from 1 to {LONGEST}"
+        raise ParameterError(parameter, f"must be {wanted}, not {n!r}")
+    return int(n)
+
+
+def listed_cuts(cuts: object) -> list[object]:
+    """The cuts as a list that is neither empty nor endless."""
+    if isinstance(cuts, str | bytes) or not isinstance(cuts, Iterable):
+        raise ParameterError("cuts", "must be a list of times")
+    listed = list(islice(cuts, MOST_STEPS + 1))
+    if not 1 <= len(listed) <= MOST_STEPS:
+        raise ParameterError("cuts", f"must be a list of 1 to {MOST_STEPS} times")
+    return listed
+
+
+def read_point(parameter: str, value: object, unit: Unit) -> int:
+    """A time in units, with a complaint about the parameter where it has none."""
+    count, flaw = read_one(value, unit)
+    if flaw != Flaw.NONE:
+        what, _ = explanation(flaw, unit)
+        raise ParameterError(parameter, f"{what}, in {value!r}", hint=f"Write {EXAMPLES[unit]}.")
+    return count
+
+
+def read_points(parameter: str, values: list[object]) -> tuple[Unit, tuple[int, ...]]:
+    """Cuts in one unit, the finest that any of them is written in."""
+    readings = [read_as_written(value) for value in values]
+    for value, (_, _, flaw) in zip(values, readings, strict=True):
+        if flaw != Flaw.NONE:
+            raise ParameterError(parameter, f"must be a whole number, date or timestamp: {value!r}")
+    units = {unit for unit, _, _ in readings}
+    if Unit.NUMBER in units and len(units) > 1:
+        raise ParameterError(parameter, "must be all numbers or all dates, not a mixture")
+    finest = max(units)
+    if finest > Unit.YEAR and (Unit.YEAR, 0, Flaw.NONE) in readings:
+        raise ParameterError(parameter, "must lie after the year 0, which has no months and days")
+    points = tuple(refined(count, unit, finest) for unit, count, _ in readings)
+    if finest == Unit.TIME and all(point % DAY == 0 for point in points):
+        return Unit.DAY, tuple(point // DAY for point in points)  # midnights are just dates
+    return finest, points
+
+
+# Columns of steps: what a calendar makes of a column of times, and which rows it cannot place.
+
+
+NO_STEP = -1  # stands in a step column where the time is missing
+BAD_STEP = -2  # stands there where the time has no step
+
+
+@dataclass(frozen=True, eq=False)
+class Trouble:
+    """All rows (from 0) that a calendar cannot place for one reason, why, and how to fix it."""
+
+    rows: NDArray[np.int64]
+    flaw: Flaw
+    what: str
+    hint: str
+
+
+@dataclass(frozen=True, eq=False)
+class StepColumn:
+    """The steps of a column of times.
+
+    Attributes:
+        steps: (rows,) the step; NO_STEP where the time is missing, BAD_STEP in trouble.
+        missing_count: how many rows have no time: null, NaN or blank.
+        folded: how many rows lie before the first cut, and so count into step 0.
+        trouble: what is wrong with the first row whose time has no step, if there is one, and
+            with how many others.
+    """
+
+    steps: NDArray[np.int32]
+    missing_count: int
+    folded: int
+    trouble: Trouble | None
+
+    @property
+    def missing(self) -> NDArray[np.bool_]:
+        """(rows,) whether the row has no time."""
+        return np.equal(self.steps, NO_STEP)
+
+
+# Beginnings: where the times of a column begin; a fact about the data, for exact counting.
+
+
+def first_days(column: pl.Series) -> pl.Series:
+    """Times, with the first day of each period in its place."""
+    periods = with_days(column)
+    return column if periods is None else periods[0]
+
+
+def earliest_count(column: pl.Series, unit: Unit) -> int | None:
+    """The earliest time that can be read, in units; None if none can."""
+    lowest = (
+        int(reading.counts[reading.flaws == Flaw.NONE].min())
+        for _, reading in read_blocks(column, unit)
+        if not reading.flaws.all()
+    )
+    return min(lowest, default=None)
+
+
+def earliest_number_or_day(column: pl.Series) -> tuple[Unit, int | None]:
+    """The same, in the unit that the column is written in."""
+    number = earliest_count(column, Unit.NUMBER)
+    day = earliest_count(column, Unit.DAY) if number is None else None
+    return (Unit.NUMBER, number) if day is None else (Unit.DAY, day)
+
+
+def default_start(unit: Unit) -> int:
+    """Where steps begin if no time can be read."""
+    return 0 if unit == Unit.NUMBER else refined(1970, Unit.YEAR, unit)
+
 
 NAMED = {"year": (Unit.YEAR, 1), "quarter": (Unit.MONTH, 3), "month": (Unit.MONTH, 1)}
 NAMED |= {"week": (Unit.DAY, 7), "day": (Unit.DAY, 1)}

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from graphveil.calendar.calendar import Calendar
-from graphveil.calendar.one_time import written
-from graphveil.calendar.units import DAY, Unit
+from graphveil.calendar.times import DAY, Unit, written
 from graphveil.deferred import np
 
 # Spelled out, because those of the standard library follow the machine's language.

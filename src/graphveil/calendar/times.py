@@ -11,20 +11,210 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import IntEnum
 from numbers import Integral
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
-from graphveil.calendar.one_time import first_day, plainly_read
-from graphveil.calendar.time_columns import BEYOND_TEXT, texts_of
-from graphveil.calendar.time_text import Integers, days_of, parse_dates
-from graphveil.calendar.units import DAY, LAST_YEAR, Flaw, Unit
+from graphveil.calendar.columns import BEYOND_TEXT, texts_of
 from graphveil.deferred import np
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
+
+
+# Units of time, from years to microseconds, and what can be wrong with a time.
+
+
+SECOND = 1_000_000  # microseconds
+DAY = 86_400 * SECOND
+LAST_YEAR = 9999
+MOST_STEPS = 2**20  # tables per step stay small even if one row lies far in the future
+
+
+class Unit(IntEnum):
+    """What is counted; from YEAR to TIME also the precisions, coarse to fine."""
+
+    NUMBER = 0
+    YEAR = 1
+    MONTH = 2
+    DAY = 3
+    TIME = 4
+
+
+class Flaw(IntEnum):
+    """Why a row has no step; NONE if it has one."""
+
+    NONE = 0
+    MISSING = 1
+    UNREADABLE = 2
+    WRONG_KIND = 3
+    TOO_COARSE = 4
+    OUT_OF_RANGE = 5
+    AFTER_END = 6
+    TOO_FAR = 7
+
+
+# One time, as study files have it: whole numbers, `1996`, `1996-03` and `1996-03-17`.
+#
+# What reads whole columns reads these as well, and everything else; this needs no table for it.
+
+
+_EPOCH = dt.date(1970, 1, 1).toordinal()
+_DATE = re.compile("([0-9]{4})-([0-9]{2})(?:-([0-9]{2}))?")
+
+
+def plainly_read(value: object, unit: Unit) -> tuple[int, Flaw] | None:
+    """A time as a count of `unit`; None if it is written in another way."""
+    if isinstance(value, str) and re.fullmatch("[0-9]{4}", value):
+        value = int(value)
+    if type(value) is int and 0 <= value <= LAST_YEAR:
+        dated = unit not in (Unit.NUMBER, Unit.YEAR)
+        return value, Flaw.TOO_COARSE if dated else Flaw.NONE
+    date = _DATE.fullmatch(value) if isinstance(value, str) else None
+    return None if date is None else _date_read(date[1], date[2], date[3], unit)
+
+
+def _date_read(year: str, month: str, day: str | None, unit: Unit) -> tuple[int, Flaw] | None:
+    try:
+        date = dt.date(int(year), int(month), int(day or 1))
+    except ValueError:
+        return None
+    if unit == Unit.NUMBER:
+        return 0, Flaw.WRONG_KIND
+    if (Unit.MONTH if day is None else Unit.DAY) < unit:
+        return 0, Flaw.TOO_COARSE
+    return _count(date, unit), Flaw.NONE
+
+
+def _count(date: dt.date, unit: Unit) -> int:
+    months = date.year * 12 + date.month - 1
+    return {Unit.YEAR: date.year, Unit.MONTH: months}.get(unit, date.toordinal() - _EPOCH)
+
+
+def count_of(moment: dt.datetime, unit: Unit) -> int:
+    """Which year, month, day or microsecond a moment lies in, by UTC."""
+    if unit == Unit.TIME:
+        return (moment - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)) // dt.timedelta(microseconds=1)
+    return _count(moment.astimezone(dt.UTC).date(), unit)
+
+
+def first_day(month: int) -> int:
+    """The day on which a month since year 0 begins, since 1970."""
+    return dt.date(month // 12, month % 12 + 1, 1).toordinal() - _EPOCH
+
+
+def written(count: int, unit: Unit) -> str:
+    """A count as text that reads back as the same count."""
+    if unit == Unit.MONTH:
+        return f"{count // 12:04d}-{count % 12 + 1:02d}"
+    if unit == Unit.DAY:
+        return dt.date.fromordinal(count + _EPOCH).isoformat()
+    if unit == Unit.TIME:
+        day, inside = divmod(count, DAY)
+        clock = dt.datetime.min + dt.timedelta(microseconds=inside)
+        precision = "seconds" if count % SECOND == 0 else "microseconds"
+        return f"{written(day, Unit.DAY)}T{clock.time().isoformat(precision)}Z"
+    return str(count)
+
+
+# Text of dates and timestamps, taken apart by position, a whole column at a time.
+#
+# A text is a month, a date or a timestamp as in ISO 8601: `1996-03`, `1996-03-17`,
+# `1996-03-17T09:30`, with a blank for the T, with seconds and their fractions or with hours
+# only, with Z or an offset. Timestamps with an offset are moved to UTC; those without are taken
+# as UTC.
+
+
+Integers: TypeAlias = "NDArray[np.int64]"
+Flags: TypeAlias = "NDArray[np.bool_]"
+
+OFFSET = r"(?<sign>[+-])(?<hour>[0-9]{2})(?::?(?<minute>[0-9]{2})(?::(?<second>[0-9]{2}))?)?$"
+CLOCK = r"[0-9]{2}(?::[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]+)?)?)?"
+SHAPE = rf"^[0-9]{{4}}-[0-9]{{2}}(?:-[0-9]{{2}}(?:[Tt ]{CLOCK} ?(?:[Zz]|{OFFSET})?)?)?$"
+LENGTH_OF_MONTH, LENGTH_OF_DATE = len("1996-03"), len("1996-03-17")
+
+
+@dataclass(frozen=True, eq=False)
+class Dates:
+    """What a column of text says, row by row; meaningful where `valid`.
+
+    Attributes:
+        days: days since 1970.
+        inside: microseconds since midnight.
+        only_month: whether no day is given.
+        has_clock: whether a time of day is given.
+        valid: whether the text has the right shape and names a time that exists.
+    """
+
+    days: Integers
+    inside: Integers
+    only_month: Flags
+    has_clock: Flags
+    valid: Flags
+
+
+def parse_dates(texts: pl.Series) -> Dates:
+    """Take a column of text apart; rows that are not dates come back as not valid."""
+    shaped = texts.str.contains(SHAPE).fill_null(False).to_numpy()
+    length = texts.str.len_bytes().fill_null(0).to_numpy()
+    only_month, has_clock = length <= LENGTH_OF_MONTH, length > LENGTH_OF_DATE
+    year, month = _number(texts, 0, 4), _number(texts, 5, 2)
+    days, exists = days_of(year, month, np.where(only_month, 1, _number(texts, 8, 2)))
+    inside = np.zeros(len(texts), np.int64)
+    if has_clock.any():
+        inside, right = _clocks(texts)
+        exists &= right | ~has_clock
+    return Dates(days + inside // DAY, inside % DAY, only_month, has_clock, shaped & exists)
+
+
+def _number(texts: pl.Series, start: int, length: int) -> Integers:
+    return _whole(texts.str.slice(start, length))
+
+
+def _whole(digits: pl.Series) -> Integers:
+    import polars as pl
+
+    return digits.cast(pl.Int64, strict=False).fill_null(0).to_numpy()
+
+
+def days_of(year: Integers, month: Integers, day: Integers) -> tuple[Integers, Flags]:
+    """Days since 1970, and whether there is such a day."""
+    months = (year - 1970) * 12 + month - 1
+    begins = months.view("M8[M]").astype("M8[D]").astype(np.int64)
+    ends = (months + 1).view("M8[M]").astype("M8[D]").astype(np.int64)
+    exists = (year >= 1) & (month >= 1) & (month <= 12) & (day >= 1) & (day <= ends - begins)
+    return begins + day - 1, exists
+
+
+def _clocks(texts: pl.Series) -> tuple[Integers, Flags]:
+    """Microseconds since midnight UTC (outside the day where an offset leads there)."""
+    rest = texts.str.slice(13)  # after the hours
+    has_minutes = rest.str.starts_with(":").fill_null(False).to_numpy()
+    has_seconds = (rest.str.slice(3, 1) == ":").fill_null(False).to_numpy() & has_minutes
+    minutes = np.where(has_minutes, _number(rest, 1, 2), 0)
+    seconds = np.where(has_seconds, _number(rest, 4, 2), 0)
+    inside, right = _clock(_number(texts, 11, 2), minutes, seconds)
+    if rest.str.contains("[.,]").any():
+        digits = rest.str.extract("[.,]([0-9]{1,6})")
+        inside += _whole(digits.str.pad_end(6, "0"))
+    if rest.str.contains("[+-]").any():
+        offset = rest.str.extract_groups(OFFSET).struct.unnest()
+        ahead, possible = _clock(*(_whole(offset[name]) for name in ("hour", "minute", "second")))
+        west = (offset["sign"] == "-").fill_null(False).to_numpy()
+        inside += np.where(west, ahead, -ahead)
+        right &= possible
+    return inside, right
+
+
+def _clock(hours: Integers, minutes: Integers, seconds: Integers) -> tuple[Integers, Flags]:
+    """Microseconds, and whether a clock can show this."""
+    shown = (hours < 24) & (minutes < 60) & (seconds < 60)
+    return ((hours * 60 + minutes) * 60 + seconds) * SECOND, shown
+
 
 BLOCK = 2**18  # rows read at once: temporaries stay in the cache, memory stays flat
 FIRST_COMPACT, LAST_COMPACT = 1000_01_01, 9999_12_31  # years of four digits
@@ -269,3 +459,86 @@ def _read_date_text(texts: pl.Series, unit: Unit) -> TimeReading:
     reading = _as_dates(dates.days, dates.inside, precision, unit)
     reading.flaws[~dates.valid] = Flaw.UNREADABLE
     return reading
+
+
+# Flaws in words: what is wrong with a time, and how to write it instead.
+
+
+UNIT_NAMES = {Unit.NUMBER: "number", Unit.YEAR: "year", Unit.MONTH: "month"}
+UNIT_NAMES |= {Unit.DAY: "day", Unit.TIME: "day"}
+EXAMPLES = {Unit.YEAR: "1996", Unit.MONTH: "1996-03", Unit.DAY: "1996-03-17"}
+EXAMPLES |= {Unit.TIME: "1996-03-17T09:30:00Z", Unit.NUMBER: "12"}
+
+
+def explanation(flaw: Flaw, unit: Unit) -> tuple[str, str]:
+    """What a flaw means for a time that needs this precision, and how to fix it."""
+    write = f"Write it as {EXAMPLES[unit]}"
+    precision = "time of day" if unit == Unit.TIME else UNIT_NAMES[unit]
+    dated = unit != Unit.NUMBER
+    needs = f"the calendar needs {'dates' if dated else 'plain numbers'}"
+    span = f"the years 1 to {LAST_YEAR}" if dated else "64 bits"
+    return {
+        Flaw.NONE: ("nothing is wrong", ""),
+        Flaw.MISSING: ("the time is missing", f"{write}."),
+        Flaw.UNREADABLE: ("the time cannot be read", f"{write}."),
+        Flaw.WRONG_KIND: (
+            f"the time is a {'plain number' if dated else 'date'}, but {needs}",
+            f"{write}, or choose another calendar.",
+        ),
+        Flaw.TOO_COARSE: (
+            f"the time is too coarse: the calendar needs at least the {precision}",
+            f"{write}, or choose longer steps.",
+        ),
+        Flaw.OUT_OF_RANGE: (f"the time lies outside {span}", f"{write}."),
+        Flaw.TOO_FAR: (
+            f"the time lies more than {MOST_STEPS} steps after the first cut",
+            "Correct it, or choose longer steps.",
+        ),
+    }[flaw]
+
+
+# Quarters and weeks as text, `2014-Q2` and `2014-W11`, as the days from which to which they
+# last.
+#
+# Weeks are those of ISO 8601: they begin on Mondays, and week 1 is the one with January 4th.
+
+
+_QUARTER = re.compile(r"([0-9]{4})-?Q([1-4])", re.IGNORECASE)
+_WEEK = re.compile(r"([0-9]{4})-?W([0-9]{2})", re.IGNORECASE)
+_PERIOD = r"^\s*[0-9]{4}-?[QqWw][0-9]{1,2}\s*$"
+
+
+def with_days(times: pl.Series) -> tuple[pl.Series, pl.Series, NDArray[np.bool_]] | None:
+    """The column with first days, and with last days, for periods, and where these are.
+
+    None if there is no period. What looks like one and does not exist stays as it is.
+    """
+    import polars as pl
+
+    if times.dtype != pl.String:
+        return None
+    periods = times.str.contains(_PERIOD).fill_null(False)
+    if not periods.any():
+        return None
+    known = {text: days for text in times.filter(periods).unique() if (days := _days(text.strip()))}
+    if not known:
+        return None
+    first = times.replace({text: days[0] for text, days in known.items()})
+    last = times.replace({text: days[1] for text, days in known.items()})
+    return first, last, times.is_in(list(known)).fill_null(False).to_numpy()
+
+
+def _days(text: str) -> tuple[str, str] | None:
+    """The first and the last day of a period, if it exists."""
+    try:
+        if found := _QUARTER.fullmatch(text):
+            year, quarter = int(found[1]), int(found[2])
+            ends = dt.date(year + quarter // 4, quarter % 4 * 3 + 1, 1) - dt.timedelta(days=1)
+            return dt.date(year, quarter * 3 - 2, 1).isoformat(), ends.isoformat()
+        if found := _WEEK.fullmatch(text):
+            year, week = int(found[1]), int(found[2])
+            first, last = (dt.date.fromisocalendar(year, week, day) for day in (1, 7))
+            return first.isoformat(), last.isoformat()
+    except (ValueError, OverflowError):
+        return None
+    return None

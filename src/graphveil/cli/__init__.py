@@ -13,8 +13,8 @@ import typer
 
 from graphveil import __version__
 from graphveil.cli.ending import endings
-from graphveil.cli.statistic_options import taking_parameters
-from graphveil.cli.terminal import text_only
+from graphveil.cli.options import taking_parameters
+from graphveil.cli.output import text_only
 from graphveil.cli.verb import Verb
 
 # A command lives for seconds and needs nearly all that it makes until it ends. To look for

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Mapping, Sequence
+from contextlib import redirect_stdout
 from dataclasses import replace
 from enum import StrEnum
+from functools import cached_property
+from inspect import Parameter, Signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from graphveil.cli.verb import Verb
 from graphveil.errors import ParameterError
 
 if TYPE_CHECKING:
-    from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
+    from graphveil.graph.promises import Bound, DegreeBound, InOutBound
+    from graphveil.steward.engine_choice import EngineChoice
+    from graphveil.steward.planning.outlook import Outlook
+    from graphveil.steward.planning.requests import SeriesWish
 
 
 class IfBroken(StrEnum):
@@ -26,7 +34,7 @@ class IfBroken(StrEnum):
 
 def guarded(folder: Path) -> Path:
     """The folder of a study; whoever names it is told if others can read its secrets."""
-    from graphveil.steward.exposure import exposure
+    from graphveil.steward.custody import exposure
 
     warn(exposure(folder))
     return folder
@@ -103,7 +111,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
 def most_bytes(limit: str | None) -> int | None:
     """The largest file to read, if the user says so."""
-    from graphveil.formats.options import size_of
+    from graphveil.records.options import size_of
 
     return None if limit is None else size_of(limit)
 
@@ -125,7 +133,7 @@ def chosen_bound(
     if_broken: IfBroken | None = None,
 ) -> Bound:
     """The promise that the options describe; with hubs, it depends on who keeps it."""
-    from graphveil.graph.promises.bound import DegreeBound, InOutBound
+    from graphveil.graph.promises import DegreeBound, InOutBound
 
     if degree is not None and inward is None and outward is None and not oriented:
         return _with_hubs(DegreeBound(degree), hubs, if_broken)
@@ -146,8 +154,8 @@ def chosen_bound(
 
 def chosen_threshold(projection: str | None) -> DegreeBound | InOutBound | None:
     """The threshold of a projection, if there is to be one."""
-    from graphveil.graph.promises.bound import DegreeBound, InOutBound
-    from graphveil.steward.beforehand.series_syntax import projection_of
+    from graphveil.graph.promises import DegreeBound, InOutBound
+    from graphveil.steward.planning.requests import projection_of
 
     if projection is None:
         return None
@@ -170,7 +178,7 @@ def _with_hubs(
     within: DegreeBound | InOutBound, hubs: str | None, if_broken: IfBroken | None
 ) -> Bound:
     """The bound, or the promise with hubs around it."""
-    from graphveil.graph.promises.hub_bound import HubBound
+    from graphveil.graph.promises import HubBound
 
     if hubs is None:
         return within
@@ -186,3 +194,230 @@ def hub_numbers(text: str) -> tuple[int, ...]:
         problem = f"must be a number, or IxO for in- and out-hubs, not '{text}'"
         raise ParameterError("hubs", problem)
     return tuple(int(number) for number in found.groups() if number is not None)
+
+
+# Where counting runs: options of every command that counts. They concern this machine alone.
+
+
+class EngineName(StrEnum):
+    """Where counting runs."""
+
+    LOCAL = "local"
+    SPARK = "spark"
+
+
+Engine = Annotated[
+    EngineName,
+    typer.Option("--engine", help="Where counting runs; spark for what fits no machine."),
+]
+Master = Annotated[
+    str | None,
+    typer.Option("--master", metavar="URL", help="Of Spark: local[4], spark://…, k8s://…, yarn."),
+]
+Conf = Annotated[
+    list[str] | None,
+    typer.Option("--conf", metavar="KEY=VALUE", help="A setting of Spark. May be repeated."),
+]
+
+
+def chosen(engine: EngineName, master: str | None, conf: list[str] | None) -> EngineChoice:
+    """What the options say about where counting runs."""
+    from graphveil.steward.engine_choice import EngineChoice
+
+    return EngineChoice(engine is EngineName.SPARK, master, settings_of(engine, master, conf))
+
+
+def settings_of(engine: EngineName, master: str | None, conf: list[str] | None) -> dict[str, str]:
+    """The settings of Spark; refuses them where it is not asked for."""
+    if engine is not EngineName.SPARK and (master or conf):
+        raise ParameterError("--master, --conf", "are for Spark", hint="Add --engine spark.")
+    found = {}
+    for each in conf or []:
+        key, separator, value = each.partition("=")
+        if not separator or not key.strip():
+            raise ParameterError("--conf", "must be KEY=VALUE, such as spark.executor.memory=4g")
+        found[key.strip()] = value.strip()
+    return found
+
+
+# The options of statistics: every parameter that one of them has, as it describes itself.
+
+
+_GIVEN = "graphveil.parameters"
+
+
+def taking_parameters(before: str) -> type[Verb]:
+    """A kind of command that takes a statistic; its options stand before the one named."""
+    return type("StatisticCommand", (_StatisticCommand,), {"before": before})
+
+
+def given_parameters(context: typer.Context) -> dict[str, str]:
+    """The parameters that the user gave, as they were typed."""
+    given: dict[str, str] = context.meta[_GIVEN]
+    return given
+
+
+class _StatisticCommand(Verb):
+    """Statistics are looked up only when such a command is called, so that help stays instant."""
+
+    before: str
+
+    @cached_property
+    def _options(self) -> list[Any]:
+        taken = {flag for each in self.params for flag in each.opts}
+        return _made_options(taken)
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The command's own parameters, and those of statistics among them."""
+        own = super().get_params(ctx)
+        place = [each.name for each in own].index(self.before)
+        return [*own[:place], *self._options, *own[place:]]
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Separate the statistic's options from the command's own."""
+        rest = super().parse_args(ctx, args)
+        told = {each.name: ctx.params.pop(each.name) for each in self._options}
+        ctx.meta[_GIVEN] = {name: text for name, text in told.items() if text is not None}
+        return rest
+
+
+def _made_options(taken: set[str]) -> list[Any]:
+    """Options as typer makes them of a function's signature; flags of the command are its own."""
+    from graphveil.statistics.statistic import known_parameters
+
+    def asked() -> None:
+        """Stand for the signature; never called."""
+
+    asked.__signature__ = Signature(  # type: ignore[attr-defined]
+        [
+            Parameter(
+                each.name,
+                Parameter.KEYWORD_ONLY,
+                default=None,
+                annotation=Annotated[
+                    str | None,
+                    typer.Option(
+                        *(flag for flag in each.flags if flag not in taken),
+                        metavar=each.metavar,
+                        help=each.help,
+                    ),
+                ],
+            )
+            for each in known_parameters().values()
+        ]
+    )
+    holder = typer.Typer(add_completion=False)
+    holder.command()(asked)
+    return list(typer.main.get_command(holder).params)
+
+
+# Prices on the command line: what a steward is ready to pay, and the question before.
+
+
+def given_prices(given: Sequence[str] | None) -> dict[str, str]:
+    """The prices that were typed as NAME=E, by the name of the series."""
+    found: dict[str, str] = {}
+    for text in given or ():
+        name, said, price = text.partition("=")
+        if not said or not name or not price:
+            raise ParameterError("price", "is written NAME=E, such as clusters=1/4")
+        if name in found:
+            raise ParameterError("price", f"of series '{name}' is given twice")
+        found[name] = price
+    return found
+
+
+def confirm(question: str) -> None:
+    """Ask before something that cannot be undone; refuse where nobody can be asked."""
+    if not sys.stdin.isatty():
+        raise ParameterError("yes", "is needed where nobody can be asked", hint="Give --yes.")
+    with redirect_stdout(sys.stderr):  # standard output is for what the command comes to
+        typer.confirm(question, abort=True)
+
+
+# What is expected of series, on the command line: sizes and weights, and a yes to drowned ones.
+
+
+SIZE = "expected size of "  # what the answer for a series is called
+Expected = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--expected",
+        metavar="SERIES=N",
+        help="How large a series will be at the end, by public knowledge; may be repeated.",
+    ),
+]
+Weights = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--weight",
+        metavar="SERIES=W",
+        help="How much a series without @E matters against the others; 1 unless said.",
+    ),
+]
+Drowned = Annotated[bool, typer.Option("--yes", help="Take series that noise will drown, too.")]
+
+
+def by_series(option: str, given: Sequence[str] | None, known: Sequence[str]) -> dict[str, str]:
+    """What was typed as SERIES=VALUE, by series; refuses what names none, or one twice."""
+    found: dict[str, str] = {}
+    for text in given or ():
+        name, _, value = text.replace(" ", "").partition("=")
+        if name not in known or not value:
+            problem = f"'{text[:80]}' is not of the form SERIES=N"
+            raise ParameterError(option, problem, hint=f"Series: {', '.join(known)[:120]}.")
+        if name in found:
+            raise ParameterError(option, f"of series '{name}' is given twice")
+        found[name] = value
+    return found
+
+
+def expected_size(text: str) -> int:
+    """An expected size from its text."""
+    if not (text.isascii() and text.isdigit() and len(text) < 20):
+        raise ParameterError("expected", f"must be a whole number, not '{text[:40]}'")
+    return int(text)
+
+
+def sizes_by_series(given: Sequence[str] | None, known: Sequence[str]) -> dict[str, int]:
+    """The expected sizes that were typed as SERIES=N."""
+    return {name: expected_size(text) for name, text in by_series("expected", given, known).items()}
+
+
+def with_options(series: SeriesWish, size: int | None, weight: str | None) -> SeriesWish:
+    """The series with what was given apart from its line; refuses what is said twice."""
+    for option, here in (("expected", size), ("weight", weight)):
+        if here is not None and getattr(series, option) is not None:
+            raise ParameterError(option, f"of series '{series.called}' is given twice")
+    return replace(
+        series,
+        expected=series.expected if size is None else size,
+        weight=series.weight if weight is None else weight,
+    )
+
+
+def guessed(given: Sequence[str] | None) -> dict[str, str | None]:
+    """What was typed as SERIES=N as answers to the questions for sizes, checked later."""
+    pairs = (text.replace(" ", "").partition("=") for text in given or ())
+    return {SIZE + name: size for name, _, size in pairs}
+
+
+def answered_sizes(answers: Mapping[str, str], series: Sequence[str]) -> dict[str, int]:
+    """The sizes that were typed at the terminal; series without a guess have none."""
+    texts = {name: answers.get(SIZE + name) for name in series}
+    return {name: expected_size(text) for name, text in texts.items() if text}
+
+
+def accept(outlooks: Sequence[Outlook], *, yes: bool) -> None:
+    """Ask whether drowned series shall be begun all the same; refuse where nobody can be asked."""
+    from graphveil.cli.questions import at_a_terminal
+    from graphveil.steward.planning.drafting import drowned, require_useful
+
+    found = drowned(outlooks)
+    if yes or not found:
+        return
+    if not at_a_terminal():
+        require_useful(outlooks)
+    for each in found:
+        typer.echo(f"Series {each}.", err=True)
+    typer.confirm("The noise will drown it. Go on all the same?", abort=True, err=True)

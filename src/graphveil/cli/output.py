@@ -3,17 +3,150 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Literal, TextIO, cast
+from unicodedata import combining, east_asian_width
 
-from graphveil.cli.plain_table import plain_table
-from graphveil.cli.terminal import one_line, shown_in_json, terminal
 from graphveil.cli.verb import is_quiet
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from graphveil.report.releases import Measurement
+    from graphveil.steward.planning.outlook import Outlook
+    from graphveil.steward.planning.sharing import Sharing
+    from graphveil.steward.status import SeriesStatus
+
+
+# A table as plain lines, where nothing has to be folded, coloured or measured for width.
+#
+# Drawn as `rich` draws it, which most commands then need not import.
+
+
+GAP = "   "
+
+
+def plain_table(
+    header: Sequence[str], rows: Sequence[Sequence[str]], text_columns: int, width: int
+) -> list[str] | None:
+    """The lines of a table; None if it is too wide, or has characters that are not one wide.
+
+    Args:
+        header: the names of the columns.
+        rows: their cells.
+        text_columns: how many columns are set flush left; the others are set flush right.
+        width: how many characters a line may have.
+    """
+    lines = [header, *rows]
+    if not all(cell.isascii() or _is_one_wide(cell) for line in lines for cell in line):
+        return None
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    across = sum(widths) + len(GAP) * len(widths) + 1
+    if across > width:
+        return None
+    head, *body = (f"  {GAP.join(_set(line, widths, text_columns))}  " for line in lines)
+    rule = f" {'─' * (across - 2)} "
+    return [" " * across, head, rule, *body, " " * across]
+
+
+def _set(cells: Sequence[str], widths: Sequence[int], text_columns: int) -> list[str]:
+    return [
+        cell.ljust(width) if place < text_columns else cell.rjust(width)
+        for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
+    ]
+
+
+def _is_one_wide(text: str) -> bool:
+    """Whether every character takes one place; what is not sure counts as not."""
+    return all(
+        east_asian_width(each) in ("Na", "N", "A") and not combining(each) and each.isprintable()
+        for each in text
+    )
+
+
+# What reaches a terminal is text: control characters from files are shown, not obeyed.
+#
+# A title, a column or a value may hold escape sequences that clear the screen, rename the window
+# or turn text around. While a command runs, both of its streams write them out (`\x1b`), whoever
+# prints: the commands, the option parser, a warning or a traceback. Only `output.console`, which
+# draws tables and bars from text that it has cleaned itself, reaches the terminal directly.
+
+
+# C0 but tab and line feed, DEL, C1; marks that turn text around; separators of lines; surrogates.
+_CONTROLS = r"\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff"
+_UNSAFE = re.compile(f"[{_CONTROLS}]")
+_UNSAFE_IN_A_LINE = re.compile(f"[\t\n{_CONTROLS}]")
+
+
+def shown(text: str) -> str:
+    """A text whose control characters are written out; line feeds and tabs stay."""
+    return _UNSAFE.sub(_written_out, text)
+
+
+def one_line(text: str) -> str:
+    """A text from a file, which cannot pretend to be several lines."""
+    return _UNSAFE_IN_A_LINE.sub(_written_out, text)
+
+
+def shown_in_json(text: str) -> str:
+    """JSON whose strings hold no control characters, and mean the same."""
+    return _UNSAFE.sub(lambda each: f"\\u{ord(each[0]):04x}", text)
+
+
+def _written_out(each: re.Match[str]) -> str:
+    return each[0].encode("unicode_escape").decode()
+
+
+class Encoded:
+    """A stream that writes out what its encoding lacks: not every terminal knows an ε."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+
+    def write(self, text: str) -> int:
+        """Write a text as far as it can be written."""
+        encoding = getattr(self.stream, "encoding", None) or "utf-8"
+        self.stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+        return len(text)
+
+    def writelines(self, lines: list[str]) -> None:
+        """Write several texts."""
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "buffer":  # whoever writes bytes would go round
+            raise AttributeError(name)
+        return getattr(self.stream, name)
+
+
+class PlainText(Encoded):
+    """One that shows control characters as well."""
+
+    def write(self, text: str) -> int:
+        """Write a text, made harmless."""
+        super().write(shown(text))
+        return len(text)
+
+
+@contextmanager
+def text_only() -> Iterator[None]:
+    """Let both streams of this process show control characters, for as long as it lasts."""
+    before = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = (cast(TextIO, PlainText(stream)) for stream in before)
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = before
+
+
+def terminal(stream: TextIO) -> TextIO:
+    """The stream behind, for those who clean what they print."""
+    return cast(TextIO, Encoded(stream.stream)) if isinstance(stream, PlainText) else stream
 
 
 # A pipe has no width of its own; folding cells there would only hide them from grep.
@@ -80,7 +213,7 @@ def _cell(value: object) -> str:
 
 def three_digits(number: float) -> str:
     """As many digits as mean anything to a reader."""
-    from graphveil.planning.usefulness import rounded
+    from graphveil.mechanisms.planning.usefulness import rounded
 
     return rounded(number)
 
@@ -96,3 +229,142 @@ def working(message: str) -> Iterator[None]:
     shown = console(stderr=True)
     with shown.status(Text(one_line(message))):
         yield
+
+
+# Tables that several commands print: predicted errors, series, releases.
+
+
+BEYOND = (
+    "A hub has more links than the bound. A broken promise does not stop a study:\n"
+    "whoever is linked to more hubs loses more. --if-broken refuse stops it instead."
+)
+UNSPENT = "Nothing is spent by looking: these numbers follow from the study file alone."
+
+
+def print_outlooks(title: str, outlooks: Sequence[Outlook]) -> None:
+    """One row per series: what it costs, the standard deviation of its noise, and what it means."""
+    judged = any(each.judgement for each in outlooks)
+    headings = ("series", "ε", "mechanism", "first", "mean", "last", "next best, mean")
+    print_table(
+        title,
+        (*headings, *(("expected", "the last will be") if judged else ())),
+        (
+            (
+                each.series.name,
+                each.series.share,
+                each.plan.mechanism.name,
+                three_digits(each.plan.predicted[0]),
+                three_digits(each.plan.mean_std),
+                three_digits(each.plan.last_std),
+                _next_best(each),
+                *(_judgement(each) if judged else ()),
+            )
+            for each in outlooks
+        ),
+        text_columns=3,
+    )
+
+
+def _next_best(outlook: Outlook) -> str | None:
+    if not outlook.others or outlook.others[0].plan is None:
+        return None
+    return f"{outlook.others[0].name}, {three_digits(outlook.others[0].plan.mean_std)}"
+
+
+def _judgement(outlook: Outlook) -> tuple[str | None, str | None]:
+    """The size that is expected, and what the noise leaves of it."""
+    from graphveil.mechanisms.planning.usefulness import percent
+
+    found = outlook.judgement
+    if found is None:
+        return None, None
+    return f"about {found.expected:,}", f"{found.word}, ±{percent(found.share)}"
+
+
+def print_shares(found: Sharing) -> None:
+    """One row per series that named no share: what it got, and what another would do."""
+    from graphveil.mechanisms.planning.usefulness import percent
+
+    sized = any(each.part is not None for each in found.shares)
+    headings = ("series", "share, ε", "minimised", "error")
+    changed = ("with a fifth more", "with a fifth less")
+    print_table(
+        "Shares of the budget, the error that each keeps small, and what another share would do",
+        (*headings, *(("of what is expected",) if sized else ()), *changed),
+        (
+            (
+                *(each.series, each.share, each.minimise, three_digits(each.error)),
+                *((None if each.part is None else percent(each.part),) if sized else ()),
+                *(three_digits(each.more), three_digits(each.less)),
+            )
+            for each in found.shares
+        ),
+        text_columns=3,
+    )
+    print(found.how)
+    if found.pool:
+        print(found.pool)
+
+
+def print_losses(times: Mapping[str, Mapping[int, Fraction]]) -> None:
+    """What it costs to be linked to more hubs than promised; nothing where nobody loses more.
+
+    Args:
+        times: by series and by how many hubs more, in multiples of its ε.
+    """
+    from graphveil.report.losses import rounded_up
+
+    found = {name: each for name, each in times.items() if each}
+    if not found:
+        return
+    numbers = list(next(iter(found.values())))
+    print_table(
+        "Times ε for a person who is linked to more hubs than promised",
+        ("series", *(f"{number} more" for number in numbers)),
+        ((name, *map(rounded_up, each.values())) for name, each in found.items()),
+    )
+    print(BEYOND)
+
+
+def print_series(title: str, series: Sequence[SeriesStatus]) -> None:
+    """One row per series: where it comes from, and its price."""
+    expected = any(each.expected for each in series)
+    print_table(
+        title,
+        ("series", "statistic", "mechanism", "from", "ε", "releases", "expected")[: 6 + expected],
+        (
+            (
+                *(each.name, each.statistic, each.mechanism, each.first, each.share),
+                *(each.releases, each.expectation or None)[: 1 + expected],
+            )
+            for each in series
+        ),
+        text_columns=4,
+    )
+
+
+def print_releases(title: str, rows: Sequence[Measurement]) -> None:
+    """One row per published number; there must be one."""
+    from graphveil.noise.exact_numbers import exact
+    from graphveil.report.wording import count_range
+
+    level = float(100 * exact("level", rows[0].level))
+    print_table(
+        title,
+        (
+            *("series", "step", "raw", "processed", f"true number, with {level:.6g}% confidence"),
+            "new in the step",
+        ),
+        (
+            (
+                row.series if row.degree is None else f"{row.series}, degree {row.degree}",
+                row.label,
+                row.raw,
+                f"{row.processed:,.6g}" if row.processed < 1e6 else f"{row.processed:,.0f}",
+                count_range(row.low, row.high),
+                "" if row.new_low is None else f"{row.new_low:,} to {row.new_high:,}",
+            )
+            for row in rows
+        ),
+        text_columns=2,
+    )

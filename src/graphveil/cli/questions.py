@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from graphveil.cli.expectations import SIZE, size_of
+from graphveil.cli.options import SIZE, expected_size
 from graphveil.errors import GraphveilError, ParameterError
 
 if TYPE_CHECKING:
-    from graphveil.steward.beforehand.wishes import SeriesWish
+    from graphveil.steward.planning.requests import SeriesWish
 
 Answers = Mapping[str, str]
 
@@ -131,7 +131,7 @@ def _size(name: str) -> Question:
         f"About how large will '{name}' be at the last step?",
         "A rough guess from public knowledge, never from the records: it is stored, and public, "
         "and the noise is held against it.\nLeave empty if there is none.",
-        size_of,
+        expected_size,
         default="",
         optional=True,
     )
@@ -139,21 +139,20 @@ def _size(name: str) -> Question:
 
 def series_wishes(lines: str) -> list[SeriesWish]:
     """The series that stand on a line, separated by blanks."""
-    from graphveil.steward.beforehand.series_syntax import series_data
-    from graphveil.steward.beforehand.wishes import SeriesWish
+    from graphveil.steward.planning.requests import SeriesWish, series_data
 
     return [SeriesWish(**series_data(line)) for line in lines.split()]
 
 
 def _require_rhythm(text: str) -> None:
-    from graphveil.steward.beforehand.calendars import RHYTHMS
+    from graphveil.steward.planning.drafting import RHYTHMS
 
     if text not in RHYTHMS and not text.isdigit():
         raise ParameterError("every", f"must be {', '.join(RHYTHMS)} or a whole number")
 
 
 def _calendar_of(every: str, first: str, last: str | None) -> None:
-    from graphveil.steward.beforehand.calendars import calendar
+    from graphveil.steward.planning.drafting import calendar
 
     calendar(every, first, last)
 

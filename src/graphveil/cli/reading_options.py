@@ -17,7 +17,7 @@ import typer
 from graphveil.cli.options import Limit, most_bytes
 
 if TYPE_CHECKING:
-    from graphveil.formats import ReadingOptions
+    from graphveil.records import ReadingOptions
 
 _PARAMETER = "reading"
 
@@ -177,7 +177,7 @@ def _reading(
     undated: Undated | None,
     **said: Any,
 ) -> Reading:
-    from graphveil.formats import ReadingOptions
+    from graphveil.records import ReadingOptions
 
     options = ReadingOptions(
         where=tuple(where or ()),

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from graphveil.errors import ParameterError
 from graphveil.graph.columns import Column
 from graphveil.graph.degrees import require_fit
-from graphveil.graph.promises.bound import Bound
+from graphveil.graph.promises import Bound
 from graphveil.graph.sequence import BOTH, GraphSequence, LateEdges
 
 Int32s = NDArray[np.int32]
@@ -149,7 +149,7 @@ def _project(
     sequence: GraphSequence, bound: Bound, counted: Counted, after: Projected | None
 ) -> Projected:
     """What is kept of the steps that `after` lacks, behind what it has."""
-    from graphveil.graph.degree_kernels import project_directed, project_undirected
+    from graphveil.graph.degrees import project_directed, project_undirected
 
     require_fit(sequence, bound)
     late, step, first = sequence.late, after.steps if after else 0, after.nodes if after else 0

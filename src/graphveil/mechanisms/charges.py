@@ -13,11 +13,10 @@ from fractions import Fraction
 from itertools import groupby
 from math import lcm
 
-from graphveil.mechanisms.mechanism import Measured, Mechanism
-from graphveil.mechanisms.moves import Returning
-from graphveil.mechanisms.request import Epoch, Request
+from graphveil.mechanisms.mechanism import Epoch, Measured, Mechanism, Request
+from graphveil.mechanisms.optimised import Returning
 from graphveil.noise.joint_laws import MovesNoise
-from graphveil.statistics.changes.shape import Columns
+from graphveil.statistics.shape import Columns
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,8 +17,7 @@ from math import ceil, exp, expm1, sqrt
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from graphveil.deferred import np
-from graphveil.noise.bends import bends_beyond, is_bend
-from graphveil.noise.laws import DiscreteLaplace, Floats, NoiseLaw
+from graphveil.noise.laws import DiscreteLaplace, Floats, NoiseLaw, bends_beyond, is_bend
 from graphveil.noise.tails import MARGIN, NoiseTails
 
 if TYPE_CHECKING:

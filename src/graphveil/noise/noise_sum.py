@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from graphveil.deferred import np
 from graphveil.noise.laws import Law
-from graphveil.noise.smooth import Piece, pieces
+from graphveil.noise.tails import Piece, pieces
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,12 +9,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphveil.errors import StorageError
-from graphveil.report.file_names import file_name
+from graphveil.study.public.chain import digest
 from graphveil.study.storage.folder import make_public_folder
 from graphveil.whole_files import write_bytes
 
 if TYPE_CHECKING:
     from graphveil.study.public.public_part import PublicPart
+
+
+# What the files of a series are called: after it, as far as file systems allow.
+
+
+LONGEST = 200  # there are studies from before series had a longest name
+
+
+def file_name(series: str) -> str:
+    """The name without its ending; one that is too long is cut."""
+    return series if len(series) <= LONGEST else f"{series[:100]}-{digest(series)[:16]}"
 
 
 @dataclass(frozen=True)
@@ -38,9 +49,8 @@ def artefacts(part: PublicPart) -> tuple[Artefact, ...]:
 
 
 def _found(part: PublicPart) -> Iterator[Artefact]:
-    from graphveil.report import card, page
-    from graphveil.report.charts import chart as charts
-    from graphveil.report.tables import public_tables as tables
+    from graphveil.report import card, charts, page
+    from graphveil.report import public_tables as tables
 
     published = {each.series: each for each in part.series if each.releases}
 
@@ -62,7 +72,7 @@ def _found(part: PublicPart) -> Iterator[Artefact]:
 
 
 def _picture(drawing: Callable[[str], bytes], name: str) -> bytes:
-    from graphveil.report.charts.chart import picture
+    from graphveil.report.charts import picture
 
     return picture(drawing(name))
 

@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from graphveil.noise.exact_numbers import as_text
-from graphveil.report import exposed, odds, statement
-from graphveil.report.tables.releases import counted
+from graphveil.report import losses, statement
+from graphveil.report.releases import counted
 from graphveil.report.wording import counted_things
 
 if TYPE_CHECKING:
@@ -90,9 +90,9 @@ def _exposures(part: PublicPart) -> list[dict[str, Any]]:
         {
             "further_hubs": each.further,
             "epsilon": as_text(each.epsilon),
-            "times": exposed.rounded_up(each.times),
+            "times": losses.rounded_up(each.times),
         }
-        for each in exposed.exposures(part)
+        for each in losses.exposures(part)
     ]
 
 
@@ -109,7 +109,7 @@ def _guarantee(part: PublicPart) -> dict[str, Any]:
                 "at_least": _rounded(each.at_least),
                 "at_most": _rounded(each.at_most),
             }
-            for each in odds.certainties(epsilon)
+            for each in losses.certainties(epsilon)
         ],
         "limits": list(statement.limits()),
     }

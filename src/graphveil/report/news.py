@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from graphveil.calendar import phrases
-from graphveil.report.tables import changes
+from graphveil.report import releases, wording
 from graphveil.report.wording import count_range, cut, figure, percent
-from graphveil.statistics.parameters import WINDOW
+from graphveil.statistics.statistic import WINDOW
 
 if TYPE_CHECKING:
     from graphveil.calendar.calendar import Calendar
-    from graphveil.report.tables.changes import PublishedChange
+    from graphveil.report.releases import PublishedChange
     from graphveil.study.public.facts import ReleaseMade
     from graphveil.study.public.history import PublishedSeries
+    from graphveil.study.public.public_part import PublicPart
+
 
 TOO_NOISY = "too noisy to tell"
 _PREPOSITION = re.compile("^(?:in|on|at|from) ")
@@ -46,13 +50,13 @@ def news(series: PublishedSeries, made: ReleaseMade, calendar: Calendar) -> list
     """What is new, and how that compares with the time before; nothing for a vector."""
     if series.vector:
         return []
-    return [_told(series, each, calendar) for each in changes.changes(series, made)]
+    return [_told(series, each, calendar) for each in releases.changes(series, made)]
 
 
 def _told(series: PublishedSeries, each: PublishedChange, calendar: Calendar) -> str:
     """A change as a sentence."""
     when = during(calendar, each.step, each.over)
-    if each.kind == changes.AGAINST:
+    if each.kind == releases.AGAINST:
         before = _PREPOSITION.sub("", during(calendar, each.step - each.over, each.over))
         what = "New" if series.monotone else "The change"
         return f"{what} {when} against {before}: {verdict(each)}."
@@ -85,3 +89,102 @@ def _until(calendar: Calendar, step: int) -> str:
 def opening(words: str) -> str:
     """Words as they begin a sentence."""
     return words[0].upper() + words[1:]
+
+
+# The number that stands for a series in summaries: its newest one, and how it changed.
+
+
+EVERYBODY = "nodes"  # the statistic that counts people
+LINKED = 1  # of a series with one number per degree, the one that is told
+
+
+@dataclass(frozen=True)
+class Headline:
+    """The number of a series, or of one degree of it."""
+
+    series: PublishedSeries
+    calendar: Calendar
+
+    @property
+    def place(self) -> int:
+        """Which number of a release."""
+        return LINKED if self.series.vector else 0
+
+    @property
+    def newest(self) -> ReleaseMade:
+        """The last release."""
+        return self.series.releases[-1]
+
+    @property
+    def things(self) -> str:
+        """What is counted, to stand after "the number of"."""
+        words = wording.counted_at(self.series, self.place).removeprefix("number of ")
+        name, colon, meaning = words.partition(": ")
+        words = f"{name} ({meaning})" if colon else words
+        return f"{words}, {wording.cut(self.series)}," if self.series.projection else words
+
+    def change(self, kind: str) -> PublishedChange | None:
+        """How it changed in the newest step, or how that compares; None if it was not announced."""
+        told = releases.changes(self.series, self.newest)
+        at = self.place if self.series.vector else None
+        mine = (each for each in told if each.kind == kind and each.over == 1)
+        return next((each for each in mine if each.degree == at), None)
+
+    def during(self, back: int = 0) -> str:
+        """The time of the newest step, or of one before."""
+        return during(self.calendar, self.newest.step - back, 1)
+
+
+def headline(part: PublicPart) -> Headline | None:
+    """How many people there are, or else the first series; None if nothing is published.
+
+    A series with one number per degree is taken only if there is no other.
+    """
+    told = [each for each in part.series if each.releases]
+    ranked = sorted(told, key=lambda each: (each.vector, not _counts_everybody(each)))
+    return Headline(ranked[0], part.promise.calendar) if ranked else None
+
+
+def _counts_everybody(series: PublishedSeries) -> bool:
+    return series.statistic == EVERYBODY and WINDOW not in series.spans
+
+
+# All series at a glance: how many by now, how many new, and whether that is more than before.
+
+
+@dataclass(frozen=True)
+class Glance:
+    """A row: a series, and what its newest release says."""
+
+    series: str
+    counted: str
+    now: str
+    new: str
+    compared: str
+
+
+def glance(part: PublicPart) -> Iterator[Glance]:
+    """Every series that has releases; of one with a number per degree, a single degree."""
+    for series in part.series:
+        if series.releases:
+            yield _glance(Headline(series, part.promise.calendar))
+
+
+def _glance(found: Headline) -> Glance:
+    made, place = found.newest, found.place
+    noisy = f" ({TOO_NOISY})" if is_drowned(made, place) else ""
+    against = found.change(releases.AGAINST)
+    return Glance(
+        series=found.series.series,
+        counted=opening(wording.counted_at(found.series, place)),
+        now=wording.count_range(made.low[place], made.high[place]) + noisy,
+        new=_new(found),
+        compared="" if against is None else verdict(against),
+    )
+
+
+def _new(found: Headline) -> str:
+    new = found.change(releases.NEW)
+    if new is None:
+        return ""
+    return wording.count_range(new.low, new.high) if found.series.monotone else verdict(new)

@@ -5,23 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from graphveil.calendar import phrases
-from graphveil.planning.usefulness import percent
-from graphveil.report import odds, statement, wording
+from graphveil.mechanisms.planning.usefulness import percent
+from graphveil.report import losses, page_tables, statement, wording
+from graphveil.report.artefacts import file_name
 from graphveil.report.card import NO_PROMISE, NO_REASON
-from graphveil.report.drawings.frame import NARROW, WIDE
-from graphveil.report.drawings.over_steps import thinning
-from graphveil.report.file_names import file_name
-from graphveil.report.glance import glance
-from graphveil.report.headline import headline
-from graphveil.report.news import news, reading
+from graphveil.report.drawing import NARROW, WIDE
+from graphveil.report.news import glance, headline, news, reading
+from graphveil.report.public_tables import tables_of
+from graphveil.report.releases import counted
+from graphveil.report.series_drawings import thinning
 from graphveil.report.summary import summary
-from graphveil.report.tables import page_tables
-from graphveil.report.tables.public_tables import tables_of
-from graphveil.report.tables.releases import counted
 
 if TYPE_CHECKING:
     from graphveil.calendar.calendar import Calendar
-    from graphveil.planning.usefulness import Judgement
+    from graphveil.mechanisms.planning.usefulness import Judgement
     from graphveil.study.public.facts import SensitivityFact
     from graphveil.study.public.history import PublishedSeries
     from graphveil.study.public.public_part import PublicPart
@@ -76,7 +73,7 @@ def _context(part: PublicPart) -> dict[str, Any]:
         "listed": LISTED,
         "span": wording.span(part),
         "budget": wording.budget(epsilon, delta),
-        "even_guess": odds.chance(odds.certainties(epsilon)[0].at_most),
+        "even_guess": losses.chance(losses.certainties(epsilon)[0].at_most),
         "calendar": calendar,
         "next_step": _next_step(part),
         "level": wording.percent(part.promise.confidence),
@@ -121,7 +118,7 @@ def _drawings(series: PublishedSeries, calendar: Calendar) -> dict[str, Any]:
     """The chart for wide and for narrow paper; the heading above it is its title."""
     from markupsafe import Markup
 
-    from graphveil.report.charts import chart as charts
+    from graphveil.report import charts
 
     # Drawn from our own data, with every text escaped: safe as it stands.
     return {

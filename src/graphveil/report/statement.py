@@ -8,16 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from graphveil.factorisations.objectives import DEFAULT, objective
-from graphveil.graph.promises.hub_bound import HubBound
-from graphveil.graph.promises.no_bound import NoBound
+from graphveil.graph.promises import HubBound, NoBound
+from graphveil.mechanisms.factorisations.objectives import DEFAULT, objective
 from graphveil.noise.exact_numbers import as_text
-from graphveil.report.exposed import Exposure, exposures, rounded_up
-from graphveil.report.odds import factor
+from graphveil.report.losses import Exposure, exposures, factor, rounded_up
 from graphveil.report.wording import budget, counted_things, price
 
 if TYPE_CHECKING:
-    from graphveil.graph.promises.bound import Bound
+    from graphveil.graph.promises import Bound
     from graphveil.study.public.facts import StudyAdopted, StudyExtended
     from graphveil.study.public.history import PublishedSeries
     from graphveil.study.public.public_part import PublicPart

@@ -10,15 +10,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from graphveil.calendar import phrases
-from graphveil.graph.promises.hub_bound import HubBound
-from graphveil.graph.promises.no_bound import NoBound
-from graphveil.report import odds, statement, wording
-from graphveil.report.headline import headline
-from graphveil.report.news import TOO_NOISY, is_drowned, opening, verdict
-from graphveil.report.tables import changes
+from graphveil.graph.promises import HubBound, NoBound
+from graphveil.report import losses, releases, statement, wording
+from graphveil.report.news import TOO_NOISY, headline, is_drowned, opening, verdict
 
 if TYPE_CHECKING:
-    from graphveil.report.tables.changes import PublishedChange
+    from graphveil.report.releases import PublishedChange
     from graphveil.study.public.history import PublishedSeries
     from graphveil.study.public.public_part import PublicPart
 
@@ -65,7 +62,7 @@ def how_many_new(part: PublicPart) -> str:
     found = headline(part)
     if found is None or len(found.series.releases) < 2:
         return "How many are new can be told from the second release on."
-    new = found.change(changes.NEW)
+    new = found.change(releases.NEW)
     if new is None:
         return f"How many were new {found.during()} was not announced with that release."
     if not found.series.monotone:
@@ -85,7 +82,7 @@ def more_or_fewer(part: PublicPart) -> str:
     found = headline(part)
     if found is None or len(found.series.releases) < 3:
         return "Whether that is more or fewer than before can be told from the third release on."
-    against = found.change(changes.AGAINST)
+    against = found.change(releases.AGAINST)
     if against is None:
         return "Whether that is more or fewer than before was not announced with that release."
     what = "That" if found.series.monotone else "That change"
@@ -124,7 +121,7 @@ def _is_mostly_noise(series: PublishedSeries) -> bool:
 def promised(part: PublicPart) -> str:
     """What the guarantee says to a person."""
     epsilon, delta = part.total
-    even = odds.certainties(epsilon)[0]
+    even = losses.certainties(epsilon)[0]
     weak = "The promise is weak: " if epsilon > statement.WEAK else ""
     nobody = "nobody" if weak else "Nobody"
     fails = (
@@ -132,7 +129,7 @@ def promised(part: PublicPart) -> str:
     )
     return (
         f"{weak}{nobody} who reads everything that this study will ever publish can become more "
-        f"than {odds.chance(even.at_most)} sure that you are in the records, if they gave it "
+        f"than {losses.chance(even.at_most)} sure that you are in the records, if they gave it "
         f"an even chance before, {_condition(part)}{fails}."
     )
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from graphveil.noise.exact_numbers import as_text
-from graphveil.statistics.parameters import WINDOW
+from graphveil.statistics.statistic import WINDOW
 
 if TYPE_CHECKING:
     from graphveil.study.public.history import PublishedSeries

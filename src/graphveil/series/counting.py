@@ -12,9 +12,9 @@ from graphveil.series.terms import SeriesTerms
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from graphveil.engines import Engine, ExactCounts
+    from graphveil.backends import Engine, ExactCounts
     from graphveil.graph.degrees import FinalDegrees
-    from graphveil.graph.promises.bound import Bound
+    from graphveil.graph.promises import Bound
     from graphveil.graph.sequence import GraphSequence
 
 Differences: TypeAlias = "NDArray[np.int64]"  # (steps, numbers of a release)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from graphveil.errors import ParameterError
+from graphveil.mechanisms.planning.plan import Plan
 from graphveil.noise.exact_numbers import Exact
 from graphveil.noise.laws import NoiseSource
-from graphveil.planning.plan import Plan
 from graphveil.series.counting import Differences, difference_at
 from graphveil.series.postprocessing import Processing
 from graphveil.series.state import SeriesState, advance
@@ -67,13 +67,13 @@ class Release:
 
         With a projecting mechanism, the true value is that of the projected graph.
         """
-        from graphveil.planning.intervals import interval
+        from graphveil.mechanisms.planning.intervals import interval
 
         return interval(self.plan, self.place, self.value, level)
 
     def intervals(self, level: Exact = "0.95") -> list[tuple[int, int]]:
         """Such bounds for each number by itself."""
-        from graphveil.planning.intervals import interval
+        from graphveil.mechanisms.planning.intervals import interval
 
         return [interval(self.plan, self.place, number, level) for number in self.raw]
 

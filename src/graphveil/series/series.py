@@ -14,10 +14,10 @@ from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from graphveil.engines import LocalEngine
+from graphveil.backends import LocalEngine
 from graphveil.errors import InputError, ParameterError
+from graphveil.mechanisms.planning.plan import Plan
 from graphveil.noise.release_noise import ReleaseNoise
-from graphveil.planning.plan import Plan
 from graphveil.series import state as states
 from graphveil.series.counting import SeriesCounts, count_series
 from graphveil.series.postprocessing import Processing
@@ -27,8 +27,8 @@ from graphveil.series.terms import SeriesTerms
 from graphveil.statistics.statistic import Statistic
 
 if TYPE_CHECKING:
-    from graphveil.engines import Engine
-    from graphveil.graph.promises.bound import Bound
+    from graphveil.backends import Engine
+    from graphveil.graph.promises import Bound
     from graphveil.graph.sequence import GraphSequence
 
 

@@ -13,9 +13,9 @@ from itertools import count, pairwise
 from typing import Any
 
 from graphveil.errors import CountOverflowError, ParameterError
-from graphveil.mechanisms.request import Epoch
+from graphveil.mechanisms.mechanism import Epoch
+from graphveil.mechanisms.planning.plan import Plan
 from graphveil.noise.laws import NoiseSource, ResumingSource
-from graphveil.planning.plan import Plan
 
 LARGEST_COUNT = 2**62  # far enough from the end of 64 bits for any noise that is admitted
 

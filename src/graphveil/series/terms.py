@@ -6,17 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from graphveil.errors import ParameterError
-from graphveil.graph.promises.hub_bound import HubBound
-from graphveil.mechanisms.mechanism import Measured
-from graphveil.mechanisms.request import Request
-from graphveil.planning.plan import Plan
-from graphveil.statistics.changes.hubs import sensitivity_under, shape_under
-from graphveil.statistics.changes.sensitivity import Sensitivity
-from graphveil.statistics.changes.shape import Mass, Moves, Shape
+from graphveil.graph.promises import HubBound
+from graphveil.mechanisms.mechanism import Measured, Request
+from graphveil.mechanisms.planning.plan import Plan
+from graphveil.statistics.change import sensitivity_under, shape_under
+from graphveil.statistics.sensitivity import Sensitivity
+from graphveil.statistics.shape import Mass, Moves, Shape
 from graphveil.statistics.statistic import Statistic
 
 if TYPE_CHECKING:
-    from graphveil.graph.promises.bound import Bound
+    from graphveil.graph.promises import Bound
 
 
 @dataclass(frozen=True)

@@ -8,20 +8,25 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from graphveil.errors import ParameterError
-from graphveil.graph.promises.bound import Bound, DegreeBound
-from graphveil.graph.promises.hub_bound import HubBound
-from graphveil.statistics.changes.sensitivity import (
+from graphveil.graph.promises import Bound, DegreeBound, HubBound
+from graphveil.statistics.components import EVERYBODY, count_components, joined_and_merged
+from graphveil.statistics.high_degree import HighDegree
+from graphveil.statistics.sensitivity import (
     EVERY_MEASURE,
     EVERY_STATIC,
     PROOFS,
     Sensitivity,
     StaticChange,
 )
-from graphveil.statistics.changes.shape import Moves, Shape
-from graphveil.statistics.components import EVERYBODY, count_components, joined_and_merged
-from graphveil.statistics.high_degree import HighDegree
-from graphveil.statistics.parameters import require_at_least, told, whole_number
-from graphveil.statistics.statistic import Domain, Statistic, register
+from graphveil.statistics.shape import Moves, Shape
+from graphveil.statistics.statistic import (
+    Domain,
+    Statistic,
+    register,
+    require_at_least,
+    told,
+    whole_number,
+)
 from graphveil.statistics.tallies import ClusterTally, Counts
 
 ONE_LINK = DegreeBound(1)  # then nobody is in a component of more than two

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from graphveil.deferred import np
-from graphveil.graph.promises.bound import Bound, DegreeBound
-from graphveil.statistics.changes.sensitivity import (
+from graphveil.graph.promises import Bound, DegreeBound
+from graphveil.statistics.sensitivity import (
     EVERY_MEASURE,
     EVERY_STATIC,
     PROOFS,
     Sensitivity,
     StaticChange,
 )
-from graphveil.statistics.changes.shape import Moves, Shape
+from graphveil.statistics.shape import Moves, Shape
 from graphveil.statistics.statistic import Domain, Statistic, register
 from graphveil.statistics.tallies import ComponentTally, Counts
 

@@ -9,15 +9,7 @@ from itertools import starmap
 from typing import TYPE_CHECKING, ClassVar
 
 from graphveil.deferred import np
-from graphveil.graph.promises.bound import Bound
-from graphveil.graph.promises.hub_bound import HubBound
-from graphveil.statistics.changes.sensitivity import (
-    EVERY_MEASURE,
-    PROOFS,
-    Sensitivity,
-    StaticChange,
-)
-from graphveil.statistics.changes.shape import Bins, Moves, Shape
+from graphveil.graph.promises import Bound, HubBound
 from graphveil.statistics.degrees import (
     USE_DIRECTED,
     USE_UNDIRECTED,
@@ -25,6 +17,8 @@ from graphveil.statistics.degrees import (
     Reach,
     highest_column,
 )
+from graphveil.statistics.sensitivity import EVERY_MEASURE, PROOFS, Sensitivity, StaticChange
+from graphveil.statistics.shape import Bins, Moves, Shape
 from graphveil.statistics.statistic import Domain, Statistic, register
 from graphveil.statistics.tallies import Counts, DegreeReach
 

@@ -7,7 +7,7 @@ from dataclasses import astuple, dataclass
 from typing import ClassVar
 
 from graphveil.errors import BoundError
-from graphveil.graph.promises.bound import Bound, Direction
+from graphveil.graph.promises import Bound, Direction
 from graphveil.statistics.statistic import Domain, Statistic
 from graphveil.statistics.tallies import DegreeReach, DegreeTally
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from graphveil.deferred import np
-from graphveil.graph.promises.bound import Bound
-from graphveil.statistics.changes.sensitivity import Sensitivity, sensitivity_of_copies
+from graphveil.graph.promises import Bound
+from graphveil.statistics.sensitivity import Sensitivity, sensitivity_of_copies
 from graphveil.statistics.statistic import Domain, Statistic, register
 from graphveil.statistics.tallies import Counts, EdgeTally
 

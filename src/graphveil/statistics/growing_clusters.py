@@ -7,13 +7,20 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from graphveil.errors import ParameterError
-from graphveil.graph.promises.bound import Bound
-from graphveil.statistics.changes.sensitivity import StaticChange
+from graphveil.graph.promises import Bound
 from graphveil.statistics.clusters import Clusters
 from graphveil.statistics.components import count_components
-from graphveil.statistics.parameters import require_at_least, told, whole_number, window_field
 from graphveil.statistics.recent import RecentStatistic
-from graphveil.statistics.statistic import Domain, Statistic, register
+from graphveil.statistics.sensitivity import StaticChange
+from graphveil.statistics.statistic import (
+    Domain,
+    Statistic,
+    register,
+    require_at_least,
+    told,
+    whole_number,
+    window_field,
+)
 from graphveil.statistics.tallies import Counts, GrowthTally
 
 

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, ClassVar
 
 from graphveil.deferred import np
 from graphveil.errors import ParameterError
-from graphveil.graph.promises.bound import Bound
-from graphveil.graph.promises.hub_bound import HubBound
-from graphveil.statistics.changes.sensitivity import (
-    EVERY_MEASURE,
-    PROOFS,
-    Sensitivity,
-    StaticChange,
-)
-from graphveil.statistics.changes.shape import Moves, Shape
+from graphveil.graph.promises import Bound, HubBound
 from graphveil.statistics.degrees import USE_DIRECTED, USE_UNDIRECTED, DegreeStatistic
-from graphveil.statistics.parameters import require_at_least, told, whole_number
-from graphveil.statistics.statistic import Domain, Statistic, register
+from graphveil.statistics.sensitivity import EVERY_MEASURE, PROOFS, Sensitivity, StaticChange
+from graphveil.statistics.shape import Moves, Shape
+from graphveil.statistics.statistic import (
+    Domain,
+    Statistic,
+    register,
+    require_at_least,
+    told,
+    whole_number,
+)
 from graphveil.statistics.tallies import Counts, DegreeReach
 
 if TYPE_CHECKING:

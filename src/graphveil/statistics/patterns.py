@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 from graphveil.deferred import np
 from graphveil.errors import ParameterError
-from graphveil.graph.promises.bound import Bound
-from graphveil.statistics.changes.embedding_bound import copies_through_edge, copies_through_node
-from graphveil.statistics.changes.pattern_shape import (
+from graphveil.graph.promises import Bound
+from graphveil.statistics.edges import Edges
+from graphveil.statistics.pattern_shape import (
     Pattern,
     clique,
+    copies_through_edge,
+    copies_through_node,
     cycle,
     cyclic_triangle,
     in_star,
@@ -22,11 +24,9 @@ from graphveil.statistics.changes.pattern_shape import (
     transitive_triangle,
     triangle,
 )
-from graphveil.statistics.changes.sensitivity import Sensitivity, sensitivity_of_copies
-from graphveil.statistics.edges import Edges
-from graphveil.statistics.parameters import told
+from graphveil.statistics.sensitivity import Sensitivity, sensitivity_of_copies
 from graphveil.statistics.stars import InStars, OutStars, Stars
-from graphveil.statistics.statistic import Domain, Statistic, register
+from graphveil.statistics.statistic import Domain, Statistic, register, told
 from graphveil.statistics.tallies import Counts, PatternTally
 from graphveil.statistics.triangles import CyclicTriangles, TransitiveTriangles, Triangles
 

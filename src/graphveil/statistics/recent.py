@@ -9,13 +9,11 @@ from typing import Any
 
 from graphveil.deferred import np
 from graphveil.errors import ParameterError
-from graphveil.graph.promises.bound import Bound
-from graphveil.graph.promises.hub_bound import HubBound
-from graphveil.statistics.changes.sensitivity import PROOFS, Measure, Sensitivity, StaticChange
-from graphveil.statistics.changes.shape import Moves
-from graphveil.statistics.changes.shape import Recent as RecentShape
-from graphveil.statistics.parameters import require_at_least, window_field
-from graphveil.statistics.statistic import Statistic, registered
+from graphveil.graph.promises import Bound, HubBound
+from graphveil.statistics.sensitivity import PROOFS, Measure, Sensitivity, StaticChange
+from graphveil.statistics.shape import Moves
+from graphveil.statistics.shape import Recent as RecentShape
+from graphveil.statistics.statistic import Statistic, registered, require_at_least, window_field
 from graphveil.statistics.tallies import Counts, GrowthTally, PlainTally, RecentTally
 
 PROOF = f"{PROOFS}#recent-networks"

@@ -9,11 +9,17 @@ from math import comb
 from typing import TYPE_CHECKING, ClassVar
 
 from graphveil.deferred import np
-from graphveil.graph.promises.bound import Bound
-from graphveil.statistics.changes.sensitivity import Sensitivity, sensitivity_of_copies
+from graphveil.graph.promises import Bound
 from graphveil.statistics.degrees import USE_DIRECTED, USE_UNDIRECTED, DegreeStatistic
-from graphveil.statistics.parameters import require_at_least, told, whole_number
-from graphveil.statistics.statistic import Domain, Statistic, register
+from graphveil.statistics.sensitivity import Sensitivity, sensitivity_of_copies
+from graphveil.statistics.statistic import (
+    Domain,
+    Statistic,
+    register,
+    require_at_least,
+    told,
+    whole_number,
+)
 from graphveil.statistics.tallies import LARGEST, Counts, DegreeReach, checked
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from graphveil.deferred import np
 from graphveil.errors import CountOverflowError
-from graphveil.graph.promises.bound import Direction
-from graphveil.statistics.changes.pattern_shape import Pattern
+from graphveil.graph.promises import Direction
+from graphveil.statistics.pattern_shape import Pattern
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

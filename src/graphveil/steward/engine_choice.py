@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
-    from graphveil.engines import Engine
+    from graphveil.backends import Engine
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,8 @@ class EngineChoice:
         if not self.spark:
             yield None
             return
-        from graphveil.engines.spark import SparkCluster, SparkEngine, opened
-        from graphveil.engines.spark.intake.taking import workspace_of
+        from graphveil.backends.spark import SparkCluster, SparkEngine, opened
+        from graphveil.backends.spark.intake.taking import workspace_of
 
         session = opened(self.master, self.settings)
         scratch = workspace_of(session)

@@ -35,8 +35,8 @@ def known_studies(beside: Path | None = None) -> tuple[KnownStudy, ...]:
     Args:
         beside: a folder whose studies are taken up, too.
     """
-    from graphveil.study.place import known_folders
-    from graphveil.study.place.machine import Machine
+    from graphveil.study.custody import machine as known_folders
+    from graphveil.study.custody.machine import Machine
 
     machine = Machine.here()
     listed = {each.folder for each in known_folders.known(machine)}
@@ -50,8 +50,8 @@ def known_studies(beside: Path | None = None) -> tuple[KnownStudy, ...]:
 def opened(folder: Path) -> KnownStudy:
     """The study in a folder, which is kept in mind; refuses a folder that holds none."""
     from graphveil.study import Study
-    from graphveil.study.place import known_folders
-    from graphveil.study.place.machine import Machine
+    from graphveil.study.custody import machine as known_folders
+    from graphveil.study.custody.machine import Machine
 
     Study.at(folder)  # refuses
     found = known_folders.remember(Machine.here(), folder)
@@ -60,8 +60,8 @@ def opened(folder: Path) -> KnownStudy:
 
 def known_study(key: str) -> KnownStudy:
     """The study that a key stands for."""
-    from graphveil.study.place import known_folders
-    from graphveil.study.place.machine import Machine
+    from graphveil.study.custody import machine as known_folders
+    from graphveil.study.custody.machine import Machine
 
     for each in known_folders.known(Machine.here()):
         if each.key == key and each.is_there:
@@ -71,8 +71,8 @@ def known_study(key: str) -> KnownStudy:
 
 def forget(key: str) -> None:
     """Leave a study out of the list; it stays as it is."""
-    from graphveil.study.place import known_folders
-    from graphveil.study.place.machine import Machine
+    from graphveil.study.custody import machine as known_folders
+    from graphveil.study.custody.machine import Machine
 
     known_folders.forget(Machine.here(), key)
 

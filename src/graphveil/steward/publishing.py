@@ -9,19 +9,64 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphveil.errors import Interruption, ParameterError, StudyError
-from graphveil.steward import releases
+from graphveil.errors import InputError, Interruption, ParameterError, StudyError
+from graphveil.steward import reporting
 from graphveil.steward.engine_choice import HERE, EngineChoice
-from graphveil.steward.public_folder import report_is_current
-from graphveil.steward.reporting import Report, write_report
-from graphveil.steward.steps import last_ended, step_called
+from graphveil.steward.reporting import Report, report_is_current, write_report
 from graphveil.study.committed import Announced
 
 if TYPE_CHECKING:
-    from graphveil.report.tables.releases import Measurement
+    from graphveil.calendar.calendar import Calendar
+    from graphveil.report.releases import Measurement
+    from graphveil.steward.planning.outlook import Outlook, StudyOutlook
+    from graphveil.steward.status import Status
     from graphveil.study import Promise, Study
     from graphveil.study.committed import Committed
     from graphveil.study.public.public_part import PublicPart
+
+
+# Steps: by their public names, and which of them have ended and are due.
+
+
+def step_called(calendar: Calendar, label: str, parameter: str) -> int:
+    """The step of this name; refuses other times that lie in it."""
+    examples = ", ".join(calendar.labels(min(2, (calendar.last_step or 1) + 1)))
+    refusal = ParameterError(
+        parameter, f"no step is called '{label}'", hint=f"Steps are called {examples} and so on."
+    )
+    try:
+        number = calendar.step_of(label)
+    except InputError as error:
+        raise refusal from error
+    if calendar.label(number) != label:
+        raise refusal
+    return number
+
+
+def last_ended(promise: Promise) -> int:
+    """The last step that has ended; refuses a calendar that the clock says nothing about."""
+    from graphveil.study.committed import steps_ended
+
+    if _is_endless(promise):
+        raise ParameterError(
+            "all", "cannot be used: steps are plain numbers, not dates", hint="Use --through LABEL."
+        )
+    return steps_ended(promise) - 1
+
+
+def steps_due(promise: Promise, sealed: int) -> int | None:
+    """How many steps have ended and are not sealed; None if there is no clock for them."""
+    from graphveil.study.committed import steps_ended
+
+    return None if _is_endless(promise) else max(0, steps_ended(promise) - sealed)
+
+
+def _is_endless(promise: Promise) -> bool:
+    """Whether nothing says which step is the last that has ended."""
+    from graphveil.calendar.times import Unit
+
+    calendar = promise.calendar
+    return calendar.unit == Unit.NUMBER and calendar.last_step is None
 
 
 class Stage(Enum):
@@ -143,7 +188,7 @@ def _publish(
         steps=tuple(announced.steps),
         labels=tuple(promise.calendar.label(step) for step in announced.steps),
         finished=finished,
-        releases=releases.of_steps(part, announced.steps),
+        releases=reporting.of_steps(part, announced.steps),
         page=page,
     )
 
@@ -235,3 +280,109 @@ def _last(promise: Promise, made: int, asked: Asked) -> int | None:
             f"{asked.step}."
         )
     return number
+
+
+# Due: which steps can be published now, what that spends, and how noisy they will be.
+
+
+MOST_OFFERED = 400  # steps that are offered to be published together
+NOT_DATED = 24  # the same where steps are numbers, and no clock says which of them are over
+
+
+@dataclass(frozen=True)
+class NextStep:
+    """A step that can be published, with all before it.
+
+    Attributes:
+        label: its public name.
+        ended: whether it is over by the clock.
+    """
+
+    label: str
+    ended: bool
+
+
+@dataclass(frozen=True)
+class NextRelease:
+    """What a series will say at the next step, as far as anybody can know before.
+
+    Attributes:
+        series: its name.
+        std: the predicted standard deviation of the noise.
+        last_std: the same at the last release.
+        expected: the size that is expected at the last release.
+        word: what the noise leaves of that; nothing where no size is expected.
+    """
+
+    series: str
+    std: float
+    last_std: float
+    expected: int | None
+    word: str
+
+
+@dataclass(frozen=True)
+class Due:
+    """What publishing would do.
+
+    Attributes:
+        status: where the study stands.
+        steps: those that can be published, in order; of one that has not ended, only the next.
+        spends: the ε that is spent by it: that of all series where the study is still a draft,
+            else nothing, since a series is paid for when it is opened.
+        releases: the next release of every series that has one.
+    """
+
+    status: Status
+    steps: tuple[NextStep, ...]
+    spends: str
+    releases: tuple[NextRelease, ...]
+
+    @property
+    def ended(self) -> tuple[NextStep, ...]:
+        """The steps that are over."""
+        return tuple(each for each in self.steps if each.ended)
+
+
+def due(folder: Path) -> Due:
+    """What can be published of the study in a folder; reads no records."""
+    from graphveil.steward.planning.outlook import study_outlook
+    from graphveil.steward.status import status
+
+    now, found = status(folder), study_outlook(folder)
+    sealed = now.steps.steps_sealed
+    spends = "0" if now.is_open else _price(found.promise)
+    releases = (_next_release(each, sealed) for each in found.series)
+    return Due(now, _steps(found, now), spends, tuple(each for each in releases if each))
+
+
+def _steps(found: StudyOutlook, now: Status) -> tuple[NextStep, ...]:
+    calendar, sealed = found.promise.calendar, now.steps.steps_sealed
+    left = MOST_OFFERED if calendar.last_step is None else calendar.last_step + 1 - sealed
+    over = now.steps.steps_due
+    ended = min(NOT_DATED if over is None else over, left, MOST_OFFERED)
+    offered = ended if over is None else min(max(ended, 1), left)
+    return tuple(
+        NextStep(calendar.label(sealed + place), ended=place < ended) for place in range(offered)
+    )
+
+
+def _price(promise: Promise) -> str:
+    """ε of all series, and of the pool that some may share."""
+    from graphveil.noise.exact_numbers import as_text
+
+    return as_text(promise.budget_total()[0] - promise.budget_left()[0])
+
+
+def _next_release(outlook: Outlook, sealed: int) -> NextRelease | None:
+    place, horizon = sealed - outlook.first_step, outlook.plan.request.horizon
+    if place < 0 or (horizon is not None and place >= horizon):
+        return None
+    found = outlook.judgement
+    return NextRelease(
+        series=outlook.series.name,
+        std=outlook.plan.standard_deviation(place),
+        last_std=outlook.plan.last_std,
+        expected=outlook.series.expected,
+        word=str(found.word) if found else "",
+    )

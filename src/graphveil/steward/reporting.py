@@ -2,15 +2,56 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import io
+import zipfile
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from graphveil.errors import StudyError
-from graphveil.steward import public_folder
+from graphveil.errors import ParameterError, StudyError
 
 if TYPE_CHECKING:
+    from graphveil.report.releases import Measurement
+    from graphveil.study.ledger import Ledger
     from graphveil.study.public.public_part import PublicPart
+    from graphveil.study.storage.folder import Folder
+
+
+# Where the public part is: in a study's folder, or by itself, as it was published.
+
+
+def find(given: Path) -> Path:
+    """The public part in a folder that is a study, or is a public part itself."""
+    from graphveil.study.storage.folder import Folder, require_no_links_in_public
+
+    root = given.resolve()
+    for folder in (root / "public", root):
+        if (folder / "study.toml").is_file():
+            require_no_links_in_public(folder)
+            if has_private_part(folder):
+                Folder(folder.parent).require_no_links()
+            return folder
+    raise StudyError(f"there is no study in '{given}', and it is not a public part.")
+
+
+def has_private_part(public: Path) -> bool:
+    """Whether the study is here as a whole."""
+    return (public.parent / "private").is_dir() and public.name == "public"
+
+
+def writing(public: Path) -> AbstractContextManager[object]:
+    """Keep other processes from writing into the same public part."""
+    from graphveil.study.storage.folder import Folder
+
+    return Folder(public.parent).lock() if has_private_part(public) else nullcontext()
+
+
+def report_is_current(folder: Folder, ledger: Ledger) -> bool:
+    """Whether the page, which is written last, covers the newest public row."""
+    page, lines = folder.public / "report.html", ledger.public_lines
+    return page.is_file() and bool(lines) and lines[-1].hash.encode() in page.read_bytes()
 
 
 @dataclass(frozen=True, repr=False)
@@ -41,8 +82,8 @@ def report(folder: Path) -> Report:
     """
     from graphveil.study import Study
 
-    public = public_folder.find(folder)
-    if public_folder.has_private_part(public):
+    public = find(folder)
+    if has_private_part(public):
         study = Study.at(public.parent)
         ledger = study.ledger()
         if ledger.is_open:
@@ -52,12 +93,12 @@ def report(folder: Path) -> Report:
 
 def write_trends(folder: Path, file: Path) -> None:
     """Write the smooth trend of every series into a file of the caller's choice."""
+    from graphveil.report.histories import as_table
     from graphveil.report.statement import has_revisions
-    from graphveil.report.tables.trends import as_table
     from graphveil.study.public.public_part import PublicPart
     from graphveil.whole_files import write_whole
 
-    part = PublicPart.read(public_folder.find(folder))
+    part = PublicPart.read(find(folder))
     if not has_revisions(part):
         raise StudyError(
             "no series has a trend: nothing is published yet, or the study was opened by a version "
@@ -78,7 +119,80 @@ def write_report(public: Path, known: PublicPart | None = None) -> Report:
     from graphveil.report.artefacts import write_part
     from graphveil.study.public.public_part import PublicPart
 
-    with public_folder.writing(public):
+    with writing(public):
         told = known if known and known.is_announced(public) else None
         part = told or PublicPart.read_newest(public)
         return Report(part, write_part(public, part))
+
+
+# Releases: what was published, of all series or of one, and of some steps.
+
+
+def published(folder: Path, series: str | None = None) -> PublicPart:
+    """The public part of a study, or by itself; of one series, if it is named."""
+    from graphveil.study.public.public_part import PublicPart
+
+    part = PublicPart.read(find(folder))
+    if series is None:
+        return part
+    chosen = tuple(each for each in part.series if each.series == series)
+    if not chosen:
+        known = ", ".join(each.series for each in part.series)
+        problem = f"there is none called '{series}'"
+        raise ParameterError("series", problem, hint=f"There are: {known}.")
+    return replace(part, series=chosen)
+
+
+def of_steps(part: PublicPart, steps: Iterable[int]) -> tuple[Measurement, ...]:
+    """Every number that was published at some steps."""
+    from graphveil.report.releases import measurements
+
+    return measurements(part, set(steps))
+
+
+# Archiving: the public folder as one file, to hand on or to put on a server.
+
+
+SAME_DAY = (1980, 1, 1, 0, 0, 0)  # in an archive: the same files are the same bytes
+
+
+def public_files(folder: Path) -> tuple[Path, ...]:
+    """The files of a study's public part, relative to it; links are none of them.
+
+    Nor are files whose name is no plain text, in which graphveil writes nothing.
+    """
+    public = find(folder)
+    return tuple(sorted(_files(public, public)))
+
+
+def _files(public: Path, folder: Path) -> Iterator[Path]:
+    for path in folder.iterdir():
+        if path.is_symlink() or path.name.startswith(".") or not path.name.isprintable():
+            continue
+        if path.is_dir():
+            yield from _files(public, path)
+        elif path.is_file():
+            yield path.relative_to(public)
+
+
+def public_file(folder: Path, name: str) -> Path:
+    """One of these files by its name; refuses everything else, whatever its name says."""
+    for each in public_files(folder):
+        if each.as_posix() == name:
+            return find(folder) / each
+    raise StudyError("there is no such public file.")
+
+
+def public_archive(folder: Path) -> bytes:
+    """All of them in a zip, of which no file is half-written."""
+    public = find(folder)
+    content = io.BytesIO()
+    with (
+        writing(public),
+        zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as packed,
+    ):
+        for each in public_files(folder):
+            entry = zipfile.ZipInfo(f"public/{each.as_posix()}", SAME_DAY)
+            entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
+            packed.writestr(entry, (public / each).read_bytes())
+    return content.getvalue()

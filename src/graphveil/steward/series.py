@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphveil.errors import StudyError
-from graphveil.steward.beforehand.drafting import refused_as, settled_series, with_objective
-from graphveil.steward.beforehand.drowning import require_useful
-from graphveil.steward.beforehand.outlook import Outlook
-from graphveil.steward.beforehand.sharing import require_purpose
+from graphveil.noise.exact_numbers import as_text
+from graphveil.steward.planning.drafting import (
+    refused_as,
+    require_useful,
+    settled_series,
+    with_objective,
+)
+from graphveil.steward.planning.outlook import Outlook
+from graphveil.steward.planning.sharing import require_purpose
+from graphveil.steward.prices import NO_PRICES, exact_prices
 from graphveil.steward.reporting import write_report
 from graphveil.steward.status import BudgetStatus, SeriesList
 
 if TYPE_CHECKING:
-    from graphveil.steward.beforehand.wishes import SeriesWish
+    from graphveil.steward.planning.requests import SeriesWish
     from graphveil.study.ledger import Ledger
+    from graphveil.study.lifecycle.extension import Extension, Longer
 
 
 @dataclass(frozen=True)
@@ -76,7 +84,7 @@ def open_series(
 
 def _outlook(ledger: Ledger, wish: SeriesWish) -> Outlook:
     """The series as it would be opened now."""
-    from graphveil.study.course.one_more_series import with_series
+    from graphveil.study.lifecycle.opening import with_series
 
     if not ledger.is_open:
         raise StudyError(
@@ -88,3 +96,119 @@ def _outlook(ledger: Ledger, wish: SeriesWish) -> Outlook:
         wider = with_series(ledger, with_objective(wish).as_entry(), "the new series")
     series = settled_series(wider.promise, wider.series, wider.first_step)
     return Outlook(wider.promise, series, wider.first_step)
+
+
+# Extending a study: more steps than it was planned for, with what they cost shown beforehand.
+
+
+@dataclass(frozen=True)
+class SeriesGoingOn:
+    """A series that gets more releases.
+
+    Attributes:
+        name: of the series.
+        releases: how many it has then, in all.
+        price: the ε that they cost, out of what is left of the budget.
+        epsilon: what the whole series costs then.
+        last_planned: the predicted standard deviation at the release that was to be the last.
+        first_new: likewise, at the first of the new ones.
+        last_new: likewise, at the last of them.
+    """
+
+    name: str
+    releases: int
+    price: str
+    epsilon: str
+    last_planned: float
+    first_new: float
+    last_new: float
+
+    @classmethod
+    def of(cls, longer: Longer) -> SeriesGoingOn:
+        """What an extension does to a series."""
+        before, after = longer.before.predicted, longer.after.predicted
+        return cls(
+            name=longer.series,
+            releases=len(after),
+            price=as_text(longer.price),
+            epsilon=as_text(longer.after.request.epsilon),
+            last_planned=before[-1],
+            first_new=after[len(before)],
+            last_new=after[-1],
+        )
+
+
+@dataclass(frozen=True)
+class StudyGoingOn:
+    """What extending a study changes, or has changed; public, all of it.
+
+    Attributes:
+        end: the step that was to be the last.
+        last: the step that is the last then.
+        series: those that get more releases.
+        others: those that have no end, or a later one.
+        price: the ε that all of it costs.
+        budget_before: what is left until then.
+        budget_after: what is left then.
+        extended: whether it was done.
+    """
+
+    end: str
+    last: str
+    series: tuple[SeriesGoingOn, ...]
+    others: tuple[str, ...]
+    price: str
+    budget_before: BudgetStatus
+    budget_after: BudgetStatus
+    extended: bool
+
+    @classmethod
+    def of(cls, found: Extension, *, extended: bool) -> StudyGoingOn:
+        """In words and numbers for people."""
+        longer = {each.series for each in found.series}
+        end, last = found.labels
+        return cls(
+            end=end,
+            last=last,
+            series=tuple(map(SeriesGoingOn.of, found.series)),
+            others=tuple(each.name for each in found.after.series if each.name not in longer),
+            price=as_text(found.price),
+            budget_before=BudgetStatus.of(found.before),
+            budget_after=BudgetStatus.of(found.after),
+            extended=extended,
+        )
+
+    def as_data(self) -> dict[str, Any]:
+        """For programs."""
+        return asdict(self)
+
+
+def extend(
+    folder: Path,
+    *,
+    last: str | None = None,
+    steps: int | None = None,
+    prices: Mapping[str, str] = NO_PRICES,
+    dry_run: bool = False,
+) -> StudyGoingOn:
+    """Let a study go on past its last step; a dry run says what that would cost.
+
+    Args:
+        folder: of the study.
+        last: a time in the new last step, or
+        steps: how many steps more.
+        prices: what may be paid for a series, by name; by default, where something has to be
+            paid, what keeps its noise at its size.
+        dry_run: change nothing.
+    """
+    from graphveil.steward.reporting import write_report
+    from graphveil.study import Study
+    from graphveil.study.lifecycle.extension import Further
+
+    study, further, exact = Study.at(folder), Further(last, steps), exact_prices(prices)
+    if dry_run:
+        return StudyGoingOn.of(study.extension(further, exact), extended=False)
+    done = study.extend(further, exact)
+    if study.ledger().sealed:  # before, there is no report
+        write_report(study.folder.public)
+    return StudyGoingOn.of(done, extended=True)

@@ -10,14 +10,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphveil.steward.public_folder import report_is_current
-from graphveil.steward.steps import steps_due
+from graphveil.steward.publishing import steps_due
+from graphveil.steward.reporting import report_is_current
 
 if TYPE_CHECKING:
     from graphveil.study import Promise, Study
     from graphveil.study.committed import Committed
+    from graphveil.study.custody.witness import Standing
     from graphveil.study.ledger import Ledger
-    from graphveil.study.place.witness import Standing
 
 
 @dataclass(frozen=True)

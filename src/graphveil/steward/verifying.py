@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphveil.errors import GraphveilError, IntegrityError
-from graphveil.steward import public_folder
+from graphveil.steward import reporting
 from graphveil.steward.engine_choice import HERE, EngineChoice
 
 if TYPE_CHECKING:
@@ -97,8 +97,8 @@ def checks(folder: Path, engine: EngineChoice = HERE) -> Iterator[Check]:
     from graphveil.study.public.public_part import LEDGER, PublicPart, text_of
     from graphveil.study.verification import Check
 
-    public = public_folder.find(folder)
-    if public_folder.has_private_part(public):
+    public = reporting.find(folder)
+    if reporting.has_private_part(public):
         with engine.running() as counting:
             yield from verification.verify(Study.at(public.parent, engine=counting))
         if not (public / LEDGER).exists():
@@ -113,8 +113,8 @@ def checks(folder: Path, engine: EngineChoice = HERE) -> Iterator[Check]:
 
 def _consistency(public: Path, part: PublicPart) -> str:
     """The study file may be of the time before the newest series."""
-    from graphveil.study.promise.promise import Promise
-    from graphveil.study.public.gaussian_prices import require_enough_noise, told_of_pool
+    from graphveil.study.promise import Promise
+    from graphveil.study.public.announced_plans import require_enough_noise, told_of_pool
     from graphveil.study.public.public_part import STUDY, text_of
     from graphveil.study.verification import Unfinished
 

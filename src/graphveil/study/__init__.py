@@ -9,14 +9,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from graphveil.study.promise.promise import Promise
-    from graphveil.study.promise.series import SeriesPromise
+    from graphveil.study.promise import Promise
+    from graphveil.study.promise_entries import SeriesPromise
     from graphveil.study.study import Added, Study
 
 _HOMES = {
     "Added": "graphveil.study.study",
-    "Promise": "graphveil.study.promise.promise",
-    "SeriesPromise": "graphveil.study.promise.series",
+    "Promise": "graphveil.study.promise",
+    "SeriesPromise": "graphveil.study.promise_entries",
     "Study": "graphveil.study.study",
 }
 

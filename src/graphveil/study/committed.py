@@ -4,14 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
+from graphveil.errors import StudyError
 from graphveil.study.ledger import Ledger
-from graphveil.study.public.announcing import Told, require_agreeing_file, require_newest, told
 from graphveil.study.public.facts import Event
-from graphveil.study.public.public_part import Head, PublicPart
+from graphveil.study.public.public_part import (
+    Head,
+    PublicPart,
+    Told,
+    require_agreeing_file,
+    require_newest,
+    told,
+)
 from graphveil.study.storage.folder import Folder
 from graphveil.study.storage.reading import Reading, StoredSeries
 from graphveil.study.storage.store import Store
+
+if TYPE_CHECKING:
+    from graphveil.study.promise import Promise
 
 
 @dataclass(frozen=True)
@@ -75,3 +87,28 @@ def checked(reading: Reading, public: Told) -> Committed:
     require_newest(public, ledger)
     require_agreeing_file(public, ledger)
     return Committed(ledger, reading.series(), public)
+
+
+# Which steps of a study there are, and which of them are over by the clock.
+
+
+def label_of(promise: Promise, step: int) -> str:
+    """The public name of a step; refuses one after the end of the calendar."""
+    last = promise.calendar.last_step
+    if last is not None and step > last:
+        raise StudyError(
+            f"every step of the calendar up to {promise.calendar.label(last)} is sealed. To go on, "
+            "see `graphveil extend`."
+        )
+    return promise.calendar.label(step)
+
+
+def steps_ended(promise: Promise) -> int:
+    """How many steps have ended by the clock; of a calendar without dates, all."""
+    from graphveil.calendar.times import MOST_STEPS, Unit
+
+    calendar = promise.calendar
+    top = MOST_STEPS if calendar.last_step is None else calendar.last_step + 1
+    if calendar.unit == Unit.NUMBER:
+        return top
+    return min(calendar.steps_before(datetime.now(UTC)), top)

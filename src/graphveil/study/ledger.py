@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias
 from pydantic import TypeAdapter
 
 from graphveil.errors import IntegrityError, StudyError, require_known_format
-from graphveil.study.promise.promise import Promise
+from graphveil.study.promise import Promise
 from graphveil.study.public.chain import GENESIS, Line, PublicRow, canonical, digest
 from graphveil.study.public.facts import Announcement, Event, Fact, FactType
 from graphveil.study.public.history import History, PublishedSeries

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from graphveil.calendar import phrases
 from graphveil.errors import BoundError, IntegrityError
+from graphveil.mechanisms.planning.change import Change
+from graphveil.mechanisms.planning.intervals import change_errors, half_widths
 from graphveil.noise.release_noise import ReleaseNoise
-from graphveil.planning.change import Change
-from graphveil.planning.changes import change_errors
-from graphveil.planning.intervals import half_widths
 from graphveil.series.counting import Differences, SeriesCounts
 from graphveil.series.postprocessing import Processing
 from graphveil.series.release import MadeRelease, Release, has_same_past, make_release
@@ -24,14 +23,14 @@ from graphveil.series.terms import SeriesTerms
 from graphveil.study.ledger import Ledger, LedgerRow
 from graphveil.study.public.chain import canonical, digest
 from graphveil.study.public.facts import DIGITS, ChangeFact, ReleaseMade, Software, StepSealed
-from graphveil.study.records.holding import Counted, Holder, Stored
-from graphveil.study.storage.keeping import plan_of, state_of
+from graphveil.study.records.record_store import Counted, Holder, Stored
 from graphveil.study.storage.reading import StoredSeries
+from graphveil.study.storage.series_state import plan_of, state_of
 from graphveil.study.storage.transaction import Transaction
 
 if TYPE_CHECKING:
     from graphveil.calendar.calendar import Calendar
-    from graphveil.study.promise.promise import Promise
+    from graphveil.study.promise import Promise
 
 
 @dataclass(frozen=True, eq=False)

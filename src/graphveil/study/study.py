@@ -14,49 +14,46 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from graphveil.backends import LocalEngine
 from graphveil.deferred import Deferred
-from graphveil.engines import LocalEngine
 from graphveil.errors import BoundError, ParameterError, StudyError
 from graphveil.study import committed
-from graphveil.study.clock import label_of, steps_ended
-from graphveil.study.committed import Announced, Committed
-from graphveil.study.course.prices import NO_PRICES, Prices
+from graphveil.study.committed import Announced, Committed, label_of, steps_ended
+from graphveil.study.custody import witness
+from graphveil.study.custody.machine import Machine, require_code, require_same_taker
 from graphveil.study.ledger import NOTHING_SAID, Ledger, LedgerRow, ReadAs
-from graphveil.study.place import witness
-from graphveil.study.place.machine import Machine, require_code, require_same_taker
-from graphveil.study.promise.promise import Promise
-from graphveil.study.promise.series import SeriesPromise
-from graphveil.study.public.announcing import announce, told
+from graphveil.study.lifecycle.prices import NO_PRICES, Prices
+from graphveil.study.promise import Promise
+from graphveil.study.promise_entries import SeriesPromise
 from graphveil.study.public.facts import Event
-from graphveil.study.public.public_part import text_of
-from graphveil.study.records.holding import Stored, Wishes
+from graphveil.study.public.public_part import announce, text_of, told
+from graphveil.study.records.record_store import Stored, Wishes
 from graphveil.study.storage.folder import Folder, make_folder, write_notes
 from graphveil.study.storage.store import Store, now
 from graphveil.whole_files import write_bytes
 
 if TYPE_CHECKING:
-    from graphveil.engines import Engine
+    from graphveil.backends import Engine
     from graphveil.graph.intake.records import Records
     from graphveil.study import publishing
-    from graphveil.study.course import adoption, extension, one_more_series, opening
-    from graphveil.study.course.adoption import Renewal
-    from graphveil.study.course.extension import Extension, Further
+    from graphveil.study.lifecycle import adoption, extension, opening
+    from graphveil.study.lifecycle.adoption import Renewal
+    from graphveil.study.lifecycle.extension import Extension, Further
     from graphveil.study.publishing import Prepared
-    from graphveil.study.records import adding, attempts, findings, holders
+    from graphveil.study.records import adding, attempts, findings, record_store
     from graphveil.study.records.attempts import Attempt
-    from graphveil.study.records.holding import Holder
+    from graphveil.study.records.record_store import Holder
     from graphveil.study.storage import agreement
     from graphveil.study.storage.transaction import Transaction
 else:  # who only looks at a study plans, counts and draws nothing
-    adoption = Deferred("graphveil.study.course.adoption")
-    extension = Deferred("graphveil.study.course.extension")
-    one_more_series = Deferred("graphveil.study.course.one_more_series")
-    opening = Deferred("graphveil.study.course.opening")
+    adoption = Deferred("graphveil.study.lifecycle.adoption")
+    extension = Deferred("graphveil.study.lifecycle.extension")
+    opening = Deferred("graphveil.study.lifecycle.opening")
     publishing = Deferred("graphveil.study.publishing")
     adding = Deferred("graphveil.study.records.adding")
     attempts = Deferred("graphveil.study.records.attempts")
     findings = Deferred("graphveil.study.records.findings")
-    holders = Deferred("graphveil.study.records.holders")
+    record_store = Deferred("graphveil.study.records.record_store")
     agreement = Deferred("graphveil.study.storage.agreement")
 
 
@@ -147,7 +144,7 @@ class Study:
     @cached_property
     def holder(self) -> Holder:
         """Who holds its records while a command works with them."""
-        return holders.holder_of(self.engine)
+        return record_store.holder_of(self.engine)
 
     @cached_property
     def store(self) -> Store:
@@ -233,7 +230,7 @@ class Study:
         """Open a series from the next step on, for a share of what is left of the budget."""
         with self._writing() as (transaction, opened):
             ledger = opened.ledger
-            wider = one_more_series.with_series(ledger, series.model_dump())
+            wider = opening.with_series(ledger, series.model_dump())
             if wider.series.projection is None:
                 publishing.require_kept_so_far(self.stored(ledger), self.holder)
             opening.open_series(

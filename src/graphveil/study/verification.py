@@ -16,25 +16,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from graphveil.errors import IntegrityError
-from graphveil.graph.intake.report import counted
+from graphveil.graph.intake.records import counted
 from graphveil.noise.exact_numbers import as_text
 from graphveil.series.counting import difference_at
 from graphveil.study import publishing
+from graphveil.study.custody.witness import Standing
 from graphveil.study.ledger import Ledger, LedgerRow
-from graphveil.study.place.witness import Standing
-from graphveil.study.promise.promise import Promise
+from graphveil.study.promise import Promise
 from graphveil.study.public import chain
-from graphveil.study.public.announcing import Told, require_agreeing_file, require_newest, told
+from graphveil.study.public.announced_plans import require_enough_noise, told_of_pool
 from graphveil.study.public.chain import canonical, digest, require_form
 from graphveil.study.public.facts import Event, ReleaseMade
-from graphveil.study.public.gaussian_prices import require_enough_noise, told_of_pool
-from graphveil.study.records.holding import Kept, Recounted
+from graphveil.study.public.public_part import Told, require_agreeing_file, require_newest, told
 from graphveil.study.records.private_tables import checked
+from graphveil.study.records.record_store import Kept, Recounted
 from graphveil.study.storage import agreement
-from graphveil.study.storage.agreement import Releases
-from graphveil.study.storage.keeping import state_of
+from graphveil.study.storage.agreement import Releases, require_sound
 from graphveil.study.storage.reading import StoredSeries
-from graphveil.study.storage.soundness import require_sound
+from graphveil.study.storage.series_state import state_of
 from graphveil.study.study import Study
 
 if TYPE_CHECKING:

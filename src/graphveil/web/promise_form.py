@@ -11,18 +11,22 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from markupsafe import Markup
+
 from graphveil.errors import BudgetError, ParameterError
 from graphveil.noise.exact_numbers import as_text, exact, exact_epsilon
 from graphveil.report.wording import COUNTED, counted_in_general
-from graphveil.statistics.parameters import WINDOW, Parameter
-from graphveil.statistics.statistic import registered
-from graphveil.steward.beforehand.calendars import calendar
-from graphveil.steward.beforehand.series_syntax import entry_value, projection_of
-from graphveil.steward.beforehand.wishes import SeriesWish, StudyWish
+from graphveil.statistics.statistic import WINDOW, Parameter, registered
+from graphveil.steward.planning.drafting import calendar
+from graphveil.steward.planning.outlook import forecast
+from graphveil.steward.planning.requests import SeriesWish, StudyWish, entry_value, projection_of
 from graphveil.web.forms import Form
+from graphveil.web.wording import figure
 
 if TYPE_CHECKING:
     from graphveil.calendar.calendar import Calendar
+    from graphveil.steward.planning.outlook import Forecast, Outlook
+
 
 EMPTY = Form(
     [
@@ -245,7 +249,7 @@ def best_shares(form: Form) -> dict[str, str]:
     """The best split for the sizes expected, in percent of ε, by the field that takes it."""
     from dataclasses import replace
 
-    from graphveil.steward.beforehand.drafting import drafted
+    from graphveil.steward.planning.drafting import drafted
 
     rows, wish = rows_of(form), wish_of(form, draft=True)
     if len(rows) < 2 or any(each.expected is None for each in wish.series):
@@ -264,3 +268,105 @@ def _rounded(parts: Sequence[Fraction]) -> list[str]:
     tenths = [max(1, round(each * WHOLE * DIGITS)) for each in parts]
     tenths[tenths.index(max(tenths))] += WHOLE * DIGITS - sum(tenths)
     return [as_text(Fraction(each, DIGITS)) for each in tenths]
+
+
+# Predictions: what a series will be like, as its page and the sliders show it.
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """A series in the words and pictures of the page.
+
+    Attributes:
+        series: its name.
+        counted: what is counted.
+        price: its share of the budget.
+        mechanism: which adds the noise.
+        first: the predicted error of the first release.
+        last: that of the last one.
+        expected: the size that is expected there; nothing if nobody said it.
+        share: the error as a part of it.
+        word: what that leaves of the number.
+        note: from when on the number can be read.
+        beyond: what it costs to be linked to more hubs than promised, if anybody can be.
+        drawing: the curve with its band, wide and narrow.
+    """
+
+    series: str
+    counted: str
+    price: str
+    mechanism: str
+    first: str
+    last: str
+    expected: str
+    share: str
+    word: str
+    note: str
+    beyond: str
+    drawing: tuple[Markup, ...]
+
+
+def prediction(outlook: Outlook) -> Prediction:
+    """What the planner says of a series; every number is its own."""
+    from graphveil.mechanisms.planning.usefulness import percent
+
+    plan, found, drawn = outlook.plan, outlook.judgement, forecast(outlook)
+    return Prediction(
+        series=outlook.series.name,
+        counted=outlook.series.counted().summary,
+        price=outlook.series.price_in_words,
+        mechanism=plan.mechanism.name,
+        first=figure(plan.predicted[0]),
+        last=figure(plan.last_std),
+        expected="" if found is None else f"{found.expected:,}",
+        share="" if found is None else percent(found.share),
+        word="" if found is None else str(found.word),
+        note="" if drawn is None else _note(outlook, drawn),
+        beyond=_beyond(outlook),
+        drawing=() if drawn is None else _drawings(outlook, drawn),
+    )
+
+
+def _note(outlook: Outlook, drawn: Forecast) -> str:
+    clear = drawn.first_clear
+    if clear is None:
+        return "The noise drowns every release."
+    if clear == 0:
+        return "No release is drowned, if the number grows evenly."
+    label = outlook.promise.calendar.label(outlook.first_step + clear)
+    return f"Releases before {label} are drowned, if the number grows evenly."
+
+
+def _beyond(outlook: Outlook) -> str:
+    """The multiples of ε that the commands show as a table."""
+    from graphveil.report.losses import rounded_up
+
+    told = [f"{n:,} more: {rounded_up(each)}" for n, each in outlook.times_beyond.items()]
+    if not told:
+        return ""
+    return (
+        "Times ε for a person who is linked to more hubs (people with more links than the bound) "
+        f"than promised, {'; '.join(told)}."
+    )
+
+
+def _drawings(outlook: Outlook, drawn: Forecast) -> tuple[Markup, ...]:
+    from graphveil.report.drawing import Size
+    from graphveil.report.series_drawings import over_expected
+
+    label = f"{outlook.series.name}: expected sizes and predicted noise. {_note(outlook, drawn)}"
+    # Drawn from numbers and our own words, every text escaped: safe as it stands.
+    return tuple(
+        Markup(
+            over_expected(
+                drawn.curve,
+                drawn.noise,
+                drawn.drowned,
+                calendar=outlook.promise.calendar,
+                first_step=outlook.first_step,
+                size=size,
+                label=label,
+            )
+        )
+        for size in (Size(520, 150), Size(340, 150, edge=6))
+    )

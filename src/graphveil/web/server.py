@@ -9,10 +9,13 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-from collections.abc import Callable
+import webbrowser
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import h11
 import uvicorn
@@ -20,9 +23,10 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from graphveil.errors import ParameterError, StorageError
 from graphveil.steward.unexpected import DEBUG
+from graphveil.study.storage.folder import write_private
 from graphveil.web.application import application
-from graphveil.web.safety.access import Access, Password
-from graphveil.web.safety.guard import DOOR, Address
+from graphveil.web.rendering import rendered
+from graphveil.web.safety.guard import DOOR, Access, Address, Password
 from graphveil.web.site import MOST_BYTES, Site
 
 LOCAL = "127.0.0.1"
@@ -206,3 +210,20 @@ def _bound(host: str, port: int) -> socket.socket:
             error
         )
     return found
+
+
+# The steward's browser is opened at the page, without showing its token to other users.
+#
+# What a browser is called with, everybody on the machine can list. So it is handed a file that
+# only its owner may read, and that leads on.
+
+
+@contextmanager
+def opening(address: str) -> Iterator[None]:
+    """Open a browser there; where there is none, the address on the terminal does."""
+    with TemporaryDirectory(prefix="graphveil-serve-") as folder:  # for its owner only
+        file = Path(folder) / "open.html"
+        write_private(file, rendered("opening.html.jinja", address=address).encode())
+        with suppress(webbrowser.Error):
+            webbrowser.open(file.as_uri())
+        yield

@@ -14,8 +14,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from graphveil.errors import StudyError
 from graphveil.steward.known_studies import KnownStudy, known_study
 from graphveil.web.rendering import rendered
-from graphveil.web.safety.access import Access, Session
-from graphveil.web.safety.guard import Address
+from graphveil.web.safety.guard import Access, Address, Session
 from graphveil.web.wording import in_page_words
 from graphveil.web.work import Piece, Work
 

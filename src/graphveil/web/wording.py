@@ -63,6 +63,6 @@ def in_page_words(message: str) -> str:
 
 def figure(number: float) -> str:
     """A predicted error, with as many digits as mean anything."""
-    from graphveil.planning.usefulness import rounded
+    from graphveil.mechanisms.planning.usefulness import rounded
 
     return f"±{rounded(number)}"

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphveil.errors import ParameterError
-from graphveil.report.tables import releases
-from graphveil.report.tables.changes import PublishedChange, all_changes
-from graphveil.report.tables.columns import as_frame
-from graphveil.report.tables.revised import revisions
-from graphveil.report.tables.trends import TrendPoint, trends
+from graphveil.noise.exact_numbers import as_text
+from graphveil.report import releases
+from graphveil.report.histories import TrendPoint, revisions, trends
+from graphveil.report.releases import PublishedChange, all_changes
+from graphveil.report.table_columns import rows_as_frame
+from graphveil.report.wording import counted_things, percent
+from graphveil.steward import reporting
+from graphveil.steward.status import PoolStatus
+from graphveil.study.promise import Promise
+from graphveil.study.public.history import PublishedSeries
+from graphveil.study.public.public_part import LEDGER, STUDY, PublicPart, text_of
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
-
-    from graphveil.study.public.public_part import PublicPart
 
 
 def published(part: PublicPart) -> pl.DataFrame:
@@ -38,12 +46,12 @@ def published(part: PublicPart) -> pl.DataFrame:
 
 def changed(part: PublicPart) -> pl.DataFrame:
     """What is new over some steps, and against the time before."""
-    return as_frame(PublishedChange, all_changes(part))
+    return rows_as_frame(PublishedChange, all_changes(part))
 
 
 def smoothed(part: PublicPart) -> pl.DataFrame:
     """Every number on a smooth curve."""
-    return as_frame(TrendPoint, trends(part))
+    return rows_as_frame(TrendPoint, trends(part))
 
 
 def as_pandas(frame: pl.DataFrame) -> pd.DataFrame:
@@ -53,3 +61,103 @@ def as_pandas(frame: pl.DataFrame) -> pd.DataFrame:
     except ImportError as error:
         hint = "Install it: pip install 'graphveil[interchange]'."
         raise ParameterError("pandas", "is not installed, or pyarrow is not", hint=hint) from error
+
+
+# A study at a glance, in text and HTML, from its public part alone.
+
+
+NOTHING = "–"
+_NO_RELEASE = (NOTHING, NOTHING, NOTHING)
+_HEADER = ("series", "counts", "ε", "newest", "published", "interval")
+
+
+@dataclass(frozen=True)
+class Public:
+    """What anybody may know of a study.
+
+    Attributes:
+        promise: what it says.
+        part: what it has announced; None of a draft.
+    """
+
+    promise: Promise
+    part: PublicPart | None
+
+    @classmethod
+    def of(cls, folder: Path) -> Public:
+        """The study in a folder, or its public part by itself."""
+        public = reporting.find(folder)
+        if not (public / LEDGER).exists():
+            return cls(Promise.from_toml(text_of(public / STUDY), STUDY), None)
+        part = PublicPart.read(public)
+        return cls(part.promise, part)
+
+    @property
+    def facts(self) -> list[str]:
+        """What there is to say, a line each."""
+        promise = self.promise
+        left, _ = promise.budget_left()
+        return [
+            f"{promise.population}; published by {promise.publisher}.",
+            f"{promise.calendar.describe()}.".capitalize(),
+            promise.bound_sentence,
+            f"ε = {promise.budget.epsilon} in all, of which {as_text(left)} is left.",
+            *([f"Of this, {pool}."] if (pool := PoolStatus.of(promise)) else []),
+            self._published,
+        ]
+
+    @property
+    def _published(self) -> str:
+        steps = () if self.part is None else self.part.steps
+        if not steps:
+            return "Nothing is published yet."
+        labels = dict.fromkeys((steps[0].label, steps[-1].label))
+        return f"Published: {' to '.join(labels)}."
+
+    def rows(self) -> Iterator[tuple[str, ...]]:
+        """One for each series: what it is, and its newest number."""
+        if self.part is None:
+            for each in self.promise.series:
+                yield each.name, str(each.counted()), each.share, *_NO_RELEASE
+        else:
+            for series in self.part.series:
+                yield (
+                    series.series,
+                    counted_things(series),
+                    series.promise.share,
+                    *_newest(series),
+                )
+
+
+def _newest(series: PublishedSeries) -> tuple[str, str, str]:
+    if not series.releases:
+        return _NO_RELEASE
+    made = series.releases[-1]
+    if series.vector:
+        return made.label, f"{len(made.raw)} numbers", f"{percent(made.level)} each"
+    interval = f"{max(made.low[0], 0):,} to {max(made.high[0], 0):,} ({percent(made.level)})"
+    return made.label, f"{made.raw[0]:,}", interval
+
+
+def as_lines(public: Public) -> Iterator[str]:
+    """The summary for a terminal."""
+    yield public.promise.title
+    yield from (f"  {fact}" for fact in public.facts)
+    for name, counts, share, *newest in public.rows():
+        said = "nothing published" if newest[0] == NOTHING else f"newest: {', '.join(newest)}"
+        yield f"  {name}: {counts}; {share if 'pool' in share else f'ε = {share}'}; {said}"
+
+
+def as_html(public: Public) -> str:
+    """The summary for a notebook."""
+    facts = "".join(f"<li>{escape(fact)}</li>" for fact in public.facts)
+    head = "".join(f"<th>{escape(name)}</th>" for name in _HEADER)
+    rows = "".join(
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
+        for row in public.rows()
+    )
+    return (
+        f"<div><strong>{escape(public.promise.title)}</strong><ul>{facts}</ul>"
+        f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        "<small>From the public part alone.</small></div>"
+    )

@@ -12,25 +12,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from graphveil.errors import ParameterError, StudyError
-from graphveil.workbench import data_given, plain_values, summary
+from graphveil.workbench import frames as summary
+from graphveil.workbench import inputs
 
 if TYPE_CHECKING:
     import altair
 
     from graphveil.calendar.calendar import Calendar
-    from graphveil.formats import ReadingOptions
-    from graphveil.graph.promises.bound import BoundLike
+    from graphveil.graph.promises import BoundLike
+    from graphveil.mechanisms.planning.plan import Plan
     from graphveil.noise.exact_numbers import Exact
-    from graphveil.planning.plan import Plan
+    from graphveil.records import ReadingOptions
     from graphveil.steward.publishing import Publication
     from graphveil.steward.records.adding import Addition
     from graphveil.steward.reporting import Report
     from graphveil.steward.series import Opening
     from graphveil.steward.status import Status
     from graphveil.steward.verifying import Verification
-    from graphveil.study.promise.promise import Promise
+    from graphveil.study.promise import Promise
     from graphveil.study.public.history import PublishedSeries
-    from graphveil.workbench.plain_values import SeriesGiven
+    from graphveil.workbench.inputs import SeriesGiven
 
 
 @dataclass(frozen=True)
@@ -160,22 +161,22 @@ class Study:
             >>> clinic.promise.calendar.labels(3)
             ['2024-01', '2024-04', '2024-07']
         """
-        from graphveil.steward.beforehand import drafting
-        from graphveil.steward.beforehand.wishes import StudyWish
+        from graphveil.steward.planning import drafting
+        from graphveil.steward.planning.requests import StudyWish
 
         wish = StudyWish(
             title=title,
             population=population,
             publisher=publisher,
-            calendar=plain_values.calendar_of(calendar, every, first, last, steps),
-            epsilon=plain_values.exact_text("epsilon", epsilon),
+            calendar=inputs.calendar_of(calendar, every, first, last, steps),
+            epsilon=inputs.exact_text("epsilon", epsilon),
             epsilon_reason=epsilon_reason,
-            series=plain_values.series_of(series),
-            **plain_values.promised(bound, bound_reason, hubs, if_broken, directed),
-            delta=None if delta is None else plain_values.exact_text("delta", delta),
-            pool=None if pool is None else plain_values.exact_text("pool", pool),
+            series=inputs.series_of(series),
+            **inputs.promised(bound, bound_reason, hubs, if_broken, directed),
+            delta=None if delta is None else inputs.exact_text("delta", delta),
+            pool=None if pool is None else inputs.exact_text("pool", pool),
             minimise=minimise,
-            confidence=plain_values.exact_text("confidence", confidence),
+            confidence=inputs.exact_text("confidence", confidence),
             person_separator=person_separator,
             fold_case=fold_case,
             undated=undated,
@@ -193,9 +194,9 @@ class Study:
                 ...
             graphveil.errors.StudyError: there is no study in 'nowhere', and it is not a public ...
         """
-        from graphveil.steward import public_folder
+        from graphveil.steward import reporting
 
-        public_folder.find(Path(folder))
+        reporting.find(Path(folder))
         return cls(Path(folder))
 
     @property
@@ -215,7 +216,7 @@ class Study:
             >>> {name: len(plan.predicted) for name, plan in study.plans().items()}
             {'edges': 4, 'hubs': 4}
         """
-        from graphveil.steward.beforehand.outlook import study_outlook
+        from graphveil.steward.planning.outlook import study_outlook
 
         return {each.series.name: each.plan for each in study_outlook(self.folder).series}
 
@@ -269,7 +270,7 @@ class Study:
         """
         from graphveil.steward.records import adding
 
-        names = data_given.Names(id, source, target, time, edge_time)
+        names = inputs.Names(id, source, target, time, edge_time)
         how: dict[str, Any] = {
             "complete": complete,
             "strict": strict,
@@ -277,9 +278,9 @@ class Study:
             "ignore_after_end": ignore_after_end,
             "dry_run": dry_run,
         }
-        found = data_given.recognised(data, names)
-        if not isinstance(found, data_given.Files):
-            data_given.require_for_files(format=format, options=options)
+        found = inputs.recognised(data, names)
+        if not isinstance(found, inputs.Files):
+            inputs.require_for_files(format=format, options=options)
             return adding.add_records(
                 self.folder, found.records, directed=found.directed, undated=undated, **how
             )
@@ -365,7 +366,7 @@ class Study:
         """
         from graphveil.steward.series import open_series
 
-        (wish,) = plain_values.series_of({name: {**given, "epsilon": epsilon}})
+        (wish,) = inputs.series_of({name: {**given, "epsilon": epsilon}})
         return open_series(self.folder, wish, dry_run=dry_run, drowned_too=drowned_too)
 
     def frame(self, series: str | None = None, *, pandas: bool = False) -> Any:
@@ -412,7 +413,7 @@ class Study:
         return self._frame("smoothed", series, pandas)
 
     def _frame(self, kind: str, series: str | None, pandas: bool) -> Any:
-        from graphveil.steward.releases import published
+        from graphveil.steward.reporting import published
         from graphveil.workbench import frames
 
         found = getattr(frames, kind)(published(self.folder, series))
@@ -427,8 +428,8 @@ class Study:
         Examples:
             >>> chart = study.plot("edges").properties(title="Links")
         """
-        from graphveil.report.charts.chart import chart
-        from graphveil.steward.releases import published
+        from graphveil.report.charts import chart
+        from graphveil.steward.reporting import published
 
         shown = published(self.folder, series).series
         if len(shown) != 1:

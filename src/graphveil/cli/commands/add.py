@@ -9,12 +9,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphveil.cli.engine_options import Conf, Engine, EngineName, Master, chosen
-from graphveil.cli.options import Json, StudyFolder
-from graphveil.cli.output import print_json, print_note, working
-from graphveil.cli.prices import confirm
+from graphveil.cli.options import (
+    Conf,
+    Engine,
+    EngineName,
+    Json,
+    Master,
+    StudyFolder,
+    chosen,
+    confirm,
+)
+from graphveil.cli.output import one_line, print_json, print_note, working
 from graphveil.cli.reading_options import Reading, taking_reading_options
-from graphveil.cli.terminal import one_line
 from graphveil.errors import ParameterError, UnconfirmedError
 
 if TYPE_CHECKING:
@@ -109,7 +115,7 @@ def add(
         print_note("--skip-bad is what `graphveil add` does by itself now: it can be left out.")
 
     def added(agreed: bool) -> Addition:
-        from graphveil.kernels.startup import load_kernels_without_blas
+        from graphveil.startup import load_kernels_without_blas
         from graphveil.steward.records import adding
 
         with working("Reading and checking …"):

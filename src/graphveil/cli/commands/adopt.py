@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphveil.cli.options import Json, Prices, StudyFolder
+from graphveil.cli.options import Json, Prices, StudyFolder, confirm, given_prices
 from graphveil.cli.output import print_json, print_table, three_digits, working
-from graphveil.cli.prices import confirm, given_prices
 
 if TYPE_CHECKING:
-    from graphveil.steward.moving import Adoption
+    from graphveil.steward.custody import Adoption
 
 
 def adopt(
@@ -34,7 +33,7 @@ def adopt(
 
     Example: graphveil adopt my-study --reason "the old server is lost"
     """
-    from graphveil.steward.moving import adoption
+    from graphveil.steward.custody import adoption
 
     if not yes:
         with working("Planning …"):

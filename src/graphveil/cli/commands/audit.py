@@ -17,15 +17,15 @@ from graphveil.cli.options import (
     Oriented,
     Outward,
     chosen_bound,
+    given_parameters,
 )
-from graphveil.cli.statistic_options import given_parameters
 
 if TYPE_CHECKING:
-    from graphveil.graph.promises.bound import Bound
-    from graphveil.planning.plan import Plan
+    from graphveil.graph.promises import Bound
+    from graphveil.lab.audit import Audit
+    from graphveil.lab.audit.auditing import Evidence
+    from graphveil.mechanisms.planning.plan import Plan
     from graphveil.statistics.statistic import Statistic
-    from graphveil.testing.audit import Audit
-    from graphveil.testing.audit.evidence import Evidence
 
 VIOLATION = 6  # the exit code
 REMINDER = "An audit can only find faults; finding none does not prove privacy."
@@ -68,8 +68,8 @@ def audit(
     Example: graphveil audit edges --bound 3 --epsilon 1 --horizon 8 --runs 20000
     """
     from graphveil.cli.output import print_json
+    from graphveil.lab import audit as auditing
     from graphveil.statistics.statistic import statistic as named_statistic
-    from graphveil.testing import audit as auditing
 
     effort = auditing.AuditEffort.of(runs)
     statistic = named_statistic(name, **given_parameters(context))
@@ -95,8 +95,8 @@ def _plan(
 ) -> Plan:
     """A mechanism that projects does so to the bound; auto takes none that does."""
     from graphveil.mechanisms.mechanism import mechanism as named
-    from graphveil.planning import AUTO
-    from graphveil.planning.planner import plan
+    from graphveil.mechanisms.planning import AUTO
+    from graphveil.series.planner import plan
 
     projects = mechanism != AUTO and named(mechanism).projects
     return plan(

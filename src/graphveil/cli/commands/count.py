@@ -8,15 +8,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graphveil.cli.engine_options import Conf, Engine, EngineName, Master, settings_of
-from graphveil.cli.options import Json, Name
+from graphveil.cli.options import (
+    Conf,
+    Engine,
+    EngineName,
+    Json,
+    Master,
+    Name,
+    given_parameters,
+    settings_of,
+)
+from graphveil.cli.output import one_line
 from graphveil.cli.reading_options import Reading, taking_reading_options
-from graphveil.cli.statistic_options import given_parameters
-from graphveil.cli.terminal import one_line
 from graphveil.errors import ParameterError
 
 if TYPE_CHECKING:
-    from graphveil.engines import ExactCounts
+    from graphveil.backends import ExactCounts
     from graphveil.statistics.statistic import Statistic
 
 PRIVATE = "PRIVATE: exact counts, no noise added. For the data holder only, never for publication."
@@ -120,10 +127,10 @@ def _count_here(
     reading: Reading,
     kind: dict[str, bool],
 ) -> _Counted:
-    from graphveil.engines import LocalEngine
-    from graphveil.formats import read_records
-    from graphveil.kernels.startup import load_kernels_without_blas
-    from graphveil.steward.beforehand.networks import taken
+    from graphveil.backends import LocalEngine
+    from graphveil.records import read_records
+    from graphveil.startup import load_kernels_without_blas
+    from graphveil.steward.planning.promising import taken
 
     load_kernels_without_blas()
     found = read_records(files, format=reading.format, options=reading.options)
@@ -142,7 +149,7 @@ def _count_there(
     master: str | None,
     settings: dict[str, str],
 ) -> _Counted:
-    from graphveil.steward.beforehand.distributed import count_tables
+    from graphveil.steward.planning.promising import count_tables
 
     if reading.format is not None:
         raise ParameterError("format", "is for files that the local engine reads")

@@ -11,8 +11,8 @@ from graphveil.cli.commands.count import PRIVATE
 from graphveil.cli.options import Json
 
 if TYPE_CHECKING:
-    from graphveil.experiments.datasets import Dataset
-    from graphveil.experiments.datasets.summary import Summary
+    from graphveil.lab.datasets import Dataset
+    from graphveil.lab.datasets.files import Summary
 
     Measured: TypeAlias = tuple[Dataset, Summary, list[str]]
 
@@ -36,8 +36,8 @@ def datasets(
     Example: graphveil datasets examples/clinic
     """
     from graphveil.cli.output import print_json, print_note, working
-    from graphveil.experiments.datasets import dataset
-    from graphveil.kernels.startup import load_kernels_without_blas
+    from graphveil.lab.datasets import dataset
+    from graphveil.startup import load_kernels_without_blas
 
     with working("Reading and drawing …"):
         load_kernels_without_blas()
@@ -53,7 +53,7 @@ def datasets(
 
 
 def _measured(given: Dataset) -> Measured:
-    from graphveil.experiments.datasets.summary import summarise
+    from graphveil.lab.datasets.files import summarise
 
     sequence = given.sequence(directed=True)
     return given, summarise(sequence), sequence.labels
@@ -61,7 +61,7 @@ def _measured(given: Dataset) -> Measured:
 
 def _print_list() -> None:
     from graphveil.cli.output import print_table
-    from graphveil.experiments.datasets import entries
+    from graphveil.lab.datasets import entries
 
     listed = [(entry.name, entry.title) for entry in entries()]
     print_table("Datasets", ("name", "what it is"), [*listed, ("FOLDER", ANY_PAIR)], text_columns=2)
@@ -90,7 +90,7 @@ def _print_sizes(measured: list[Measured], seed: int) -> None:
 
 def _lines(measured: list[Measured]) -> Iterator[tuple[object, ...]]:
     """Each dataset, followed by the paper's line for it; then the paper's other lines."""
-    from graphveil.experiments.datasets.summary import PAPER
+    from graphveil.lab.datasets.files import PAPER
 
     shown = set()
     for given, found, labels in measured:
@@ -112,8 +112,8 @@ def _line(name: str, whose: str, found: Summary, labels: list[str]) -> tuple[obj
 
 def _counterpart(given: Dataset) -> str | None:
     """The paper's dataset that this one is, or stands in for."""
-    from graphveil.experiments.datasets.stand_ins import STAND_INS
-    from graphveil.experiments.datasets.summary import PAPER
+    from graphveil.lab.datasets.files import PAPER
+    from graphveil.lab.datasets.sources import STAND_INS
 
     if given.name in STAND_INS:
         return STAND_INS[given.name].stands_for
@@ -123,8 +123,8 @@ def _counterpart(given: Dataset) -> str | None:
 def _as_data(measured: list[Measured]) -> dict[str, Any]:
     from dataclasses import asdict
 
-    from graphveil.experiments.datasets import entries
-    from graphveil.experiments.datasets.summary import PAPER
+    from graphveil.lab.datasets import entries
+    from graphveil.lab.datasets.files import PAPER
 
     return {
         "private": PRIVATE,

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphveil.cli.options import Json, Prices, StudyFolder
+from graphveil.cli.options import Json, Prices, StudyFolder, confirm, given_prices
 from graphveil.cli.output import print_json, print_table, three_digits, working
-from graphveil.cli.prices import confirm, given_prices
 
 if TYPE_CHECKING:
-    from graphveil.steward.extending import StudyGoingOn
+    from graphveil.steward.series import StudyGoingOn
 
 
 def extend(
@@ -37,7 +36,7 @@ def extend(
 
     Example: graphveil extend my-study --last 2035
     """
-    from graphveil.steward.extending import extend as going_on
+    from graphveil.steward.series import extend as going_on
 
     wanted = given_prices(price)
     with working("Planning …"):

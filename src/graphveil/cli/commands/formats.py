@@ -7,9 +7,8 @@ from typing import Annotated
 import typer
 
 from graphveil.cli.options import Json
-from graphveil.cli.output import print_json, print_note, print_table
+from graphveil.cli.output import one_line, print_json, print_note, print_table
 from graphveil.cli.reading_options import Reading, taking_reading_options
-from graphveil.cli.terminal import one_line
 
 
 @taking_reading_options
@@ -33,7 +32,7 @@ def formats(
     if not files:
         _list(as_json=as_json)
         return
-    from graphveil.steward.records.explaining import PRIVATE, explained
+    from graphveil.steward.records.previewing import PRIVATE, explained
 
     found = explained(files, format=reading.format, options=reading.options)
     if as_json:
@@ -47,7 +46,7 @@ def formats(
 def _list(*, as_json: bool) -> None:
     from dataclasses import asdict
 
-    from graphveil.steward.records.explaining import known_formats
+    from graphveil.steward.records.previewing import known_formats
 
     known = known_formats()
     if as_json:

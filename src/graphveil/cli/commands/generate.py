@@ -30,9 +30,9 @@ def generate(
     Example: graphveil generate synthetic-1:years=30,yearly=200 my-epidemic --seed 7
     """
     from graphveil.cli.output import print_json, working
-    from graphveil.experiments.datasets import model
-    from graphveil.experiments.datasets.writing import require_new, write_pair
-    from graphveil.kernels.startup import load_kernels_without_blas
+    from graphveil.lab.datasets import model
+    from graphveil.lab.datasets.files import require_new, write_pair
+    from graphveil.startup import load_kernels_without_blas
 
     require_new(folder)
     _, chosen = model(name)

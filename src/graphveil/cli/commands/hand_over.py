@@ -29,10 +29,10 @@ def hand_over(
 
     Example: graphveil hand-over my-study --to 0123456789abcdef
     """
-    from graphveil.steward import moving
+    from graphveil.steward import custody
 
     if folder is None and to is None:
-        code = moving.machine_code()
+        code = custody.machine_code()
         _tell({"machine": code}, f"This machine: {code}", as_json=as_json)
     elif folder is None or to is None:
         raise ParameterError(
@@ -41,7 +41,7 @@ def hand_over(
             hint="Run `graphveil hand-over` without both on the new machine: it shows its code.",
         )
     else:
-        moving.hand_over(folder, to)
+        custody.hand_over(folder, to)
         told = (
             f"Handed over to {to}: this machine will not go on with the study.\n"
             "Copy its whole folder there now; the first command that is run there takes it."

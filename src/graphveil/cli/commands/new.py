@@ -8,20 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graphveil.cli.expectations import (
-    Drowned,
-    Expected,
-    Weights,
-    accept,
-    answered_sizes,
-    by_series,
-    guessed,
-    sizes_by_series,
-    with_options,
-)
 from graphveil.cli.options import (
     Breaking,
     Degree,
+    Drowned,
+    Expected,
     Hubs,
     IfBroken,
     Inward,
@@ -31,20 +22,26 @@ from graphveil.cli.options import (
     Oriented,
     Outward,
     Undated,
+    Weights,
+    accept,
+    answered_sizes,
+    by_series,
     chosen_bound,
+    guessed,
     hub_numbers,
     promised_nothing,
+    sizes_by_series,
     warn,
+    with_options,
 )
-from graphveil.cli.output import print_json, working
-from graphveil.cli.tables import print_losses, print_outlooks, print_shares
+from graphveil.cli.output import print_json, print_losses, print_outlooks, print_shares, working
 from graphveil.errors import ParameterError
 
 if TYPE_CHECKING:
     from graphveil.calendar.calendar import Calendar
     from graphveil.cli.questions import Answers
-    from graphveil.steward.beforehand.drafting import Draft
-    from graphveil.steward.beforehand.wishes import SeriesWish, StudyWish
+    from graphveil.steward.planning.drafting import Draft
+    from graphveil.steward.planning.requests import SeriesWish, StudyWish
 
 
 def new(
@@ -167,8 +164,8 @@ def new(
     Example, without a promise: graphveil new my-study --no-bound --series edges:projection=10
     """
     from graphveil.cli.questions import completed
-    from graphveil.steward.beforehand import drafting
-    from graphveil.steward.safekeeping import shared_backup
+    from graphveil.steward.custody import shared_backup
+    from graphveil.steward.planning import drafting
     from graphveil.study.storage.folder import Folder
 
     Folder(folder.resolve()).require_free()
@@ -206,7 +203,7 @@ def new(
 
 def _wish(answers: Answers, more: dict[str, Any]) -> StudyWish:
     """The study that answers and options describe together."""
-    from graphveil.steward.beforehand.wishes import StudyWish
+    from graphveil.steward.planning.requests import StudyWish
 
     return StudyWish(
         title=answers["title"],
@@ -231,7 +228,7 @@ def _bound(answers: Answers, oriented: bool) -> dict[str, Any]:
 
 
 def _calendar(answers: Answers) -> Calendar:
-    from graphveil.steward.beforehand.calendars import calendar, calendar_of_cuts
+    from graphveil.steward.planning.drafting import calendar, calendar_of_cuts
 
     even = {"every", "first", "last"} & {key for key, text in answers.items() if text}
     if "cuts" in answers and even:

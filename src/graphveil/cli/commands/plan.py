@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graphveil.cli.budgets import plan_series_budgets, plan_study_budgets, show, wished
-from graphveil.cli.expectations import sizes_by_series
 from graphveil.cli.options import (
     Breaking,
     Degree,
@@ -25,21 +24,142 @@ from graphveil.cli.options import (
     Projection,
     chosen_bound,
     chosen_threshold,
+    expected_size,
+    given_parameters,
     guarded,
     promised_nothing,
+    sizes_by_series,
+    with_options,
 )
-from graphveil.cli.output import print_json, print_table, three_digits, working
-from graphveil.cli.statistic_options import given_parameters
-from graphveil.cli.tables import UNSPENT, print_losses, print_outlooks
+from graphveil.cli.output import (
+    UNSPENT,
+    print_json,
+    print_losses,
+    print_outlooks,
+    print_table,
+    three_digits,
+    working,
+)
 from graphveil.errors import ParameterError
+from graphveil.steward.planning.requests import entry_value, projection_of
 
 if TYPE_CHECKING:
-    from graphveil.graph.promises.bound import Bound
-    from graphveil.planning.plan import Plan
-    from graphveil.planning.planner import Prospect
+    from graphveil.graph.promises import Bound
+    from graphveil.mechanisms.planning.plan import Plan
+    from graphveil.series.planner import Prospect
     from graphveil.statistics.statistic import Statistic
-    from graphveil.steward.beforehand.comparison import Comparison
-    from graphveil.steward.beforehand.outlook import StudyOutlook
+    from graphveil.steward.planning.budgets import Budgets, SeriesAtPrice
+    from graphveil.steward.planning.comparison import Comparison
+    from graphveil.steward.planning.outlook import StudyOutlook
+    from graphveil.steward.planning.requests import SeriesWish
+
+
+# `graphveil plan --budget`: totals from small to large, as a table, as data or as a picture.
+
+
+BoundFor = Callable[["Statistic", "Bound | None"], "Bound"]
+_UNSPENT = "Nothing is spent by looking: these numbers follow from public parameters alone."
+
+
+def wished(
+    lines: Sequence[str],
+    given: dict[str, str],
+    expected: Sequence[str] | None,
+    options: dict[str, str | None],
+) -> list[SeriesWish]:
+    """The series that stand on the command line, with what options say about them.
+
+    Args:
+        lines: one for each series, in the syntax of `graphveil new`.
+        given: parameters of a statistic, which only one series can have.
+        expected: SERIES=N, or N where there is one series.
+        options: what holds for every series that does not say it itself.
+    """
+    from graphveil.cli.questions import series_wishes
+
+    series = series_wishes(" ".join(line.replace(" ", "") for line in lines))
+    if given and len(series) > 1:
+        name = next(iter(given))
+        hint = f"Write it with the series: NAME:{name}={given[name][:20]}."
+        raise ParameterError(name, "is it for all of these series?", hint=hint)
+    told: dict[str, Any] = {key: text for key, text in options.items() if text is not None}
+    if "projection" in told:
+        told["projection"] = projection_of(told["projection"])
+    parameters = {key: entry_value(key, text) for key, text in given.items()}
+    wishes = [_completed(each, told, parameters) for each in series]
+    sizes = _sizes(expected or (), [each.called for each in wishes])
+    return [with_options(each, sizes.get(each.called), None) for each in wishes]
+
+
+def _completed(wish: SeriesWish, told: dict[str, Any], parameters: dict[str, Any]) -> SeriesWish:
+    missing = {key: value for key, value in told.items() if getattr(wish, key) is None}
+    return replace(wish, **missing, parameters={**wish.parameters, **parameters})
+
+
+def _sizes(expected: Sequence[str], names: list[str]) -> dict[str, int]:
+    if len(names) == 1 and len(expected) == 1 and "=" not in expected[0]:
+        return {names[0]: expected_size(expected[0])}
+    return sizes_by_series(expected, names)
+
+
+def plan_series_budgets(
+    wishes: Sequence[SeriesWish], bound_for: BoundFor, budget: str, **options: Any
+) -> Budgets:
+    """The errors of some series for every total."""
+    from graphveil.statistics.statistic import statistic
+    from graphveil.steward.planning.budgets import read_range, series_budgets, threshold_of
+
+    low, high = read_range(budget)
+    bound = [
+        bound_for(statistic(each.statistic, **each.parameters), threshold_of(each))
+        for each in wishes
+    ]
+    with working("Planning …"):
+        return series_budgets(list(zip(wishes, bound, strict=True)), low, high, **options)
+
+
+def plan_study_budgets(folder: Path, budget: str, expected: Sequence[str] | None) -> Budgets:
+    """The errors of a study's series for every total."""
+    from graphveil.steward.planning.budgets import read_range, study_budgets
+    from graphveil.steward.planning.outlook import study_outlook
+
+    low, high = read_range(budget)
+    known = [each.series.name for each in study_outlook(folder).series]
+    sizes = sizes_by_series(expected, known)
+    with working("Planning …"):
+        return study_budgets(folder, low, high, sizes)
+
+
+def show(found: Budgets, *, plot: Path | None, as_json: bool) -> None:
+    """Draw the curves if a file is given, and print them."""
+    from graphveil.steward.planning.plots import write_budgets
+
+    if plot is not None:
+        with working("Drawing …"):
+            write_budgets(plot, found)
+    if as_json:
+        print_json(found.as_data())
+    else:
+        _print_budgets(found)
+
+
+def _print_budgets(found: Budgets) -> None:
+    from graphveil.noise.exact_numbers import as_text
+
+    print_table(
+        f"{found.title}: standard deviation of the noise at the last release, by ε in all",
+        ("ε", *(each.name for each in found.budgets[0].series)),
+        ((as_text(each.total), *map(_cell, each.series)) for each in found.budgets),
+    )
+    print(found.how)
+    print(_UNSPENT)
+
+
+def _cell(series: SeriesAtPrice) -> str:
+    found = series.judgement
+    pooled = "*" if series.pool else ""
+    return f"{three_digits(series.std)}{pooled}" + (f", {found.word}" if found else "")
+
 
 UNKNOWN = "unknown"
 
@@ -114,8 +234,8 @@ def plan(
     Example: graphveil plan edges high-degree:tau=3 --bound 15 --horizon 20 --budget 0.1:10
     """
     from graphveil.statistics.statistic import statistic as named_statistic
-    from graphveil.steward.beforehand.comparison import compared
-    from graphveil.steward.beforehand.plots.plan_plot import require_drawable, write_chart
+    from graphveil.steward.planning.comparison import compared
+    from graphveil.steward.planning.plots import require_drawable, write_chart
 
     given = given_parameters(context)
     if plot is not None:
@@ -211,8 +331,8 @@ def _require_one_kind(names: list[str], epsilon: str | None, budget: str | None)
 
 def _without_bound(statistic: Statistic, threshold: Bound | None) -> Bound:
     """That nothing is promised, if the statistic can do without."""
-    from graphveil.graph.promises.no_bound import NoBound
-    from graphveil.statistics.changes.hubs import require_no_bound
+    from graphveil.graph.promises import NoBound
+    from graphveil.statistics.change import require_no_bound
 
     if threshold is None:
         require_no_bound(statistic)
@@ -267,7 +387,7 @@ def _plan_study(
     as_json: bool,
 ) -> None:
     """Print the predicted error of each series, with warnings for sizes that are expected."""
-    from graphveil.steward.beforehand.outlook import study_outlook
+    from graphveil.steward.planning.outlook import study_outlook
 
     if budget is not None:
         show(plan_study_budgets(folder, budget, expected), plot=plot, as_json=as_json)

@@ -14,10 +14,10 @@ from graphveil.cli.reading_options import Reading, taking_reading_options
 from graphveil.errors import ParameterError
 
 if TYPE_CHECKING:
-    from graphveil.formats import ReadFiles
-    from graphveil.formats.options import Undated
     from graphveil.graph.intake.appending import Intake
-    from graphveil.steward.beforehand.promising import (
+    from graphveil.records import ReadFiles
+    from graphveil.records.options import Undated
+    from graphveil.steward.planning.promising import (
         SeriesError,
         TriedPromise,
         TriedPromises,
@@ -77,10 +77,10 @@ def promise(
 
     Example: graphveil promise nodes.csv edges.csv --epsilon 1 --series high-degree:tau=3
     """
-    from graphveil.formats import read_records
-    from graphveil.kernels.startup import load_kernels_without_blas
-    from graphveil.steward.beforehand.plots.plan_plot import require_drawable
-    from graphveil.steward.beforehand.promising import WARNING, tried_promises
+    from graphveil.records import read_records
+    from graphveil.startup import load_kernels_without_blas
+    from graphveil.steward.planning.plots import require_drawable
+    from graphveil.steward.planning.promising import WARNING, tried_promises
 
     if horizon is not None and horizon < 1:
         raise ParameterError("horizon", f"must be at least 1, not {horizon}")
@@ -95,7 +95,7 @@ def promise(
         intake = _taken(network, every, directed or oriented, oriented, undated)
         found = tried_promises(intake.sequence, wanted, horizon=horizon)
     if plot is not None:
-        from graphveil.steward.beforehand.plots.promise_plot import write_promises
+        from graphveil.steward.planning.plots import write_promises
 
         write_promises(plot, found)
     if as_json:
@@ -108,10 +108,9 @@ def _wanted(lines: list[str], epsilon: str) -> list[Wanted]:
     """The series, each with its share, as `graphveil new` would share the budget."""
     from graphveil.noise.exact_numbers import exact_epsilon
     from graphveil.statistics.statistic import statistic
-    from graphveil.steward.beforehand.drafting import with_shares
-    from graphveil.steward.beforehand.promising import Wanted
-    from graphveil.steward.beforehand.series_syntax import OF_THE_SERIES, series_data
-    from graphveil.steward.beforehand.wishes import SeriesWish
+    from graphveil.steward.planning.drafting import with_shares
+    from graphveil.steward.planning.promising import Wanted
+    from graphveil.steward.planning.requests import OF_THE_SERIES, SeriesWish, series_data
 
     entries = [series_data(line) for line in lines]
     for key in OF_THE_SERIES:
@@ -128,7 +127,7 @@ def _wanted(lines: list[str], epsilon: str) -> list[Wanted]:
 def _taken(
     reading: ReadFiles, every: str | None, directed: bool, oriented: bool, undated: Undated
 ) -> Intake:
-    from graphveil.steward.beforehand.networks import taken
+    from graphveil.steward.planning.promising import taken
 
     return taken(
         reading.records,

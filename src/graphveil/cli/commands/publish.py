@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphveil.cli.engine_options import Conf, Engine, EngineName, Master, chosen
-from graphveil.cli.options import Json, StudyFolder
-from graphveil.cli.output import console, print_json, working
-from graphveil.cli.tables import print_releases
+from graphveil.cli.options import Conf, Engine, EngineName, Json, Master, StudyFolder, chosen
+from graphveil.cli.output import console, print_json, print_releases, working
 
 if TYPE_CHECKING:
     from graphveil.steward.publishing import Progress, Publication
@@ -49,7 +47,7 @@ def publish(
 
     Example: graphveil publish my-study
     """
-    from graphveil.kernels.startup import load_kernels_without_blas
+    from graphveil.startup import load_kernels_without_blas
     from graphveil.steward import publishing
 
     asked = publishing.Asked(step, through, everything, early, report=not no_report)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphveil.cli.options import Json, StudyFolder
-from graphveil.cli.tables import print_releases
+from graphveil.cli.output import print_releases
 from graphveil.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ def releases(
 
     Example: graphveil releases my-study --series edges --csv
     """
-    from graphveil.report.tables import releases as tidy
-    from graphveil.steward.releases import published
+    from graphveil.report import releases as tidy
+    from graphveil.steward.reporting import published
     from graphveil.whole_files import write_whole
 
     if sum((as_csv, as_json, parquet is not None)) > 1:
@@ -51,7 +51,7 @@ def releases(
 
 
 def _print(part: PublicPart) -> None:
-    from graphveil.report.tables.releases import measurements
+    from graphveil.report.releases import measurements
 
     rows = measurements(part)
     if not rows:

@@ -17,8 +17,8 @@ from graphveil.cli.reading_options import Reading, taking_reading_options
 from graphveil.errors import ParameterError
 
 if TYPE_CHECKING:
-    from graphveil.experiments.findings.result_table import ResultTable
-    from graphveil.experiments.protocol.results import Row
+    from graphveil.lab.findings.claims import ResultTable
+    from graphveil.lab.protocol.results import Row
 
 
 class Figure(StrEnum):
@@ -110,12 +110,12 @@ def reproduce(
 
     Example: graphveil reproduce --dataset synthetic-1 --figure epsilon --out results
     """
-    from graphveil.experiments.datasets.native import HowToRead
-    from graphveil.experiments.findings.written_page import require_page
-    from graphveil.experiments.protocol.protocol import Protocol
-    from graphveil.experiments.protocol.subjects import PAPER
-    from graphveil.experiments.reproduce import FIGURES, Agenda, Wish, write_report
-    from graphveil.experiments.reproduce import reproduce as compute
+    from graphveil.lab.datasets.files import HowToRead
+    from graphveil.lab.findings.page import require_page
+    from graphveil.lab.protocol.protocol import Protocol
+    from graphveil.lab.protocol.runs import FIGURES, Agenda, Wish, write_report
+    from graphveil.lab.protocol.runs import reproduce as compute
+    from graphveil.lab.protocol.subjects import PAPER
 
     started = perf_counter()
     if workers is not None and workers < 1:
@@ -155,7 +155,7 @@ def _look_here(contenders: list[str]) -> None:
 
 def _fill(pages: list[Path], rows: list[Row]) -> None:
     """Fill in pages; pictures and results stand beside the first."""
-    from graphveil.experiments.findings.written_page import fill_page, write_findings
+    from graphveil.lab.findings.page import fill_page, write_findings
 
     for page in pages[:1]:
         write_findings(page, rows)
@@ -201,7 +201,7 @@ def _print_json(rows: list[Row], written: list[Path]) -> None:
 
 def _summary(rows: list[Row]) -> ResultTable:
     """The one table that says most."""
-    from graphveil.experiments.findings.page import tables
+    from graphveil.lab.findings.page import tables
 
     found = tables(rows)
     return found.get("gains", found["settings"])

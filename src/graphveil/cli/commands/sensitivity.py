@@ -16,12 +16,12 @@ from graphveil.cli.options import (
     Oriented,
     Outward,
     chosen_bound,
+    given_parameters,
 )
-from graphveil.cli.statistic_options import given_parameters
 
 if TYPE_CHECKING:
-    from graphveil.graph.promises.bound import Bound
-    from graphveil.statistics.changes.sensitivity import Sensitivity
+    from graphveil.graph.promises import Bound
+    from graphveil.statistics.sensitivity import Sensitivity
     from graphveil.statistics.statistic import Statistic
 
 
@@ -43,7 +43,7 @@ def sensitivity(
     Example: graphveil sensitivity edges --bound 10 --hubs 2
     """
     from graphveil.cli.output import print_json
-    from graphveil.statistics.changes.hubs import sensitivity_under
+    from graphveil.statistics.change import sensitivity_under
     from graphveil.statistics.statistic import statistic as named_statistic
 
     statistic = named_statistic(name, **given_parameters(context))
@@ -56,7 +56,7 @@ def sensitivity(
 
 
 def _as_data(statistic: Statistic, bound: Bound, found: Sensitivity) -> dict[str, Any]:
-    from graphveil.statistics.changes.hubs import shape_under
+    from graphveil.statistics.change import shape_under
 
     shape = shape_under(statistic, bound)
     return {
@@ -79,7 +79,7 @@ def _as_data(statistic: Statistic, bound: Bound, found: Sensitivity) -> dict[str
 
 def _print(statistic: Statistic, bound: Bound, found: Sensitivity) -> None:
     from graphveil.cli.output import print_table
-    from graphveil.statistics.changes.hubs import shape_under
+    from graphveil.statistics.change import shape_under
 
     whole = "the whole difference sequence"
     if statistic.counted_for is not None:

@@ -7,16 +7,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graphveil.cli.expectations import Drowned, accept
-from graphveil.cli.options import Json, Minimise, Projection, StudyFolder
-from graphveil.cli.output import print_json, working
-from graphveil.cli.statistic_options import given_parameters
-from graphveil.cli.tables import UNSPENT, print_outlooks, print_series
+from graphveil.cli.options import (
+    Drowned,
+    Json,
+    Minimise,
+    Projection,
+    StudyFolder,
+    accept,
+    given_parameters,
+)
+from graphveil.cli.output import UNSPENT, print_json, print_outlooks, print_series, working
 from graphveil.errors import ParameterError
-from graphveil.steward.beforehand.series_syntax import entry_value, projection_of, series_data
+from graphveil.steward.planning.requests import entry_value, projection_of, series_data
 
 if TYPE_CHECKING:
-    from graphveil.steward.beforehand.wishes import SeriesWish
+    from graphveil.steward.planning.requests import SeriesWish
     from graphveil.steward.series import Opening
 
 
@@ -111,7 +116,7 @@ def _list(folder: Path, *, as_json: bool) -> None:
 
 def _wished(text: str, flags: dict[str, Any], parameters: dict[str, Any]) -> SeriesWish:
     """The series that the line and the options describe together; refuses what is said twice."""
-    from graphveil.steward.beforehand.wishes import SeriesWish
+    from graphveil.steward.planning.requests import SeriesWish
 
     line = series_data(text)
     for key in (line.keys() & flags.keys()) | (line["parameters"].keys() & parameters.keys()):

@@ -54,8 +54,7 @@ def serve(
     Example: graphveil serve my-study --port 8000 --no-open
     """
     try:
-        from graphveil.web.browser import opening
-        from graphveil.web.server import Server, Wish
+        from graphveil.web.server import Server, Wish, opening
     except ImportError as error:
         raise StudyError(MISSING) from error
     home, first = _places(folder)

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphveil.cli.options import Json, StudyFolder, warn
-from graphveil.cli.output import print_json
-from graphveil.cli.tables import print_series
+from graphveil.cli.output import print_json, print_series
 
 if TYPE_CHECKING:
     from graphveil.steward.status import Status
@@ -20,7 +19,7 @@ def status(folder: StudyFolder, as_json: Json = False) -> None:
 
     Example: graphveil status my-study
     """
-    from graphveil.steward.safekeeping import shared_backup
+    from graphveil.steward.custody import shared_backup
     from graphveil.steward.status import status as found_status
 
     found = found_status(folder)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from graphveil.cli.ending import UNFINISHED
-from graphveil.cli.engine_options import Conf, Engine, EngineName, Master, chosen
-from graphveil.cli.options import Json, StudyFolder
+from graphveil.cli.options import Conf, Engine, EngineName, Json, Master, StudyFolder, chosen
 from graphveil.cli.output import print_json, print_table, working
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ def verify(
 
     Example: graphveil verify my-study
     """
-    from graphveil.kernels.startup import load_kernels_without_blas
+    from graphveil.startup import load_kernels_without_blas
     from graphveil.steward import verifying
 
     with working("Verifying …"):

@@ -12,7 +12,7 @@ from graphveil.errors import InputError
 from graphveil.graph.intake.arrivals import Arrivals, arrivals
 from graphveil.graph.intake.id_table import Index
 from graphveil.graph.intake.links import EdgeRows, Links, links
-from graphveil.graph.intake.report import IntakeReport
+from graphveil.graph.intake.records import IntakeReport
 from graphveil.graph.intake.resolving import Resolved, nothing
 from graphveil.graph.intake.rules import Late
 from graphveil.graph.room import require_room_to_build

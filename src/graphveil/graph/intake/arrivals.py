@@ -9,10 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.errors import PastStepError
-from graphveil.graph.intake.faults import Fault
 from graphveil.graph.intake.identity import IdIndex, LookUp, identity_order, same_form
-from graphveil.graph.intake.records import Table
-from graphveil.graph.intake.report import IntakeReport
+from graphveil.graph.intake.records import Fault, IntakeReport, Table
 from graphveil.graph.intake.resolving import stated_steps
 from graphveil.graph.intake.rules import Late
 from graphveil.graph.sequence import UNSTATED
@@ -221,7 +219,7 @@ def _numbers_in_order(ids: pl.Series, steps: Steps) -> tuple[IdIndex, Steps] | N
     table = LookUp.around(ids)
     if table is None:
         return None
-    from graphveil.graph.intake.intake_kernels import arrange_numbers
+    from graphveil.graph.intake.kernels import arrange_numbers
 
     first, last = int(steps.min()), int(steps.max())
     arranged, counts = np.empty(len(ids), np.int64), np.zeros(last - first + 1, np.int64)

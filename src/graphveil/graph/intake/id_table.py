@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.graph.columns import Column
-from graphveil.graph.intake.identity import UNKNOWN, IdIndex
-from graphveil.graph.intake.texts import TextBytes, pieces_of
-from graphveil.kernels.threads import in_threads
+from graphveil.graph.intake.identity import UNKNOWN, IdIndex, TextBytes, pieces_of
+from graphveil.threads import in_threads
 
 if TYPE_CHECKING:
     import polars as pl
@@ -62,7 +61,7 @@ class Numbers:
 
     def find(self, asked: Numbers, slots: Int32s, seed: int) -> Int32s:
         """The label of each, or UNKNOWN."""
-        from graphveil.graph.intake.id_kernels import find_numbers
+        from graphveil.graph.intake.kernels import find_numbers
 
         labels = np.empty(len(asked), np.int32)
         find_numbers(asked.column.values, self.column.values, slots, seed, labels)
@@ -70,7 +69,7 @@ class Numbers:
 
     def enter(self, first: int, slots: Int32s, seed: int) -> Entered:
         """Enter those from a label on."""
-        from graphveil.graph.intake.id_kernels import enter_numbers
+        from graphveil.graph.intake.kernels import enter_numbers
 
         places = np.empty(len(self) - first, np.int64)
         return Entered(places, enter_numbers(first, self.column.values, slots, seed, places))
@@ -128,7 +127,7 @@ class Texts:
 
     def find(self, asked: pl.Series, slots: Int32s, seed: int) -> Int32s:
         """The label of each, or UNKNOWN."""
-        from graphveil.graph.intake.id_kernels import find_texts
+        from graphveil.graph.intake.kernels import find_texts
 
         labels = np.empty(len(asked), np.int32)
         ends, content = self.ends.values, self.content.values
@@ -142,7 +141,7 @@ class Texts:
 
     def enter(self, first: int, slots: Int32s, seed: int) -> Entered:
         """Enter those from a label on."""
-        from graphveil.graph.intake.id_kernels import enter_texts, hash_texts
+        from graphveil.graph.intake.kernels import enter_texts, hash_texts
 
         places, hashes = (
             np.empty(len(self) - first, np.int64),

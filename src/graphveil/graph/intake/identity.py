@@ -19,15 +19,50 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.errors import InputError, Place
-from graphveil.graph.intake.faults import Fault
-from graphveil.graph.intake.records import Table
-from graphveil.graph.intake.texts import TextBytes, pieces_of
-from graphveil.kernels.threads import in_threads
+from graphveil.graph.intake.records import Fault, Table
+from graphveil.threads import in_threads
 
 if TYPE_CHECKING:
     import polars as pl
 
     from graphveil.graph.intake.id_table import IdTable
+
+
+# Columns of text as bytes: what compiled loops work on.
+
+
+PIECE = 1 << 16  # texts that one thread works on at a time
+
+
+class TextBytes(NamedTuple):
+    """The bytes of all texts, one after the other.
+
+    Attributes:
+        ends: (texts + 1,) where each ends, and so the next begins, from 0 on.
+        content: the bytes.
+    """
+
+    ends: NDArray[np.int64]
+    content: NDArray[np.uint8]
+
+    @classmethod
+    def of(cls, texts: pl.Series) -> TextBytes:
+        """Those of a column in which nothing is missing."""
+        import polars as pl
+
+        lists = texts.cast(pl.Binary).cast(pl.List(pl.UInt8))
+        lengths = lists.list.len()
+        ends = np.zeros(len(texts) + 1, np.int64)
+        np.cumsum(lengths.to_numpy(), out=ends[1:])
+        filled = lists if (lengths > 0).all() else lists.filter(lengths > 0)
+        content = filled.explode() if len(filled) else pl.Series([], dtype=pl.UInt8)
+        return cls(ends, content.to_numpy())
+
+
+def pieces_of(texts: pl.Series) -> list[tuple[int, pl.Series]]:
+    """A column in pieces, each with its first row: their bytes stay in the cache."""
+    return [(first, texts.slice(first, PIECE)) for first in range(0, len(texts), PIECE)]
+
 
 _PLAIN_NUMBER = r"^(0|-?[1-9][0-9]{0,17})$"  # that surely fits into 64 bits
 _UNUSUAL = r"[^ -~]"  # whatever is not printable ASCII
@@ -84,7 +119,7 @@ def _is_clean(ids: pl.Series) -> bool:
     """
     if len(ids) < _WORTH_A_LOOK or ids.null_count():
         return False
-    from graphveil.graph.intake.id_kernels import are_tidy
+    from graphveil.graph.intake.kernels import are_tidy
 
     def look(first: int, piece: pl.Series) -> tuple[bool, bool]:
         return are_tidy(*TextBytes.of(piece), MOST_ID_BYTES)
@@ -335,7 +370,7 @@ def _enter(table: LookUp, ids: pl.Series, first: int) -> None:
 
 def _look_up(table: LookUp, ids: pl.Series, known: int) -> NDArray[np.int32]:
     """Chunk by chunk: columns read from files come in pieces, and copying costs memory."""
-    from graphveil.graph.intake.intake_kernels import look_up
+    from graphveil.graph.intake.kernels import look_up
 
     labels = np.empty(len(ids), dtype=np.int32)
     pieces, start = [], 0

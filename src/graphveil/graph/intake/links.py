@@ -11,15 +11,13 @@ from numpy.typing import NDArray
 
 from graphveil.errors import PastStepError, RecordError
 from graphveil.graph.intake.arrivals import steps_of_labels
-from graphveil.graph.intake.faults import Fault
 from graphveil.graph.intake.id_table import Index
 from graphveil.graph.intake.identity import UNKNOWN
-from graphveil.graph.intake.records import Table
-from graphveil.graph.intake.report import IntakeReport
+from graphveil.graph.intake.records import Fault, IntakeReport, Table
 from graphveil.graph.intake.resolving import stated_steps
 from graphveil.graph.intake.rules import Late
 from graphveil.graph.sequence import BACKWARD, BOTH, FORWARD, UNSTATED, edges_in
-from graphveil.kernels.threads import available_threads, in_threads
+from graphveil.threads import available_threads, in_threads
 
 if TYPE_CHECKING:
     from graphveil.graph.sequence import GraphSequence
@@ -69,7 +67,7 @@ class Endpoints(NamedTuple):
 
     def survey(self) -> Survey:
         """What holds for all rows."""
-        from graphveil.graph.intake import intake_kernels as kernels
+        from graphveil.graph.intake import kernels
 
         shares = [self.part(rows) for rows in _row_shares(len(self.source))]
         found = in_threads(kernels.survey, shares)
@@ -244,7 +242,7 @@ def _prompt_lists(
     sequence: GraphSequence, edges: EdgeRows, ends: Endpoints, prompt: Mask, nodes: int
 ) -> Lists:
     """Lay out the prompt edges; refuses reciprocal ones if the sequence is oriented."""
-    from graphveil.graph.intake import intake_kernels as kernels
+    from graphveil.graph.intake import kernels
 
     first = sequence.nodes
     shares = _row_shares(len(ends.source))
@@ -378,7 +376,7 @@ def _without_known(
 
 def _linked_before(sequence: GraphSequence, late: LateRows, lists: Lists) -> Int32s:
     """How each pair is linked already: in any list, old or new, or by an old late edge."""
-    from graphveil.graph.intake.intake_kernels import prompt_directions
+    from graphveil.graph.intake.kernels import prompt_directions
 
     linked = np.zeros(len(late), dtype=np.int32)
     older = late.entries >> 2

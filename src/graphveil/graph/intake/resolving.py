@@ -7,7 +7,7 @@ whoever refuses one later can still say where it stands. The rules are described
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,9 +17,14 @@ from numpy.typing import NDArray
 
 from graphveil.calendar.times import values_of
 from graphveil.errors import RecordError
-from graphveil.graph.intake.faults import Fault
-from graphveil.graph.intake.identity import clean_ids, refuse_missing, shortest_form, spelled_alike
-from graphveil.graph.intake.records import Records, Table
+from graphveil.graph.intake.identity import (
+    IdIndex,
+    clean_ids,
+    refuse_missing,
+    shortest_form,
+    spelled_alike,
+)
+from graphveil.graph.intake.records import Fault, Records, Table
 from graphveil.graph.intake.rules import RecordRules
 from graphveil.graph.sequence import UNSTATED
 
@@ -208,3 +213,88 @@ def _of_one_time_each(nodes: Table, rules: RecordRules) -> Table:
     if rules.undated == "refuse" and missing.any():
         raise nodes.refusal(Fault.where(missing, "time", NO_TIME, NO_TIME_HINT))
     return nodes
+
+
+# Records of after the last step: ignored one by one, where their steward says so.
+#
+# A row is judged by its own time, an edge also by when its two ends arrive: whoever arrives
+# after the last step is not there, and has no links. So what is ignored depends on records of
+# the persons in it alone, and deleting one person's records changes nothing about anybody
+# else's.
+
+
+def until_end(
+    resolved: Resolved, last_step: int | None, is_known: Callable[[pl.Series], Mask]
+) -> Resolved:
+    """Resolved records without those of after the last step, which are counted.
+
+    A row of somebody who is known already says nothing about their time, as one without it.
+
+    Args:
+        resolved: with a step after the last where the time is after the end.
+        last_step: of the calendar; None if nothing is after its end.
+        is_known: whether nodes were there before these records.
+    """
+    late, late_edges = (_after(table, last_step) for table in (resolved.nodes, resolved.edges))
+    if not late.any() and not late_edges.any():
+        return resolved
+    ids = resolved.nodes.frame["node"]
+    again = late & is_known(ids)
+    ignored = late & ~again
+    late_edges |= linked_to(resolved.edges, ids, ignored)
+    return replace(
+        replace(resolved, nodes=_undated(resolved.nodes, again)).without(ignored, late_edges),
+        nodes_after_end=int(ignored.sum()),
+        edges_after_end=int(late_edges.sum()),
+    )
+
+
+def _after(table: Table, last_step: int | None) -> Mask:
+    steps = stated_steps(table)
+    return np.zeros(len(steps), np.bool_) if last_step is None else steps > last_step
+
+
+def _undated(nodes: Table, rows: Mask) -> Table:
+    """Nodes of which some rows no longer state a step."""
+    import polars as pl
+
+    step = pl.when(pl.Series(rows)).then(None).otherwise(pl.col("step")).alias("step")
+    return replace(nodes, frame=nodes.frame.with_columns(step))
+
+
+def linked_to(edges: Table, ids: pl.Series, ignored: Mask) -> Mask:
+    """The edges of people of whom every row is ignored."""
+    import polars as pl
+
+    gone, here = (IdIndex.of(ids.filter(pl.Series(rows)).unique()) for rows in (ignored, ~ignored))
+    found = np.zeros(len(edges.frame), np.bool_)
+    for end in ("source", "target"):
+        named = edges.frame[end]
+        found |= (gone.labels(named) >= 0) & (here.labels(named) < 0)
+    return found
+
+
+# People without a date: left out one by one, with their links, where their steward says so.
+#
+# Whoever has a date in another row, or was there before, is not left out. So what is left out
+# depends on records of the persons in it alone.
+
+
+def dated_only(resolved: Resolved, is_known: Callable[[pl.Series], Mask]) -> Resolved:
+    """Resolved records without people who have no date; both are counted.
+
+    Args:
+        resolved: with no step where nobody dates a node.
+        is_known: whether nodes were there before these records.
+    """
+    nodes = resolved.nodes.frame
+    undated = nodes["step"].is_null().to_numpy()
+    if not undated.any():
+        return resolved
+    dropped = undated & ~is_known(nodes["node"])
+    theirs = linked_to(resolved.edges, nodes["node"], dropped)
+    return replace(
+        resolved.without(dropped, theirs),
+        nodes_undated=int(dropped.sum()),
+        edges_undated=int(theirs.sum()),
+    )

@@ -10,18 +10,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from graphveil.errors import InputError, ParameterError, RecordError, UnconfirmedError
-from graphveil.formats import ReadingOptions, read_records
-from graphveil.formats.parse_report import ParseReport
 from graphveil.graph.intake.links import UNKNOWN_END
 from graphveil.graph.intake.resolving import NO_TIME
+from graphveil.records import ReadingOptions, read_records
+from graphveil.records.format import ParseReport
 from graphveil.steward.engine_choice import HERE, EngineChoice
 from graphveil.study.records.findings import PRIVATE
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from graphveil.formats import ReadFiles
     from graphveil.graph.intake.records import Records
+    from graphveil.records import ReadFiles
     from graphveil.study import Added, Study
     from graphveil.study.records.attempts import Attempt
 
@@ -170,7 +170,7 @@ def _add(
     change: bool,
 ) -> Addition:
     from graphveil.steward.records import reading_alike
-    from graphveil.steward.records.spark_tables import PAIR, require_possible, tables_of
+    from graphveil.steward.records.reading_alike import PAIR, require_possible, tables_of
 
     before = {} if change else study.read_as()
     used = reading_alike.as_before(told, before)

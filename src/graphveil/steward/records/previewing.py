@@ -5,8 +5,9 @@ Nothing is kept. What is shown holds people's ids: it is private.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,9 +17,10 @@ from graphveil.errors import GraphveilError, InputError
 if TYPE_CHECKING:
     import polars as pl
 
-    from graphveil.formats import ReadingOptions
-    from graphveil.formats.source_file import SourceFile
-    from graphveil.steward.records.explaining import ExplainedFile
+    from graphveil.records import ReadingOptions
+    from graphveil.records.source_file import SourceFile
+    from graphveil.steward.records.adding import Addition
+
 
 ROWS = 6  # that are shown
 PERSON, DATE, ONE_END, OTHER_END = "person", "date", "one end", "other end"
@@ -54,8 +56,7 @@ def previews(
     files: Sequence[Path], format_name: str | None, options: ReadingOptions
 ) -> tuple[Preview, ...]:
     """The beginning of every file, sheet and table; refuses what cannot be opened at all."""
-    from graphveil.formats.containers.finding import found_files
-    from graphveil.steward.records.explaining import explained_file
+    from graphveil.records.detection import found_files
 
     return tuple(
         _preview(file, explained_file(file, format_name, options), options)
@@ -81,7 +82,7 @@ def _beginning(
     file: SourceFile, found: ExplainedFile, options: ReadingOptions
 ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...], tuple[str, ...]]:
     """Columns, first rows, and columns that look like dates; nothing of what is no table."""
-    from graphveil.formats.tables.table_file import table_file
+    from graphveil.records.tables.table_file import table_file
 
     try:
         if found.format == "hivtrace":
@@ -98,8 +99,8 @@ def _beginning(
 def _first_rows(table: Any, names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     import polars as pl
 
-    from graphveil.formats.tables.delimited import DelimitedTable
-    from graphveil.formats.tables.held import HeldTable
+    from graphveil.records.tables.delimited import DelimitedTable
+    from graphveil.records.tables.table_file import HeldTable
 
     if isinstance(table, DelimitedTable):
         places = [table.names.index(name) for name in names]
@@ -123,8 +124,8 @@ def _people_of_hivtrace(
     file: SourceFile, options: ReadingOptions
 ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...], tuple[str, ...]]:
     """The people of an HIV-TRACE network, with the fields that may be dates."""
-    from graphveil.formats.readers.hivtrace import people_in
-    from graphveil.formats.readers.hivtrace.dates import date_like, values_named
+    from graphveil.records.readers.hivtrace import people_in
+    from graphveil.records.readers.hivtrace.dates import date_like, values_named
 
     sections, network = people_in(file, options)
     dates = date_like(sections, network)
@@ -140,7 +141,7 @@ def _shown(cell: object) -> str:
 
 def _roles(columns: Sequence[str], found: ExplainedFile, options: ReadingOptions) -> dict[str, str]:
     """What columns are taken for, by what was recognised and what the steward said."""
-    from graphveil.formats.columns.names import plain
+    from graphveil.records.columns import plain
 
     theirs = {plain(name): name for name in reversed(columns)}
     roles: dict[str, str] = {}
@@ -176,7 +177,7 @@ class Sample:
 
 def sample(files: Sequence[Path], format_name: str | None, options: ReadingOptions) -> Sample:
     """What would be read first; nothing of files that are refused."""
-    from graphveil.formats import read_records
+    from graphveil.records import read_records
 
     try:
         found = read_records(files, format=format_name, options=replace(options, mark_bad=True))
@@ -184,3 +185,223 @@ def sample(files: Sequence[Path], format_name: str | None, options: ReadingOptio
         return Sample()
     records = found.records
     return Sample(_texts(records.nodes.frame.head(ROWS)), _texts(records.edges.frame.head(ROWS)))
+
+
+# Explaining files: what each would be taken for, and which options are still to be said.
+#
+# Nothing is kept and no study is needed. What is said shows columns and true counts: it is
+# private.
+
+
+PRIVATE = "PRIVATE: columns and true counts of your files. For the data holder only."
+_GUESSED_DISTANCE = {"snps": "12"}
+_USUAL_DISTANCE = "0.015"
+
+
+@dataclass(frozen=True)
+class KnownFormat:
+    """A format, as the table of formats shows it."""
+
+    name: str
+    summary: str
+    looks: str
+
+
+@dataclass(frozen=True)
+class ExplainedFile:
+    """What one file would be taken for.
+
+    Attributes:
+        name: the file, sheet or table.
+        format: what it would be read as; nothing if it would be refused.
+        why: by what it is recognised, or the refusal.
+        lists: "nodes", "edges" or "network".
+        ids: the columns that name people, or the ends of links.
+        columns: all columns, if it is a table.
+        dates: those that look like dates.
+        distances: those that are distances by their name.
+    """
+
+    name: str
+    format: str = ""
+    why: str = ""
+    lists: str = ""
+    ids: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    dates: tuple[str, ...] = ()
+    distances: tuple[str, ...] = ()
+
+    def lines(self) -> list[str]:
+        """The file in words."""
+        from graphveil.records.columns import listed
+
+        if not self.format:
+            return [f"{self.name}: {self.why}"]
+        said = {
+            "columns": self.columns, "named by": self.ids, "look like dates": self.dates,
+            "distances": self.distances,
+        }  # fmt: skip
+        told = [f"  {word}: {listed(names)}" for word, names in said.items() if names]
+        return [f"{self.name}: {self.format}, lists {self.lists} ({self.why})", *told]
+
+
+@dataclass(frozen=True)
+class Explained:
+    """What files would be taken for together; private.
+
+    Attributes:
+        files: each by itself.
+        report: what would be read, as `graphveil add` says it.
+        refusal: why they would be refused, if they would.
+        command: the options to add, as far as they can be guessed.
+    """
+
+    files: tuple[ExplainedFile, ...]
+    report: tuple[str, ...]
+    refusal: str
+    command: str
+
+    def lines(self) -> list[str]:
+        """Everything in words."""
+        told = [line for file in self.files for line in file.lines()]
+        if self.refusal:
+            return [*told, f"Now refused: {self.refusal}", f"Try: {self.command}"]
+        return [*told, "They would be read:", *(f"  {line}" for line in self.report)]
+
+    def as_data(self) -> dict[str, Any]:
+        """For programs."""
+        return {"private": PRIVATE, **asdict(self)}
+
+
+def known_formats() -> list[KnownFormat]:
+    """Every format, by name."""
+    from graphveil.records.format import registered
+
+    return [KnownFormat(each.name, each.summary, each.looks) for each in registered().values()]
+
+
+def explained(
+    files: Sequence[str | Path],
+    *,
+    format: str | None,  # noqa: A002
+    options: ReadingOptions,
+) -> Explained:
+    """What files would be taken for, and what is still to be said.
+
+    Args:
+        files: as for adding.
+        format: of all files; None recognises each by its content.
+        options: what was said already.
+    """
+    from graphveil.records import read_records
+    from graphveil.records.detection import found_files
+
+    each = tuple(explained_file(file, format, options) for file in found_files(files, options))
+    command = _command(files, each, options)
+    try:
+        found = read_records(files, format=format, options=replace(options, mark_bad=False))
+    except GraphveilError as refused:
+        return Explained(each, (), str(refused), command)
+    return Explained(each, tuple(found.report.lines()), "", command)
+
+
+def explained_file(
+    file: SourceFile, format_name: str | None, options: ReadingOptions
+) -> ExplainedFile:
+    """What one file would be taken for."""
+    from graphveil.records.detection import detected
+
+    try:
+        [(format_, claimed)] = detected([file], format_name, options, {})
+    except InputError as refused:
+        return ExplainedFile(file.name, why=str(refused).removeprefix(f"{file.name}: "))
+    claim = claimed.claim
+    found = ExplainedFile(file.name, format_.name, claim.why, claim.role, claim.columns)
+    return _with_columns(found, file) if claim.columns else found
+
+
+def _with_columns(found: ExplainedFile, file: SourceFile) -> ExplainedFile:
+    from graphveil.records.distances import distance_columns
+    from graphveil.records.tables.table_file import table_file
+
+    table = table_file(file)
+    names = [name for name in table.names if name.strip()]
+    dates = [name for name in table.date_columns() if name not in found.ids]
+    distances = distance_columns(names) if found.lists == "edges" else []
+    return replace(found, columns=tuple(names), dates=tuple(dates), distances=tuple(distances))
+
+
+def _command(
+    files: Sequence[str | Path], each: Sequence[ExplainedFile], options: ReadingOptions
+) -> str:
+    """A command with the options that are likely to be missing."""
+    said = ["graphveil", "add", "STUDY", *map(str, files), *_already(options)]
+    dates = [file.dates[0] for file in each if file.dates and file.lists != "edges"]
+    own = any("time" in map(str.lower, file.columns) for file in each if file.lists != "edges")
+    if options.time is None and dates and not own:
+        said += ["--time", dates[0]]
+    distances = [name for file in each for name in file.distances]
+    if options.threshold is None and options.distance is None and distances:
+        said += ["--max-distance", _threshold(distances[0])]
+    return " ".join(shlex.quote(word) for word in said)
+
+
+def _already(options: ReadingOptions) -> list[str]:
+    """What was said, as the shell takes it."""
+    words = []
+    for name in ("id", "source", "target", "time", "edge_time", "distance", "max_distance"):
+        if getattr(options, name) is not None:
+            words += [f"--{name.replace('_', '-')}", getattr(options, name)]
+    for each in options.where:
+        words += ["--where", each]
+    if options.day_first is not None:
+        words.append("--day-first" if options.day_first else "--month-first")
+    return words
+
+
+def _threshold(column: str) -> str:
+    from graphveil.records.distances import unit_of
+
+    return _GUESSED_DISTANCE.get(unit_of(column) or "", _USUAL_DISTANCE)
+
+
+# Rules met: what would become of records, in the order in which a steward asks.
+
+
+_GROUPS = {
+    "Added": ("nodes_added", "edges_added"),
+    "Known already": ("known_nodes", "known_edges", "redated_nodes", "awaited_edges"),
+    "Merged": ("repeated_nodes", "repeated_edges", "trimmed_ids", "respelled_ids"),
+    "Moved": ("folded_nodes", "undated_nodes", "late_nodes", "raised_edges", "late_edges"),
+    "Dropped": (
+        "self_links", "nodes_after_end", "edges_after_end", "nodes_undated", "edges_undated",
+    ),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class RulesMet:
+    """One group of rules; private.
+
+    Attributes:
+        group: what became of the records.
+        lines: one sentence a rule.
+    """
+
+    group: str
+    lines: tuple[str, ...]
+
+
+def rules_met(addition: Addition) -> tuple[RulesMet, ...]:
+    """Everything that an addition says about records, by what became of them."""
+    findings = addition.added.findings
+    told = {
+        group: [said for name in names if (said := findings.intake.said(name))]
+        for group, names in _GROUPS.items()
+    }
+    known = {said for lines in told.values() for said in lines}
+    others = [line for line in findings.lines() if line not in known and not line.startswith("0 ")]
+    aside = [line for line in others if " set aside: " in line or " they wait until " in line]
+    told["Set aside"] = aside
+    told["To look at"] = [line for line in others if line not in aside]
+    return tuple(RulesMet(group, tuple(lines)) for group, lines in told.items() if lines)

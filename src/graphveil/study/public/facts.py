@@ -11,9 +11,9 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, PlainSerializer
 
 from graphveil import __version__
 from graphveil.errors import IntegrityError
+from graphveil.mechanisms.planning.usefulness import Judgement
 from graphveil.noise.exact_numbers import as_text
-from graphveil.planning.usefulness import Judgement
-from graphveil.study.promise.series import SeriesPromise
+from graphveil.study.promise_entries import SeriesPromise
 
 AFTER_PROJECTION = "after-projection"  # the heading of what is proved for every network
 EVERY_NETWORK = "nothing: it holds for every network"

@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from graphveil.calendar.calendar import Calendar
 from graphveil.errors import NEWEST, IntegrityError, NewerFormatError, StudyError
-from graphveil.study.promise.promise import Promise
+from graphveil.study.promise import Promise
 from graphveil.study.public.facts import (
     Announcement,
     Event,

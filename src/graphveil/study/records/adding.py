@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from graphveil.graph.intake.records import Records
     from graphveil.study.records.attempts import Attempt
     from graphveil.study.records.findings import Findings
-    from graphveil.study.records.holding import Candidate
+    from graphveil.study.records.record_store import Candidate
     from graphveil.study.storage.transaction import Transaction
 
 

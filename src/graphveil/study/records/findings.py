@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from graphveil.graph.intake.report import IntakeReport, counted
+from graphveil.graph.intake.records import IntakeReport, counted
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from graphveil.graph.intake.sifting import LeftOut
+    from graphveil.graph.intake.filtering import LeftOut
 
 PRIVATE = "PRIVATE: true counts and rows of your records. For the data holder only."
 _SHOWN = 5  # rows that a line names

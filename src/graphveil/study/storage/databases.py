@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from graphveil.errors import StorageError
-from graphveil.study.storage import waiting
+from graphveil.study.storage import locks
 from graphveil.study.storage.folder import OWNER_ONLY_FILE
 
 SQLITE = "sqlite:///"  # before the name of a file
@@ -58,7 +58,7 @@ def made(url: str) -> str:
 @contextmanager
 def look_into(url: str) -> Iterator[sqlite3.Connection]:
     """One moment of an SQLite file; nothing is changed."""
-    with closing(sqlite3.connect(url.removeprefix(SQLITE), timeout=waiting.PATIENCE)) as connection:
+    with closing(sqlite3.connect(url.removeprefix(SQLITE), timeout=locks.PATIENCE)) as connection:
         sqlite_settings(connection)
         connection.execute("BEGIN")
         yield connection

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphveil.errors import StorageError, StudyError
-from graphveil.study.storage import waiting
+from graphveil.study.storage import locks
 from graphveil.whole_files import clear_leftovers, sync_folder, write_bytes
 
 if TYPE_CHECKING:
@@ -189,11 +189,11 @@ def locked(path: Path) -> Iterator[None]:
 
     lock, note = FileLock(path, mode=OWNER_ONLY_FILE), path.with_name("lock-holder")
     try:
-        waiting.wait_for(partial(_taken, lock), partial(waiting.noted_holder, note))
+        locks.wait_for(partial(_taken, lock), partial(locks.noted_holder, note))
     except OSError as error:
         raise StorageError(f"the study cannot be locked: {error.strerror}.") from error
     try:
-        with waiting.noted(note):
+        with locks.noted(note):
             yield
     finally:
         lock.release()

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphveil.errors import StorageError, require_known_format
-from graphveil.study.storage import waiting
+from graphveil.study.storage import locks
 from graphveil.study.storage.databases import SQLITE, in_words, look_into, made, note_beside
 from graphveil.study.storage.reading import VERSION, Reading, SqliteSource
 
@@ -69,7 +69,7 @@ class Store:
     @cached_property
     def engine(self) -> sa.Engine:
         """How writers reach it, and readers of a server."""
-        from graphveil.study.storage.sql_engines import engine_at
+        from graphveil.study.storage.sql import engine_at
 
         return engine_at(self.url)
 
@@ -110,7 +110,7 @@ class Store:
         """Those who wait for this writer learn who it is; a server knows that itself."""
         if not self.url.startswith(SQLITE):
             return nullcontext()
-        return waiting.noted(note_beside(self.url.removeprefix(SQLITE)))
+        return locks.noted(note_beside(self.url.removeprefix(SQLITE)))
 
     @contextmanager
     def _connected(self) -> Iterator[sa.Connection]:

@@ -12,8 +12,8 @@ from starlette.routing import Route
 from graphveil.errors import GraphveilError
 from graphveil.noise.exact_numbers import as_text
 from graphveil.rendering import RENDERERS
-from graphveil.steward.beforehand.budgets import Budgets, read_range, study_budgets
-from graphveil.steward.beforehand.plots.budget_plot import chart
+from graphveil.steward.planning.budgets import Budgets, read_range, study_budgets
+from graphveil.steward.planning.plots import budget_chart
 from graphveil.web.site import page, study_of
 from graphveil.web.wording import figure, in_page_words
 
@@ -49,7 +49,7 @@ def _picture(request: Request) -> Response:
     ending = Path(name).suffix
     if name.removesuffix(ending) != "errors" or ending not in KINDS:
         raise HTTPException(404, "There is no such picture.")
-    drawn = RENDERERS[ending](chart(_budgets(study.folder, *_range(request))).to_dict())
+    drawn = RENDERERS[ending](budget_chart(_budgets(study.folder, *_range(request))).to_dict())
     headers = {}
     if "keep" in request.query_params:
         headers["content-disposition"] = f'attachment; filename="errors{ending}"'

@@ -8,7 +8,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from graphveil.web.rendering import rendered
-from graphveil.web.safety.access import Session
+from graphveil.web.safety.guard import Session
 from graphveil.web.site import Site, site_of
 
 MOST_BYTES = 4096

@@ -13,13 +13,20 @@ from starlette.routing import Route
 
 from graphveil.errors import GraphveilError
 from graphveil.report.wording import OPEN
-from graphveil.steward.beforehand.calendars import RHYTHMS
-from graphveil.steward.beforehand.drafting import create, draft
 from graphveil.steward.known_studies import opened
-from graphveil.steward.records.tray import safe_name
+from graphveil.steward.planning.drafting import RHYTHMS, create, draft
+from graphveil.steward.records.staging import safe_name
 from graphveil.web.forms import Form, taking_form
-from graphveil.web.predictions import Prediction, prediction
-from graphveil.web.promise_form import EMPTY, best_shares, offered, rows_of, wish_of, with_series
+from graphveil.web.promise_form import (
+    EMPTY,
+    Prediction,
+    best_shares,
+    offered,
+    prediction,
+    rows_of,
+    wish_of,
+    with_series,
+)
 from graphveil.web.rendering import rendered
 from graphveil.web.site import go_to, page, site_of, within
 from graphveil.web.wording import in_page_words

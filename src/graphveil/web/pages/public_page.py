@@ -11,10 +11,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from graphveil.errors import StudyError
-from graphveil.steward.archiving import public_archive, public_file, public_files
-from graphveil.steward.reporting import report
+from graphveil.steward.reporting import public_archive, public_file, public_files, report
 from graphveil.web.forms import Form, taking_form
-from graphveil.web.safety.headers import POLICY, PUBLISHED
+from graphveil.web.safety.guard import POLICY, PUBLISHED
 from graphveil.web.site import go_to, page, study_of, within
 
 PAGE = "report.html"

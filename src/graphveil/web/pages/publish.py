@@ -6,9 +6,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from graphveil.steward.due import Due, due
 from graphveil.steward.known_studies import KnownStudy
-from graphveil.steward.publishing import Asked, Progress, Publication, Stage, publish
+from graphveil.steward.publishing import Asked, Due, Progress, Publication, Stage, due, publish
 from graphveil.web.forms import Form, taking_form
 from graphveil.web.site import go_to, page, set_to_work, site_of, study_of, within
 from graphveil.web.wording import figure, in_page_words

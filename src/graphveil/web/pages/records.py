@@ -12,13 +12,17 @@ from starlette.routing import Route
 from graphveil.errors import GraphveilError
 from graphveil.steward.known_studies import KnownStudy
 from graphveil.steward.records.adding import Addition, abandon, add, withdraw
-from graphveil.steward.records.explaining import known_formats
-from graphveil.steward.records.previewing import Preview, Sample, previews, sample
-from graphveil.steward.records.rules_met import rules_met
-from graphveil.steward.records.tray import CHANGED, Brought, Reading, Tray
+from graphveil.steward.records.previewing import (
+    Preview,
+    Sample,
+    known_formats,
+    previews,
+    rules_met,
+    sample,
+)
+from graphveil.steward.records.staging import CHANGED, Brought, Reading, Tray
 from graphveil.steward.status import status
-from graphveil.web.forms import Form, taking_form
-from graphveil.web.reading_form import MAPPED, choices, days_said, marked, reading_of
+from graphveil.web.forms import MAPPED, Form, choices, days_said, marked, reading_of, taking_form
 from graphveil.web.safety.uploads import receive
 from graphveil.web.site import go_to, page, set_to_work, site_of, study_of, within
 from graphveil.web.wording import in_page_words

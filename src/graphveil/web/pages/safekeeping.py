@@ -7,8 +7,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from graphveil.errors import GraphveilError
-from graphveil.steward.moving import Adoption, adoption
-from graphveil.steward.safekeeping import note_backup, safekeeping
+from graphveil.steward.custody import Adoption, adoption, note_backup, safekeeping
 from graphveil.web.forms import Form, taking_form
 from graphveil.web.site import go_to, page, set_to_work, site_of, study_of, within
 from graphveil.web.wording import figure, in_page_words

@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from graphveil.steward.exposure import exposure
+from graphveil.steward.custody import exposure
 from graphveil.steward.status import status
 from graphveil.web.site import page, study_of
 

@@ -6,9 +6,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from graphveil.steward.beforehand.outlook import study_outlook
+from graphveil.steward.planning.outlook import study_outlook
 from graphveil.study.storage.folder import Folder
-from graphveil.web.predictions import prediction
+from graphveil.web.promise_form import prediction
 from graphveil.web.site import page, study_of
 
 

@@ -8,10 +8,17 @@ form, which `forms` checks before the form is read.
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import os
+import secrets
 import sys
+import threading
+import time
 import traceback
-from dataclasses import dataclass
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from starlette.datastructures import Headers
 from starlette.requests import cookie_parser
@@ -20,8 +27,145 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from graphveil.steward.unexpected import DEBUG
 from graphveil.web.rendering import rendered
-from graphveil.web.safety.access import Access, Session
-from graphveil.web.safety.headers import completed
+
+# Access: a random token opens a session once, and a cookie keeps it; all of it in memory.
+#
+# The token stands in the address that the terminal shows. It is good for one use: what a browser
+# keeps in its history, or another user of the machine sees in a list of processes, opens
+# nothing.
+
+
+TOKEN = 24  # bytes of randomness
+MOST_SESSIONS = 16  # browsers, or windows of them; of more, the oldest are forgotten
+PAUSE = 1.0  # seconds after a wrong password, in which no other is looked at
+
+
+@dataclass(frozen=True)
+class Session:
+    """A browser that was let in.
+
+    Attributes:
+        cookie: what it shows with every request.
+        csrf: what every form of it carries, so that no other site can send one.
+    """
+
+    cookie: str = field(repr=False)
+    csrf: str = field(repr=False)
+
+    @classmethod
+    def new(cls) -> Session:
+        """A fresh one."""
+        return cls(secrets.token_urlsafe(TOKEN), secrets.token_urlsafe(TOKEN))
+
+    def sent(self, csrf: str) -> bool:
+        """Whether a form is its own."""
+        return hmac.compare_digest(self.csrf.encode(), csrf.encode())
+
+
+@dataclass(frozen=True)
+class Password:
+    """A password, of which only a slow hash is kept."""
+
+    salt: bytes = field(repr=False)
+    hash: bytes = field(repr=False)
+
+    @classmethod
+    def of(cls, text: str) -> Password:
+        """Hash a password."""
+        salt = secrets.token_bytes(16)
+        return cls(salt, _slow_hash(text, salt))
+
+    def fits(self, text: str) -> bool:
+        """Whether it is this one."""
+        return hmac.compare_digest(self.hash, _slow_hash(text, self.salt))
+
+
+def _slow_hash(text: str, salt: bytes) -> bytes:
+    return hashlib.scrypt(text.encode(), salt=salt, n=2**14, r=8, p=1)
+
+
+class Access:
+    """The sessions of one server, its token, and its password if it has one.
+
+    Args:
+        password: is asked for besides the token, where the server can be reached from elsewhere.
+        renewed: is told whenever a token was used, since the next one is another.
+    """
+
+    def __init__(
+        self, password: Password | None = None, renewed: Callable[[], object] = lambda: None
+    ) -> None:
+        self._password, self._renewed = password, renewed
+        self._token = secrets.token_urlsafe(TOKEN)
+        self._sessions: OrderedDict[str, Session] = OrderedDict()
+        self._lock = threading.Lock()
+
+    @property
+    def token(self) -> str:
+        """The one that is good now."""
+        return self._token
+
+    @property
+    def needs_password(self) -> bool:
+        """Whether the token alone lets nobody in."""
+        return self._password is not None
+
+    def knows(self, token: str) -> bool:
+        """Whether a token is the one that is good now."""
+        return hmac.compare_digest(self._token.encode(), token.encode())
+
+    def enter(self, token: str, password: str = "") -> Session | None:
+        """A new session for whoever has the token, and the password; the token is then used."""
+        with self._lock:
+            if not self.knows(token):
+                return None
+            if self._password is not None and not self._password.fits(password):
+                time.sleep(PAUSE)
+                return None
+            self._token, session = secrets.token_urlsafe(TOKEN), Session.new()
+            self._sessions[session.cookie] = session
+            while len(self._sessions) > MOST_SESSIONS:
+                self._sessions.popitem(last=False)
+        self._renewed()
+        return session
+
+    def session(self, cookie: str) -> Session | None:
+        """The session of a cookie, if there is one."""
+        return self._sessions.get(cookie)
+
+
+# What every answer says: store nothing, load nothing from elsewhere, run only our scripts.
+
+
+_OWN = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'; "
+    "frame-ancestors 'none'"
+)
+# The published page brings its style with it, runs nothing, and is shown within our own alone.
+PUBLISHED = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; "
+    "base-uri 'none'; frame-ancestors 'self'; sandbox allow-downloads"
+)
+POLICY = "content-security-policy"
+ALWAYS = {
+    "cache-control": "no-store",
+    POLICY: _OWN,
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+    "referrer-policy": "same-origin",  # without any, browsers would not say where a form is from
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "SAMEORIGIN",
+}
+
+
+def completed(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """The headers of an answer with those that every answer has; what it says itself counts."""
+    said = {name.lower() for name, _ in headers}
+    more = ((name.encode(), text.encode()) for name, text in ALWAYS.items())
+    return [*headers, *((name, text) for name, text in more if name not in said)]
+
 
 DOOR, STATIC = "/enter", "/static/"
 READING = ("GET", "HEAD")

@@ -3,21 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from graphveil.graph.intake.identity import IdIndex
-from graphveil.graph.intake.links import already_linked
+import numpy as np
+from numpy.typing import NDArray
+
+from graphveil.calendar.columns import texts_of
+from graphveil.calendar.times import values_of
+from graphveil.graph.intake.appending import Intake, append
+from graphveil.graph.intake.arrivals import known_nodes, steps_of_labels
+from graphveil.graph.intake.filtering import LeftOut, Sifted, listed, sifted
+from graphveil.graph.intake.identity import IdIndex, integers_or_text, look_alikes, shortest_form
+from graphveil.graph.intake.links import UNKNOWN_END, already_linked
 from graphveil.graph.intake.records import Table
-from graphveil.graph.intake.resolving import Resolved, nothing
+from graphveil.graph.intake.resolving import (
+    Resolved,
+    dated_only,
+    nothing,
+    resolve,
+    stated_steps,
+    until_end,
+)
+from graphveil.graph.sequence import UNSTATED, GraphSequence
+from graphveil.records.tables.table_file import joined
 from graphveil.study.ledger import BatchEntry, StoredTable
-from graphveil.study.records.private_tables import read_table
+from graphveil.study.records.findings import Findings, no_details
+from graphveil.study.records.local import segments
+from graphveil.study.records.local.cache import checkpoint as kept_files
+from graphveil.study.records.local.cache.checkpoint import KeptGraph
+from graphveil.study.records.private_tables import read_table, write_list, write_table
+from graphveil.study.records.record_store import Stored, Wishes, rules_of
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from graphveil.graph.sequence import GraphSequence
+    from graphveil.backends import Engine
+    from graphveil.graph.degrees import FinalDegrees
+    from graphveil.graph.intake.records import Records
+    from graphveil.study.storage.folder import Folder
+
 
 OURS = "the records that were added before"
 
@@ -83,3 +109,222 @@ def load(folder: Path, entries: Sequence[BatchEntry], sealed: GraphSequence) -> 
 def _rows(folder: Path, stored: StoredTable) -> pl.DataFrame:
     # Batches of the first versions call the column of steps `time`.
     return read_table(folder, stored).rename({"time": "step"}, strict=False)
+
+
+# Growing: the sealed graph, and what becomes of it when the waiting records arrive.
+
+
+@dataclass(frozen=True, eq=False)
+class Sealed:
+    """Everything up to the last sealed step; a secret.
+
+    Attributes:
+        graph: all of it.
+        kept: what was kept of it for the next command, as of that step or one before.
+    """
+
+    graph: GraphSequence = field(repr=False)
+    kept: KeptGraph | None = field(repr=False)
+
+    @property
+    def degrees(self) -> FinalDegrees | None:
+        """Everybody's links at a step up to now, if they were kept."""
+        return self.kept.degrees if self.kept else None
+
+
+def sealed(stored: Stored, engine: Engine) -> Sealed:
+    """The sealed graph: what was kept of it, and the segments behind that."""
+    empty, ledger = segments.nothing_sealed(stored.promise), stored.ledger
+    kept = kept_files.load_graph(stored.folder, kept_files.newest(ledger), empty, engine.keeping)
+    before = kept.sequence if kept else None
+    found = segments.load(stored.folder.segments, ledger.sealed, stored.promise, before)
+    return Sealed(found, kept)
+
+
+def waiting(stored: Stored, found: Sealed) -> Pending:
+    """What was added but is not sealed."""
+    return load(stored.folder.batches, stored.ledger.batches, found.graph)
+
+
+def grown(stored: Stored, found: Sealed, through: int) -> GraphSequence:
+    """The sealed graph with the next steps, up to the step `through`."""
+    due = waiting(stored, found).until(through, found.graph)
+    return append(found.graph, due.resolved(), late="join", upto=through).sequence
+
+
+# Checking new records against everything that is sealed or waiting, in this machine's memory.
+
+
+AWAITED = "the links that wait"  # where rows come from that earlier batches left
+_LINK = ("source", "target", "time")
+
+
+@dataclass(frozen=True, eq=False)
+class LocalCandidate:
+    """A batch that could be added; see `holding.Candidate`."""
+
+    folder: Folder
+    pending: Pending
+    awaiting: pl.DataFrame = field(repr=False)
+    last_step: int = field(repr=False)
+    findings: Findings
+
+    def write(self, number: int) -> dict[str, Any]:
+        """Write it as the batch of this number."""
+        home, skipped = self.folder.batches, self.findings.skipped
+        files = {
+            "nodes": write_table(home, f"{number:04}-nodes", self.pending.nodes).to_data(),
+            "edges": write_table(home, f"{number:04}-edges", self.pending.edges).to_data(),
+        }
+        if skipped:
+            files["skipped"] = write_list(home, f"{number:04}-skipped", listed(skipped)).to_data()
+        if len(self.awaiting):
+            files["awaiting"] = write_table(home, f"{number:04}-awaiting", self.awaiting).to_data()
+        return files
+
+
+def candidate(stored: Stored, records: Records, wishes: Wishes, engine: Engine) -> LocalCandidate:
+    """Check records against everything that is sealed or waiting; changes nothing."""
+    import polars as pl
+
+    promise, complete = stored.promise, wishes.complete
+    closed = sealed(stored, engine)
+    graph, known = closed.graph, waiting(stored, closed).resolved()
+    # A person's later sequence, in a file without the first, has a date of its own.
+    only_earlier = promise.records.merges_ids and not complete
+    calendar = promise.calendar
+    rules = rules_of(promise.records, wishes.undated)
+
+    def is_known(ids: pl.Series) -> NDArray[np.bool_]:
+        return known_nodes(graph, known.nodes, ids).rows
+
+    def taken(records: Records) -> tuple[Resolved, Intake]:
+        given = resolve(records, calendar, rules, beyond=wishes.ignore_after_end)
+        if wishes.undated == "drop":
+            given = dated_only(given, is_known)
+        if wishes.ignore_after_end:
+            given = until_end(given, calendar.last_step, is_known)
+        return given, append(graph, given, late="join", waiting=known, only_earlier=only_earlier)
+
+    rows = len(records.nodes.frame), len(records.edges.frame)
+    awaited = _awaited(stored)
+    records = _with_awaited(records, awaited)
+    found = Sifted(taken(records)) if wishes.strict else sifted(records, taken)
+    given, (grown, report) = found.taken
+    awaiting, left_out = _still_awaiting(found.left_out)
+    aside = sum(int(each.table.comes_from(AWAITED).sum()) for each in found.left_out)
+    report = replace(report, awaited_edges=len(awaited) - aside)
+    mentioned = grown.index.labels(given.nodes.frame["node"])
+    details = [no_details()]
+    if report.redated_nodes:
+        details.append(_redated(graph, known, given, only_earlier=only_earlier))
+    if complete:
+        details.append(_vanished(grown, mentioned))
+    bound = promise.degree_bound
+    cut = all(each.projection is not None for each in promise.series)  # then nobody loses more
+    beyond = 0 if bound.checked or cut else engine.people_beyond(grown, bound, after=closed.degrees)
+    findings = Findings(
+        intake=report,
+        vanished_nodes=grown.nodes - report.nodes_added - report.known_nodes if complete else 0,
+        vanished_edges=grown.edges - report.edges_added - report.known_edges if complete else 0,
+        alike_ids=look_alikes(given.nodes.frame["node"], grown.ids),
+        keeps_bound=(
+            engine.keeps_bound(grown, bound, after=closed.degrees) if bound.checked else not beyond
+        ),
+        people_beyond=beyond,
+        details=pl.concat(details).sort("finding", "node"),
+        skipped=left_out,
+        awaiting=len(awaiting),
+        given=rows,
+    )
+    last_step = max(_last_step(grown, given, mentioned), graph.steps)
+    pending = Pending.of(given).unknown_to(graph)
+    return LocalCandidate(stored.folder, pending, awaiting, last_step, findings)
+
+
+def _awaited(stored: Stored) -> pl.DataFrame:
+    """The links that wait for somebody to be known, as text."""
+    import polars as pl
+
+    newest = stored.ledger.batches[-1:]
+    if newest and newest[0].awaiting is not None:
+        return read_table(stored.folder.batches, newest[0].awaiting)
+    return pl.DataFrame(schema=dict.fromkeys(_LINK, pl.String))
+
+
+def _with_awaited(records: Records, awaited: pl.DataFrame) -> Records:
+    """The records, and the links that wait; these are under the same rules as all others."""
+    if not len(awaited):
+        return records
+    ends = [shortest_form(awaited[end]) for end in ("source", "target")]
+    table = Table(awaited.with_columns(ends), AWAITED)
+    return replace(records, edges=joined([records.edges, table], _LINK))
+
+
+def _still_awaiting(left_out: Sequence[LeftOut]) -> tuple[pl.DataFrame, tuple[LeftOut, ...]]:
+    """All links that name somebody unknown; and what was set aside of the new records alone."""
+    import polars as pl
+
+    links = [_link_texts(each.table) for each in left_out if each.rule == UNKNOWN_END]
+    empty = pl.DataFrame(schema=dict.fromkeys(_LINK, pl.String))
+    awaiting = pl.concat([empty, *links]).unique(maintain_order=True)
+    own = [
+        replace(each, table=each.table.kept(~each.table.comes_from(AWAITED))) for each in left_out
+    ]
+    return awaiting, tuple(each for each in own if len(each))
+
+
+def _link_texts(table: Table) -> pl.DataFrame:
+    """Rows of links as text that says the same, whatever their source held them in."""
+    import polars as pl
+
+    frame = table.frame
+    ends = {end: integers_or_text(table, end).cast(pl.String) for end in ("source", "target")}
+    time = texts_of(values_of(frame["time"]) if "time" in frame.columns else [None] * len(frame))
+    return pl.DataFrame({**ends, "time": time}, schema=dict.fromkeys(_LINK, pl.String))
+
+
+def _last_step(grown: GraphSequence, given: Resolved, mentioned: NDArray[np.int32]) -> int:
+    """When the last of what some records mention arrives; labels are in order of arrival."""
+    edges = given.edges.frame
+    ends = [grown.index.labels(edges[end]) for end in ("source", "target")]
+    newest = [labels.max(keepdims=True) for labels in (mentioned, *ends) if len(labels)]
+    arrivals = [steps_of_labels(grown.node_offsets, label) for label in newest]
+    own = stated_steps(given.edges)
+    return int(np.concatenate([*arrivals, own]).max(initial=0))
+
+
+def _redated(
+    sealed: GraphSequence, waiting: Resolved, given: Resolved, *, only_earlier: bool
+) -> pl.DataFrame:
+    """Known nodes that come with another step, each with the earliest step it came with."""
+    import polars as pl
+
+    def label(step: int) -> str:
+        return "" if step == UNSTATED else sealed.calendar.label(step)
+
+    ids, now = given.nodes.frame["node"], stated_steps(given.nodes)
+    known = known_nodes(sealed, waiting.nodes, ids)
+    frame = pl.DataFrame({"node": ids.cast(pl.String), "was": known.stated, "now": now})
+    other = frame.filter(pl.Series(known.redated(now, only_earlier=only_earlier)))
+    told = other.sort("now").unique("node", keep="first", maintain_order=True)
+    return pl.DataFrame(
+        {
+            "finding": ["re-dated"] * len(told),
+            "node": told["node"],
+            "was": [label(step) for step in told["was"].to_list()],
+            "now": [label(step) for step in told["now"].to_list()],
+        }
+    )
+
+
+def _vanished(grown: GraphSequence, mentioned: NDArray[np.int32]) -> pl.DataFrame:
+    """Nodes that records do not mention, although they are said to be complete."""
+    import polars as pl
+
+    gone = np.ones(grown.nodes, np.bool_)
+    gone[mentioned] = False
+    nodes = pl.DataFrame({"node": grown.ids.filter(pl.Series(gone)).cast(pl.String)})
+    return nodes.select(
+        pl.lit("no longer listed").alias("finding"), "node", was=pl.lit(""), now=pl.lit("")
+    )

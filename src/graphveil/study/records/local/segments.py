@@ -21,13 +21,12 @@ from graphveil.graph.columns import Column
 from graphveil.graph.intake.identity import IdIndex, same_form
 from graphveil.graph.sequence import GraphSequence, Growth, LateEdges
 from graphveil.study.ledger import SealedTables
-from graphveil.study.records.private_tables import read_table, read_tables
-from graphveil.study.records.segment_tables import edge_table, node_table
+from graphveil.study.records.private_tables import edge_table, node_table, read_table, read_tables
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from graphveil.study.promise.promise import Promise
+    from graphveil.study.promise import Promise
 
 FEW = 64  # segments are read one by one, so that nothing of a large graph is copied
 AT_ONCE = 64

@@ -10,25 +10,27 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from graphveil.engines.spark.intake.resolving import Reading, asked
-from graphveil.engines.spark.intake.tables import SparkTable
-from graphveil.engines.spark.intake.taking import Waiting
-from graphveil.engines.spark.jobs import SparkCluster, failing_as_ours, mapped
-from graphveil.engines.spark.packets import (
+from graphveil.backends.spark.graph import Workspace
+from graphveil.backends.spark.intake.resolving import Reading, asked
+from graphveil.backends.spark.intake.tables import SparkTable
+from graphveil.backends.spark.intake.taking import Waiting
+from graphveil.backends.spark.jobs import (
     FRAME,
     Packet,
     Parts,
     Sorter,
+    SparkCluster,
     delivered,
+    failing_as_ours,
+    mapped,
     opened_rows,
     packets,
     received,
     sent,
 )
-from graphveil.engines.spark.workspace import Workspace
 from graphveil.study.ledger import BatchEntry, StoredTable
-from graphveil.study.records.holding import Stored
 from graphveil.study.records.private_tables import write_table
+from graphveil.study.records.record_store import Stored
 from graphveil.study.records.spark.files import (
     WHOLE,
     Written,

@@ -7,18 +7,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphveil.engines.spark.engine import SparkEngine
-from graphveil.engines.spark.intake.arrivals import each_node, everybody
-from graphveil.engines.spark.intake.people import Coming
-from graphveil.engines.spark.intake.resolving import Reading, resolved
-from graphveil.engines.spark.intake.tables import SparkTable, TableRecords
-from graphveil.engines.spark.intake.taking import TakenIn, Waiting, taken_in
-from graphveil.engines.spark.jobs import SparkCluster, failing_as_ours, mapped
+from graphveil.backends.spark.engine import SparkEngine
+from graphveil.backends.spark.intake.arrivals import each_node, everybody
+from graphveil.backends.spark.intake.people import Coming
+from graphveil.backends.spark.intake.resolving import Reading, resolved
+from graphveil.backends.spark.intake.tables import SparkTable, TableRecords
+from graphveil.backends.spark.intake.taking import TakenIn, Waiting, taken_in
+from graphveil.backends.spark.jobs import SparkCluster, failing_as_ours, mapped
 from graphveil.errors import ParameterError
 from graphveil.graph.sequence import UNSTATED
 from graphveil.study.records.findings import Findings, no_details
-from graphveil.study.records.holding import Stored, Wishes
-from graphveil.study.records.rules import rules_of
+from graphveil.study.records.record_store import Stored, Wishes, rules_of
 from graphveil.study.records.spark import batches
 from graphveil.study.records.spark.batches import Form, Order, Target
 from graphveil.whole_files import clear_leftovers
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-    from graphveil.engines.spark.graph import SparkGraph
+    from graphveil.backends.spark.graph import SparkGraph
     from graphveil.study.ledger import StoredTable
 
 MOST_LISTED = 100_000  # records that are listed one by one

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from graphveil.engines.spark.jobs import Cluster
+from graphveil.backends.spark.jobs import Cluster
 from graphveil.errors import IntegrityError
 from graphveil.study.ledger import StoredFile, StoredTable
 from graphveil.study.records.private_tables import checked, checksum, table_bytes

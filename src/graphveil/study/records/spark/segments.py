@@ -16,15 +16,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.engines.spark.graph import NodePart, Part, SparkGraph
-from graphveil.engines.spark.handing_over import class_files
-from graphveil.engines.spark.jobs import Cluster
-from graphveil.engines.spark.workspace import Workspace
+from graphveil.backends.spark.graph import NodePart, Part, SparkGraph, Workspace, class_files
+from graphveil.backends.spark.jobs import Cluster
 from graphveil.graph.sequence import BOTH
 from graphveil.study.ledger import SealedTables
-from graphveil.study.records.holding import Stored
 from graphveil.study.records.local.segments import together
-from graphveil.study.records.segment_tables import edge_table, node_table
+from graphveil.study.records.private_tables import edge_table, node_table
+from graphveil.study.records.record_store import Stored
 from graphveil.study.records.spark.files import (
     WHOLE,
     Written,
@@ -333,7 +331,7 @@ def _edges(task: WriteTask, *, late: bool) -> _Rows:
 
 def _rows(graph: SparkGraph, part: Part, labels: range) -> _Rows:
     """The edges of a file whose newer ends have some labels, each with its step."""
-    from graphveil.engines.spark.reading import read_edges
+    from graphveil.backends.spark.blocks import read_edges
 
     edges = read_edges(graph, part)
     steps = edges.steps()

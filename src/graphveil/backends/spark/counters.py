@@ -1,0 +1,197 @@
+"""Which tasks answer which tally, and how new steps join those counted before."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from graphveil.backends.backend import Answer, ExactCounts
+from graphveil.backends.spark import degrees, forests, triangles
+from graphveil.backends.spark.graph import SparkGraph
+from graphveil.backends.spark.jobs import Cluster
+from graphveil.errors import EngineError, ParameterError
+from graphveil.statistics.tallies import (
+    ClusterTally,
+    ComponentTally,
+    Counts,
+    DegreeReach,
+    DegreeTally,
+    EdgeTally,
+    NodeTally,
+    Tally,
+    TriangleTally,
+)
+
+# What tasks must hold, and refusing what does not fit before it starts.
+
+
+# Estimates on the safe side of what a task holds at its worst: triangles of graph B with 1g took
+# 0.65 GB, and components of ten times its nodes 2.9 GB.
+BYTES_AN_EDGE = 96
+BYTES_A_NODE = 72
+WORKER = 350 << 20  # Python, NumPy, Arrow and the compiled kernels
+
+_SIZE = re.compile(r"([0-9]{1,9})([kmgt]?)b?", re.IGNORECASE)
+
+
+def bytes_of(text: str, setting: str) -> int:
+    """A size as Spark's settings have it: 512m, 2g."""
+    found = _SIZE.fullmatch(text.strip())
+    if found is None:
+        raise ParameterError(setting, "must be a size such as 512m or 2g")
+    return int(int(found[1]) * 1024 ** " kmgt".index(found[2].lower() or " "))
+
+
+def colours_for(edges: int, task_bytes: int) -> int:
+    """Into how many colours nodes are divided, so that edges among three of them fit a task.
+
+    Such a task has 6 of colours² shares of the edges.
+    """
+    room = max(task_bytes - WORKER, WORKER) // BYTES_AN_EDGE
+    return max(1, math.ceil(math.sqrt(6 * edges / room)))
+
+
+def require_forest_fits(nodes: int, task_bytes: int) -> None:
+    """Refuse components of more nodes than one task can hold."""
+    needed = WORKER + nodes * BYTES_A_NODE
+    if needed > task_bytes:
+        raise EngineError(
+            f"components and clusters need one task that holds all nodes, about "
+            f"{needed / 2**30:.1f} GiB, and spark.graphveil.taskMemory is "
+            f"{task_bytes / 2**30:.1f} GiB. Raise it, with the workers' memory overhead."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Work:
+    """One run of the engine.
+
+    Attributes:
+        cluster: where tasks run.
+        graph: what is counted.
+        since: the first step to count.
+        forest: the file of the forest of all steps before `since`.
+    """
+
+    cluster: Cluster
+    graph: SparkGraph
+    since: int
+    forest: str | None = None
+
+    @cached_property
+    def grown(self) -> forests.Grown:
+        """The forest of the whole graph, which components and all clusters share."""
+        require_forest_fits(self.graph.nodes, self.cluster.task_bytes)
+        rows = max(1, (self.cluster.task_bytes - WORKER) // BYTES_AN_EDGE)
+        at_least = self.cluster.cores
+        leaves = forests.leaves(self.graph, self.since, at_least, rows)
+        found = [each.name for each in self.cluster.run(forests.grow, leaves)]
+        found = [*([self.forest] if self.forest else []), *found]
+        while True:
+            tasks = forests.merges(self.graph, found) or [
+                forests.Task(self.graph.only(()), (), (), 0)
+            ]
+            merged = self.cluster.run(forests.grow, tasks)
+            if len(merged) == 1:
+                return merged[0]
+            found = [each.name for each in merged]
+
+
+Counter: TypeAlias = Callable[[Any, Work, Any], Answer]
+
+
+def _nodes(tally: NodeTally, work: Work, state: None) -> Answer:
+    return Answer(np.diff(work.graph.node_offsets)[work.since :])
+
+
+def _edges(tally: EdgeTally, work: Work, state: None) -> Answer:
+    return Answer(work.graph.edges[work.since :])
+
+
+def _degrees(tally: DegreeTally, work: Work, state: tuple[int, list[str]] | None) -> Answer:
+    from graphveil.backends.local.degrees import dense_width
+
+    graph, since = work.graph, work.since
+    width, states = state or (dense_width(graph.steps), None)
+    tasks = degrees.tasks(graph, tally.direction, width, since, states)
+    found = work.cluster.run(degrees.count, tasks)
+    reach = degrees.summed(found, graph.steps - since, width)
+    return Answer(reach, (width, [each.state for each in found]))
+
+
+def _triangles(tally: TriangleTally, work: Work, state: None) -> Answer:
+    weights, tasks = zip(*triangles.tasks(work.graph, work.since), strict=True)
+    found = work.cluster.run(triangles.count, tasks)
+    return Answer(triangles.summed(list(weights), found))
+
+
+def _components(tally: ComponentTally, work: Work, state: str | None) -> Answer:
+    grown = work.grown
+    change: Counts = np.diff(work.graph.node_offsets) - grown.joins
+    return Answer(change[work.since :], grown.name)
+
+
+def _clusters(tally: ClusterTally, work: Work, state: str | None) -> Answer:
+    grown = work.grown
+    task = forests.Sizes(work.graph.only(()), grown.name, (tally.least,))
+    [[changes]] = work.cluster.run(forests.clusters, [task])
+    return Answer(changes[work.since :], grown.name)
+
+
+COUNTERS: dict[type, Counter] = {
+    NodeTally: _nodes,
+    EdgeTally: _edges,
+    DegreeTally: _degrees,
+    TriangleTally: _triangles,
+    ComponentTally: _components,
+    ClusterTally: _clusters,
+}
+
+
+def require_counted(tallies: Iterable[Tally], name: str) -> None:
+    """Refuse what this engine does not count, and say which one does."""
+    if any(type(tally) not in COUNTERS for tally in tallies):
+        raise EngineError(
+            f"{name}: the Spark engine counts nodes, edges, degrees, triangles, components and "
+            "clusters of all steps; copies of other patterns, and recent networks, would need all "
+            "of a person's surroundings on one worker. The local engine counts them."
+        )
+
+
+def answer_all(
+    tallies: Iterable[Tally], work: Callable[[int, str | None], Work], after: ExactCounts | None
+) -> dict[Tally, Answer]:
+    """Every tally's answer for all steps; only steps that are not in `after` are counted."""
+    begun = work(0, None)
+    states = [] if after is None else [after.answers[t].state for t in _joined(after)]
+    resumed = begun if after is None else work(after.extent.steps, next(iter(states), None))
+    return {tally: _answer(tally, begun, resumed, after) for tally in tallies}
+
+
+def _joined(after: ExactCounts) -> list[Tally]:
+    """The tallies whose state is a forest."""
+    return [tally for tally in after.answers if isinstance(tally, ComponentTally | ClusterTally)]
+
+
+def _answer(tally: Tally, begun: Work, resumed: Work, after: ExactCounts | None) -> Answer:
+    count = COUNTERS[type(tally)]
+    if after is None or tally not in after.answers:
+        return count(tally, begun, None)
+    before = after.answers[tally]
+    new = count(tally, resumed, before.state)
+    return Answer(_behind(before.tallied, new.tallied), new.state)
+
+
+def _behind(before: Counts | DegreeReach, new: Counts | DegreeReach) -> Counts | DegreeReach:
+    """Rows of several steps as one table."""
+    if isinstance(before, DegreeReach) and isinstance(new, DegreeReach):
+        return DegreeReach(
+            np.concatenate([before.low, new.low]), np.concatenate([before.runs, new.runs])
+        )
+    return np.concatenate([before, new])

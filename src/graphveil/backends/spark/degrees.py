@@ -1,0 +1,94 @@
+"""Degree reach by colour: each task lifts the nodes of one colour along their half-edges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from graphveil.backends.spark.graph import SparkGraph, offsets_of
+from graphveil.graph.promises import Direction
+from graphveil.statistics.tallies import DegreeReach
+
+
+class Task(NamedTuple):
+    """The nodes of one colour; `state` names a file with their degrees before the step `since`."""
+
+    graph: SparkGraph
+    colour: int
+    direction: Direction
+    width: int
+    since: int
+    state: str | None
+
+
+class Found(NamedTuple):
+    """A table R of one colour, its entries that are not 0, and where the degrees are kept."""
+
+    steps: np.ndarray
+    degrees: np.ndarray
+    counts: np.ndarray
+    runs: np.ndarray
+    state: str
+
+
+def tasks(
+    graph: SparkGraph, direction: Direction, width: int, since: int, states: Sequence[str] | None
+) -> list[Task]:
+    """One for every colour."""
+    from graphveil.backends.spark.blocks import around
+
+    return [
+        Task(
+            graph.only(around(graph, colour)),
+            colour,
+            direction,
+            width,
+            since,
+            states[colour] if states else None,
+        )
+        for colour in range(graph.colours)
+    ]
+
+
+def count(task: Task) -> Found:
+    """R of one colour from a step on; runs on a worker."""
+    import pyarrow as pa
+
+    from graphveil.backends.local.degrees import Degrees, EdgeColumns, Lifts, lifts_of, reached
+    from graphveil.backends.spark.blocks import halves, in_time_order
+
+    graph = task.graph
+    lifts = lifts_of(task.direction, directed=graph.directed)
+    found = [((half.node,), half.cuts) for half in halves(graph, task.colour, lifts, task.since)]
+    columns, cuts = in_time_order(found, graph.steps) if found else ([np.empty(0, np.int32)], None)
+    node = columns[0]
+    ends = np.zeros(graph.steps + 1, np.int64) if cuts is None else cuts
+    node_offsets = offsets_of(graph, task.colour)
+    # Each half-edge is a late edge that lifts its newer end alone; nobody arrives with links.
+    edges = EdgeColumns(
+        node_offsets,
+        np.zeros(int(node_offsets[-1]) + 1, np.int64),
+        np.empty(0, np.int32),
+        ends,
+        node.astype(np.int32, copy=False),
+        np.ones(len(node), np.int32),
+    )
+    none = np.empty(0, np.int32)
+    before = Degrees(none, none, task.width)
+    if task.state is not None:
+        degree = graph.workspace.read(task.state)["degree"].to_numpy()
+        before = Degrees(degree, np.flatnonzero(degree >= task.width).astype(np.int32), task.width)
+    reach, after = reached(edges, Lifts(older=0, newer=1), task.since, before)
+    state = graph.workspace.write("degrees", pa.table({"degree": after.degree}))
+    steps, degrees = np.nonzero(reach.low)
+    return Found(steps, degrees, reach.low[steps, degrees], reach.runs, state)
+
+
+def summed(found: Sequence[Found], steps: int, width: int) -> DegreeReach:
+    """R of all colours."""
+    low = np.zeros((steps, width), np.int64)
+    for each in found:
+        np.add.at(low, (each.steps, each.degrees), each.counts)
+    return DegreeReach(low, np.concatenate([np.empty((0, 3), np.int64), *(f.runs for f in found)]))

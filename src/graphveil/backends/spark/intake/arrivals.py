@@ -1,0 +1,332 @@
+"""Arrivals on the workers: each new node once, in label order, in files of the workspace."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphveil.backends.spark.graph import NodePart, SparkGraph, Workspace
+from graphveil.backends.spark.intake.label_index import LabelIndex
+from graphveil.backends.spark.intake.people import EACH, Arriving, Coming, PartFound, found_in
+from graphveil.backends.spark.intake.resolving import Note, asked, refuse_faults, together
+from graphveil.backends.spark.intake.tables import SparkTable
+from graphveil.backends.spark.jobs import (
+    Packet,
+    SparkCluster,
+    as_arrow,
+    delivered,
+    failing_as_ours,
+    mapped,
+    opened_rows,
+    packets,
+    part_of_rows,
+    received,
+)
+from graphveil.errors import PastStepError
+from graphveil.graph.intake import arrivals as words
+from graphveil.graph.intake.appending import refuse_too_many
+from graphveil.graph.intake.identity import identity_order
+from graphveil.graph.intake.records import IntakeReport
+from graphveil.graph.intake.resolving import NO_TIME, NO_TIME_HINT
+
+if TYPE_CHECKING:
+    import polars as pl
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+
+# Ranking: new nodes in order of step and identity, in files whose place tells their labels.
+#
+# A few nodes of every part tell the driver where to cut, so that files are of like size. Each
+# part then sends its nodes to the files in which they belong.
+
+
+Int32s = NDArray[np.int32]
+Int64s = NDArray[np.int64]
+IN_A_FILE = 1 << 18  # nodes, or about as many
+
+
+class Cuts(NamedTuple):
+    """Where files begin: steps and ids, in their order; and whether ids are text."""
+
+    steps: Int32s
+    ids: list[object]
+    text: bool
+
+    @property
+    def series(self) -> pl.Series:
+        """The ids."""
+        import polars as pl
+
+        return pl.Series(self.ids, dtype=pl.String if self.text else pl.Int64)
+
+    def ranks(self, ids: pl.Series, steps: Int32s) -> Int64s:
+        """In which file each node belongs."""
+        import polars as pl
+
+        both = pl.concat([ids.rename(""), self.series.rename("")])
+        order = identity_order(both, np.concatenate([steps, self.steps]))
+        found = np.empty(len(both), np.int64)
+        found[order] = np.cumsum(order >= len(ids))
+        return found[: len(ids)]
+
+
+class _Ranked(NamedTuple):
+    """A file of nodes: how many at which steps."""
+
+    name: str
+    rows: int
+    steps: Int32s
+    counts: Int64s
+
+
+def ranked(
+    cluster: SparkCluster, graph: SparkGraph, parts: Sequence[PartFound]
+) -> tuple[tuple[NodePart, ...], Int64s]:
+    """Files of the new nodes in order of labels, and how many arrive at each step."""
+    count, text = sum(each.new for each in parts), graph.text_ids
+    if not count:
+        return (), np.zeros(graph.steps, np.int64)
+    cuts = _cuts(parts, max(1, count // IN_A_FILE), text=text)
+    came = cluster.exchange(
+        partial(_send, graph.workspace, cuts),
+        [each.each for each in parts if each.each and each.new],
+        partial(_write, graph.workspace, text),
+        len(cuts.ids) + 1,
+    )
+    people, first, total = [], graph.nodes, np.zeros(graph.steps, np.int64)
+    for file in filter(None, came):
+        people.append(NodePart(file.name, first, file.rows, text))
+        first += file.rows
+        total = np.pad(total, (0, max(0, int(file.steps.max()) + 1 - len(total))))
+        total[file.steps] += file.counts
+    return tuple(people), total
+
+
+def _cuts(parts: Sequence[PartFound], files: int, *, text: bool) -> Cuts:
+    """Cuts between so many files of about the same size, as far as the samples tell.
+
+    A part stands for as many nodes as it has, whatever the size of its sample.
+    """
+    sampled = [each for each in parts if each.new]
+    cuts = Cuts(
+        np.concatenate([each.sample[0] for each in sampled]),
+        [node for each in sampled for node in each.sample[1]],
+        text,
+    )
+    weights = np.concatenate(
+        [np.full(len(each.sample[1]), each.new / len(each.sample[1])) for each in sampled]
+    )
+    order = identity_order(cuts.series, cuts.steps)
+    before = np.cumsum(weights[order])
+    aims = before[-1] * np.arange(1, files) / files
+    chosen = order[np.unique(np.searchsorted(before, aims).clip(max=len(order) - 1))]
+    return Cuts(cuts.steps[chosen], [cuts.ids[place] for place in chosen], text)
+
+
+def _schema(*, text: bool) -> pa.Schema:
+    import pyarrow as pa
+
+    kind = pa.string() if text else pa.int64()
+    return pa.schema([("node", kind), ("stated", pa.int32()), ("step", pa.int32())])
+
+
+def _send(workspace: Workspace, cuts: Cuts, name: str) -> Iterator[Packet]:
+    """The new nodes of a part in packets; runs on a worker."""
+    import polars as pl
+
+    frame = pl.DataFrame(workspace.read(name, ["node", "states", "step", "new"]))
+    new = frame.filter("new").select("node", pl.col("states").alias("stated"), "step")
+    rows = as_arrow(new, _schema(text=cuts.text))
+    yield from packets(rows, cuts.ranks(new["node"], new["step"].to_numpy()))
+
+
+def _write(workspace: Workspace, text: bool, part: int, came: Iterator[Packet]) -> _Ranked | None:
+    """Write a file in its order; runs on a worker."""
+    import polars as pl
+    import pyarrow as pa
+
+    rows = [opened_rows(packet.content, _schema(text=text)) for packet in came]
+    if not rows:
+        return None
+    table = pa.Table.from_batches(rows).combine_chunks()
+    steps = table["step"].to_numpy()
+    order = identity_order(pl.Series(table["node"]), steps)
+    name = workspace.write("nodes", table.select(["node", "stated"]).take(order))
+    return _Ranked(name, len(table), *np.unique(steps, return_counts=True))
+
+
+_FOUND = "found binary"
+
+
+@dataclass(frozen=True, eq=False)
+class Arrived:
+    """The nodes that a batch adds.
+
+    Attributes:
+        people: their files, in order of labels.
+        per_step: (steps of the calendar that anybody names,) how many arrive.
+        parts: what each part of the ids has found.
+        note: what there is to say about the rows.
+        report: what became of them.
+        last_step: at which the last of those arrives who stand in the batch; -1 if nobody does.
+    """
+
+    people: tuple[NodePart, ...] = field(repr=False)
+    per_step: np.ndarray = field(repr=False)
+    parts: tuple[PartFound, ...] = field(repr=False)
+    note: Note = field(repr=False)
+    report: IntakeReport = field(repr=False)
+    last_step: int = field(repr=False)
+
+    @property
+    def texts(self) -> bool:
+        """Whether the ids of the batch are text, as the one intake would keep them."""
+        return bool(self.note.texts)
+
+    @property
+    def dropped(self) -> list[tuple[int, str | None]]:
+        """The files of nodes that were left out, with their parts of an index."""
+        return [(each.part, each.dropped) for each in self.parts]
+
+
+def arrive(
+    cluster: SparkCluster,
+    index: LabelIndex,
+    graph: SparkGraph,
+    table: SparkTable | None,
+    coming: Coming,
+    waiting: DataFrame | None = None,
+    *,
+    note_rows: bool = False,
+) -> Arrived:
+    """Everybody who waits, and who is new in a table, once each, behind those who are there.
+
+    Args:
+        cluster: whose workers do it.
+        index: the labels of who is there.
+        graph: likewise.
+        table: the batch.
+        coming: its rules.
+        waiting: nodes that came before and are not there yet: `node`, `step`, and as `place` a
+            number below zero, which is the lower the later the batch.
+        note_rows: whether to write which rows of the batch are not sealed.
+    """
+    light = replace(graph, parts=(), people=())
+    arriving = Arriving(light, index, coming, note_rows)
+    address = partial(part_of_rows, "node", index.parts)
+    rows = asked(cluster.session, table, coming.reading, address, waiting)
+    with failing_as_ours():
+        came = mapped(delivered(rows, index.parts), partial(_arrive, arriving), _FOUND).collect()
+    found: list[tuple[Note, PartFound]] = [pickle.loads(row.found) for row in came]
+    note, parts = together(note for note, _ in found), tuple(part for _, part in found)
+    counts = _summed(parts)
+    if table is not None:
+        refuse_faults(table, note)
+        _refuse(table, graph, coming, _first(parts))
+    refuse_too_many(graph.nodes + sum(each.new for each in parts))
+    people, per_step = ranked(cluster, graph, parts)
+    report = _report(counts, note, gone=coming.undated == "drop")
+    last = max((each.last_step for each in parts), default=-1)
+    return Arrived(people, per_step, parts, note, report, last)
+
+
+def _arrive(arriving: Arriving, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    import pyarrow as pa
+
+    schema = arriving.coming.reading.schema
+    notes, rows, part = [], [], 0
+    for packet in received(batches):
+        if packet.note:
+            notes.append(pickle.loads(packet.content))
+        else:
+            part = packet.part
+            rows.append(opened_rows(packet.content, schema))
+    if notes or rows:
+        found = found_in(arriving, part, pa.Table.from_batches(rows, schema))
+        blob = pickle.dumps((together(notes), found))
+        yield pa.RecordBatch.from_arrays([pa.array([blob], pa.binary())], names=["found"])
+
+
+def _summed(parts: Sequence[PartFound]) -> dict[str, int]:
+    names = {name for each in parts for name in each.counts}
+    return {name: sum(each.counts[name] for each in parts) for name in names}
+
+
+def _first(parts: Sequence[PartFound]) -> dict[str, int]:
+    """The first row that breaks each rule."""
+    found: dict[str, int] = {}
+    for each in parts:
+        for name, place in each.first.items():
+            found[name] = min(place, found.get(name, place))
+    return found
+
+
+def _refuse(table: SparkTable, graph: SparkGraph, coming: Coming, first: dict[str, int]) -> None:
+    """Refuse the first row that breaks a rule, rule by rule in the order of the one intake."""
+    late = coming.late
+    if "undated" in first and coming.undated == "refuse":
+        raise table.refusal(first["undated"], "time", NO_TIME, NO_TIME_HINT)
+    if "moved" in first and late == "refuse":
+        raise table.refusal(first["moved"], "time", words.OTHER_STEP, words.OTHER_STEP_HINT)
+    if "past" in first and late == "refuse":
+        raise PastStepError(
+            words.CLOSED.format(graph.calendar.label(graph.steps)),
+            place=table.place(first["past"], "time"),
+            hint=words.CLOSED_HINT,
+        )
+    if "differing" in first:
+        raise table.refusal(first["differing"], "time", words.TWO_TIMES, words.TWO_TIMES_HINT)
+
+
+def _report(found: dict[str, int], note: Note, *, gone: bool) -> IntakeReport:
+    """What became of the rows of a batch; `gone` are those without a time."""
+    counts = {name: found.get(name, 0) for name in _COUNTED}
+    added = counts["new"] - (counts["undated"] if gone else 0)
+    return IntakeReport(
+        nodes_added=added,
+        known_nodes=counts["known"],
+        repeated_nodes=counts["rows"]
+        - added
+        - counts["known"]
+        - (counts["undated_rows"] if gone else 0),
+        redated_nodes=counts["redated"],
+        undated_nodes=0 if gone else counts["undated"],
+        late_nodes=counts["past"],
+        trimmed_ids=note.trimmed,
+        respelled_ids=note.respelled,
+        folded_nodes=note.folded,
+        nodes_undated=counts["undated_rows"] if gone else 0,
+    )
+
+
+_COUNTED = ("rows", "new", "known", "undated", "undated_rows", "past", "redated")
+
+
+def each_node(session: SparkSession, graph: SparkGraph, arrived: Arrived) -> DataFrame:
+    """One row for each node of a batch, or that waits, in the columns of EACH."""
+    kind = "string" if graph.text_ids else "long"
+    files = [graph.workspace.for_spark(each.each) for each in arrived.parts if each.each]
+    if not files:
+        return session.createDataFrame([], EACH.format(kind))
+    return session.read.schema(EACH.format(kind)).parquet(*files)
+
+
+def everybody(session: SparkSession, graph: SparkGraph) -> DataFrame:
+    """The ids of all nodes of a graph: the column `node`."""
+    kind = "string" if graph.text_ids else "long"
+    found = session.createDataFrame([], f"node {kind}")
+    for form in (False, True):
+        files = [graph.workspace.for_spark(p.name) for p in graph.people if p.text == form]
+        if files:
+            reader = session.read.schema(f"node {'string' if form else 'long'}")  # or a job looks
+            found = found.unionByName(
+                reader.parquet(*files).selectExpr(f"cast(node as {kind}) node")
+            )
+    return found

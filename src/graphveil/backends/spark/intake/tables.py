@@ -1,0 +1,187 @@
+"""Tables of nodes and edges at a path or under a name, each row with its place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from graphveil.backends.spark.jobs import failing_as_ours
+from graphveil.errors import InputError, Place, RecordError
+from graphveil.records.columns import EDGES, NODES, match_columns
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql.types import DataType
+
+_ROW_BITS = 40  # of a place: the row; the file stands above them
+_SHOWN = 60
+_WANTED = {"nodes": NODES, "edges": EDGES}
+_IDS = ("string", "byte", "short", "integer", "long", "float", "double", "decimal", "void")
+_TIMES = (*_IDS, "date", "timestamp", "timestamp_ntz")
+_WHOLE = ("byte", "short", "integer", "long")
+
+
+@dataclass(frozen=True, eq=False)
+class SparkTable:
+    """Rows of nodes or edges under our column names, and the column `place`.
+
+    Attributes:
+        frame: the rows, which nobody has read yet.
+        kind: "nodes" or "edges".
+        sources: what messages call the files, by their number in a place.
+        names: the user's names of our columns.
+        numbered: whether rows have numbers, as those of Parquet files have.
+    """
+
+    frame: DataFrame = field(repr=False)
+    kind: str
+    sources: tuple[str, ...]
+    names: Mapping[str, str]
+    numbered: bool = True
+
+    @property
+    def whole_ids(self) -> bool:
+        """Whether all its ids are whole numbers by their types."""
+        ids = ("node",) if self.kind == "nodes" else ("source", "target")
+        return all(_name(self.frame.schema[column].dataType) in _WHOLE for column in ids)
+
+    @cached_property
+    def rows(self) -> int:
+        """How many rows it has; Parquet files say so in their footers."""
+        with failing_as_ours():
+            return int(self.frame.count())
+
+    def place(self, place: int, column: str) -> Place:
+        """Where the user finds a row."""
+        file, row = divmod(place, 1 << _ROW_BITS)
+        number = row + 1 if self.numbered else None
+        return Place(self.sources[file], number, self.names.get(column, column))
+
+    def refusal(self, place: int, column: str, what: str, hint: str) -> RecordError:
+        """The error that refuses a row; how many others there are, nobody has counted."""
+        import numpy as np
+
+        return RecordError(
+            what, place=self.place(place, column), hint=hint, rule=what, kind=self.kind,
+            rows=np.empty(0, np.int64),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class TableRecords:
+    """Records as tables that Spark reads: what `Records` is for tables in memory.
+
+    Attributes:
+        nodes: columns `node` and `time`.
+        edges: columns `source` and `target`, perhaps `time`; None if there are none.
+        day_first: whether 7/8/2021 is the 7th of August, if anybody said so.
+        by_links: nobody stands here only because of links.
+    """
+
+    nodes: SparkTable
+    edges: SparkTable | None
+    day_first: bool | None = None
+    by_links: tuple[str, ...] = ()
+
+
+def table_at(
+    session: SparkSession, where: str, kind: str, called: Mapping[str, str] | None = None
+) -> SparkTable:
+    """The table at a path (Parquet) or under a name of the catalogue.
+
+    Args:
+        session: that reads it.
+        where: a file or folder of Parquet, also at an address such as s3a://…; or a table's name.
+        kind: "nodes" or "edges".
+        called: the user's names of our columns, where they are other ones.
+    """
+    return table_of(read(session, where), where, kind, called)
+
+
+def table_of(
+    frame: DataFrame, where: str, kind: str, called: Mapping[str, str] | None = None
+) -> SparkTable:
+    """The same of rows that were found there."""
+    columns = match_columns(frame.columns, _WANTED[kind], _called(where), called or {})
+    numbered = is_path(where)
+    files = tuple(sorted(frame.inputFiles())) if numbered else ()
+    placed = frame.withColumns({"place": _place(files) if numbered else _anywhere()})
+    chosen = placed.select(
+        *(placed[theirs].alias(ours) for ours, theirs in columns.items()), "place"
+    )
+    _require_types(chosen, columns, where)
+    sources = tuple(_called(file) for file in files) or (_called(where),)
+    return SparkTable(chosen, kind, sources, columns, numbered)
+
+
+def read(session: SparkSession, where: str) -> DataFrame:
+    """The rows at a path or under a name."""
+    try:
+        if not is_path(where):
+            return session.table(where)
+        with failing_as_ours():
+            return session.read.parquet(where)
+    except Exception as error:  # analysis errors of all kinds
+        raise InputError(
+            "there is no such Parquet file or folder, and no table of that name that Spark reads",
+            place=Place(_called(where)),
+            hint="Name a Parquet file or folder, or a table; convert other formats to Parquet.",
+        ) from error
+
+
+def is_path(where: str) -> bool:
+    """Whether this is a path, not the name of a table."""
+    return "/" in where or "\\" in where or where.endswith(".parquet")
+
+
+def holds(frame: DataFrame, called: Mapping[str, str]) -> str:
+    """Which kind of table this is, by its columns."""
+    names = {name.strip().lower() for name in frame.columns}
+    ends = {called.get(end, end).strip().lower() for end in ("source", "target")}
+    return "edges" if ends <= names else "nodes"
+
+
+def _called(where: str) -> str:
+    return unquote(PurePosixPath(where.rstrip("/")).name) or where
+
+
+def _place(files: tuple[str, ...]) -> Column:
+    from pyspark.sql import functions as F  # noqa: N812
+
+    row = F.col("_metadata.row_index").cast("long")
+    if len(files) <= 1:
+        return row
+    numbers = F.create_map(*(F.lit(x) for n, file in enumerate(files) for x in (file, n)))
+    file = F.element_at(numbers, F.col("_metadata.file_path")).cast("long")
+    return F.shiftleft(file, _ROW_BITS) + row
+
+
+def _anywhere() -> Column:
+    from pyspark.sql import functions as F  # noqa: N812
+
+    return F.lit(0).cast("long")
+
+
+def _name(kind: DataType) -> str:
+    return kind.typeName().partition("(")[0]
+
+
+def _require_types(frame: DataFrame, columns: Mapping[str, str], where: str) -> None:
+    """Refuse columns whose type can hold no ids or no times."""
+    for ours, theirs in columns.items():
+        kind = frame.schema[ours].dataType
+        allowed, what, hint = (
+            (_TIMES, "times", "Store times as dates, timestamps, whole numbers or text.")
+            if ours == "time"
+            else (_IDS, "ids", "Store ids as text or as whole numbers.")
+        )
+        if _name(kind) not in allowed:
+            raise InputError(
+                f"the column has the type {kind.simpleString()[:_SHOWN]}, which holds no {what}",
+                place=Place(_called(where), column=theirs),
+                hint=hint,
+            )

@@ -1,5 +1,0 @@
-"""Tables that Spark reads become a graph on the workers, by the very rules of the one intake."""
-
-from graphveil.engines.spark.intake.taking import Taken, begin, extend
-
-__all__ = ["Taken", "begin", "extend"]

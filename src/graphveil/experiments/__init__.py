@@ -1,1 +1,0 @@
-"""Experiments: the paper's tables and figures, on data whose true values are known."""

@@ -1,1 +1,0 @@
-"""Graphs as single documents: GraphML, GEXF and Pajek share what follows their parsing."""

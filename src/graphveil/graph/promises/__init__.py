@@ -1,1 +1,0 @@
-"""Promises about links: a degree bound, a bound that leaves room for hubs, or none at all."""

@@ -1,1 +1,0 @@
-"""Kernels: how compiled code is built, cached and run on several threads."""

@@ -1,0 +1,145 @@
+"""The paper's three: SensDiff, Compose-D-bounded and tuned Compose-projection."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+
+from graphveil.lab.candidates.trial import Attempt, Option, Trial, tuned
+from graphveil.lab.protocol.protocol import Integers
+from graphveil.mechanisms.mechanism import Request
+from graphveil.mechanisms.optimised import Returning
+from graphveil.mechanisms.papers import SensDiff
+from graphveil.mechanisms.planning.plan import Plan
+from graphveil.statistics.change import sensitivity_under
+
+
+def sensdiff(trial: Trial) -> Attempt:
+    """SensDiff with the paper's Γ, where the paper states one."""
+    ours = trial.sensitivity
+    papers = ours if ours.paper is None else replace(ours, l1=ours.paper)
+    width = trial.subject.statistic.width(trial.subject.bound)
+    request = Request(papers, trial.epsilon, None, trial.releases, width)
+    return trial.attempt(Plan.of(SensDiff(), request))
+
+
+def compose_d_bounded(trial: Trial) -> Attempt | None:
+    """Each total by itself, with ε/T."""
+    plan = trial.plan("compose-d-bounded")
+    return None if plan is None else trial.attempt(plan)
+
+
+def compose_projection(trial: Trial) -> Attempt | None:
+    """Compose-projection with the threshold whose true error is lowest, as in the paper.
+
+    This looks at what nobody may look at, at no charge: it is optimistic, and not private.
+    """
+    return min(_projections(trial), key=trial.error, default=None)
+
+
+def _projections(trial: Trial) -> Iterator[Attempt]:
+    """Compose-projection with every threshold; those of equal sensitivity share their noise."""
+    drawn: dict[int, Integers] = {}
+    for threshold, totals in trial.truth.projected:
+        after = trial.subject.statistic.projected_l1(threshold)
+        assert after is not None, "only such thresholds are counted"
+        if after not in drawn:
+            plan = trial.plan("compose-projection", projection=threshold)
+            assert plan is not None, "Compose admits whatever can be projected"
+            drawn[after] = trial.noise(plan)
+        yield Attempt(totals + drawn[after], totals, "compose-projection", after, threshold)
+
+
+# Ours without a promise: projected totals with noise shaped like what one person can do.
+
+
+def shaped(trial: Trial) -> Attempt | None:
+    """Range or box noise after projection to the threshold that the protocol's rule gives.
+
+    The threshold of a high-degree count is its τ, which is public in a release; that of all
+    else is the D of the promise with hubs.
+    """
+    wanted = trial.subject.projection_threshold
+    by_rule = (option for option in _kinds_of_projection(trial) if option.threshold == wanted)
+    option = next(by_rule, None)
+    return None if option is None else option.attempt(trial)
+
+
+def tuned_shaped(trial: Trial) -> Attempt | None:
+    """The same with the threshold whose true error is least."""
+    return tuned(trial, _kinds_of_projection(trial))
+
+
+def _kinds_of_projection(trial: Trial) -> list[Option]:
+    """Every projection that was counted, the loosest first."""
+    statistic = trial.subject.statistic
+    mechanism = "range-projection" if statistic.projection_rises else "box-projection"
+    return [
+        Option(threshold, totals, after, partial(trial.plan, mechanism, projection=threshold))
+        for threshold, totals in reversed(trial.truth.projected)
+        if (after := statistic.projected_l1(threshold)) is not None
+    ]
+
+
+# Ours under a promise: about degrees, as the paper's, or about hubs.
+
+
+def tight(trial: Trial) -> Attempt | None:
+    """SensDiff with our Γ."""
+    return _published(trial, trial.plan("sensdiff"))
+
+
+def law(trial: Trial) -> Attempt | None:
+    """The noise that fits the shape of the change: returning where it moves, else SensDiff's."""
+    returning, plain = trial.plan("moves"), trial.plan("sensdiff")
+    if returning is not None:
+        request = returning.request
+        if request.cost(Returning()) < 2 * request.sensitivity.l1:
+            return _published(trial, returning)
+    return _published(trial, plain)
+
+
+def auto(trial: Trial) -> Attempt | None:
+    """The planner's choice."""
+    return _published(trial, trial.plan())
+
+
+def auto_relative(trial: Trial) -> Attempt | None:
+    """The planner's choice if relative errors are to be small and totals grow evenly."""
+    return _published(trial, trial.plan(minimise="relative"))
+
+
+def hubs(trial: Trial) -> Attempt | None:
+    """The planner's choice under a promise with hubs, by the rule of the protocol.
+
+    D is a percentile of the degrees, and H is what is true of the data for it: both are read off
+    the data, as the paper reads off its bound, but no error is looked at.
+    """
+    wanted = trial.subject.hub_threshold
+    by_rule = (each for each in _promises(trial) if each.threshold.counted == wanted)
+    option = next(by_rule, None)
+    return None if option is None else option.attempt(trial)
+
+
+def tuned_hubs(trial: Trial) -> Attempt | None:
+    """The same with the D whose true error is least, and the H that is true for it."""
+    return tuned(trial, _promises(trial))
+
+
+def _published(trial: Trial, plan: Plan | None) -> Attempt | None:
+    return None if plan is None else trial.attempt(plan)
+
+
+def _promises(trial: Trial) -> list[Option]:
+    """Every promise with hubs that was counted, the loosest first."""
+    statistic = trial.subject.statistic
+    return [
+        Option(
+            promise,
+            totals,
+            sensitivity_under(statistic, promise).l1,
+            partial(trial.plan, bound=promise),
+        )
+        for promise, totals in reversed(trial.truth.first_links)
+    ]

@@ -1,0 +1,49 @@
+"""The native pair: a table of nodes and one of edges, as CSV or Parquet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from graphveil.errors import InputError
+from graphveil.records.columns import names_by_text
+from graphveil.records.format import Claim, Claimed, Format, ParsedFile, register
+from graphveil.records.known_names import is_mapped
+from graphveil.records.options import ReadingOptions
+from graphveil.records.source_file import SourceFile
+from graphveil.records.tables.parquet import is_parquet
+from graphveil.records.tables.selection import read_table
+from graphveil.records.tables.table_file import table_file
+
+
+def _claims(file: SourceFile, insisted: bool, options: ReadingOptions) -> Claim | None:
+    try:
+        table = table_file(file)
+    except InputError:
+        if insisted or is_parquet(file):
+            raise
+        return None
+    theirs = names_by_text(table.names)
+    linked = {"source", "target"} <= theirs.keys()
+    if linked == ("node" in theirs) or is_mapped(table.names, options):
+        return None
+    columns = ("source", "target") if linked else ("node",)
+    return Claim(
+        "edges" if linked else "nodes",
+        f"{table.kind} with {' and '.join(columns)}",
+        tuple(theirs[name] for name in columns),
+    )
+
+
+def _read(files: Sequence[Claimed], options: ReadingOptions) -> list[ParsedFile]:
+    return [read_table(each, PAIR.name, options) for each in files]
+
+
+PAIR = register(
+    Format(
+        name="pair",
+        summary="tables of nodes and edges",
+        looks="CSV (also gzipped) or Parquet: nodes(node, time) and edges(source, target[, time])",
+        claims=_claims,
+        read=_read,
+    )
+)

@@ -1,0 +1,148 @@
+"""Revised histories: every number so far, estimated again from all that was published since.
+
+First values stay what they were; a revision stands beside them, with the release after which it was
+made, as statistical offices do. Series of studies whose plan was never told have none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from math import ceil, floor
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from graphveil.report.table_columns import described, rows_as_csv
+from graphveil.series.revising import revised, smooth_trend
+from graphveil.study.public.announced_plans import told_plan
+from graphveil.study.public.facts import DIGITS
+
+if TYPE_CHECKING:
+    from graphveil.mechanisms.planning.covariance import Floats
+    from graphveil.mechanisms.planning.plan import Plan
+    from graphveil.statistics.statistic import Statistic
+    from graphveil.study.public.facts import ReleaseMade
+    from graphveil.study.public.history import PublishedSeries
+    from graphveil.study.public.public_part import PublicPart
+
+
+@dataclass(frozen=True)
+class OneNumber:
+    """Which published number a row is about."""
+
+    series: str = described("the name of the series")
+    step: int = described("the number of the step, from 0 on")
+    label: str = described("the public name of the step, such as 2020 or 2020-03")
+    degree: int | None = described(
+        "which degree (number of links) the number is about",
+        empty="if a release of the series is a single number",
+    )
+
+
+@dataclass(frozen=True)
+class Revision(OneNumber):
+    """One number as it was first published, and as it is estimated now."""
+
+    raw: int = described("the count plus noise, as first published; it never changes")
+    processed: float = described("the same, adjusted by public facts when it was published")
+    revised: float = described(
+        "what all numbers published so far say of it: not negative, never falling where the count "
+        "cannot; a better guess, but not unbiased"
+    )
+    noise_std: float = described("the standard deviation of the noise in raw")
+    level: str = described("the probability with which low and high enclose the truth")
+    low: int = described("the lower end of an interval of the true count; not below 0")
+    high: int = described("the upper end of that interval")
+    revised_at: str = described("the last step whose numbers were used; it names the edition")
+
+
+def revisions(part: PublicPart) -> tuple[Revision, ...]:
+    """Every number of the series that have a revised history: by series, step, and degree."""
+    return tuple(row for series in part.series for row in of_series(series))
+
+
+def of_series(series: PublishedSeries) -> tuple[Revision, ...]:
+    """The same of one series; nothing if its plan was never told, or nothing is published."""
+    found = estimated(series, revised)
+    return tuple(
+        row
+        for made, values in zip(series.releases[: len(found)], found.tolist(), strict=True)
+        for row in _rows(series, made, values, series.releases[-1].label)
+    )
+
+
+def estimated(
+    series: PublishedSeries, estimate: Callable[[Statistic, Floats, Plan], Floats]
+) -> Floats:
+    """What an estimate says of each release, (releases, numbers); none without a plan."""
+    plan = told_plan(series)
+    if plan is None or not series.releases:
+        return np.zeros((0, series.width))
+    raw = np.array([made.raw for made in series.releases], dtype=np.float64)
+    history = raw if series.vector else raw[:, 0]
+    return np.round(estimate(series.promise.counted(), history, plan).reshape(raw.shape), DIGITS)
+
+
+def _rows(
+    series: PublishedSeries, made: ReleaseMade, values: list[float], last: str
+) -> Iterator[Revision]:
+    for degree, value in enumerate(values):
+        low, high = around(made.low[degree], made.high[degree], value)
+        yield Revision(
+            series=series.series,
+            step=made.step,
+            label=made.label,
+            degree=degree if series.vector else None,
+            raw=made.raw[degree],
+            processed=made.processed[degree],
+            revised=value,
+            noise_std=made.noise_std,
+            level=made.level,
+            low=low,
+            high=high,
+            revised_at=last,
+        )
+
+
+def around(low: int, high: int, value: float) -> tuple[int, int]:
+    """The interval of a revision: the first one without what no count can be, and the revision.
+
+    Guarantees: it has all of the first interval that can be true, so it holds the truth whenever
+        that does. No shorter one does so for every history (`docs/revisions.md#intervals`).
+    """
+    return max(0, min(low, floor(value))), max(high, ceil(value))
+
+
+# Smooth trends as a table, for those who ask; no part of the report, which assumes nothing.
+
+
+@dataclass(frozen=True)
+class TrendPoint(OneNumber):
+    """One number as first published, as revised, and on a smooth curve."""
+
+    raw: int = described("the count plus noise, as first published")
+    revised: float = described("what all numbers published so far say of it")
+    trend: float = described("the smooth trend: the same if growth changes little between steps")
+    trend_at: str = described("the last step whose numbers were used; it names the edition")
+
+
+def trends(part: PublicPart) -> tuple[TrendPoint, ...]:
+    """Every number of the series that have a revised history: by series, step, and degree."""
+    return tuple(point for series in part.series for point in of_one(series))
+
+
+def of_one(series: PublishedSeries) -> tuple[TrendPoint, ...]:
+    """The same of one series."""
+    values = estimated(series, smooth_trend)
+    return tuple(
+        TrendPoint(
+            row.series, row.step, row.label, row.degree, row.raw, row.revised, value, row.revised_at
+        )
+        for row, value in zip(of_series(series), np.ravel(values).tolist(), strict=True)
+    )
+
+
+def as_table(part: PublicPart) -> bytes:
+    """The rows as CSV in UTF-8."""
+    return rows_as_csv(TrendPoint, trends(part))

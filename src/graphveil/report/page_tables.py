@@ -1,0 +1,183 @@
+"""The tables of the page, with cells as readers see them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from graphveil.graph.promises import HubBound
+from graphveil.noise.exact_numbers import as_text
+from graphveil.report import losses as exposed
+from graphveil.report import losses as odds
+from graphveil.report import public_tables as tables
+from graphveil.report import statement, wording
+from graphveil.report.artefacts import file_name
+from graphveil.report.histories import estimated
+from graphveil.report.losses import chance
+from graphveil.report.news import TOO_NOISY, is_drowned
+from graphveil.report.releases import new_at
+from graphveil.series import revising
+from graphveil.statistics.statistic import WINDOW
+
+if TYPE_CHECKING:
+    from graphveil.study.public.facts import ReleaseMade
+    from graphveil.study.public.history import PublishedSeries
+    from graphveil.study.public.public_part import PublicPart
+
+SHORT = 12  # tables of up to this many steps are open from the start
+LONG = 400  # steps that a table on the page has at most; the files have all
+WIDE = 4_000  # numbers that it has at most of a series with one number per degree
+
+
+@dataclass(frozen=True)
+class PageTable:
+    """Cells as readers see them; the first column names the rows.
+
+    Attributes:
+        title: what the table is.
+        open: whether it is shown from the start.
+    """
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    open: bool = True
+
+
+def shares(part: PublicPart) -> PageTable:
+    """What each series costs, and what is left."""
+    with_delta = bool(part.total[1])
+
+    def row(name: str, epsilon: Fraction, delta: Fraction | None) -> tuple[str, ...]:
+        losses = as_text(epsilon), as_text(delta or Fraction())
+        return (name, *losses[: 2 if with_delta else 1])
+
+    def priced(each: PublishedSeries) -> tuple[str, ...]:
+        if each.pool_share is None:
+            return row(each.series, each.epsilon, each.delta)
+        return each.series, f"{as_text(each.pool_share)} of the pool", "in the pool"
+
+    rows = [priced(each) for each in part.series]
+    if pool := part.promise.budget.pool:
+        rows.append(row("the pool", *pool.price))
+    rows += [row("spent", *part.spent), row("left", *part.left), row("total", *part.total)]
+    header = ("series", "ε", "δ")[: 3 if with_delta else 2]
+    return PageTable("What each series costs, and what is left", header, tuple(rows))
+
+
+def exposures(part: PublicPart) -> PageTable | None:
+    """What whoever breaks the promise loses; None if that is nothing."""
+    found = exposed.exposures(part)
+    if not found:
+        return None
+    losses = (part.spent[0], *(each.epsilon for each in found))
+    told = (f"at most {exposed.rounded_up(loss)}" for loss in losses)
+    times = ("1", *(f"up to {exposed.rounded_up(each.times)}" for each in found))
+    bound = part.promise.degree_bound
+    assert isinstance(bound, HubBound), "nobody else is told of exposures"
+    header = f"linked to people {bound.hub_in_words}", "ε of the open series", "times as much"
+    rows = tuple(zip(exposed.exposed_persons(part), told, times, strict=True))
+    return PageTable("What a person loses who is linked to more", header, rows)
+
+
+def certainties(part: PublicPart) -> PageTable:
+    """How sure anybody can become, from how sure they were."""
+    header = ("before reading", "at least", "at most")
+    rows = tuple(
+        (f"{chance(each.before)} sure", chance(each.at_least), chance(each.at_most))
+        for each in odds.certainties(part.total[0])
+    )
+    return PageTable("How sure anybody can be that a person is in the records", header, rows)
+
+
+def not_protected(part: PublicPart) -> PageTable:
+    """What is published exactly."""
+    return PageTable("Not protected", ("public", "value"), statement.not_protected(part))
+
+
+def dictionary(part: PublicPart) -> PageTable:
+    """What each column of each public table means."""
+    header = ("column", "in", "type", "empty", "meaning")
+    rows = tuple(
+        (each.column, each.file, each.type, each.empty, each.meaning)
+        for each in tables.dictionary(part)
+    )
+    return PageTable("Data dictionary", header, rows, open=False)
+
+
+def release_tables(series: PublishedSeries) -> tuple[PageTable, ...]:
+    """The numbers of a series that has releases; of a long one those of the newest steps."""
+    if not series.vector:
+        return (_scalar_table(series),)
+    return _degree_table(series.releases[-1]), _vector_table(series)
+
+
+def _newest(series: PublishedSeries) -> tuple[str, tuple[ReleaseMade, ...]]:
+    """The releases that a table on the page shows, and what it is called then."""
+    made = series.releases
+    shown = made[-max(SHORT, min(LONG, WIDE // series.width)) :]
+    if len(shown) == len(made):
+        return "All releases", made
+    file = f"{file_name(series.series)}.csv"
+    return f"The newest {len(shown):,} of {len(made):,} releases; {file} has every one", shown
+
+
+def _scalar_table(series: PublishedSeries) -> PageTable:
+    level = wording.percent(series.releases[-1].level)
+    told = any(made.changes for made in series.releases)
+    now = "processed" if WINDOW in series.spans else "in all"
+    revised = estimated(series, revising.revised)[:, 0].tolist()
+    title, shown = _newest(series)
+    rows = tuple(
+        (
+            made.label,
+            *_cells(made, 0),
+            wording.figure(made.noise_std),
+            *((wording.whole(revised[place]),) if revised else ()),
+            *(_new_cells(series, made) if told else ()),
+        )
+        for place, made in enumerate(shown, len(series.releases) - len(shown))
+    )
+    news = ("new", "its interval") if told else ()
+    later = (f"revised after {series.releases[-1].label}",) if revised else ()
+    header = ("step", now, "raw", f"{level} interval", "noise (std)", *later, *news)
+    return PageTable(title, header, rows, open=len(rows) <= SHORT)
+
+
+def _new_cells(series: PublishedSeries, made: ReleaseMade) -> tuple[str, str]:
+    """What is new in a step; nothing at the first."""
+    found = new_at(series, made)
+    if not found:
+        return "", ""
+    new = found[0]
+    if series.monotone:
+        return wording.figure(new.value), wording.count_range(new.low, new.high)
+    return wording.figure(new.value), f"{wording.figure(new.low)} to {wording.figure(new.high)}"
+
+
+def _degree_table(made: ReleaseMade) -> PageTable:
+    header = ("d", "processed", "raw", f"{wording.percent(made.level)} interval")
+    rows = tuple((str(d), *_cells(made, d)) for d in range(len(made.raw)))
+    return PageTable(f"{made.label}, all numbers", header, rows, open=False)
+
+
+def _cells(made: ReleaseMade, place: int) -> tuple[str, str, str]:
+    return (
+        wording.whole(made.processed[place])
+        + (f" ({TOO_NOISY})" if is_drowned(made, place) else ""),
+        wording.figure(made.raw[place]),
+        wording.count_range(made.low[place], made.high[place]),
+    )
+
+
+def _vector_table(series: PublishedSeries) -> PageTable:
+    """Step by degree; raw values stand in the rows below the processed ones."""
+    rows: list[tuple[str, ...]] = []
+    title, shown = _newest(series)
+    for made in shown:
+        noise = wording.figure(made.noise_std)
+        rows.append((made.label, *map(wording.whole, made.processed), noise))
+        rows.append((f"{made.label}, raw", *map(wording.figure, made.raw), noise))
+    header = ("step", *(str(degree) for degree in range(series.width)), "noise (std)")
+    return PageTable(title, header, tuple(rows), open=False)

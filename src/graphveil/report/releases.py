@@ -1,0 +1,200 @@
+"""Releases as tidy rows: one measurement per row, as CSV, JSON and Parquet."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Container, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from graphveil.mechanisms.planning.change import Change
+from graphveil.noise.exact_numbers import as_text
+from graphveil.report import table_columns
+from graphveil.report.table_columns import described
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from graphveil.study.public.facts import ReleaseMade
+    from graphveil.study.public.history import PublishedSeries
+    from graphveil.study.public.public_part import PublicPart
+
+
+# What is new: how a series changed over some steps, and how that compares, with intervals.
+#
+# Functions of published numbers alone. How far their noise can reach was announced with each
+# release; releases of older studies, of which it was not, have no such rows.
+
+
+NEW, AGAINST = "new", "against the time before"
+
+
+@dataclass(frozen=True)
+class PublishedChange:
+    """One change of one number."""
+
+    series: str = described("the name of the series")
+    step: int = described("the number of the last step of the time that is looked at, from 0 on")
+    label: str = described("the public name of that step")
+    degree: int | None = described(
+        "which degree (number of links) the number is about",
+        empty="if a release of the series is a single number",
+    )
+    kind: str = described(
+        f"{NEW}: now less then; {AGAINST}: new now less what was new in as many steps before"
+    )
+    over: int = described("how many steps are taken together")
+    value: int = described("the change of the raw values, unbiased")
+    noise_std: float = described("the standard deviation of the noise in value, rounding included")
+    level: str = described("the probability with which low and high enclose the true change")
+    low: int = described("the lower end of the interval; for what never falls it is not below 0")
+    high: int = described("the upper end of the interval")
+
+    @property
+    def clear(self) -> bool:
+        """Whether noise alone cannot explain it."""
+        return self.low > 0 or self.high < 0
+
+
+def all_changes(part: PublicPart) -> Iterator[PublishedChange]:
+    """Every change that can be told: by series, then step, then kind, then degree."""
+    for series in part.series:
+        for made in series.releases:
+            yield from changes(series, made)
+
+
+def changes(series: PublishedSeries, made: ReleaseMade) -> Iterator[PublishedChange]:
+    """The changes that end at one release."""
+    place = made.step - series.first_step
+    for each in made.changes:
+        change = Change(each.over, each.against)
+        values = change.of(lambda at: series.releases[at].raw, place)
+        for degree, value in enumerate(values):
+            yield PublishedChange(
+                series=series.series,
+                step=made.step,
+                label=made.label,
+                degree=degree if series.vector else None,
+                kind=AGAINST if each.against else NEW,
+                over=each.over,
+                value=value,
+                noise_std=each.std,
+                level=made.level,
+                # What never falls brought nothing below 0.
+                low=_least(value - each.width, series, each.against),
+                high=_least(value + each.width, series, each.against),
+            )
+
+
+def _least(end: int, series: PublishedSeries, against: bool) -> int:
+    return max(end, 0) if series.monotone and not against else end
+
+
+def new_at(series: PublishedSeries, made: ReleaseMade) -> tuple[PublishedChange, ...]:
+    """What is new in a single step, number by number; nothing where that was not announced."""
+    single = tuple(each for each in made.changes if each.over == 1 and not each.against)
+    return tuple(changes(series, made.model_copy(update={"changes": single}))) if single else ()
+
+
+FIRST = "at the first release, and where an older version made it"
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One published number."""
+
+    series: str = described("the name of the series")
+    statistic: str = described("what is counted, with its parameters, as commands write it")
+    step: int = described("the number of the step, from 0 on")
+    label: str = described("the public name of the step, such as 2020 or 2020-03")
+    degree: int | None = described(
+        "which degree (number of links) the number is about",
+        empty="if a release of the series is a single number",
+    )
+    raw: int = described("the count plus noise: unbiased, sometimes negative; compute with this")
+    processed: float = described(
+        "the same, adjusted by public facts alone (a count is not negative, some never fall); "
+        "for looking at"
+    )
+    noise_std: float = described("the standard deviation of the noise in raw")
+    level: str = described("the probability with which low and high enclose the truth")
+    low: int = described("the lower end of the interval of the true count; each number by itself")
+    high: int = described("the upper end of that interval")
+    new: int | None = described("by how much raw has changed since the step before", empty=FIRST)
+    new_std: float | None = described("the standard deviation of the noise in new", empty=FIRST)
+    new_low: int | None = described("the lower end of the interval of what is new", empty=FIRST)
+    new_high: int | None = described("the upper end of that interval", empty=FIRST)
+    epsilon: str = described(
+        "the price (ε) of the whole series, exact; not of this number alone. Of series that share "
+        "a pool, that of the pool: card.json says which"
+    )
+    delta: str | None = described("likewise its δ", empty="if the guarantee is pure ε")
+    mechanism: str = described("how the noise is made")
+
+
+def measurements(part: PublicPart, steps: Container[int] | None = None) -> tuple[Measurement, ...]:
+    """Every published number, or those of some steps: by series, then step, then degree."""
+    return tuple(
+        row
+        for series in part.series
+        for made in series.releases
+        if steps is None or made.step in steps
+        for row in rows(series, made)
+    )
+
+
+def rows(series: PublishedSeries, made: ReleaseMade) -> Iterator[Measurement]:
+    """The numbers of one release, by degree."""
+    news = new_at(series, made)
+    for degree, raw in enumerate(made.raw):
+        new = news[degree] if news else None
+        yield Measurement(
+            series=series.series,
+            statistic=counted(series),
+            step=made.step,
+            label=made.label,
+            degree=degree if series.vector else None,
+            raw=raw,
+            processed=made.processed[degree],
+            noise_std=made.noise_std,
+            level=made.level,
+            low=made.low[degree],
+            high=made.high[degree],
+            new=new.value if new else None,
+            new_std=new.noise_std if new else None,
+            new_low=new.low if new else None,
+            new_high=new.high if new else None,
+            epsilon=as_text(series.epsilon),
+            delta=None if series.delta is None else as_text(series.delta),
+            mechanism=series.mechanism,
+        )
+
+
+def counted(series: PublishedSeries) -> str:
+    """The statistic with its parameters, as commands write it."""
+    given = ", ".join(f"{name}={value}" for name, value in sorted(series.parameters.items()))
+    return f"{series.statistic} ({given})" if given else series.statistic
+
+
+def as_csv(part: PublicPart) -> bytes:
+    """The rows as CSV in UTF-8; what does not apply is empty."""
+    return table_columns.rows_as_csv(Measurement, measurements(part))
+
+
+def as_json(part: PublicPart) -> bytes:
+    """The rows as a list of objects; what does not apply is null."""
+    found = [dict(vars(row)) for row in measurements(part)]
+    return (json.dumps(found, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def as_parquet(part: PublicPart) -> bytes:
+    """The rows as Parquet; refuses numbers that it cannot hold."""
+    content = io.BytesIO()
+    as_frame(part).write_parquet(content)
+    return content.getvalue()
+
+
+def as_frame(part: PublicPart) -> pl.DataFrame:
+    """The rows as a data frame, with the same columns even if nothing is published."""
+    return table_columns.rows_as_frame(Measurement, measurements(part))

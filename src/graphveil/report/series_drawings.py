@@ -1,0 +1,238 @@
+"""A series that is one number per release: its values over the steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from math import ceil
+from typing import TYPE_CHECKING
+
+from graphveil.report import drawing
+from graphveil.report.drawing import (
+    BAND,
+    EARLIER,
+    PROCESSED,
+    RAW,
+    ROUND,
+    Counts,
+    Frame,
+    Point,
+    Sample,
+    Size,
+    Tick,
+    step_ticks,
+)
+from graphveil.report.wording import degrees, percent
+
+if TYPE_CHECKING:
+    from graphveil.calendar.calendar import Calendar
+    from graphveil.study.public.facts import ReleaseMade
+    from graphveil.study.public.history import PublishedSeries
+
+
+MANY = 60  # releases from which on dots would hide the line that they belong to
+LONG = 750  # releases up to which every one is drawn
+PARTS = 250  # of a longer drawing: a few pixels each
+THINNED = (
+    "Thinned: of every {steps} steps a line shows the lowest and the highest; the CSV has all."
+)
+
+
+def over_steps(
+    series: PublishedSeries, calendar: Calendar, size: Size, head: tuple[str, ...], label: str
+) -> str:
+    """The interval as a band, raw values as dots, processed ones as a line over both."""
+    raw, processed, low, high = _values(series)
+    counts = Counts.of([*raw, *processed, *low, *high])
+    frame = Frame(size, head, _legend(series), counts, len(raw))
+    marks = _interval(frame, low, high) + raw_marks(frame, raw) + _processed(frame, processed)
+    ticks = step_ticks(calendar, series.first_step, len(raw), frame.fits)
+    return frame.drawing(marks, ticks, label)
+
+
+def thinning(series: PublishedSeries) -> str:
+    """What readers are told if not every release is drawn; nothing if every one is."""
+    steps = len(series.releases)
+    return "" if series.vector or steps <= LONG else THINNED.format(steps=ceil(steps / PARTS))
+
+
+def _points(frame: Frame, values: Sequence[float]) -> list[Point]:
+    """Where a line goes."""
+    return [frame.at(place, values[place]) for place in _drawn(values)]
+
+
+def _drawn(values: Sequence[float]) -> Sequence[int]:
+    """The places of a line that are drawn: all, or the extremes of each part, and both ends.
+
+    Nothing that stands out is lost: in every part the line reaches as far up and down as it does.
+    """
+    count = len(values)
+    if count <= LONG:
+        return range(count)
+    found = {0, count - 1}
+    for part in range(PARTS):
+        places = range(count * part // PARTS, count * (part + 1) // PARTS)
+        found |= {min(places, key=values.__getitem__), max(places, key=values.__getitem__)}
+    return sorted(found)
+
+
+def _values(series: PublishedSeries) -> tuple[list[float], ...]:
+    """Raw, processed, low, high; a count is never negative, so neither is what is drawn of it."""
+    made = series.releases
+    return (
+        [float(each.raw[0]) for each in made],
+        [each.processed[0] for each in made],
+        [float(max(each.low[0], 0)) for each in made],
+        [float(max(each.high[0], 0)) for each in made],
+    )
+
+
+def _interval(frame: Frame, low: list[float], high: list[float]) -> str:
+    if len(low) > 1:
+        return drawing.band(_points(frame, low), _points(frame, high), BAND)
+    return drawing.line([frame.at(0, low[0]), frame.at(0, high[0])], BAND, 14)
+
+
+def _processed(frame: Frame, values: list[float]) -> str:
+    if len(values) > 1:
+        return drawing.line(_points(frame, values), PROCESSED, 2.5)
+    x, y = frame.at(0, values[0])
+    return drawing.line([(x - 14, y), (x + 14, y)], PROCESSED, 2.5)
+
+
+def raw_marks(frame: Frame, values: Sequence[float]) -> str:
+    """Dots, or a thin line where there are so many that dots would hide the other line."""
+    if len(values) < MANY:
+        return drawing.dots(frame.through(values), RAW, 3.5)
+    return drawing.line(_points(frame, values), RAW, 0.8)
+
+
+def raw_sample(count: int) -> Sample:
+    """What the legend shows of so many raw values."""
+    return Sample("raw", RAW, "dot") if count < MANY else Sample("raw", RAW, stroke=0.8)
+
+
+def _legend(series: PublishedSeries) -> tuple[Sample, ...]:
+    level = percent(series.releases[-1].level)
+    return (
+        Sample("processed", PROCESSED),
+        raw_sample(len(series.releases)),
+        Sample(f"{level} interval", BAND, "band"),
+    )
+
+
+# A series that has one number per degree: the newest curve, and how it grew.
+
+
+def over_degrees(series: PublishedSeries, size: Size, head: tuple[str, ...], label: str) -> str:
+    """The newest release over the degrees, above thin lines of a few earlier ones."""
+    last, earlier = series.releases[-1], _earlier(series)
+    low, high = ([float(max(end, 0)) for end in ends] for ends in (last.low, last.high))
+    shown = [value for _, made in earlier for value in made.processed]
+    counts = Counts.of([*last.raw, *last.processed, *low, *high, *shown])
+    legend = _degree_legend(last, earlier)
+    frame = Frame(size, head, legend, counts, series.width, degrees(series))
+    marks = [drawing.band(frame.through(low), frame.through(high), BAND)]
+    marks += [drawing.line(frame.through(made.processed), colour, 1.5) for colour, made in earlier]
+    marks.append(raw_marks(frame, last.raw))
+    marks.append(drawing.line(frame.through(last.processed), PROCESSED, 2.5))
+    return frame.drawing("".join(marks), _ticks(frame), label)
+
+
+def _earlier(series: PublishedSeries) -> list[tuple[str, ReleaseMade]]:
+    """A few releases before the last one, evenly spread, the first among them, with colours."""
+    before = series.releases[:-1]
+    wanted = min(len(EARLIER), len(before))
+    spread = [before[place * len(before) // wanted] for place in range(wanted)]
+    return list(zip(EARLIER[len(EARLIER) - wanted :], spread, strict=True))
+
+
+def _ticks(frame: Frame) -> list[Tick]:
+    """Degrees at round distances."""
+    every = ([Tick(d, str(d)) for d in range(0, frame.places, stride)] for stride in ROUND)
+    return next(ticks for ticks in every if frame.fits(ticks))
+
+
+def _degree_legend(last: ReleaseMade, earlier: list[tuple[str, ReleaseMade]]) -> tuple[Sample, ...]:
+    """The newest in full; of the earlier ones the line alone."""
+    return (
+        Sample(f"{last.label}, processed", PROCESSED),
+        raw_sample(len(last.raw)),
+        Sample(f"{percent(last.level)} interval", BAND, "band"),
+        *(Sample(made.label, colour, stroke=1.5) for colour, made in earlier),
+    )
+
+
+# A series before it is published: the expected curve, and the noise around it.
+
+
+DROWNED, DROWNED_BAND = "#b42318", "#fbd5d0"
+LOWEST = -0.35  # how far below 0 noise is drawn, as a part of the largest value expected
+
+
+def over_expected(
+    curve: Sequence[float],
+    noise: Sequence[float],
+    drowned: Sequence[bool],
+    *,
+    calendar: Calendar,
+    first_step: int,
+    size: Size,
+    label: str,
+) -> str:
+    """The curve within a band of one predicted standard deviation; red where it drowns.
+
+    Args:
+        curve: the sizes that are expected.
+        noise: the predicted standard deviations.
+        drowned: where the noise drowns what is expected.
+        calendar: of the study.
+        first_step: the step of the first release.
+        size: of the drawing.
+        label: what it shows, in words.
+    """
+    floor, ceiling = LOWEST * max(curve), 2.5 * max(curve)
+    low = [max(size - std, floor) for size, std in zip(curve, noise, strict=True)]
+    high = [min(size + std, ceiling) for size, std in zip(curve, noise, strict=True)]
+    frame = Frame(size, (), _forecast_legend(drowned), Counts.of([0, *low, *high]), len(curve))
+    marks = [
+        _band(frame, places, low, high, DROWNED_BAND if bad else BAND)
+        for bad, places in _stretches(drowned)
+    ]
+    marks += [
+        _line(frame, places, curve, DROWNED if bad else PROCESSED)
+        for bad, places in _stretches(drowned)
+    ]
+    ticks = step_ticks(calendar, first_step, len(curve), frame.fits)
+    return frame.drawing("".join(marks), ticks, label)
+
+
+def _stretches(drowned: Sequence[bool]) -> Iterator[tuple[bool, list[int]]]:
+    """Neighbouring releases that are alike; each stretch reaches to where the next begins."""
+    for bad, places in groupby(range(len(drowned)), key=lambda place: drowned[place]):
+        own = list(places)
+        yield bad, [*own, own[-1] + 1] if own[-1] + 1 < len(drowned) else own
+
+
+def _band(
+    frame: Frame, places: list[int], low: Sequence[float], high: Sequence[float], colour: str
+) -> str:
+    lower, upper = ([frame.at(place, values[place]) for place in places] for values in (low, high))
+    if len(places) == 1:
+        return drawing.line([*lower, *upper], colour, 14)
+    return drawing.band(lower, upper, colour)
+
+
+def _line(frame: Frame, places: list[int], curve: Sequence[float], colour: str) -> str:
+    points = [frame.at(place, curve[place]) for place in places]
+    if len(points) == 1:
+        x, y = points[0]
+        points = [(x - 14, y), (x + 14, y)]
+    return drawing.line(points, colour, 2.5)
+
+
+def _forecast_legend(drowned: Sequence[bool]) -> tuple[Sample, ...]:
+    """Only what is drawn."""
+    clear = (Sample("expected", PROCESSED), Sample("± noise", BAND, "band"))
+    deep = (Sample("drowned in noise", DROWNED_BAND, "band"),)
+    return (*(clear if not all(drowned) else ()), *(deep if any(drowned) else ()))

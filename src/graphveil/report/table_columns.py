@@ -1,0 +1,91 @@
+"""Columns of the public tables: each is said once, with its meaning, where its row is defined.
+
+A row is a frozen dataclass whose fields are made by `described`. Files, the data dictionary and the
+documentation are made from these, so that no column is without its meaning.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+from graphveil.errors import StudyError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+NEVER = "never"
+KINDS = {"str": "text", "int": "whole number", "float": "number"}
+
+
+def described(meaning: str, *, empty: str = NEVER) -> Any:
+    """A field of a row.
+
+    Args:
+        meaning: what it says, for somebody who has the file and nothing else.
+        empty: when it has no value.
+    """
+    return field(metadata={"meaning": meaning, "empty": empty})
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A row of the data dictionary."""
+
+    file: str = described("the table that has the column")
+    column: str = described("the name of the column, as its first line has it")
+    type: str = described(
+        "what its values are: text, whole number, or number (which may be broken)"
+    )
+    empty: str = described("when it has no value")
+    meaning: str = described("what its values say")
+
+
+def entries(file: str, rows: type[Any]) -> tuple[Entry, ...]:
+    """What the dictionary says of the columns of a table, in their order."""
+    return tuple(
+        Entry(
+            file=file,
+            column=each.name,
+            type=KINDS[kind_of(each.type)],
+            empty=each.metadata["empty"],
+            meaning=each.metadata["meaning"],
+        )
+        for each in fields(rows)
+    )
+
+
+def kind_of(annotation: object) -> str:
+    """The type of a column that has a value, such as "int"."""
+    return str(annotation).split(" ")[0]
+
+
+def names(rows: type[Any]) -> list[str]:
+    """The columns of a table, in their order."""
+    return [each.name for each in fields(rows)]
+
+
+def rows_as_csv(kind: type[Any], rows: Iterable[Any]) -> bytes:
+    """Rows of one kind as CSV in UTF-8; what does not apply is empty."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(names(kind))
+    writer.writerows(map(attrgetter(*names(kind)), rows))
+    return text.getvalue().encode()
+
+
+def rows_as_frame(kind: type[Any], rows: Iterable[Any]) -> pl.DataFrame:
+    """Rows of one kind as a data frame; refuses numbers that one cannot hold."""
+    import polars as pl
+
+    kinds: dict[str, Any] = {"int": pl.Int64(), "float": pl.Float64(), "str": pl.String()}
+    schema = {each.name: kinds[kind_of(each.type)] for each in fields(kind)}
+    listed = [dict(vars(row)) for row in rows]
+    numbers = (value for row in listed for value in row.values() if isinstance(value, int))
+    if any(abs(number) >= 2**63 for number in numbers):
+        raise StudyError("a published number has more than 64 bits. Use --csv or --json.")
+    return pl.DataFrame(listed, schema=schema)

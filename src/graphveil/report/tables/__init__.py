@@ -1,1 +1,0 @@
-"""The tables of a report, for programs and on the page."""

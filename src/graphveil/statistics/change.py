@@ -1,0 +1,145 @@
+"""What one person can change under any promise: of degrees, or with hubs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import isqrt
+
+from graphveil.errors import ParameterError
+from graphveil.graph.promises import Bound, HubBound, NoBound
+from graphveil.statistics.recent import RecentStatistic
+from graphveil.statistics.sensitivity import PROOFS, Sensitivity
+from graphveil.statistics.shape import Bins, Mass, Moves, Shape
+from graphveil.statistics.statistic import Statistic, registered
+
+
+def sensitivity_under(statistic: Statistic, bound: Bound) -> Sensitivity:
+    """What one person can change under a promise, in what is counted under it.
+
+    Guarantees:
+        With hubs, the person's own links, as under the bound within, and lost links of
+        others, at most one for each hub that the promise admits; a hub more or less is none of
+        an edge's business, so that an edge takes one lost link at each end.
+        Proof: docs/sensitivities.md#hubs.
+    """
+    if isinstance(bound, NoBound):
+        require_no_bound(statistic)
+    if not isinstance(bound, HubBound):
+        return statistic.sensitivity(bound)
+    statistic.require_domain(directed=bound.directed)
+    within = statistic.sensitivity(bound.within)
+    if not any(bound.hubs):
+        return _of_keepers(within, bound)
+    if isinstance(statistic, RecentStatistic):
+        return _recent_sensitivity(statistic, bound)
+    l1, shape = statistic.hub_l1(bound), statistic.hub_shape(bound)
+    lost = sum(bound.hubs) * within.edge_l1
+    squared, variation = (
+        _squared_sum(each, lost) for each in (within.l2_squared, within.variation_squared)
+    )
+    variation = min(variation, l1**2, _variation(shape))
+    return Sensitivity(
+        l1=l1,
+        static_l1=min(l1, within.static_l1 + lost, _one_release(shape)),
+        l2_squared=min(squared, variation),
+        edge_l1=3 * within.edge_l1,
+        exact_for=frozenset(),
+        assumption=bound.assumption,
+        proof=f"{PROOFS}#hubs",
+        variation=variation,
+    )
+
+
+def _one_release(shape: Shape) -> int:
+    """How far one release can be apart: of each number, all rises or all falls."""
+    if isinstance(shape, Mass):
+        return shape.total
+    bins, loose = _numbers(shape)
+    return sum(max(each.rises, each.falls) for each in bins) + loose
+
+
+def _variation(shape: Shape) -> int:
+    """V², the sum over the numbers of (all rises)² + (all falls)²."""
+    if isinstance(shape, Mass):
+        return shape.total**2
+    bins, loose = _numbers(shape)
+    return _squared_sum(sum(each.rises**2 + each.falls**2 for each in bins), loose)
+
+
+def _numbers(shape: Shape) -> tuple[tuple[Moves, ...], int]:
+    if isinstance(shape, Bins):
+        return shape.bins, shape.loose
+    assert isinstance(shape, Moves), "there are no other shapes of differences"
+    return (shape,), 0
+
+
+def _of_keepers(within: Sensitivity, bound: HubBound) -> Sensitivity:
+    """Whoever is beside no hub changes what they would if there were none.
+
+    One edge more may be at hubs, and then takes a link from each end.
+    """
+    return replace(
+        within,
+        edge_l1=3 * within.edge_l1,
+        exact_for=within.exact_for - {"edge_l1"},
+        assumption=bound.assumption,
+        proof=f"{PROOFS}#a-broken-promise",
+    )
+
+
+def require_no_bound(statistic: Statistic) -> None:
+    """Refuse a statistic whose change by one person nothing limits but a promise."""
+    if statistic.needs_bound:
+        raise ParameterError(
+            "bound",
+            f"{statistic.name} needs one: nothing else limits what one person can change",
+            hint=f"Promise one, or take what works without: nodes, and with projection=D "
+            f"{', '.join(projectable())}.",
+        )
+
+
+def projectable() -> list[str]:
+    """The statistics whose links can be limited by a projection instead of a promise."""
+    return sorted(
+        name
+        for name, member in registered().items()
+        if member.projected_l1 is not Statistic.projected_l1 and member.needs_bound
+    )
+
+
+def _recent_sensitivity(statistic: RecentStatistic, bound: HubBound) -> Sensitivity:
+    """The same for a recent network: the two ends of a lost link are in it together as long.
+
+    Guarantees:
+        Where links only add, what is lost and what the person adds never come on top of each other.
+        Proof: docs/sensitivities.md#recent-networks.
+    """
+    static, window = statistic.static_change(bound.within), statistic.counted_for
+    lost = sum(bound.hubs) * static.edge_l1
+    opposed = static.one_way and not statistic.vector
+    squared = static.l2_squared + lost**2
+    return Sensitivity(
+        l1=statistic.hub_l1(bound),
+        static_l1=max(static.l1, lost) if opposed else static.l1 + lost,
+        l2_squared=window * (squared if static.one_way else _squared_sum(static.l2_squared, lost)),
+        edge_l1=3 * window * static.edge_l1,
+        exact_for=frozenset(),
+        assumption=bound.assumption,
+        proof=f"{PROOFS}#recent-networks",
+    )
+
+
+def shape_under(statistic: Statistic, bound: Bound) -> Shape:
+    """What the change of one person can look like; with hubs, as far as it is known."""
+    if not isinstance(bound, HubBound) or isinstance(statistic, RecentStatistic):
+        return statistic.shape(bound)
+    if not any(bound.hubs):
+        return statistic.shape(bound.within)
+    return statistic.hub_shape(bound)
+
+
+def _squared_sum(squared: int, added: int) -> int:
+    """(√squared + added)², rounded up."""
+    mixed = 4 * squared * added**2
+    root = isqrt(mixed)
+    return squared + added**2 + root + (root**2 < mixed)

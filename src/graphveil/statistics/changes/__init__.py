@@ -1,1 +1,0 @@
-"""What one person can change: numbers, shapes, and the bounds behind them."""

@@ -1,0 +1,231 @@
+"""Moving a study: handing it over with its noise, or adopting a copy with fresh noise."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from graphveil.noise.exact_numbers import as_text
+from graphveil.steward.prices import NO_PRICES, exact_prices
+from graphveil.steward.status import BudgetStatus
+
+if TYPE_CHECKING:
+    from graphveil.study.custody.witness import Standing
+    from graphveil.study.lifecycle.adoption import Renewal
+
+
+@dataclass(frozen=True)
+class NoiseChange:
+    """The predicted standard deviation of a series without an adoption and with it.
+
+    Attributes:
+        series: its name.
+        next_before: of the next release, as it was planned.
+        next_after: of the next release, once adopted.
+        last_before: of the last release that is foreseen, as it was planned.
+        last_after: likewise, once adopted.
+        price: the ε that its fresh noise costs, out of what is left of the budget.
+    """
+
+    series: str
+    next_before: float
+    next_after: float
+    last_before: float
+    last_after: float
+    price: str
+
+    @classmethod
+    def of(cls, renewal: Renewal) -> NoiseChange | None:
+        """Of a series; None if all its releases were made."""
+        before = renewal.before.outlook(renewal.releases)
+        after = renewal.after.outlook(renewal.releases)
+        price = as_text(renewal.price)
+        if not before:
+            return None
+        return cls(renewal.series, before[0], after[0], before[-1], after[-1], price)
+
+
+@dataclass(frozen=True)
+class Adoption:
+    """What adopting a study changes, or has changed.
+
+    Attributes:
+        changes: of every series that has releases left.
+        epsilon: what each further copy that goes on can cost a person more.
+        delta: likewise; None for pure ε.
+        price: the ε that all fresh noise costs, out of what is left of the budget.
+        budget: what is left of it then.
+        adopted: whether it was done.
+    """
+
+    changes: tuple[NoiseChange, ...]
+    epsilon: str
+    delta: str | None
+    price: str
+    budget: BudgetStatus
+    adopted: bool
+
+    def as_data(self) -> dict[str, Any]:
+        """For programs."""
+        return asdict(self)
+
+
+def adoption(
+    folder: Path, reason: str | None = None, prices: Mapping[str, str] = NO_PRICES
+) -> Adoption:
+    """Adopt the study in a folder; without a reason, only say what that would change.
+
+    Args:
+        folder: of the study.
+        reason: why; the public is told.
+        prices: what may be paid for fresh noise, by series.
+    """
+    from graphveil.steward.reporting import write_report
+    from graphveil.study import Study
+    from graphveil.study.lifecycle.adoption import pool_again
+
+    study, exact = Study.at(folder), exact_prices(prices)
+    renewed = study.renewals(exact) if reason is None else study.adopt(reason, exact)
+    ledger = study.ledger()
+    if reason is not None and ledger.sealed:
+        write_report(study.folder.public)
+    again = sum((each.again for each in renewed), pool_again(renewed))
+    delta = ledger.history.spent[1]
+    changes = (NoiseChange.of(each) for each in renewed)
+    promise, price = ledger.versions[-1], sum((each.price for each in renewed), Fraction())
+    shares = {each.series: (each.after.request.epsilon, None) for each in renewed if each.price}
+    return Adoption(
+        changes=tuple(each for each in changes if each is not None),
+        epsilon=as_text(again),
+        delta=as_text(delta) if delta else None,
+        price=as_text(price),
+        budget=BudgetStatus.of(promise.going_on(shares)),
+        adopted=reason is not None,
+    )
+
+
+def hand_over(folder: Path, code: str) -> None:
+    """Let the machine that has this code go on with a study, and nobody else."""
+    from graphveil.study import Study
+
+    Study.at(folder).hand_over(code)
+
+
+def machine_code() -> str:
+    """The code of this machine, to which studies can be handed over."""
+    from graphveil.study.custody.machine import Machine
+
+    return Machine.here().code()
+
+
+# Safekeeping: how a study stands to what this machine has seen, and when it was last backed up.
+
+
+@dataclass(frozen=True)
+class Safekeeping:
+    """What a keeper of backups has to know.
+
+    Attributes:
+        standing: whether the study may go on here, and if not, why.
+        entries: rows of the ledger; nothing has happened in a draft.
+        since_backup: how many of them came after the last backup that somebody told of; None if
+            nobody has, or what was backed up is no longer in the ledger.
+        machine: the code of this machine, to which a study can be handed over.
+    """
+
+    standing: Standing
+    entries: int
+    since_backup: int | None
+    machine: str
+
+    @property
+    def is_backed_up(self) -> bool:
+        """Whether the last backup holds all there is."""
+        return not self.entries or self.since_backup == 0
+
+
+def safekeeping(folder: Path) -> Safekeeping:
+    """How safe the study in a folder is; changes nothing in it."""
+    from graphveil.study import Study
+    from graphveil.study.custody import machine as known_folders
+
+    study = Study.at(folder)
+    place, rows = folder.resolve(), [row.hash for row in study.ledger().rows]
+    kept = (each.backup for each in known_folders.known(study.machine) if each.folder == place)
+    told = next(kept, "")
+    since = len(rows) - 1 - rows.index(told) if told in rows else None
+    return Safekeeping(study.standing(), len(rows), since, study.machine.code())
+
+
+def shared_backup(folder: Path) -> str | None:
+    """What to say where one backup may restore a study and what tells its copies; else None.
+
+    A study on a server is not restored with the home directory, and knows its place by itself.
+    """
+    from graphveil.study import Study
+    from graphveil.study.custody.machine import VARIABLE
+
+    study = Study.at(folder)
+    common = study.machine.backed_up_with(study.folder.root)
+    if common is None or not study.folder.database_url.startswith("sqlite"):
+        return None
+    moved = "and move the study there: `graphveil hand-over`"
+    when = moved if study.ledger().is_open else "before records are added"
+    return (
+        f"the study and this machine's memory of it both lie in {common}: a restored backup of "
+        f"both may go on unnoticed, with noise that is used already. Set {VARIABLE} to a folder "
+        f"that is not restored with it, {when}."
+    )
+
+
+def note_backup(folder: Path) -> None:
+    """Keep in mind that all there is now was backed up; the keeper says so, nobody checks."""
+    from graphveil.study import Study
+    from graphveil.study.custody import machine as known_folders
+
+    study = Study.at(folder)
+    rows = study.ledger().rows
+    known_folders.remember(study.machine, folder, rows[-1].hash if rows else "")
+
+
+# Exposure: whether others than its owner can read the private part of a study.
+
+
+@dataclass(frozen=True)
+class Exposure:
+    """What others can open, and what closes it.
+
+    Attributes:
+        private: the private folder.
+        paths: of the files and folders in it that are open to others; itself perhaps included.
+    """
+
+    private: Path
+    paths: tuple[Path, ...]
+
+    @property
+    def remedy(self) -> str:
+        """The command that mends it."""
+        return f"chmod -R go-rwx {shlex.quote(str(self.private))}"
+
+    def __str__(self) -> str:
+        what = "the private folder" if self.private in self.paths else "a file in private/"
+        return (
+            f"{what} is open to other users of this machine; whoever reads it can undo the privacy "
+            f"of every release. Close it: {self.remedy}"
+        )
+
+
+def exposure(folder: Path) -> Exposure | None:
+    """What others can read of the study in a folder; None if nothing, or if there is no study."""
+    from graphveil.study.storage.folder import Folder
+
+    found = Folder(folder.resolve())
+    if not found.private.is_dir() or found.private.is_symlink():
+        return None
+    paths = found.exposed()
+    return Exposure(found.private, paths) if paths else None

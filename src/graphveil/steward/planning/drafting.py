@@ -1,0 +1,285 @@
+"""Drafting: from a wish to a study file with every share and mechanism settled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from graphveil.errors import BudgetError, ParameterError, StudyError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from graphveil.calendar.calendar import Calendar
+    from graphveil.steward.planning.outlook import Outlook
+    from graphveil.steward.planning.requests import SeriesWish, StudyWish
+    from graphveil.steward.planning.sharing import Sharing
+    from graphveil.study import Promise, SeriesPromise
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A study of which nothing is promised or spent yet.
+
+    Attributes:
+        promise: what it says.
+        outlooks: the predicted error of each series.
+        sharing: how series that named no share came to theirs; None if there are not two of them.
+        study_file: where the steward reads it, and edits it until it is right; None as long as it
+            is not written.
+    """
+
+    promise: Promise
+    outlooks: tuple[Outlook, ...]
+    sharing: Sharing | None = None
+    study_file: Path | None = None
+
+    def as_data(self) -> dict[str, Any]:
+        """For programs."""
+        from graphveil.steward.status import BudgetStatus
+
+        return {
+            "study_file": str(self.study_file),
+            "title": self.promise.title,
+            "calendar": self.promise.calendar.describe(),
+            "promised": self.promise.bound_sentence,
+            "spent": False,
+            "budget": asdict(BudgetStatus.of(self.promise)),
+            "series": [each.as_data() for each in self.outlooks],
+            "shares": self.sharing.as_data() if self.sharing else None,
+        }
+
+    def write(self, folder: Path, *, database: str | None = None) -> Draft:
+        """Create the study in a folder of its own; with a URL, its ledger is kept in PostgreSQL."""
+        from graphveil.steward.known_studies import keep_in_mind
+        from graphveil.study import Study
+
+        study = Study.create(folder, self.promise, database=database)
+        keep_in_mind(folder)
+        return replace(self, study_file=study.folder.study_file)
+
+
+def create(
+    folder: Path, wish: StudyWish, *, database: str | None = None, drowned_too: bool = False
+) -> Draft:
+    """Create a study; refuses series that noise would drown, unless they are wanted so."""
+    found = draft(wish)
+    if not drowned_too:
+        require_useful(found.outlooks)
+    return found.write(folder, database=database)
+
+
+def draft(wish: StudyWish) -> Draft:
+    """The study that a wish comes to; writes nothing, so that it can be tried out."""
+    from graphveil.steward.planning.outlook import outlooks
+    from graphveil.steward.planning.sharing import sharing
+
+    promise = drafted(wish)
+    found = outlooks(promise)
+    return Draft(promise, found, sharing(found, wish.series))
+
+
+def drafted(wish: StudyWish) -> Promise:
+    """The study file that a wish comes to."""
+    from graphveil.steward.planning.sharing import shared
+    from graphveil.study import Promise
+    from graphveil.study.promise import require_limits
+
+    entries = _entries(wish)
+    with refused_as("the new study"):
+        promise = Promise.from_data(entries, "the new study")
+        require_limits(promise, "the new study")
+    return settled(shared(promise, wish.series))
+
+
+def _entries(wish: StudyWish) -> dict[str, Any]:
+    """The wish in the words of a study file."""
+    series = with_shares(wish.series, wish.epsilon, wish.pool)
+    series = with_risks(series, wish.delta) if wish.pool is None else series
+    series = tuple(with_objective(each, wish.minimise) for each in series)
+    calendar = wish.calendar.to_dict()
+    return {
+        "title": wish.title,
+        "population": wish.population,
+        "publisher": wish.publisher,
+        "directed": wish.directed,
+        "confidence": wish.confidence,
+        "bound": "none" if wish.no_bound else _bound_entry(wish),
+        "calendar": {key: value for key, value in calendar.items() if value is not None},
+        "budget": {
+            "epsilon": wish.epsilon,
+            "justification": wish.epsilon_reason,
+            **({"delta": wish.delta} if wish.delta is not None else {}),
+            **({"pool": _pool(wish)} if wish.pool is not None else {}),
+        },
+        "records": {
+            "person_separator": wish.person_separator,
+            "case": "fold" if wish.fold_case else "keep",
+            "undated": wish.undated,
+        },
+        "series": [each.as_entry() for each in series],
+    }
+
+
+def _pool(wish: StudyWish) -> dict[str, str]:
+    """The pool that was asked for, with all δ that no series has to itself."""
+    from graphveil.noise.exact_numbers import as_text, exact_delta
+
+    if wish.delta is None:
+        raise ParameterError("pool", "is for Gaussian noise: it needs a δ", hint="Give --delta.")
+    given = (exact_delta(each.delta) for each in wish.series if each.delta is not None)
+    left = exact_delta(wish.delta) - sum(given, Fraction())
+    return {"epsilon": str(wish.pool), "delta": as_text(exact_delta(left))}
+
+
+def _bound_entry(wish: StudyWish) -> dict[str, Any]:
+    return {
+        "degree": wish.degree,
+        "inward": wish.inward,
+        "outward": wish.outward,
+        "oriented": wish.oriented,
+        "hubs": None if wish.hubs is None else list(wish.hubs),
+        "if_broken": wish.if_broken,
+        "justification": wish.bound_reason,
+    }
+
+
+def with_shares(
+    series: Sequence[SeriesWish], epsilon: str, pool: str | None = None
+) -> tuple[SeriesWish, ...]:
+    """Series that name no share split what the others leave, for the time being equally."""
+    from graphveil.mechanisms.planning.shares import equal_shares
+    from graphveil.noise.exact_numbers import as_text, exact_epsilon
+
+    open_ones = [each.called for each in series if each.names_no_share]
+    if not open_ones:
+        return tuple(series)
+    given = [each.epsilon for each in series] + [pool]
+    taken = (exact_epsilon(each) for each in given if each is not None)
+    left = exact_epsilon(epsilon) - sum(taken, Fraction())
+    if left <= 0:
+        raise BudgetError(
+            f"the shares that were given leave nothing of ε = {epsilon} for {', '.join(open_ones)}."
+            " Give smaller shares, or one for each series."
+        )
+    share = as_text(equal_shares(left, len(open_ones))[0])
+    return tuple(replace(each, epsilon=share) if each.names_no_share else each for each in series)
+
+
+def with_risks(series: Sequence[SeriesWish], delta: str | None) -> tuple[SeriesWish, ...]:
+    """Series that name no δ may use an equal part of it, if their mechanism needs one."""
+    from graphveil.noise.exact_numbers import as_text, exact_delta
+
+    if delta is None or not series:
+        return tuple(series)
+    share = as_text(exact_delta(delta) / len(series))
+    return tuple(
+        each if each.pool is not None else replace(each, delta=each.delta or share)
+        for each in series
+    )
+
+
+def with_objective(series: SeriesWish, minimise: str | None = None) -> SeriesWish:
+    """A series that does not say what is to be small follows the study, or the default."""
+    from graphveil.mechanisms.factorisations.objectives import DEFAULT
+
+    return replace(series, minimise=series.minimise or minimise or str(DEFAULT))
+
+
+def settled(promise: Promise) -> Promise:
+    """The same study with "auto" replaced by the mechanism that it chooses now.
+
+    A series whose mechanism is pure takes nothing of δ.
+    """
+    return promise.model_copy(
+        update={"series": tuple(settled_series(promise, each, 0) for each in promise.series)}
+    )
+
+
+def settled_series(promise: Promise, series: SeriesPromise, first_step: int) -> SeriesPromise:
+    """One series with its mechanism named, as of the step at which it begins."""
+    from graphveil.noise.exact_numbers import as_text
+    from graphveil.study.lifecycle.opening import series_plan
+
+    chosen = series_plan(promise, series, first_step)
+    risk = chosen.request.delta
+    delta = None if risk is None or series.pool is not None else as_text(risk)
+    return series.model_copy(update={"mechanism": chosen.mechanism.name, "delta": delta})
+
+
+@contextmanager
+def refused_as(source: str) -> Iterator[None]:
+    """An error in a study that is not written yet names a parameter, not a file."""
+    try:
+        yield
+    except StudyError as error:
+        if not str(error).startswith(source):
+            raise
+        flaw = str(error).removeprefix(f"{source}, ").removeprefix("the file as a whole: ")
+        problem, _, hint = flaw.partition(". ")
+        raise ParameterError(source, problem.removesuffix("."), hint=hint) from error
+
+
+# Calendars as people write them: a rhythm with its first and last step, or a list of cuts.
+
+
+RHYTHMS = ("year", "quarter", "month", "week", "day")
+
+
+def calendar(every: str, first: str, last: str | None = None) -> Calendar:
+    """Even steps; where `every` is a number, how `first` is written decides the unit."""
+    from graphveil.calendar.calendar import Calendar
+
+    named = (
+        Calendar.yearly,
+        Calendar.quarterly,
+        Calendar.monthly,
+        Calendar.weekly,
+        Calendar.daily,
+    )
+    if every in RHYTHMS:
+        return named[RHYTHMS.index(every)](first, last)
+    if not (every.isascii() and every.isdigit()):
+        problem = f"must be {', '.join(RHYTHMS)} or a whole number, not '{every}'"
+        raise ParameterError("every", problem)
+    return Calendar.every(int(every), _time(first), None if last is None else _time(last))
+
+
+def calendar_of_cuts(cuts: Sequence[str], end: str | None = None) -> Calendar:
+    """Steps that begin at the given times."""
+    from graphveil.calendar.calendar import Calendar
+
+    times = [_time(cut.strip()) for cut in cuts]
+    return Calendar.cuts(times, None if end is None else _time(end))
+
+
+def _time(text: str) -> int | str:
+    """Digits are a year if they are four, and a plain number if not."""
+    plain = text.isascii() and text.isdigit() and len(text) != 4
+    return int(text) if plain else text
+
+
+# Drowning: a series whose noise would drown what is expected of it is not begun by mistake.
+
+
+def drowned(outlooks: Sequence[Outlook]) -> list[str]:
+    """What is to be said of each series that would be drowned."""
+    judged = ((each.series.name, each.judgement) for each in outlooks)
+    return [f"'{name}': {found}" for name, found in judged if found and found.drowned]
+
+
+def require_useful(outlooks: Sequence[Outlook]) -> None:
+    """Refuse series that would be drowned, with what helps."""
+    found = drowned(outlooks)
+    if not found:
+        return
+    more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+    raise ParameterError(
+        "series",
+        f"{found[0]}{more}",
+        hint="What helps: a larger --epsilon, --hubs with a smaller --bound, longer steps, fewer "
+        "series. To have it all the same: --yes (in Python: drowned_too=True).",
+    )

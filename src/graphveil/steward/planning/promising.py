@@ -1,0 +1,394 @@
+"""Promising: which bound and how many hubs to promise, tried on a public or simulated network.
+
+The promise of a study must not follow from its own records. A network of the same kind that
+anybody may see shows what each promise would leave out, and how much noise it would need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import hypot
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphveil.errors import InputError, ParameterError
+from graphveil.steward.records.reading_alike import require_understood, told_apart
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from graphveil.backends import Engine, ExactCounts
+    from graphveil.backends.spark.intake import Taken
+    from graphveil.backends.spark.intake.tables import SparkTable
+    from graphveil.graph.intake.appending import Intake
+    from graphveil.graph.intake.records import IntakeReport, Records
+    from graphveil.graph.promises import DegreeBound, HubBound, InOutBound
+    from graphveil.graph.sequence import GraphSequence
+    from graphveil.records import ReadingOptions
+    from graphveil.records.options import Undated
+    from graphveil.statistics.statistic import Statistic
+
+
+WARNING = (
+    "Use a public or simulated network of the same kind, never the records to be published: a "
+    "promise that follows from them tells about the people in them."
+)
+FINE = 12  # every bound up to here is tried, then each about a fifth larger than the last
+COARSE = 5 / 4
+COARSE_BOTH_WAYS = 8 / 5  # where in- and out-bounds are tried together
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A series to be published: what is counted, and its share of the budget."""
+
+    name: str
+    statistic: Statistic
+    epsilon: Fraction
+
+
+@dataclass(frozen=True)
+class SeriesError:
+    """How far a series would be off under a promise, all root mean squares over releases.
+
+    Attributes:
+        l1: Γ, what one person can change.
+        mechanism: which would be chosen.
+        noise: its predicted standard deviation.
+        missed: by how much too few, or too many, the counted links make the number.
+        size: of the true number.
+    """
+
+    l1: int
+    mechanism: str
+    noise: float
+    missed: float
+    size: float
+
+    @property
+    def error(self) -> float:
+        """The distance from the true number: noise and what is missed together."""
+        return hypot(self.noise, self.missed)
+
+    @property
+    def relative(self) -> float:
+        """The error as a part of the true number."""
+        return self.error / max(self.size, 1.0)
+
+
+@dataclass(frozen=True)
+class TriedPromise:
+    """One promise: a bound, the fewest hubs with which the network keeps it, and what follows.
+
+    Attributes:
+        bound: as a study file would have it.
+        dropped: the part of all links that is not counted.
+        series: by name.
+    """
+
+    bound: HubBound
+    dropped: float
+    series: dict[str, SeriesError]
+
+    @property
+    def score(self) -> float:
+        """The relative error, averaged over the series."""
+        return sum(each.relative for each in self.series.values()) / len(self.series)
+
+    def as_data(self) -> dict[str, Any]:
+        """For programs."""
+        within = self.bound.within.limits
+        return {
+            "bound": within[0] if len(within) == 1 else list(within),
+            "hubs": self.bound.hubs[0] if len(within) == 1 else list(self.bound.hubs),
+            "dropped": self.dropped,
+            "mean_relative_error": self.score,
+            "series": {
+                name: {
+                    "l1": each.l1,
+                    "mechanism": each.mechanism,
+                    "noise": each.noise,
+                    "missed": each.missed,
+                    "error": each.error,
+                    "relative": each.relative,
+                }
+                for name, each in self.series.items()
+            },
+        }
+
+
+@dataclass(frozen=True)
+class TriedPromises:
+    """Promises from the smallest bound to the largest degree, which leaves nothing out.
+
+    Attributes:
+        steps: of the network.
+        horizon: for how many releases noise is predicted.
+        tried: in order of their bounds.
+    """
+
+    steps: int
+    horizon: int
+    tried: tuple[TriedPromise, ...]
+
+    @property
+    def best(self) -> TriedPromise:
+        """The one with the smallest error; of equals, that with the smallest bound."""
+        return min(self.tried, key=lambda each: each.score)
+
+    def as_data(self) -> dict[str, Any]:
+        """For programs."""
+        return {
+            "warning": WARNING,
+            "steps": self.steps,
+            "releases": self.horizon,
+            "best": self.best.as_data(),
+            "tried": [each.as_data() for each in self.tried],
+        }
+
+
+def tried_promises(
+    sequence: GraphSequence,
+    series: Sequence[Wanted],
+    *,
+    horizon: int | None = None,
+    engine: Engine | None = None,
+) -> TriedPromises:
+    """Try every promise on a network that anybody may see.
+
+    Args:
+        sequence: the network.
+        series: what is to be published.
+        horizon: how many releases there will be; None takes the steps of the network.
+        engine: where counting runs; by default on this machine.
+    """
+    from graphveil.backends import LocalEngine
+
+    bench = _Bench(sequence, tuple(series), horizon or sequence.steps, engine or LocalEngine())
+    tried = tuple(filter(None, map(bench.tried, _bounds(sequence))))
+    if not tried:
+        raise ParameterError(
+            "series", "no bound admits all of these in this network", hint="Try them one by one."
+        )
+    return TriedPromises(sequence.steps, bench.horizon, tried)
+
+
+@dataclass(frozen=True)
+class _Bench:
+    """A network, what is wanted of it, and where it is counted."""
+
+    sequence: GraphSequence
+    series: tuple[Wanted, ...]
+    horizon: int
+    engine: Engine
+
+    def __post_init__(self) -> None:
+        if not self.sequence.edges:
+            raise InputError("this network has no links, so that every promise is kept")
+        for each in self.series:
+            each.statistic.require_domain(directed=self.sequence.directed)
+            if each.statistic.vector:
+                raise ParameterError(
+                    "series",
+                    f"'{each.name}' has one number per degree, and how many depends on the bound",
+                    hint="Compare promises by series of one number, such as edges.",
+                )
+
+    def tried(self, within: DegreeBound | InOutBound) -> TriedPromise | None:
+        """One promise; None where a series has no meaning under it, such as τ above the bound."""
+        from graphveil.graph.degrees import fewest_hubs
+        from graphveil.graph.promises import HubBound
+
+        bound = HubBound(within, fewest_hubs(self.sequence, within), checked=False)
+        counted = self.engine.counted_part(self.sequence, bound)
+        truth, kept = self._totals(self.sequence), self._totals(counted)
+        try:
+            found = {
+                each.name: self._error(each, bound, truth[place], kept[place])
+                for place, each in enumerate(self.series)
+            }
+        except ParameterError:
+            return None
+        return TriedPromise(bound, 1 - counted.edges / self.sequence.edges, found)
+
+    def _totals(self, sequence: GraphSequence) -> list[NDArray[np.int64]]:
+        statistics = [each.statistic for each in self.series]
+        counts = self.engine.count(sequence, list(dict.fromkeys(statistics)))
+        return [counts.totals(each) for each in statistics]
+
+    def _error(
+        self,
+        wanted: Wanted,
+        bound: HubBound,
+        truth: NDArray[np.int64],
+        kept: NDArray[np.int64],
+    ) -> SeriesError:
+        from graphveil.series.planner import plan
+
+        chosen = plan(wanted.statistic, bound, epsilon=wanted.epsilon, horizon=self.horizon)
+        return SeriesError(
+            l1=chosen.request.sensitivity.l1,
+            mechanism=chosen.mechanism.name,
+            noise=_root_mean_square(np.array(chosen.predicted)),
+            missed=_root_mean_square(truth - kept),
+            size=_root_mean_square(truth),
+        )
+
+
+def _root_mean_square(values: NDArray[np.int64] | NDArray[np.float64]) -> float:
+    return float(np.sqrt(np.mean(np.square(values.astype(np.float64)))))
+
+
+def _bounds(sequence: GraphSequence) -> Iterator[DegreeBound | InOutBound]:
+    """The bounds to try, up to the largest degrees."""
+    from graphveil.graph.degrees import degrees
+    from graphveil.graph.promises import DegreeBound, InOutBound
+
+    found = degrees(sequence)
+    outward = int(found.outward.max(initial=1))
+    if not sequence.directed:
+        yield from map(DegreeBound, _levels(outward, FINE, COARSE))
+        return
+    for inward in _levels(int(found.inward.max(initial=1)), 2, COARSE_BOTH_WAYS):
+        for most in _levels(outward, 2, COARSE_BOTH_WAYS):
+            yield InOutBound(inward, most, sequence.oriented)
+
+
+def _levels(largest: int, fine: int, factor: float) -> list[int]:
+    """1, 2, 3, … and then in growing strides, the largest included."""
+    found, level = [], 1
+    while level < largest:
+        found.append(level)
+        level = level + 1 if level < fine else max(level + 1, round(level * factor))
+    return [*found, largest]
+
+
+# Networks to look at: records become a growing graph whose calendar follows from themselves.
+
+
+def taken(
+    records: Records, every: str | None, *, directed: bool, oriented: bool, undated: Undated
+) -> Intake:
+    """The growing graph of some records, from their earliest time on.
+
+    Fine for looking at one's own data, or at public ones; a calendar to publish by must be chosen
+    without looking.
+
+    Args:
+        records: nodes and edges.
+        every: the length of a step; None takes one unit of numbers, or a year.
+        directed: whether edges go from source to target.
+        oriented: whether reciprocal edges are refused.
+        undated: whether nodes without a time are refused, in the first step, or left out.
+    """
+    from graphveil.calendar.calendar import Calendar
+    from graphveil.graph.intake.appending import append
+    from graphveil.graph.intake.resolving import dated_only, resolve
+    from graphveil.graph.intake.rules import RecordRules
+    from graphveil.graph.sequence import GraphSequence
+
+    times = records.nodes.frame["time"]
+    rhythm = every or ("1" if times.dtype.is_integer() else "year")
+    calendar = Calendar.spanning(times, int(rhythm) if rhythm.isdigit() else rhythm)
+    sequence = GraphSequence.begin(calendar, directed=directed, oriented=oriented)
+    if undated != "drop":
+        return sequence.extend(records, undated=undated)
+    found = resolve(records, calendar, RecordRules(undated="first"))
+    return append(
+        sequence, dated_only(found, lambda ids: np.zeros(len(ids), np.bool_)), late="refuse"
+    )
+
+
+# Networks to look at that no machine holds: tables that Spark reads, counted on its workers.
+
+
+@dataclass(frozen=True, eq=False)
+class CountedTables:
+    """What was counted; a secret.
+
+    Attributes:
+        labels: the names of the steps.
+        counts: of every step.
+        report: what became of the records.
+    """
+
+    labels: list[str]
+    counts: ExactCounts = field(repr=False)
+    report: IntakeReport = field(repr=False)
+
+
+def count_tables(
+    tables: Sequence[str],
+    statistic: Statistic,
+    every: str | None,
+    *,
+    directed: bool,
+    oriented: bool,
+    options: ReadingOptions,
+    master: str | None = None,
+    settings: Mapping[str, str] | None = None,
+) -> CountedTables:
+    """Count a statistic on Spark, from the earliest time in the tables on.
+
+    Args:
+        tables: Parquet files or folders, or names of tables, of nodes and of edges.
+        statistic: what to count.
+        every: the length of a step; None takes one unit of numbers, or a year.
+        directed: whether edges go from source to target.
+        oriented: whether reciprocal edges are refused.
+        options: how columns are called, and what becomes of nodes without a time.
+        master: of Spark; None takes every core of this machine.
+        settings: of Spark.
+    """
+    from graphveil.backends.spark import SparkCluster, SparkEngine, opened
+    from graphveil.backends.spark.counters import require_counted
+
+    require_counted([statistic.tally()], statistic.name)
+    require_understood(options)
+    session = opened(master, settings)
+    nodes, edges = told_apart(session, tables, options)
+    graph, report = _taken(session, nodes, edges, every, directed, oriented, options)
+    try:
+        counts = SparkEngine(SparkCluster(session)).count(graph, [statistic])
+    finally:
+        graph.workspace.remove()
+    return CountedTables(graph.labels, counts, report)
+
+
+def _taken(
+    session: SparkSession,
+    nodes: SparkTable,
+    edges: SparkTable | None,
+    every: str | None,
+    directed: bool,
+    oriented: bool,
+    options: ReadingOptions,
+) -> Taken:
+    from graphveil.backends.spark.intake import begin, extend
+    from graphveil.backends.spark.intake.resolving import spanning
+
+    text = not (nodes.whole_ids and (edges is None or edges.whole_ids))
+    empty = begin(
+        session,
+        spanning(nodes, every, options.day_first),
+        directed=directed,
+        oriented=oriented,
+        expected_edges=0 if edges is None else edges.rows,
+        text_ids=text,
+    )
+    try:
+        return extend(
+            session,
+            empty,
+            nodes,
+            edges,
+            undated=options.undated or "refuse",
+            day_first=options.day_first,
+        )
+    except BaseException:
+        empty.workspace.remove()
+        raise

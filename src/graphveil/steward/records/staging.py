@@ -1,0 +1,298 @@
+"""The tray: files that a steward has brought and not yet kept, in the private part of a study.
+
+They lie there until they are kept or discarded, whatever becomes of the program that brought them.
+Their names are made safe; what is half there has no name yet. Several pages may use one tray at the
+same time: what one of them has looked at is kept or removed, and nothing that came since.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import secrets
+import shutil
+import sys
+import unicodedata
+from collections.abc import Collection, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import asdict, dataclass
+from itertools import repeat
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from graphveil.errors import StorageError, StudyError
+from graphveil.whole_files import is_leftover
+
+if sys.platform != "win32":
+    import fcntl
+
+if TYPE_CHECKING:
+    from graphveil.records import ReadingOptions
+
+LONGEST = 100  # letters of a name
+MOST_FILES = 200
+CHANGED = "the files, or how they are read, have changed since: look at them again."
+_UNSAFE = re.compile(r"[^\w .()+,=@-]")
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
+
+
+def safe_name(text: str) -> str:
+    """The name of a file, whatever somebody calls it: no folder, no mark of a part, no surprise."""
+    last = unicodedata.normalize("NFC", re.split(r"[/\\]", text)[-1])
+    name = _UNSAFE.sub("-", last).strip(" .")
+    stem, dot, ending = name.rpartition(".")
+    if dot and len(ending) < 12:
+        name = f"{stem[: LONGEST - len(ending) - 1]}.{ending}"
+    return name[:LONGEST].strip(" .") or "file"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the files of a tray are to be read.
+
+    Attributes:
+        format: of all files; None recognises each.
+        options: see `ReadingOptions`, as plain data.
+        complete: whether they hold everything.
+        strict: whether the first row that breaks a rule refuses all.
+        yes: whether the rest is added although more than a tenth is set aside.
+        ignore_after_end: whether records of after the last step are left out.
+        change_reading: whether files are read in another way than before.
+    """
+
+    format: str | None
+    options: dict[str, Any]
+    complete: bool = False
+    strict: bool = False
+    yes: bool = False
+    ignore_after_end: bool = False
+    change_reading: bool = False
+
+    def reading_options(self) -> ReadingOptions:
+        """As readers take them; refuses what they do not understand."""
+        from graphveil.records import ReadingOptions
+
+        told = {**self.options, "where": tuple(self.options.get("where", ()))}
+        return ReadingOptions(**told)
+
+
+NOTHING_SAID = Reading(None, {})
+
+
+@dataclass(frozen=True)
+class Brought:
+    """The files of a tray at one moment, and how they are to be read.
+
+    Attributes:
+        files: those that are there as a whole, by name.
+        marks: one for each; another file of the same name has another mark.
+        reading: how they are to be read.
+    """
+
+    files: tuple[Path, ...]
+    marks: tuple[str, ...]
+    reading: Reading
+
+    @property
+    def fingerprint(self) -> str:
+        """Differs whenever files or the way to read them do; says nothing about either."""
+        return _digest([self.marks, asdict(self.reading)])
+
+
+@dataclass(frozen=True)
+class Tray:
+    """The tray of one study.
+
+    Attributes:
+        folder: in the private part of the study.
+    """
+
+    folder: Path
+
+    @classmethod
+    def of(cls, study: Path) -> Tray:
+        """That of a study; refuses a folder that holds none."""
+        from graphveil.study import Study
+
+        return cls(Study.at(study).folder.private / "tray")
+
+    @property
+    def _files(self) -> Path:
+        return self.folder / "files"
+
+    def files(self) -> tuple[Path, ...]:
+        """The files that are there as a whole, by name."""
+        if not self._files.is_dir():
+            return ()
+        found = (path for path in self._files.iterdir() if not path.name.startswith("."))
+        return tuple(sorted(path for path in found if path.is_file() and not path.is_symlink()))
+
+    def brought(self) -> Brought:
+        """What is there now."""
+        with self._alone():
+            files = self.files()
+            return Brought(files, tuple(map(_mark, files)), self.reading())
+
+    @contextmanager
+    def receiving(self, called: str) -> Iterator[IO[bytes]]:
+        """A file to write to; it gets its name once all of it is there, and replaces its like."""
+        part = self._files / _part()
+        try:
+            with self._alone():
+                self._make()
+                self._clear_leftovers()
+                if len(self.files()) >= MOST_FILES:
+                    many = f"there are {MOST_FILES} files already: keep or discard them first."
+                    raise StorageError(many)
+                file = os.fdopen(os.open(part, _NEW, 0o600), "wb")
+                _lock(file.fileno())  # until it is closed, whatever becomes of this process
+            with file:
+                yield file
+                file.flush()
+                with self._alone():
+                    part.replace(self._files / safe_name(called))
+        except OSError as error:
+            raise StorageError(f"the file cannot be stored: {error.strerror}.") from error
+        finally:
+            with suppress(OSError):
+                part.unlink(missing_ok=True)
+
+    @contextmanager
+    def held(self, brought: Brought) -> Iterator[tuple[Path, ...]]:
+        """The very files that were brought, whatever comes under their names meanwhile.
+
+        Raises:
+            StudyError: If one of them is not there any more.
+        """
+        with self._own_folder() as place:
+            try:
+                with self._alone():
+                    found = tuple(map(_linked, brought.files, brought.marks, repeat(place)))
+            except FileNotFoundError as error:
+                raise StudyError(CHANGED) from error
+            except OSError as error:
+                raise StorageError(f"the files cannot be held: {error.strerror}.") from error
+            yield found
+
+    @contextmanager
+    def _own_folder(self) -> Iterator[Path]:
+        """A folder in the tray that goes again, also where this process is killed."""
+        place = self.folder / _part()
+        with ExitStack() as stack:
+            with self._alone():
+                self._make()
+                place.mkdir(mode=0o700)
+                stack.callback(shutil.rmtree, place, ignore_errors=True)
+                stack.enter_context(_locked(place))
+            yield place
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Nobody else changes the tray meanwhile; for moments only."""
+        with _locked(self.folder.parent):
+            yield
+
+    def _make(self) -> None:
+        try:
+            for folder in (self.folder, self._files):
+                if folder.is_symlink():
+                    raise StorageError(f"private/{folder.name} is a link: put a folder there.")
+                folder.mkdir(mode=0o700, exist_ok=True)
+        except OSError as error:
+            raise StorageError(f"the tray cannot be made: {error.strerror}.") from error
+
+    def reading(self) -> Reading:
+        """How they are to be read; as nobody said, if that was lost."""
+        try:
+            return Reading(**json.loads((self.folder / "reading.json").read_bytes()))
+        except (OSError, ValueError, TypeError, RecursionError):
+            return NOTHING_SAID
+
+    def say(self, reading: Reading) -> None:
+        """Keep how they are to be read."""
+        from graphveil.study.storage.folder import write_private
+
+        with self._alone():
+            self._make()
+            write_private(self.folder / "reading.json", json.dumps(asdict(reading)).encode())
+
+    def _clear_leftovers(self) -> None:
+        """Remove what killed programs left half there; what somebody still writes is locked."""
+        for path in (*self.folder.iterdir(), *self._files.iterdir()):
+            if is_leftover(path) and _is_abandoned(path):
+                shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+
+    def remove(self, marks: Collection[str]) -> None:
+        """Remove the files with these marks; with the last one, how they were to be read."""
+        with self._alone():
+            for path in self.files():
+                if _mark(path) in marks:
+                    path.unlink()
+            if not self.files():
+                (self.folder / "reading.json").unlink(missing_ok=True)
+                with suppress(OSError):  # somebody is bringing a file
+                    self._files.rmdir()
+                    self.folder.rmdir()
+
+
+def _part() -> str:
+    return f".graphveil-{secrets.token_hex(16)}.part"
+
+
+def _digest(plain: object) -> str:
+    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()[:24]
+
+
+def _mark(path: Path) -> str:
+    """What tells a file from any other that takes its name."""
+    found = path.stat(follow_symlinks=False)
+    return _digest([path.name, found.st_ino, found.st_size, found.st_mtime_ns])
+
+
+def _linked(path: Path, mark: str, place: Path) -> Path:
+    """The same file in another folder, where nobody replaces it."""
+    own = place / path.name
+    if _mark(path) != mark:
+        raise FileNotFoundError
+    try:
+        own.hardlink_to(path)
+    except OSError:  # a file system without links
+        shutil.copyfile(path, own, follow_symlinks=False)
+    return own
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    if sys.platform == "win32":  # where folders cannot be opened
+        yield
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        _lock(descriptor)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int) -> None:
+    if sys.platform != "win32":  # where nobody removes a file that is open
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+
+
+def _is_abandoned(path: Path) -> bool:
+    """Whether nobody holds the lock of a part any more."""
+    if sys.platform == "win32":
+        return True
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    return True

@@ -1,0 +1,254 @@
+"""Entries: the kinds of values that a study file has, each with what it accepts."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    StringConstraints,
+    ValidatorFunctionWrapHandler,
+    model_validator,
+)
+
+from graphveil.errors import ParameterError
+from graphveil.graph.promises import Bound, DegreeBound, HubBound, InOutBound
+from graphveil.mechanisms.planning import AUTO
+from graphveil.mechanisms.planning.usefulness import LARGEST
+from graphveil.noise.exact_numbers import (
+    HIGHEST_LEVEL,
+    as_text,
+    exact,
+    exact_delta,
+    exact_epsilon,
+    exact_share,
+)
+from graphveil.statistics.statistic import Statistic, statistic
+
+
+class Part(BaseModel):
+    """A table of the file: it never changes, and entries that nobody knows are refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+
+def _epsilon(value: object) -> str:
+    return as_text(exact_epsilon(value))  # type: ignore[arg-type]
+
+
+def _delta(value: object) -> str:
+    return as_text(exact_delta(value))  # type: ignore[arg-type]
+
+
+def _pool_share(value: object) -> str:
+    return as_text(exact_share(value))  # type: ignore[arg-type]
+
+
+def _level(value: object) -> str:
+    level = exact("the level", value)  # type: ignore[arg-type]
+    if not 0 < level <= HIGHEST_LEVEL:
+        raise ValueError("must be above 0 and at most 0.999999")
+    return as_text(level)
+
+
+def _name(value: str) -> str:
+    if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", value):
+        raise ValueError("must consist of lower-case letters, digits and single hyphens")
+    return value
+
+
+def _objective(value: str) -> str:
+    from graphveil.mechanisms.factorisations.objectives import objective
+
+    return str(objective(value))
+
+
+Epsilon = Annotated[str, BeforeValidator(_epsilon)]
+PoolShare = Annotated[str, BeforeValidator(_pool_share)]
+Delta = Annotated[str, BeforeValidator(_delta)]
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+Name = Annotated[str, AfterValidator(_name)]
+Objective = Annotated[str, AfterValidator(_objective)]
+Level = Annotated[str, BeforeValidator(_level)]
+
+
+def located(value: object, validated: ValidatorFunctionWrapHandler) -> Any:
+    """Report a refused parameter with the entry in which it stands."""
+    try:
+        return validated(value)
+    except ParameterError as error:
+        raise ValueError(str(error)) from error
+
+
+# The promised bound: how many links a person has at most, as a study file says it.
+
+
+NO_BOUND: Final = "none"  # as a study file says it
+
+
+def _numbers(given: object) -> object:
+    """One number may stand without brackets."""
+    return (given,) if isinstance(given, int) else given
+
+
+def _told_numbers(numbers: tuple[int, ...] | None) -> int | list[int] | None:
+    """One number stands without brackets."""
+    if numbers is None:
+        return None
+    return numbers[0] if len(numbers) == 1 else list(numbers)
+
+
+class PromisedBound(Part):
+    """How many links a person has at most, and why the public may believe it.
+
+    With `hubs` the limits hold for nearly everybody: who has more is a hub, and nobody is linked to
+    more hubs than that (one number, or two for in- and out-hubs; see `graph.hub_bound.HubBound`).
+
+    Where somebody breaks the promise, a study goes on ("continue": only first links are counted,
+    and who keeps the promise is protected by it, whatever others do) or publishes nothing more
+    ("refuse"). Files from before there was a choice do not say it, and mean that they refuse.
+    """
+
+    degree: int | None = Field(default=None, ge=1)
+    inward: int | None = Field(default=None, ge=1)
+    outward: int | None = Field(default=None, ge=1)
+    oriented: bool = False
+    hubs: Annotated[
+        tuple[int, ...] | None, BeforeValidator(_numbers), PlainSerializer(_told_numbers)
+    ] = None
+    if_broken: Literal["continue", "refuse"] | None = None
+    justification: Text
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> PromisedBound:
+        both = self.inward is not None and self.outward is not None
+        neither = self.inward is None and self.outward is None
+        if not (
+            (self.degree is not None and neither and not self.oriented)
+            or (self.degree is None and both)
+        ):
+            raise ValueError("give either 'degree', or 'inward' and 'outward'")
+        if self.hubs is not None and not any(self.hubs):
+            raise ValueError("hubs: 0 is the degree bound without hubs. Leave it out")
+        try:
+            self.limits()
+        except ParameterError as error:
+            raise ValueError(str(error)) from error
+        return self
+
+    def limits(self) -> Bound:
+        """The bound as the statistics take it."""
+        within: DegreeBound | InOutBound
+        if self.degree is not None:
+            within = DegreeBound(self.degree)
+        else:
+            within = InOutBound(self.inward or 0, self.outward or 0, self.oriented)
+        if self.if_broken == "continue":
+            return HubBound(within, self.hubs or (0,) * len(within.limits), checked=False)
+        return within if self.hubs is None else HubBound(within, self.hubs)
+
+
+def stated_bound(given: object) -> object:
+    """That nothing is promised has to be said: a bound that was forgotten is refused."""
+    if given == NO_BOUND:
+        return None
+    if given is None or isinstance(given, str):
+        raise ValueError(f'must be a table [bound], or bound = "{NO_BOUND}" to promise nothing')
+    return given
+
+
+# A promised series: one statistic, what it may cost, and how its noise is made.
+
+
+class SeriesPromise(Part):
+    """One statistic, published at every step from `opened` on, for its share of the budget.
+
+    Attributes:
+        name: what the series is called in files and commands.
+        statistic: what is counted.
+        parameters: of the statistic.
+        epsilon: the share of the budget, for the whole life of the series; None in a pool.
+        pool: its share of the budget's pool, instead of an ε of its own.
+        mechanism: its name, or "auto".
+        horizon: how many releases there will be; None if unknown.
+        projection: the threshold of a projecting mechanism.
+        minimise: which error the noise is to keep small; None is the plain mean, as in studies
+            that were begun before it could be said.
+        expected: how large the number will be at the last release, as the steward guesses from
+            public knowledge; never measured. None if nobody has said it.
+        opened: the label of its first step; None is the first of the study.
+        justification: why this statistic, with these parameters; the card states it.
+
+    Examples:
+        >>> hubs = {"statistic": "high-degree", "parameters": {"tau": 3}}
+        >>> print(SeriesPromise(name="hubs", epsilon="1/2", **hubs).counted())
+        high-degree (tau=3)
+    """
+
+    name: Name
+    statistic: str
+    parameters: dict[str, int | str] = Field(default_factory=dict)
+    epsilon: Epsilon | None = None
+    delta: Delta | None = None
+    pool: PoolShare | None = None
+    mechanism: str = AUTO
+    horizon: int | None = Field(default=None, ge=1)
+    projection: int | tuple[int, int] | None = None
+    minimise: Objective | None = None
+    expected: int | None = Field(default=None, ge=1, le=LARGEST)
+    opened: str | None = None
+    justification: Text | None = None
+
+    @model_validator(mode="after")
+    def _one_price(self) -> SeriesPromise:
+        if (self.epsilon is None) == (self.pool is None):
+            raise ValueError("give either 'epsilon', or 'pool' for a share of the budget's pool")
+        if self.pool is not None and self.delta is not None:
+            raise ValueError("'delta' is that of the pool: leave it out")
+        return self
+
+    def counted(self) -> Statistic:
+        """The statistic with its parameters."""
+        return statistic(self.statistic, **self.parameters)
+
+    @property
+    def price(self) -> tuple[Fraction, Fraction]:
+        """ε and δ that it takes out of the budget; in a pool, they are paid already."""
+        return Fraction(self.epsilon or 0), Fraction(self.delta or 0)
+
+    @property
+    def share(self) -> str:
+        """What it gets of the budget, in symbols."""
+        return self.epsilon or f"{self.pool} of the pool"
+
+    @property
+    def price_in_words(self) -> str:
+        """The same as people write it: "ε = 0.5", or "0.25 of the pool"."""
+        return self.share if self.epsilon is None else f"ε = {self.epsilon}"
+
+    def costing(self, epsilon: Fraction, horizon: int | None) -> SeriesPromise:
+        """The same series for another share; its horizon is stated only if it was before.
+
+        A share of a pool stays as it is.
+        """
+        stated = None if self.horizon is None else horizon
+        price = None if self.pool else as_text(epsilon)
+        return self.model_copy(update={"epsilon": price, "horizon": stated})
+
+    def pooled(self, share: Fraction) -> SeriesPromise:
+        """The same series with a share of the pool, instead of an ε of its own."""
+        price = {"epsilon": None, "delta": None, "pool": as_text(share)}
+        return self.model_copy(update=price)
+
+    def threshold(self) -> Bound | None:
+        """The threshold of the projection as a bound."""
+        if self.projection is None or isinstance(self.projection, int):
+            return None if self.projection is None else DegreeBound(self.projection)
+        return InOutBound(*self.projection)

@@ -1,0 +1,82 @@
+"""Checking what is kept: byte by byte, and against counting everything from scratch."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from graphveil.graph.degrees import degrees
+from graphveil.graph.projection import Projected
+from graphveil.series.counting import SeriesCounts, ViewCounts, count_series
+from graphveil.study.records.local import segments
+from graphveil.study.records.local.cache import checkpoint as kept_files
+from graphveil.study.records.local.cache.checkpoint import KeptGraph, same_graph
+from graphveil.study.records.record_store import Kept, Stored
+
+if TYPE_CHECKING:
+    from graphveil.backends import Engine
+    from graphveil.backends.backend import Keeping
+    from graphveil.graph.sequence import GraphSequence
+    from graphveil.series.terms import SeriesTerms
+
+
+def compared(
+    stored: Stored, graph: GraphSequence, series: Collection[SeriesTerms], engine: Engine
+) -> Kept:
+    """Look at every byte that is kept, and count again what it says.
+
+    Args:
+        stored: the study.
+        graph: all that was sealed.
+        series: all of them.
+        engine: where counting runs.
+    """
+    folder, entry, keeping = stored.folder, kept_files.newest(stored.ledger), engine.keeping
+    if entry is None or keeping is None:
+        return Kept.NOTHING
+    there = all((folder.kept / name).exists() for name in entry.names)
+    if entry.form != kept_files.form_of(keeping) or not there:
+        return Kept.OTHERWISE
+    empty = segments.nothing_sealed(stored.promise)
+    kept = kept_files.load_graph(folder, entry, empty, keeping, check_all=True)
+    if kept is None:
+        return Kept.CHANGED
+    counts = kept_files.load_counts(folder, entry, kept, series, keeping)
+    if counts is None:
+        return Kept.CHANGED
+    until = graph.until(entry.step + 1)
+    return Kept.SAME if _hold(kept, counts, until, series, engine) else Kept.ANOTHER
+
+
+def _hold(
+    kept: KeptGraph,
+    counts: SeriesCounts,
+    graph: GraphSequence,
+    series: Collection[SeriesTerms],
+    engine: Engine,
+) -> bool:
+    found, keeping = degrees(graph), engine.keeping
+    assert keeping is not None, "something was kept"
+    expected = count_series(engine, graph, series)
+    index = kept.sequence.index
+    return (
+        same_graph(kept.sequence, graph)
+        and bool((index.labels(graph.ids) == np.arange(graph.nodes)).all())
+        and np.array_equal(found.outward, kept.degrees.outward)
+        and np.array_equal(found.inward, kept.degrees.inward)
+        and all(_agree(each, expected.views[view], keeping) for view, each in counts.views.items())
+    )
+
+
+def _agree(one: ViewCounts, other: ViewCounts, keeping: Keeping) -> bool:
+    used = [each.seen.used if isinstance(each.seen, Projected) else () for each in (one, other)]
+    return (
+        all(np.array_equal(*pair) for pair in zip(*used, strict=True))
+        and same_graph(one.seen, other.seen)
+        and all(
+            keeping.agree(tally, answer, other.counts.answers[tally])
+            for tally, answer in one.counts.answers.items()
+        )
+    )

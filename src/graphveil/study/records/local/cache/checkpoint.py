@@ -1,0 +1,392 @@
+"""Keeping: what the last sealed step leaves for the next command, named beside its row.
+
+private/kept/0123….columns        the arena: columns that only grow
+private/kept/0007-graph-….kept    as of step 7: how long they are, their checksums, degrees
+private/kept/0007-counts-….kept   as of step 7: the counts of every series, and where they stand
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from graphveil.backends.backend import ExactCounts, extent
+from graphveil.graph.columns import Column
+from graphveil.graph.degrees import FinalDegrees, degrees
+from graphveil.graph.intake.id_table import IdColumns, IdTable, Numbers, Slots, Texts
+from graphveil.graph.projection import EdgeLists, Projected
+from graphveil.graph.sequence import GraphSequence, Growth, LateEdges
+from graphveil.series.counting import SeriesCounts, View, ViewCounts, by_view
+from graphveil.study.ledger import Ledger, LedgerRow, StoredFile
+from graphveil.study.public.chain import canonical
+from graphveil.study.public.facts import Event
+from graphveil.study.records.local.cache.arena import (
+    Arena,
+    Layout,
+    UnusableError,
+    Values,
+    clear,
+    written,
+)
+from graphveil.study.records.local.cache.packing import read_packed, write_packed
+from graphveil.study.storage.folder import Folder, make_private_folder
+from graphveil.study.storage.series_state import UNREADABLE
+
+if TYPE_CHECKING:
+    from graphveil.backends.backend import Keeping
+    from graphveil.series.terms import SeriesTerms
+
+
+# The sealed graph as it is kept: its columns in an arena, and beside them what is small.
+
+
+GROWING = ("stated", "offsets", "entries", "late_newer", "late_entries")
+SLOTS, NUMBERS, TEXT_ENDS, TEXTS = "slots", "numbers", "text_ends", "texts"
+
+
+@dataclass(frozen=True, eq=False)
+class KeptGraph:
+    """The graph as of a sealed step; a secret.
+
+    Attributes:
+        sequence: the graph, mapped.
+        degrees: of everybody, so that a promise is checked at the cost of what is new.
+        arena: where its columns lie.
+    """
+
+    sequence: GraphSequence = field(repr=False)
+    degrees: FinalDegrees = field(repr=False)
+    arena: Arena = field(repr=False)
+
+
+def column(arena: Arena, name: str) -> Column[Any]:
+    """A column of an arena, with the room behind it."""
+    return Column.within(arena.whole(name), arena.length(name))
+
+
+def graph_columns(sequence: GraphSequence, index: IdTable) -> dict[str, Values]:
+    """Everything that grows with the graph, by name."""
+    growth = sequence.growth or Growth.of(sequence)
+    held = {name: getattr(growth, name).values for name in GROWING}
+    return held | _ids(index.known) | {SLOTS: index.slots.places}
+
+
+def table_of(sequence: GraphSequence) -> IdTable:
+    """Its table of ids, which is made from all ids if there is none yet."""
+    import polars as pl
+
+    index = sequence.index
+    if isinstance(index, IdTable):
+        return index
+    ids = sequence.ids.rechunk()
+    return IdTable.of(Numbers.of(ids) if ids.dtype == pl.Int64 else Texts.of(ids))
+
+
+def lists_of(lists: EdgeLists) -> dict[str, Values]:
+    """The edges of a projection, by name."""
+    return {name: each.values for name, each in lists._asdict().items()}
+
+
+def beside_graph(sequence: GraphSequence, index: IdTable, degrees: FinalDegrees) -> dict[str, Any]:
+    """What does not lie in the arena."""
+    directed = {"inward": degrees.inward} if sequence.directed else {}
+    return {
+        "node_offsets": sequence.node_offsets,
+        "late_offsets": sequence.late.offsets,
+        "seed": index.seed,
+        "outward": degrees.outward,
+        **directed,
+    }
+
+
+def read_graph(empty: GraphSequence, arena: Arena, data: Mapping[str, Any]) -> KeptGraph:
+    """The graph that lies in an arena."""
+    growth = Growth(index=_table(arena, data), **{name: column(arena, name) for name in GROWING})
+    late = LateEdges(
+        data["late_offsets"].copy(), growth.late_newer.values, growth.late_entries.values
+    )
+    sequence = replace(
+        empty,
+        names=growth.index.ids,
+        stated=growth.stated.values,
+        node_offsets=data["node_offsets"].copy(),  # not read-only, as kernels want it
+        offsets=growth.offsets.values,
+        entries=growth.entries.values,
+        late=late,
+        growth=growth,
+    )
+    outward = data["outward"]
+    return KeptGraph(
+        sequence,
+        FinalDegrees(outward, data.get("inward", outward), sequence.steps),
+        arena,
+    )
+
+
+def _ids(known: IdColumns) -> dict[str, Values]:
+    if isinstance(known, Texts):
+        return {TEXT_ENDS: known.ends.values, TEXTS: known.content.values}
+    return {NUMBERS: known.column.values}
+
+
+def _table(arena: Arena, data: Mapping[str, Any]) -> IdTable:
+    texts = TEXTS in arena.layout.regions
+    known: IdColumns = (
+        Texts(column(arena, TEXT_ENDS), column(arena, TEXTS))
+        if texts
+        else Numbers(column(arena, NUMBERS))
+    )
+    places = arena.whole(SLOTS)[: arena.length(SLOTS)]
+    return IdTable(known, Slots(places, len(known)), data["seed"])
+
+
+def same_graph(found: GraphSequence, expected: GraphSequence) -> bool:
+    """Whether two graphs are the same, entry by entry."""
+    own = ("node_offsets", "stated", "offsets", "entries")
+    pairs = [(getattr(found, each), getattr(expected, each)) for each in own]
+    late = ("offsets", "newer", "entries")
+    pairs += [(getattr(found.late, each), getattr(expected.late, each)) for each in late]
+    same = all(np.array_equal(one, other) for one, other in pairs)
+    return same and found.ids.cast(str).equals(expected.ids.cast(str))
+
+
+# What every series had counted at a sealed step, and where its counting stands.
+
+
+def count_columns(counts: SeriesCounts) -> dict[str, Values]:
+    """The edges of every projection that has left some out, by name."""
+    return {
+        f"{view_key(view)} {name}": values
+        for view, each in counts.views.items()
+        if isinstance(each.seen, Projected) and each.seen.lists is not None
+        for name, values in lists_of(each.seen.lists).items()
+    }
+
+
+def beside_counts(counts: SeriesCounts, keeping: Keeping) -> dict[str, Any]:
+    """What does not lie in the arena."""
+    return {view_key(view): _view(each, keeping) for view, each in counts.views.items()}
+
+
+def view_key(view: View) -> str:
+    """What a view is called in files."""
+    projects, bound = view
+    return f"{'projected to' if projects else 'under'} {bound!r}"
+
+
+def _view(view: ViewCounts, keeping: Keeping) -> dict[str, Any]:
+    answers = {repr(tally): keeping.packed(answer) for tally, answer in view.counts.answers.items()}
+    if not isinstance(view.seen, Projected):
+        return {"answers": answers}
+    seen = view.seen
+    late = None if seen.lists is None else seen.late.offsets
+    return {"answers": answers, "used": list(seen.used), "taken": seen.taken, "late_offsets": late}
+
+
+def read_counts(
+    kept: KeptGraph, data: Mapping[str, Any], series: Iterable[SeriesTerms], keeping: Keeping
+) -> SeriesCounts:
+    """What the series had counted; what was not counted for them then is not there."""
+    views = {}
+    for view, members in by_view(series).items():
+        found = data.get(view_key(view))
+        if found is not None:
+            seen = _seen(kept, view, found)
+            views[view] = ViewCounts(seen, _counts(seen, view, members, found, keeping))
+    return SeriesCounts(kept.sequence.steps, views)
+
+
+def _counts(
+    seen: GraphSequence,
+    view: View,
+    members: Iterable[SeriesTerms],
+    data: Mapping[str, Any],
+    keeping: Keeping,
+) -> ExactCounts:
+    wanted = {terms.statistic: terms.statistic.tally() for terms in members}
+    known = {
+        statistic: tally for statistic, tally in wanted.items() if repr(tally) in data["answers"]
+    }
+    answers = {
+        tally: keeping.unpacked(tally, data["answers"][repr(tally)]) for tally in known.values()
+    }
+    return ExactCounts(tuple(known), extent(seen, seen.steps), answers, view[1].counted)
+
+
+def _seen(kept: KeptGraph, view: View, data: Mapping[str, Any]) -> GraphSequence:
+    """What the series looked at: the graph, or its projection."""
+    graph = kept.sequence
+    if "used" not in data:
+        return graph
+    values: dict[str, Any] = {**vars(graph), "growth": None}
+    values |= {"used": tuple(data["used"]), "taken": data["taken"]}
+    if data["late_offsets"] is None:
+        return Projected(**values)
+    columns = {name: column(kept.arena, f"{view_key(view)} {name}") for name in EdgeLists._fields}
+    lists = EdgeLists(**columns)
+    late = LateEdges(
+        data["late_offsets"].copy(), lists.late_newer.values, lists.late_entries.values
+    )
+    edges = {"offsets": lists.offsets.values, "entries": lists.entries.values, "late": late}
+    return Projected(**values | edges, lists=lists)
+
+
+FORM = 2  # of what is written here
+NAME = "kept"  # of the entry in the row of a step, where earlier versions put it
+ENGINE = "local"  # under which it is named beside the rows
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What was kept with a step: files, and nothing of their content.
+
+    Attributes:
+        step: the step.
+        form: how everything was written.
+        columns: the file of the arena.
+        graph: what belongs to the graph.
+        counts: what belongs to the series.
+    """
+
+    step: int
+    form: str
+    columns: str
+    graph: StoredFile
+    counts: StoredFile
+
+    @property
+    def names(self) -> set[str]:
+        """Its files."""
+        return {self.columns, self.graph.name, self.counts.name}
+
+    def text(self, row: str) -> str:
+        """What stands beside the row of this hash."""
+        files = {"graph": vars(self.graph), "counts": vars(self.counts)}
+        data = {"form": self.form, "columns": self.columns, **files}
+        return canonical({"row": row, "step": self.step, **data})
+
+
+def newest(ledger: Ledger) -> Entry | None:
+    """What was kept last, if anything was: beside the rows or, by earlier versions, in one."""
+    rows = ledger.of(Event.STEP_SEALED)
+    return _beside(ledger, rows) or _within(rows)
+
+
+def _beside(ledger: Ledger, rows: Sequence[LedgerRow]) -> Entry | None:
+    """The entry beside the rows; None where it belongs to other rows than these."""
+    try:
+        data = json.loads(ledger.beside[ENGINE])
+        step = data["step"]
+        return _entry(step, data) if rows[step].hash == data["row"] else None
+    except UNREADABLE:
+        return None
+
+
+def _within(rows: Sequence[LedgerRow]) -> Entry | None:
+    for step in reversed(range(len(rows))):
+        found = rows[step].secret.get(NAME)
+        if found is not None:
+            return _entry(step, found)
+    return None
+
+
+def _entry(step: int, data: Any) -> Entry | None:
+    try:
+        files = [StoredFile(**data[part]) for part in ("graph", "counts")]
+        return Entry(step, str(data["form"]), str(data["columns"]), *files)
+    except UNREADABLE:
+        return None
+
+
+def form_of(keeping: Keeping) -> str:
+    """What everything that is kept is called; another name means that it cannot be used."""
+    return f"{FORM}, {keeping.form}"
+
+
+def load_graph(
+    folder: Folder,
+    entry: Entry | None,
+    empty: GraphSequence,
+    keeping: Keeping | None,
+    *,
+    check_all: bool = False,
+) -> KeptGraph | None:
+    """The graph as it was kept; None where that is missing, damaged or of another form."""
+    if entry is None or keeping is None or entry.form != form_of(keeping):
+        return None
+    try:
+        data = read_packed(folder.kept, entry.graph)
+        turn = None if check_all else entry.step
+        arena = Arena.opened(folder.kept, Layout.from_data(data["layout"]), turn)
+        return read_graph(empty, arena, data)
+    except (UnusableError, *UNREADABLE):
+        return None
+
+
+def load_counts(
+    folder: Folder,
+    entry: Entry,
+    kept: KeptGraph,
+    series: Iterable[SeriesTerms],
+    keeping: Keeping,
+) -> SeriesCounts | None:
+    """What the series had counted; None where that is missing, damaged or of another form."""
+    try:
+        data = read_packed(folder.kept, entry.counts)
+        return read_counts(kept, data, series, keeping)
+    except (UnusableError, *UNREADABLE):
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """Where counting stands after some steps, ready to be kept; a secret.
+
+    Attributes:
+        graph: up to the last of them.
+        counts: of every series.
+        before: what was kept before, if it could be used.
+        last: what the ledger names now.
+        keeping: how counts become data.
+    """
+
+    graph: GraphSequence = field(repr=False)
+    counts: SeriesCounts = field(repr=False)
+    before: KeptGraph | None = field(repr=False)
+    last: Entry | None
+    keeping: Keeping
+
+    def keep(self, folder: Folder, row: str) -> dict[str, str]:
+        """Write it; what is returned belongs beside the row, of this hash, of the last step.
+
+        What the ledger does not name now is removed; what it names stays until the next time.
+        """
+        home, step = folder.kept, self.graph.steps - 1
+        make_private_folder(home)
+        clear(home, self.last.names if self.last else set())
+        index = table_of(self.graph)
+        columns = graph_columns(self.graph, index) | count_columns(self.counts)
+        layout = self._laid_out(folder, columns, index)
+        before = self.before.degrees if self.before else None
+        found = degrees(self.graph, before)
+        graph = {"layout": layout.to_data(), **beside_graph(self.graph, index, found)}
+        counts = beside_counts(self.counts, self.keeping)
+        kept = Entry(
+            step,
+            form_of(self.keeping),
+            layout.name,
+            write_packed(home, f"{step:04}-graph", graph),
+            write_packed(home, f"{step:04}-counts", counts),
+        )
+        return {ENGINE: kept.text(row)}
+
+    def _laid_out(self, folder: Folder, columns: Mapping[str, Values], index: IdTable) -> Layout:
+        """Behind what is there, unless the table of ids had to be made anew."""
+        if self.before is None or table_of(self.before.sequence).slots is not index.slots:
+            return written(folder.kept, columns)
+        state = self.before.sequence.steps
+        return self.before.arena.grown(columns, {SLOTS: index.all_changed}, state)

@@ -1,0 +1,122 @@
+"""The holder of this machine: the graph of a study in memory, or mapped from what was kept."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from graphveil.series.counting import SeriesCounts, count_series, first_break
+from graphveil.study.records.local import batches, segments
+from graphveil.study.records.local.batches import LocalCandidate, Sealed, candidate
+from graphveil.study.records.local.cache import checking
+from graphveil.study.records.local.cache import checkpoint as kept_files
+from graphveil.study.records.local.cache.checkpoint import Standing
+from graphveil.study.records.private_tables import write_table
+from graphveil.study.records.record_store import Kept, Stored, Wishes
+
+if TYPE_CHECKING:
+    from graphveil.backends import Engine
+    from graphveil.graph.intake.records import Records
+    from graphveil.graph.promises import Bound
+    from graphveil.graph.sequence import GraphSequence
+    from graphveil.series.terms import SeriesTerms
+
+
+@dataclass(frozen=True)
+class LocalHolder:
+    """Holds graphs in memory; see `holding.Holder`.
+
+    Attributes:
+        engine: that counts them.
+    """
+
+    engine: Engine
+
+    def candidate(self, stored: Stored, given: Records, wishes: Wishes) -> LocalCandidate:
+        """A batch that could be added."""
+        return candidate(stored, given, wishes, self.engine)
+
+    def keeps_bound(self, stored: Stored) -> bool:
+        """Whether nobody in the sealed graph has more links than promised."""
+        found = batches.sealed(stored, self.engine)
+        bound = stored.promise.degree_bound
+        return self.engine.keeps_bound(found.graph, bound, after=found.degrees)
+
+    def grown(self, stored: Stored, through: int) -> LocalGrown:
+        """The sealed graph with the next steps."""
+        found = batches.sealed(stored, self.engine)
+        return LocalGrown(stored, self.engine, found, batches.grown(stored, found, through))
+
+    def recounted(self, stored: Stored, series: Collection[SeriesTerms]) -> LocalRecounted:
+        """Everything that was sealed, counted again."""
+        graph = segments.load(stored.folder.segments, stored.ledger.sealed, stored.promise)
+        counts = count_series(self.engine, graph, series)
+        return LocalRecounted(stored, self.engine, series, graph, counts)
+
+
+@dataclass(frozen=True, eq=False)
+class LocalGrown:
+    """The sealed graph and the next steps; see `holding.Grown`."""
+
+    stored: Stored
+    engine: Engine
+    sealed: Sealed = field(repr=False)
+    graph: GraphSequence = field(repr=False)
+
+    def first_break(self, bound: Bound, since: int) -> int | None:
+        """The first step at which somebody has more links than promised."""
+        return first_break(self.engine, self.graph, bound, since, self.sealed.degrees)
+
+    def counted(self, series: Collection[SeriesTerms], since: int) -> LocalCounted:
+        """Count every series, behind what was kept."""
+        folder, kept, keeping = self.stored.folder, self.sealed.kept, self.engine.keeping
+        last, before = kept_files.newest(self.stored.ledger), None
+        if kept is not None and last is not None and keeping is not None:
+            before = kept_files.load_counts(folder, last, kept, series, keeping)
+        counts = count_series(self.engine, self.graph, series, before, since=since)
+        standing = Standing(self.graph, counts, kept, last, keeping) if keeping else None
+        return LocalCounted(self.stored, self.graph, counts, standing)
+
+
+@dataclass(frozen=True, eq=False)
+class LocalCounted:
+    """Steps that are ready to be sealed; see `holding.Counted`."""
+
+    stored: Stored
+    graph: GraphSequence = field(repr=False)
+    counts: SeriesCounts = field(repr=False)
+    standing: Standing | None = field(repr=False)
+
+    @property
+    def steps(self) -> int:
+        """How many steps there are."""
+        return self.graph.steps
+
+    def write_segment(self, steps: range) -> dict[str, Any]:
+        """Write what some steps add to the graph."""
+        home, name = self.stored.folder.segments, f"{steps[0]:04}"
+        part = segments.segment(self.graph, steps)
+        return {
+            "nodes": write_table(home, f"{name}-nodes", part.nodes).to_data(),
+            "edges": write_table(home, f"{name}-edges", part.edges).to_data(),
+        }
+
+    def keep(self, row: str) -> Mapping[str, str]:
+        """Keep where counting stands, unless the engine keeps nothing."""
+        return self.standing.keep(self.stored.folder, row) if self.standing else {}
+
+
+@dataclass(frozen=True, eq=False)
+class LocalRecounted:
+    """Everything that was sealed, counted again; see `holding.Recounted`."""
+
+    stored: Stored
+    engine: Engine
+    series: Collection[SeriesTerms]
+    graph: GraphSequence = field(repr=False)
+    counts: SeriesCounts = field(repr=False)
+
+    def compared(self) -> Kept:
+        """How what is kept stands to it."""
+        return checking.compared(self.stored, self.graph, self.series, self.engine)

@@ -1,0 +1,171 @@
+"""Holding: what a study does with its records, whoever holds them.
+
+Batches and segments lie in the private folder, and every holder reads what any other has written.
+The one of this machine has the graph in its memory; that of a cluster leaves it with the workers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from graphveil.errors import ParameterError
+from graphveil.graph.intake.rules import RecordRules, Undated
+
+if TYPE_CHECKING:
+    from graphveil.backends import Engine
+    from graphveil.graph.promises import Bound
+    from graphveil.series.counting import SeriesCounts
+    from graphveil.series.terms import SeriesTerms
+    from graphveil.study.ledger import Ledger
+    from graphveil.study.promise import Promise
+    from graphveil.study.records.findings import Findings
+    from graphveil.study.storage.folder import Folder
+
+
+@dataclass(frozen=True)
+class Stored:
+    """The records of a study as they lie on the disk.
+
+    Attributes:
+        folder: where.
+        ledger: which of them count.
+        promise: the rules.
+    """
+
+    folder: Folder
+    ledger: Ledger = field(repr=False)
+    promise: Promise
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What a steward says about some new records.
+
+    Attributes:
+        complete: they are all there is to know, so that what they lack has vanished.
+        strict: the first row that breaks a rule refuses all; else such rows are set aside.
+        ignore_after_end: records of after the last step are left out; else they are refused.
+        undated: what becomes of people without a date; None leaves it to the study's rule.
+    """
+
+    complete: bool = False
+    strict: bool = False
+    ignore_after_end: bool = False
+    undated: Literal["refuse", "first", "drop"] | None = None
+
+
+class Candidate(Protocol):
+    """A batch that could be added: what would be kept, and what there is to say about it."""
+
+    @property
+    def last_step(self) -> int:
+        """At which the last of its records arrives."""
+
+    @property
+    def findings(self) -> Findings:
+        """What the steward learns about it."""
+
+    def write(self, number: int) -> dict[str, Any]:
+        """Write it as the batch of this number; its files, for the private part of a row."""
+
+
+class Counted(Protocol):
+    """Steps that are ready to be sealed; a secret."""
+
+    @property
+    def counts(self) -> SeriesCounts:
+        """Of every series."""
+
+    @property
+    def steps(self) -> int:
+        """How many steps there are, the sealed ones included."""
+
+    def write_segment(self, steps: range) -> dict[str, Any]:
+        """Write what some steps add; the files, for the private part of the row of each."""
+
+    def keep(self, row: str) -> Mapping[str, str]:
+        """Keep where counting stands, for the next command; what to enter beside the rows.
+
+        Args:
+            row: the hash of the row of the last step.
+        """
+
+
+class Grown(Protocol):
+    """The sealed graph with the next steps; a secret."""
+
+    def first_break(self, bound: Bound, since: int) -> int | None:
+        """The first step from `since` on at which somebody has more links than promised."""
+
+    def counted(self, series: Collection[SeriesTerms], since: int) -> Counted:
+        """Count every series; those that do not add up are needed from step `since` on only."""
+
+
+class Kept(Enum):
+    """How what is kept stands to what was sealed, in words."""
+
+    NOTHING = "nothing: the next step is counted from scratch"
+    OTHERWISE = "of another version, or not there: the next step is counted from scratch"
+    CHANGED = "was changed: its checksums are not those of the ledger"
+    ANOTHER = "does not hold what counting from scratch comes to"
+    SAME = "the same as from scratch"
+
+
+class Recounted(Protocol):
+    """Everything that was sealed, counted from its segments alone; a secret."""
+
+    @property
+    def counts(self) -> SeriesCounts:
+        """Of every series."""
+
+    def compared(self) -> Kept:
+        """Look at every byte that is kept, and at what it says."""
+
+
+class Holder(Protocol):
+    """Who holds the records of a study while a command works with them."""
+
+    def candidate(self, stored: Stored, given: Any, wishes: Wishes) -> Candidate:
+        """Check new records against everything that is sealed or waiting; changes nothing."""
+
+    def keeps_bound(self, stored: Stored) -> bool:
+        """Whether nobody in the sealed graph has more links than promised."""
+
+    def grown(self, stored: Stored, through: int) -> Grown:
+        """The sealed graph with the records that arrive up to the step `through`."""
+
+    def recounted(self, stored: Stored, series: Collection[SeriesTerms]) -> Recounted:
+        """Count everything that was sealed, from its segments."""
+
+
+# Which holder goes with which engine.
+
+
+def holder_of(engine: Engine) -> Holder:
+    """Who holds the records that an engine counts."""
+    from graphveil.backends.spark.engine import SparkEngine
+
+    if isinstance(engine, SparkEngine):
+        from graphveil.study.records.spark.record_store import SparkHolder
+
+        return SparkHolder(engine)
+    from graphveil.study.records.local.record_store import LocalHolder
+
+    return LocalHolder(engine)
+
+
+# The rules for the records of one batch: those of the study, and what its steward says.
+
+
+def rules_of(rules: RecordRules, undated: Undated | Literal["drop"] | None) -> RecordRules:
+    """The rules of a study for one batch: nobody joins the first open step unless it says so."""
+    if undated == "first" and rules.undated != "first":
+        raise ParameterError(
+            "undated", "cannot be 'first': the study says that people without a date are refused",
+            hint="Say 'drop' to leave them out; `graphveil new --undated first` is a new study.",
+        )  # fmt: skip
+    chosen: Undated = "refuse" if undated == "refuse" else "first"
+    return rules if undated is None else replace(rules, undated=chosen)

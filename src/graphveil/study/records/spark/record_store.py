@@ -1,0 +1,245 @@
+"""The holder of a cluster: the graph of a study stays with the workers of a Spark session."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from graphveil.backends.spark.counters import colours_for
+from graphveil.backends.spark.engine import SparkEngine
+from graphveil.backends.spark.graph import NodePart, SparkGraph
+from graphveil.backends.spark.intake.people import Coming
+from graphveil.backends.spark.intake.resolving import Reading
+from graphveil.backends.spark.intake.tables import TableRecords
+from graphveil.backends.spark.intake.taking import taken_in, with_steps
+from graphveil.backends.spark.jobs import SparkCluster
+from graphveil.backends.spark.session import is_local
+from graphveil.errors import EngineError, InputError
+from graphveil.graph.intake.rules import RecordRules
+from graphveil.series.counting import SeriesCounts, count_series, first_break
+from graphveil.study.records.record_store import Kept, Stored, Wishes
+from graphveil.study.records.spark import batches, checkpoint, segments
+from graphveil.study.records.spark.candidates import SparkCandidate, candidate
+from graphveil.study.records.spark.checkpoint import KeptState, Standing
+
+if TYPE_CHECKING:
+    from graphveil.backends import Engine
+    from graphveil.graph.promises import Bound
+    from graphveil.graph.sequence import GraphSequence
+    from graphveil.series.terms import SeriesTerms
+
+MOST_FILES = 64  # of one class, on average; where there are more, all are laid out anew
+
+
+@dataclass(frozen=True, eq=False)
+class Sealed:
+    """Everything up to the last sealed step; a secret.
+
+    Attributes:
+        graph: all of it.
+        kept: what was kept of it for the next command, as of that step or one before.
+    """
+
+    graph: SparkGraph = field(repr=False)
+    kept: KeptState | None = field(repr=False)
+
+    @property
+    def text(self) -> bool:
+        """Whether any id is text."""
+        return any(part.text for part in self.graph.people)
+
+
+@dataclass(frozen=True)
+class SparkHolder:
+    """Leaves graphs with the workers; see `holding.Holder`.
+
+    Attributes:
+        engine: that counts them.
+    """
+
+    engine: SparkEngine
+
+    @property
+    def cluster(self) -> SparkCluster:
+        """Where tasks run."""
+        found = self.engine.cluster
+        assert isinstance(found, SparkCluster), "records are taken in by a session"
+        return found
+
+    def candidate(self, stored: Stored, given: TableRecords, wishes: Wishes) -> SparkCandidate:
+        """A batch that could be added."""
+        if not isinstance(given, TableRecords):
+            raise InputError(
+                "the Spark engine takes in tables that Spark reads",
+                hint="Name Parquet files or folders, or leave the engine out.",
+            )
+        sealed = self.sealed(stored, 0 if given.edges is None else given.edges.rows)
+        waiting = batches.load(self.cluster, stored, sealed.graph.steps)
+        return candidate(
+            self.engine, stored, sealed.graph, waiting.records, given, wishes,
+            text=sealed.text or waiting.text,
+        )  # fmt: skip
+
+    def keeps_bound(self, stored: Stored) -> bool:
+        """Whether nobody in the sealed graph has more links than promised."""
+        return self.engine.keeps_bound(self.sealed(stored).graph, stored.promise.degree_bound)
+
+    def grown(self, stored: Stored, through: int) -> SparkGrown:
+        """The sealed graph with the next steps."""
+        sealed = self.sealed(stored)
+        waiting = batches.load(self.cluster, stored, sealed.graph.steps)
+        graph = sealed.graph
+        if waiting.records is not None:
+            reading = Reading("nodes", graph.calendar, RecordRules(), text=True)
+            due = batches.until(waiting.records, through)
+            coming = Coming(reading, "join", "first")
+            graph = taken_in(self.cluster, graph, None, coming, due).graph
+        graph = with_steps(graph, np.zeros((3, through + 1), np.int64))
+        return SparkGrown(self, stored, sealed, graph, text=sealed.text or waiting.text)
+
+    def recounted(self, stored: Stored, series: Collection[SeriesTerms]) -> SparkRecounted:
+        """Everything that was sealed, counted again."""
+        self._require_reached(stored)
+        empty = self._empty(stored, 0)
+        kept = checkpoint.load(self.cluster, stored, empty, check_all=True)
+        colours = kept.graph.colours if kept else self._colours(segments.rows_sealed(stored))
+        graph = segments.load(self.cluster, stored, replace(empty, colours=colours))
+        counts = count_series(self.counting, cast("GraphSequence", graph), series)
+        return SparkRecounted(self, stored, series, kept, graph, counts)
+
+    def sealed(self, stored: Stored, more: int = 0) -> Sealed:
+        """The sealed graph: what was kept of it, and the segments behind that.
+
+        Args:
+            stored: the study.
+            more: how many edges are about to come, besides those that wait.
+        """
+        self._require_reached(stored)
+        empty = self._empty(stored, 0)
+        rows = segments.rows_sealed(stored) + batches.rows_waiting(stored) + more
+        kept = checkpoint.load(self.cluster, stored, empty)
+        if kept is not None and self._is_worn(kept.graph, rows):
+            kept = None
+        before = kept.graph if kept else replace(empty, colours=self._colours(rows))
+        return Sealed(segments.load(self.cluster, stored, before), kept)
+
+    @property
+    def counting(self) -> Engine:
+        """The engine, for those who count whatever graph it is that an engine knows."""
+        return cast("Engine", self.engine)
+
+    def _empty(self, stored: Stored, colours: int) -> SparkGraph:
+        scratch = self.engine.scratch
+        assert scratch is not None, "a command on a study has a scratch folder"
+        return segments.nothing_sealed(stored, scratch, colours)
+
+    def _colours(self, rows: int) -> int:
+        """For twice as many edges, so that the graph may grow."""
+        return colours_for(2 * rows, self.cluster.task_bytes)
+
+    def _is_worn(self, graph: SparkGraph, rows: int) -> bool:
+        """Whether the graph outgrows its colours, or has too many files."""
+        needed = colours_for(rows, self.cluster.task_bytes)
+        return needed > graph.colours or len(graph.parts) > MOST_FILES * graph.colours**2
+
+    def _require_reached(self, stored: Stored) -> None:
+        """Refuse a cluster whose workers do not reach the folder of the study."""
+        master = str(self.cluster.session.conf.get("spark.master"))
+        place = str(stored.folder.segments)
+        if not is_local(master) and not all(
+            self.cluster.run(reaches, [place] * self.cluster.cores)
+        ):
+            raise EngineError(
+                "workers do not reach the folder of the study. Put it on storage that the driver "
+                "and all workers have under the same path, for the same user."
+            )
+
+
+def reaches(place: str) -> bool:
+    """Whether a folder is there, and may be written; runs on a worker."""
+    import os
+
+    return Path(place).is_dir() and os.access(place, os.W_OK)
+
+
+@dataclass(frozen=True, eq=False)
+class SparkGrown:
+    """The sealed graph and the next steps; see `holding.Grown`."""
+
+    holder: SparkHolder
+    stored: Stored
+    sealed: Sealed = field(repr=False)
+    graph: SparkGraph = field(repr=False)
+    text: bool
+
+    def first_break(self, bound: Bound, since: int) -> int | None:
+        """The first step at which somebody has more links than promised."""
+        return first_break(self.holder.counting, cast("GraphSequence", self.graph), bound, since)
+
+    def counted(self, series: Collection[SeriesTerms], since: int) -> SparkCounted:
+        """Count every series, behind what was kept."""
+        kept, home = self.sealed.kept, checkpoint.home_of(self.stored.folder)
+        before = kept.counts(home, series) if kept else None
+        graph = cast("GraphSequence", self.graph)
+        counts = count_series(self.holder.counting, graph, series, before, since=since)
+        standing = Standing(self.holder.cluster, self.stored, self.graph, counts, kept)
+        return SparkCounted(standing, self.sealed.graph.people, self.text)
+
+
+@dataclass(frozen=True, eq=False)
+class SparkCounted:
+    """Steps that are ready to be sealed; see `holding.Counted`.
+
+    Attributes:
+        standing: the graph, and what was counted.
+        people: the tables of nodes that are sealed, to which segments add.
+        text: whether ids are written as text.
+    """
+
+    standing: Standing
+    people: tuple[NodePart, ...] = field(repr=False)
+    text: bool
+    written: list[NodePart] = field(default_factory=list, repr=False)
+
+    @property
+    def counts(self) -> SeriesCounts:
+        """Of every series."""
+        return self.standing.counts
+
+    @property
+    def steps(self) -> int:
+        """How many steps there are."""
+        return self.standing.graph.steps
+
+    def write_segment(self, steps: range) -> dict[str, Any]:
+        """Write what some steps add to the graph."""
+        standing, home = self.standing, self.standing.stored.folder.segments
+        wrote = segments.write(standing.cluster, home, standing.graph, steps, text=self.text)
+        self.written.extend(wrote.people)
+        return wrote.files
+
+    def keep(self, row: str) -> Mapping[str, str]:
+        """Keep where counting stands."""
+        return self.standing.keep(row, [*self.people, *self.written])
+
+
+@dataclass(frozen=True, eq=False)
+class SparkRecounted:
+    """Everything that was sealed, counted again; see `holding.Recounted`."""
+
+    holder: SparkHolder
+    stored: Stored
+    series: Collection[SeriesTerms]
+    kept: KeptState | None = field(repr=False)
+    graph: SparkGraph = field(repr=False)
+    counts: SeriesCounts = field(repr=False)
+
+    def compared(self) -> Kept:
+        """How what is kept stands to it."""
+        return checkpoint.compared(
+            self.holder.cluster, self.stored, self.kept, self.graph, self.counts, self.series
+        )

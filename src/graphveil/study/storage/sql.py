@@ -1,0 +1,240 @@
+"""Engines of SQLAlchemy: how writers reach a database, and how one of them at a time is let in.
+
+Writers wait for each other: by BEGIN IMMEDIATE in SQLite, by an advisory lock in PostgreSQL. Who
+holds up the others is told after a while.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy import exc
+
+from graphveil.errors import ParameterError, StorageError
+from graphveil.study.storage import locks
+from graphveil.study.storage.databases import SQLITE, note_beside, sqlite_settings
+
+LONGEST_NAME = 63  # that PostgreSQL keeps of a client
+_LOGGED_AS = "graphveil"
+# Where a pipeline logs everything, SQLAlchemy would write down the rows: true counts and noise.
+logging.getLogger(f"sqlalchemy.engine.Engine.{_LOGGED_AS}").setLevel(logging.WARNING)
+
+
+def engine_at(url: str) -> sa.Engine:
+    """How the database at a URL is reached; SQLite where it names a file."""
+    if not url.startswith(SQLITE):
+        return _postgresql(url)
+    # Not parsed as a URL: the name of a folder may have a ? or % in it.
+    place = sa.URL.create("sqlite", database=url.removeprefix(SQLITE))
+    engine = _discreet(place, connect_args={"timeout": locks.PATIENCE})
+    sa.event.listen(engine, "connect", sqlite_settings)
+    sa.event.listen(engine, "begin", _sqlite_begin)
+    return engine
+
+
+def _discreet(url: str | sa.URL, **options: Any) -> sa.Engine:
+    """An engine that shows no values, neither in errors nor in logs."""
+    return sa.create_engine(
+        url, poolclass=sa.NullPool, hide_parameters=True, logging_name=_LOGGED_AS, **options
+    )
+
+
+def _sqlite_begin(connection: sa.Connection) -> None:
+    if connection.get_execution_options().get("reading", False):
+        connection.exec_driver_sql("BEGIN")
+        return
+    # SQLite itself would wait in silence, and hear no Ctrl-C meanwhile.
+    connection.exec_driver_sql("PRAGMA busy_timeout = 0")
+    note = note_beside(str(connection.engine.url.database))
+    locks.wait_for(partial(_begun, connection), partial(locks.noted_holder, note))
+    connection.exec_driver_sql(f"PRAGMA busy_timeout = {locks.PATIENCE * 1000:.0f}")
+
+
+def _begun(connection: sa.Connection) -> bool:
+    """Begin to write, unless somebody else does."""
+    try:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+    except exc.OperationalError as error:
+        if "locked" not in str(error.orig):
+            raise
+        return False
+    return True
+
+
+def _postgresql(url: str) -> sa.Engine:
+    parsed = _address(url)
+    if parsed.drivername in ("postgres", "postgresql"):
+        parsed = parsed.set(drivername="postgresql+psycopg")
+    name = f"{locks.running_command()}, process {os.getpid()} on {socket.gethostname()}"
+    engine = _discreet(parsed, connect_args={"application_name": name[:LONGEST_NAME]})
+    sa.event.listen(engine, "begin", _postgresql_begin)
+    return engine
+
+
+def _address(url: str) -> sa.URL:
+    """A URL, parsed; what cannot be read is not repeated: a password may be in it."""
+    with suppress(ValueError, exc.ArgumentError):
+        parsed = sa.make_url(url)
+        if "@" not in (parsed.host or ""):  # else the end of a password is taken for a host
+            return parsed
+    raise ParameterError(
+        "database",
+        "is not the URL of a database",
+        hint="It looks like postgresql://user:password@host/name; write @ in a password as %40.",
+    )
+
+
+def _postgresql_begin(connection: sa.Connection) -> None:
+    """Readers see one moment; writers wait for each other, separately for each schema."""
+    if connection.get_execution_options().get("reading", False):
+        connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        return
+    # Whatever the server's default is: behind the lock, the writer has to see the newest.
+    connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE")
+    connection.exec_driver_sql("SET LOCAL synchronous_commit = on")
+    locks.wait_for(partial(_let_in, connection), partial(_holder, connection))
+
+
+def _let_in(connection: sa.Connection) -> bool:
+    """Take the one lock of the schema, unless somebody else has it; refuses where there is none."""
+    taken = connection.exec_driver_sql(f"SELECT pg_try_advisory_xact_lock({_KEY})").scalar()
+    if taken is None:  # neither taken nor held: the current schema is NULL
+        raise StorageError(
+            "the database shows this user no schema, so that there is no place for tables. Make "
+            "one (CREATE SCHEMA), or set search_path to one that is there and may be used."
+        )
+    return bool(taken)
+
+
+def _holder(connection: sa.Connection) -> str:
+    """Who has it, as far as the server lets us see that."""
+    connection.exec_driver_sql("SAVEPOINT looking")
+    try:
+        found = connection.exec_driver_sql(_WHO_HOLDS).first()
+    except exc.DBAPIError:
+        found = None
+    connection.exec_driver_sql("ROLLBACK TO SAVEPOINT looking")
+    return locks.SOMEBODY if found is None else " ".join(str(part) for part in found if part)
+
+
+_KEY = "hashtext(current_schema()), 4471"
+_WHO_HOLDS = """
+SELECT coalesce(nullif(activity.application_name, ''), 'backend ' || activity.pid),
+       'of ' || activity.usename,
+       'since ' || to_char(activity.xact_start AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+FROM pg_locks AS held JOIN pg_stat_activity AS activity USING (pid)
+WHERE held.locktype = 'advisory' AND held.granted AND held.objid = 4471
+  AND held.classid = hashtext(current_schema())::oid
+  AND held.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+"""
+
+
+# The schema on a PostgreSQL server: all that it has of graphveil's tables, and nothing besides.
+#
+# A trigger can change what is entered, a child table or a policy what is read, a table that is
+# not logged forgets at a crash. So everything that the server knows of a table is listed, as
+# words, and compared with what graphveil makes; what is not foreseen here is a difference, too.
+
+
+Features = dict[str, set[str]]
+
+_OURS = """
+WITH ours AS (
+    SELECT oid, relname, relkind::text, relpersistence::text, relrowsecurity
+    FROM pg_class
+    WHERE relnamespace = current_schema()::regnamespace AND relname = ANY(%(ours)s)
+)
+"""
+_FEATURES = (
+    """
+    SELECT relname, relkind || relpersistence || CASE WHEN relrowsecurity THEN
+        ' with row security' ELSE '' END
+    FROM ours
+    """,
+    """
+    SELECT relname, 'column ' || attname || ' ' || format_type(atttypid, atttypmod)
+        || CASE WHEN attnotnull THEN ' not null' ELSE '' END
+        || CASE WHEN atthasdef OR attidentity <> '' OR attgenerated <> '' THEN
+            ' made by itself' ELSE '' END
+    FROM ours JOIN pg_attribute ON attrelid = ours.oid
+    WHERE attnum > 0 AND NOT attisdropped
+    """,
+    """
+    SELECT relname, CASE contype WHEN 'p' THEN 'primary key' WHEN 'u' THEN 'unique'
+        WHEN 'f' THEN 'foreign key to ' || confrelid::regclass::text
+        ELSE 'constraint ' || conname END
+        || ' (' || (
+            SELECT string_agg(attname, ', ' ORDER BY place)
+            FROM unnest(conkey) WITH ORDINALITY AS named (number, place)
+            JOIN pg_attribute ON attrelid = conrelid AND attnum = number
+        ) || ')' || CASE WHEN convalidated AND NOT condeferred THEN '' ELSE ', loosely' END
+    FROM ours JOIN pg_constraint ON conrelid = ours.oid
+    WHERE contype <> 'n' -- newer servers list NOT NULL here as well
+    """,
+    """
+    SELECT relname, 'index ' || indexrelid::regclass::text
+    FROM ours JOIN pg_index ON indrelid = ours.oid
+    WHERE NOT EXISTS (
+        SELECT FROM pg_constraint WHERE conindid = indexrelid AND contype IN ('p', 'u')
+    )
+    """,
+    """
+    SELECT relname, 'trigger ' || tgname || CASE WHEN tgisinternal THEN ', switched off' ELSE '' END
+    FROM ours JOIN pg_trigger ON tgrelid = ours.oid
+    WHERE NOT tgisinternal OR tgenabled <> 'O'
+    """,
+    "SELECT relname, 'rule ' || rulename FROM ours JOIN pg_rewrite ON ev_class = ours.oid",
+    "SELECT relname, 'policy ' || polname FROM ours JOIN pg_policy ON polrelid = ours.oid",
+    """
+    SELECT relname, 'relative ' || CASE WHEN inhparent = ours.oid THEN inhrelid ELSE inhparent END
+        ::regclass::text
+    FROM ours JOIN pg_inherits ON ours.oid IN (inhparent, inhrelid)
+    """,
+)
+
+
+def difference(connection: sa.Connection, tables: sa.MetaData) -> str | None:
+    """The first difference from what graphveil makes, in words; None if there is none."""
+    found = _found(connection, list(tables.tables))
+    for table in tables.sorted_tables:
+        required, made = set(_required(table)), found[table.name]
+        stranger = min(made - required - _allowed(table), default=None)
+        if required - made:
+            return f"table '{table.name}' is not as graphveil makes it"
+        if stranger is not None:
+            return f"{stranger}, of table '{table.name}', is none of graphveil's"
+    return None
+
+
+def _found(connection: sa.Connection, names: list[str]) -> Features:
+    """What the server knows of each table."""
+    found: Features = {name: set() for name in names}
+    for query in _FEATURES:
+        for table, feature in connection.exec_driver_sql(_OURS + query, {"ours": names}):
+            found[table].add(feature)
+    return found
+
+
+def _required(table: sa.Table) -> Iterator[str]:
+    """What graphveil makes of a table."""
+    yield "rp"  # an ordinary table, which is logged
+    for column in table.columns:
+        kind = str(column.type).lower()
+        yield f"column {column.name} {kind}{'' if column.nullable else ' not null'}"
+        if column.unique:
+            yield f"unique ({column.name})"
+        for key in column.foreign_keys:
+            yield f"foreign key to {key.column.table.name} ({column.name})"
+    yield f"primary key ({', '.join(each.name for each in table.primary_key)})"
+
+
+def _allowed(table: sa.Table) -> set[str]:
+    """What it may have as well: it only makes reading faster."""
+    return {f"index {each.name}" for each in table.indexes}

@@ -1,6 +1,6 @@
 """Faults that an audit must catch, each planted in an otherwise sound series.
 
-``PYTHONPATH=src python tests/planted_audits.py`` prints the tables of docs/audit.md.
+``PYTHONPATH=src python tests/planted_audits.py`` prints the tables behind docs/audit.md.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The picture of README: our errors beside the paper's, from the results of the findings.
 
-``python tools/headline_picture.py`` writes it.
+``python3 tasks.py pictures`` writes it with the others; ``python tools/headline_picture.py`` alone.
 """
 
 from __future__ import annotations
@@ -69,5 +69,10 @@ def _mean(name: str, rows: list[Row]) -> float:
     return float(re.sub(r"<!--.*?-->", "", text))
 
 
-if __name__ == "__main__":
+def write() -> None:
+    """Write the picture into the docs."""
     PICTURE.write_text(drawn(read_rows(RESULTS)), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write()

@@ -1,4 +1,4 @@
-"""The promises that public networks would keep best: a row for each, as docs/planning.md has them.
+"""The promises that public networks would keep best: the rows of benchmarks/PROMISES.md.
 
     python benchmarks/promises.py ../shared/data
 

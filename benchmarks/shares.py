@@ -1,4 +1,4 @@
-"""What the split of a budget is worth: the table of docs/planning.md#several-series-shares.
+"""What the split of a budget is worth: the table of benchmarks/SHARES.md.
 
     python benchmarks/shares.py
 

@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 import pypdfium2
 from PIL import Image
 
+import headline_picture
 import serve_pictures
 from browser import browser_path, opened_page
 from commands import ROOT
@@ -43,6 +44,7 @@ def main() -> None:
         photograph(public / "report.html")
         shutil.copyfile(public / "charts" / "hubs.svg", IMAGES / "tutorial-hubs.svg")
     photograph_server()
+    headline_picture.write()
 
 
 def photograph_server() -> None:

@@ -10,11 +10,13 @@ import pytest
 
 from commands import ROOT
 from graphveil.errors import ParameterError
-from graphveil.lab.candidates.comparison import CONTENDERS, PROJECTION
-from graphveil.lab.findings.figures import LOOKS, chart
-from graphveil.lab.findings.page import filled_in, require_page, tables
-from graphveil.lab.protocol.protocol import EPSILONS
-from graphveil.lab.protocol.results import Row, read_rows
+from graphveil.experiments.contenders.comparison import CONTENDERS, PROJECTION
+from graphveil.experiments.findings.figures import LOOKS, chart
+from graphveil.experiments.findings.page import tables
+from graphveil.experiments.findings.written_page import filled_in, require_page
+from graphveil.experiments.protocol.protocol import EPSILONS
+from graphveil.experiments.protocol.results import Row, read_rows
+from headline_picture import PICTURE, drawn
 
 PAGE = ROOT / "docs" / "findings.md"
 QUOTING = [ROOT / "README.md", ROOT / "docs" / "planning.md"]
@@ -37,6 +39,10 @@ def test_other_pages_quote_the_results(path: Path, rows: list[Row]) -> None:
     text = path.read_text(encoding="utf-8")
     assert text.count("<!-- value ") >= 2
     assert filled_in(text, rows) == text, "run `graphveil reproduce … --page README.md`"
+
+
+def test_the_picture_of_the_readme_shows_the_results(rows: list[Row]) -> None:
+    assert PICTURE.read_text(encoding="utf-8") == drawn(rows), "run tools/headline_picture.py"
 
 
 def test_another_result_would_change_the_page(rows: list[Row]) -> None:

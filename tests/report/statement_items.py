@@ -2,7 +2,7 @@
 
 NIST SP 800-226, Guidelines for Evaluating Differential Privacy Guarantees (March 2025), is cited by
 the parts of its pyramid; the Differential Privacy Deployments Registry of OpenDP by the fields of
-its entries (registry.opendp.org, third tier). docs/report.md shows this list.
+its entries (registry.opendp.org, third tier). docs/report.md shows the fields.
 """
 
 from __future__ import annotations

@@ -78,6 +78,9 @@ def test_the_page_shows_the_dictionary() -> None:
 
 def test_the_document_shows_the_dictionary() -> None:
     for entry in dictionary(PART):
+        if entry.file == "dictionary.csv":
+            assert f"`{entry.column}`" in DOCUMENT
+            continue
         assert f"| `{entry.column}` | {entry.type} | {entry.empty} | {entry.meaning} |" in DOCUMENT
 
 

@@ -1,4 +1,4 @@
-"""The table of promises in docs/planning.md is what its program makes of the public networks."""
+"""The table in benchmarks/PROMISES.md is what its program makes of the public networks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def program() -> dict[str, Any]:
 
 
 def lines_of_the_table() -> list[str]:
-    text = (ROOT / "docs" / "planning.md").read_text()
+    text = (ROOT / "benchmarks" / "PROMISES.md").read_text()
     begin, end = text.index("<!-- promises -->"), text.index("<!-- end of promises -->")
     return text[begin:end].splitlines()[1:]
 

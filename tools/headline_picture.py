@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 
 from commands import ROOT
-from graphveil.experiments.findings.written_page import filled_in
-from graphveil.experiments.protocol.results import Row, read_rows
+from graphveil.lab.findings.page import filled_in
+from graphveil.lab.protocol.results import Row, read_rows
 
 PICTURE = ROOT / "docs" / "images" / "headline.svg"
 RESULTS = ROOT / "docs" / "data" / "findings.csv"

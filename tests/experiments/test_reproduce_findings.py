@@ -10,12 +10,11 @@ import pytest
 
 from commands import ROOT
 from graphveil.errors import ParameterError
-from graphveil.experiments.contenders.comparison import CONTENDERS, PROJECTION
-from graphveil.experiments.findings.figures import LOOKS, chart
-from graphveil.experiments.findings.page import tables
-from graphveil.experiments.findings.written_page import filled_in, require_page
-from graphveil.experiments.protocol.protocol import EPSILONS
-from graphveil.experiments.protocol.results import Row, read_rows
+from graphveil.lab.candidates.comparison import CONTENDERS, PROJECTION
+from graphveil.lab.findings.figures import LOOKS, chart
+from graphveil.lab.findings.page import filled_in, require_page, tables
+from graphveil.lab.protocol.protocol import EPSILONS
+from graphveil.lab.protocol.results import Row, read_rows
 from headline_picture import PICTURE, drawn
 
 PAGE = ROOT / "docs" / "findings.md"

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from graphveil.backends import LocalEngine
 from graphveil.graph.promises import DegreeBound
-from graphveil.lab.protocol.runs import Agenda, Wish
+from graphveil.lab.protocol.runs import Agenda, ReproduceRequest
 from graphveil.lab.protocol.subjects import Subject
 from graphveil.lab.simulation import simulate
 from graphveil.mechanisms.planning.intervals import half_widths
@@ -112,7 +112,7 @@ class Case:
 
 def cases(datasets: Iterable[str]) -> list[Case]:
     """Those of the experiments."""
-    agenda = Agenda.of(Wish(datasets=tuple(datasets), figures=("epsilon",)))
+    agenda = Agenda.of(ReproduceRequest(datasets=tuple(datasets), figures=("epsilon",)))
     subjects = dict.fromkeys(cell.subject for cell in agenda.figures)
     return [Case(each, _totals(agenda, each)) for each in subjects]
 

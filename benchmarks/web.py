@@ -71,13 +71,13 @@ def timed(name: str, acts: list[Callable[[], httpx.Response]]) -> Timed:
 
 
 def main() -> None:
-    from graphveil.web.server import Server, Wish
+    from graphveil.web.server import ServeOptions, Server
 
     with tempfile.TemporaryDirectory() as home:
         os.environ["GRAPHVEIL_STATE"] = str(Path(home) / "state")
         command = [sys.executable, "-m", "graphveil", "demo", f"{home}/demo", "--quiet"]
         subprocess.run(command, check=True)
-        server = Server(Wish(Path(home)), lambda _: None)
+        server = Server(ServeOptions(Path(home)), lambda _: None)
         thread = threading.Thread(target=server.run, daemon=True)
         thread.start()
         with httpx.Client(base_url=server.site.address.url, timeout=60) as client:

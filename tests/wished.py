@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from graphveil.steward.planning.drafting import calendar
-from graphveil.steward.planning.requests import SeriesWish, StudyWish
+from graphveil.steward.planning.requests import SeriesRequest, StudyRequest
 
-EDGES = SeriesWish("edges", epsilon="1/4")
-WISH = StudyWish(
+EDGES = SeriesRequest("edges", epsilon="1/4")
+WISH = StudyRequest(
     title="A study for tests",
     population="made-up people",
     publisher="the tests",
     calendar=calendar("year", "2001", "2004"),
     epsilon="1",
     epsilon_reason="an example",
-    series=(EDGES, SeriesWish("nodes", epsilon="1/4")),
+    series=(EDGES, SeriesRequest("nodes", epsilon="1/4")),
     bound_reason="nobody made up more",
     degree=4,
 )

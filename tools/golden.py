@@ -29,7 +29,7 @@ import tomli_w  # noqa: E402
 
 from graphveil import Study  # noqa: E402
 from graphveil.steward import custody, series  # noqa: E402
-from graphveil.steward.planning.requests import SeriesWish  # noqa: E402
+from graphveil.steward.planning.requests import SeriesRequest  # noqa: E402
 from graphveil.study.custody.machine import VARIABLE, Machine  # noqa: E402
 
 FIRST, LAST = 2001, 2006  # the years of the studies; the first three are published
@@ -182,7 +182,7 @@ def handed_over(folder: Path) -> None:
 def waiting(folder: Path) -> None:
     """Batches wait, one lacks a bad row, one was withdrawn; a series was opened later."""
     study = made(folder)
-    series.open_series(folder, SeriesWish("triangles", epsilon="1/4"))
+    series.open_series(folder, SeriesRequest("triangles", epsilon="1/4"))
     add(study, FIRST + 3, FIRST + 3)
     add(study, FIRST + 4, FIRST + 4, "P9,soon\n", yes=True)
     add(study, LAST, LAST)

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from browser import Page, opened_page
 from commands import ROOT
 from frozen import frozen
-from graphveil.web.server import Server, Wish
+from graphveil.web.server import ServeOptions, Server
 
 COUNTY = ROOT / "examples" / "county" / "2021.json"
 WORDS = {
@@ -35,7 +35,7 @@ DONE = "!document.querySelector('#outlook[aria-busy]')"
 @contextmanager
 def served(home: Path) -> Iterator[Server]:
     """A server in a thread of this process, so that its world is this one's."""
-    server = Server(Wish(home), lambda _: None)
+    server = Server(ServeOptions(home), lambda _: None)
     thread = threading.Thread(target=server.run)
     thread.start()
     try:

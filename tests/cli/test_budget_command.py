@@ -14,7 +14,7 @@ from commands import graphveil
 from graphveil import DegreeBound, plan, statistic
 from graphveil.steward.planning.budgets import series_budgets, totals
 from graphveil.steward.planning.plots import _budget_lines, budget_chart
-from graphveil.steward.planning.requests import SeriesWish
+from graphveil.steward.planning.requests import SeriesRequest
 from steward import contents, drafted, run
 
 SERIES = ("edges", "high-degree:tau=3,expected=150=hubs", "nodes:weight=2")
@@ -86,7 +86,7 @@ def test_the_picture_names_every_series(tmp_path: Path, ending: str) -> None:
 
 def test_counts_are_drawn_where_sizes_are_unknown() -> None:
     bound = DegreeBound(5)
-    wishes = [(SeriesWish("edges"), bound), (SeriesWish("nodes", expected=9), bound)]
+    wishes = [(SeriesRequest("edges"), bound), (SeriesRequest("nodes", expected=9), bound)]
     found = series_budgets(wishes, Fraction(1), Fraction(2), horizon=3)
     drawn = json.dumps(budget_chart(found).to_dict())
     assert "useful below" not in drawn

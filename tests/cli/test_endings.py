@@ -99,7 +99,7 @@ def test_an_interrupted_backfill_says_what_was_sealed(
     monkeypatch.setattr(study.Study, "announce", interrupted)
     ended = graphveil("publish", str(root), "--through", "2003")
     assert ended.code == code
-    assert "Sealed for good by then: 2002 to 2003, 2 steps" in ended.err
+    assert "Sealed by then: 2002 to 2003, 2 steps" in ended.err
     assert f"graphveil publish {root}" in ended.err
     assert "Traceback" not in ended.err
     assert "2001" not in ended.err

@@ -12,7 +12,7 @@ import pytest
 from graphveil.backends.spark import jobs as moving
 from graphveil.backends.spark.intake.arrivals import Cuts, _cuts
 from graphveil.backends.spark.intake.people import PartFound
-from graphveil.backends.spark.intake.resolving import NOTHING, Told, together
+from graphveil.backends.spark.intake.resolving import NOTHING, RuleViolation, together
 from graphveil.backends.spark.jobs import Packet, Sorter, opened_rows, part_of, received, sent
 from graphveil.graph.intake.identity import identity_order
 from graphveil.study.records.spark import batches
@@ -85,12 +85,12 @@ def test_an_id_has_one_part_wherever_it_stands(kind: type[pl.DataType]) -> None:
 
 
 def test_of_two_notes_the_first_row_of_a_rule_counts() -> None:
-    late, early = (9, Told("time", "late", "")), (2, Told("time", "early", ""))
+    late, early = (9, RuleViolation("time", "late", "")), (2, RuleViolation("time", "early", ""))
     one, other = (
-        NOTHING._replace(faults={201: late}, texts=1),
-        NOTHING._replace(faults={201: early}),
+        NOTHING._replace(violations={201: late}, texts=1),
+        NOTHING._replace(violations={201: early}),
     )
-    assert together([one, other]).faults == together([other, one]).faults == {201: early}
+    assert together([one, other]).violations == together([other, one]).violations == {201: early}
     assert together([one, other]).texts == 1
 
 

@@ -20,7 +20,7 @@ from graphveil.lab.findings.figures import looks_of
 from graphveil.lab.findings.page import tables
 from graphveil.lab.protocol.protocol import Protocol
 from graphveil.lab.protocol.results import Row, read_rows
-from graphveil.lab.protocol.runs import Agenda, Wish, reproduce
+from graphveil.lab.protocol.runs import Agenda, ReproduceRequest, reproduce
 from graphveil.lab.protocol.subjects import AskedStatistic, DatasetVersion, true_values
 
 PAGE = ROOT / "docs" / "your-own-contender.md"
@@ -104,7 +104,7 @@ def test_what_cannot_compete_is_refused_before_anything_is_computed(
     address: str, message: str
 ) -> None:
     with pytest.raises(ParameterError, match=message) as refusal:
-        Agenda.of(Wish(("synthetic-1",), contenders=(address,)))
+        Agenda.of(ReproduceRequest(("synthetic-1",), contenders=(address,)))
     assert len(str(refusal.value)) < 300
 
 
@@ -145,7 +145,7 @@ def test_another_version_of_a_module_is_never_taken_for_the_first(module: Path) 
 
 def run(folder: Path, out: Path, *contenders: str, workers: int = 1) -> list[Row]:
     protocol = Protocol(runs=4, epsilons=("1", "5"))
-    wish = Wish((str(folder),), ("edges",), protocol=protocol, contenders=contenders)
+    wish = ReproduceRequest((str(folder),), ("edges",), protocol=protocol, contenders=contenders)
     return reproduce(Agenda.of(wish), out, workers)
 
 

@@ -26,14 +26,14 @@ from graphveil.lab.findings.claims import Point, growth, points, useful_from, ve
 from graphveil.lab.protocol import runs as runs_module
 from graphveil.lab.protocol.protocol import Protocol
 from graphveil.lab.protocol.results import Row, read_rows
-from graphveil.lab.protocol.runs import Agenda, Wish, reproduce, write_report
+from graphveil.lab.protocol.runs import Agenda, ReproduceRequest, reproduce, write_report
 from graphveil.lab.protocol.subjects import DatasetVersion, Truth
 
 FEW = Protocol(runs=8, seed=3, epsilons=("0.5", "5"))
 
 
-def small_wish(folder: Path, protocol: Protocol = FEW) -> Wish:
-    return Wish((str(folder),), ("edges", "high-degree"), protocol=protocol)
+def small_wish(folder: Path, protocol: Protocol = FEW) -> ReproduceRequest:
+    return ReproduceRequest((str(folder),), ("edges", "high-degree"), protocol=protocol)
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_pair(tmp_path_factory.mktemp("data") / "small", hubs=1)
 
 
-def run(wish: Wish, out: Path, workers: int = 1) -> list[Row]:
+def run(wish: ReproduceRequest, out: Path, workers: int = 1) -> list[Row]:
     return reproduce(Agenda.of(wish), out, workers)
 
 
@@ -169,16 +169,19 @@ def test_releases_can_begin_later_and_hold_what_came_before(data: Path) -> None:
 @pytest.mark.parametrize(
     ("wish", "message"),
     [
-        (Wish(("synthetic-11",)), "Did you mean 'synthetic-1'"),
-        (Wish(("synthetic-1",), ("edge",)), "Did you mean 'edges'"),
-        (Wish(("synthetic-1",), ("triangles",), directed=True), "undirected graphs only"),
-        (Wish(("synthetic-1",), releases=(21,)), "21 cannot be made of 20 steps"),
-        (Wish(("synthetic-1",), releases=(11,)), "Possible instead: 10, 20"),
-        (Wish(()), "name at least one"),
+        (ReproduceRequest(("synthetic-11",)), "Did you mean 'synthetic-1'"),
+        (ReproduceRequest(("synthetic-1",), ("edge",)), "Did you mean 'edges'"),
+        (
+            ReproduceRequest(("synthetic-1",), ("triangles",), directed=True),
+            "undirected graphs only",
+        ),
+        (ReproduceRequest(("synthetic-1",), releases=(21,)), "21 cannot be made of 20 steps"),
+        (ReproduceRequest(("synthetic-1",), releases=(11,)), "Possible instead: 10, 20"),
+        (ReproduceRequest(()), "name at least one"),
     ],
 )
 def test_bad_wishes_are_refused_before_anything_is_counted(
-    wish: Wish, message: str, monkeypatch: pytest.MonkeyPatch
+    wish: ReproduceRequest, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(runs_module, "true_values", lambda *_: pytest.fail("counted"))
     with pytest.raises(ParameterError, match=message):
@@ -187,20 +190,20 @@ def test_bad_wishes_are_refused_before_anything_is_counted(
 
 def test_a_number_of_releases_means_nothing_to_the_figure_of_epsilon() -> None:
     with pytest.raises(ParameterError, match="has no meaning"):
-        Wish(("synthetic-1",), figures=("epsilon",), releases=(5,))
+        ReproduceRequest(("synthetic-1",), figures=("epsilon",), releases=(5,))
 
 
 def test_two_datasets_of_one_name_are_refused(data: Path, tmp_path: Path) -> None:
     other = write_pair(tmp_path / "small")
     with pytest.raises(ParameterError, match="two are called 'small'"):
-        Agenda.of(Wish((str(data), str(other))))
+        Agenda.of(ReproduceRequest((str(data), str(other))))
 
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
     """The paper's statistics on its first model, large enough to be sure of orderings."""
     protocol = Protocol(runs=150, seed=1, epsilons=("0.5", "5"))
-    wish = Wish(("synthetic-1",), protocol=protocol)
+    wish = ReproduceRequest(("synthetic-1",), protocol=protocol)
     return reproduce(Agenda.of(wish), tmp_path_factory.mktemp("models"), 1)
 
 

@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 from graphveil.calendar.calendar import Calendar
 from graphveil.errors import InputError, Place
 from graphveil.graph.intake.appending import append
-from graphveil.graph.intake.filtering import sifted
+from graphveil.graph.intake.filtering import filtered
 from graphveil.graph.intake.records import Records
 from graphveil.graph.intake.resolving import Resolved, dated_only, resolve, until_end
 from graphveil.graph.sequence import GraphSequence
@@ -227,7 +227,7 @@ def taken(case: Case, folder: Path) -> Taken | InputError:
             empty = GraphSequence.begin(YEARS)
             return append(empty, _resolved(case, some), late="join").sequence
 
-        return _told(sifted(records, take).taken if case.skip else take(records))
+        return _told(filtered(records, take).taken if case.skip else take(records))
     except InputError as refused:
         return refused
 

@@ -94,7 +94,7 @@ class Case:
     separator: str = ","
     skip: bool = False
     dated_only: bool = False  # leave out people without a date
-    until_end: bool = False  # leave out records of after the last step
+    until_end: bool = False  # leave out records dated after the last step
     encoding: str = "utf-8"
 
     def person(self, name: str) -> str:

@@ -455,6 +455,6 @@ def test_ids_too_large_to_be_told_apart_are_bad_rows(
     with pytest.raises(RecordError, match="too large to be exact") as told:
         read(place)
     assert "9007199254740992" not in str(told.value)
-    [fault] = read(place, mark_bad=True).records.nodes.faults
-    assert fault.rows.tolist() == bad
-    assert fault.column == "node"
+    [violation] = read(place, mark_bad=True).records.nodes.violations
+    assert violation.rows.tolist() == bad
+    assert violation.column == "node"

@@ -13,7 +13,7 @@ import pytest
 
 from graphveil.calendar.calendar import Calendar
 from graphveil.errors import InputError, RecordError
-from graphveil.graph.intake.filtering import listed, sifted
+from graphveil.graph.intake.filtering import filtered, listed
 from graphveil.graph.intake.records import Records
 from graphveil.graph.intake.resolving import resolve
 from graphveil.graph.intake.rules import RecordRules
@@ -127,7 +127,7 @@ def test_dates_that_only_a_file_can_have_are_refused_in_words(tmp_path: Path, na
     records = read(tmp_path, nodes, {"source": ["7"], "target": ["8"]})
     with pytest.raises(RecordError, match="column 'time'"):
         resolved(records)
-    assert len(listed(sifted(records, resolved).left_out))
+    assert len(listed(filtered(records, resolved).left_out))
     other = tmp_path / "other.csv"  # so that times become text
     other.write_text("node,time\n9,1960-01-01\n")
     files = [other, tmp_path / "nodes.parquet", tmp_path / "edges.parquet"]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from graphveil.calendar.calendar import Calendar
 from graphveil.graph.intake.appending import Intake, append
 from graphveil.graph.intake.arrivals import known_nodes, steps_of_labels
-from graphveil.graph.intake.filtering import Sifted, sifted
+from graphveil.graph.intake.filtering import Filtered, filtered
 from graphveil.graph.intake.records import Records, Table
 from graphveil.graph.intake.resolving import Resolved, dated_only, resolve, until_end
 from graphveil.graph.intake.rules import RecordRules
@@ -54,7 +54,7 @@ class World:
             waiting_links=tuple(link for link in self.waiting_links if gone not in link),
         )
 
-    def take(self, nodes: list[Row], edges: list[Row]) -> Sifted[tuple[Resolved, Intake]]:
+    def take(self, nodes: list[Row], edges: list[Row]) -> Filtered[tuple[Resolved, Intake]]:
         """Sift a batch as a study does; the number of a row is what its place says."""
         sealed = GraphSequence.begin(CALENDAR, directed=True, oriented=self.oriented)
         people = from_rows([(person, 0) for person in self.sealed_people], self.sealed_links)
@@ -75,7 +75,7 @@ class World:
         def is_known(ids: pl.Series) -> NDArray[np.bool_]:
             return known_nodes(sealed, waiting.nodes, ids).rows
 
-        return sifted(numbered(nodes, edges), taken)
+        return filtered(numbered(nodes, edges), taken)
 
 
 def numbered(nodes: list[Row], edges: list[Row]) -> Records:
@@ -128,7 +128,7 @@ def plainly_bad(world: World, nodes: list[Row], edges: list[Row]) -> tuple[set[i
     return {row[0] for row in nodes} - good, {row[0] for row in edges} - kept
 
 
-def skipped(found: Sifted[Any], kind: str) -> Counter[tuple[int, str]]:
+def skipped(found: Filtered[Any], kind: str) -> Counter[tuple[int, str]]:
     """The numbers of the rows that were left out, each with the reason."""
     return Counter(
         (int(each.table.place(row, "node").row or 0), each.rule)

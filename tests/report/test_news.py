@@ -9,7 +9,7 @@ import pytest
 
 from graphveil.errors import IntegrityError
 from graphveil.report import releases
-from graphveil.report.news import TOO_NOISY, is_drowned, news, reading, verdict
+from graphveil.report.news import TOO_NOISY, is_too_noisy, news, reading, verdict
 from graphveil.report.public_tables import TABLES
 from graphveil.report.releases import measurements
 from graphveil.study.public.facts import ReleaseMade
@@ -109,7 +109,7 @@ def test_a_value_that_is_smaller_than_its_interval_is_too_noisy(half: int, drown
     made = links.releases[0].model_copy(
         update={"raw": (100,), "processed": (100.0,), "low": (100 - half,), "high": (100 + half,)}
     )
-    assert is_drowned(made, 0) is drowned
+    assert is_too_noisy(made, 0) is drowned
     said = reading(links, made, promise().calendar)
     assert (TOO_NOISY in said) is drowned
 

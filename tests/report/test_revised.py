@@ -24,7 +24,7 @@ from graphveil.series.revising import revised
 from graphveil.statistics.statistic import statistic
 from graphveil.study import Study
 from graphveil.study.custody.machine import Machine
-from graphveil.study.public.announced_plans import told_plan
+from graphveil.study.public.announced_plans import announced_plan
 from graphveil.study.public.chain import PublicRow, canonical, read_rows
 from graphveil.study.public.history import PublishedSeries
 from graphveil.study.public.public_part import PublicPart
@@ -77,7 +77,7 @@ def test_the_table_holds_what_the_estimate_says(study: Study) -> None:
     for each in part_of(study).series:
         raw = np.array([made.raw for made in each.releases])
         history = raw if each.vector else raw[:, 0]
-        stored = told_plan(each)
+        stored = announced_plan(each)
         assert stored is not None
         expected = revised(each.promise.counted(), history, stored)
         found = np.array([row.revised for row in of_series(each)])
@@ -214,14 +214,14 @@ def test_fresh_noise_after_an_adoption_is_known_to_revisions(tmp_path: Path) -> 
     copied.adopt("the disk broke")
     copied.publish(through=3)
     (series,) = part_of(copied).series
-    stored = told_plan(series)
+    stored = announced_plan(series)
     assert stored is not None
     assert stored.epochs[0].cut == 2
     assert [row.revised_at for row in of_series(series)] == ["2004"] * 4
 
 
 def horizon_of(series: PublishedSeries) -> int | None:
-    found = told_plan(series)
+    found = announced_plan(series)
     assert found is not None
     return found.request.horizon
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from graphveil.report import losses, releases
-from graphveil.report.news import TOO_NOISY, Headline, glance, headline
+from graphveil.report.news import TOO_NOISY, Headline, headline, overview
 from graphveil.report.page import page
 from graphveil.report.summary import summary
 from graphveil.report.wording import figure
@@ -191,7 +191,7 @@ def test_what_drowns_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     assert TOO_NOISY in new
     assert "no clear difference" in compared
     assert sure.endswith(f"and 1 of 4 series is {TOO_NOISY} much.")
-    assert [row.series for row in glance(part) if TOO_NOISY in row.now] == ["people"]
+    assert [row.series for row in overview(part) if TOO_NOISY in row.now] == ["people"]
 
 
 @pytest.mark.usefixtures("precise")
@@ -210,7 +210,7 @@ def test_a_release_of_an_older_version_says_that_nothing_was_announced() -> None
 @pytest.mark.parametrize("name", STUDIES)
 def test_every_series_is_told_at_a_glance(name: str) -> None:
     part = part_of(name, 12)
-    rows = list(glance(part))
+    rows = list(overview(part))
     assert [row.series for row in rows] == [each.series for each in part.series]
     for row, series in zip(rows, part.series, strict=True):
         found = Headline(series, part.promise.calendar)
@@ -218,7 +218,7 @@ def test_every_series_is_told_at_a_glance(name: str) -> None:
         new = found.change(releases.NEW)
         assert new is not None
         assert abs(new.high) in numbers(row.new)
-    assert not list(glance(part_of(name, 0)))
+    assert not list(overview(part_of(name, 0)))
 
 
 @pytest.mark.parametrize(

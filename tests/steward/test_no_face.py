@@ -10,8 +10,8 @@ import pytest
 
 from graphveil.steward import publishing, reporting, series, verifying
 from graphveil.steward.planning import drafting, outlook
-from graphveil.steward.planning.requests import SeriesWish
-from graphveil.steward.publishing import Asked
+from graphveil.steward.planning.requests import SeriesRequest
+from graphveil.steward.publishing import PublishRequest
 from graphveil.steward.records import adding
 from graphveil.steward.reporting import published
 from graphveil.steward.status import status
@@ -43,8 +43,8 @@ def test_nothing_is_printed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -
     outlook.study_outlook(root).as_data()
     adding.add(root, files, dry_run=True).lines()
     adding.add(root, files).as_data()
-    publishing.publish(root, Asked()).as_data()
-    series.open_series(root, SeriesWish("stars", {"k": 2}, epsilon="1/8"))
+    publishing.publish(root, PublishRequest()).as_data()
+    series.open_series(root, SeriesRequest("stars", {"k": 2}, epsilon="1/8"))
     status(root).as_data()
     reporting.report(root)
     published(root)

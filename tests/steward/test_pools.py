@@ -15,14 +15,14 @@ from graphveil.mechanisms.planning.spans import achieved
 from graphveil.steward.planning import drafting
 from graphveil.steward.planning.budgets import series_budgets, study_budgets
 from graphveil.steward.planning.drafting import calendar
-from graphveil.steward.planning.requests import SeriesWish, StudyWish
+from graphveil.steward.planning.requests import SeriesRequest, StudyRequest
 from graphveil.steward.status import BudgetStatus
 from graphveil.study import Promise
 from graphveil.study.lifecycle.opening import require_affordable, series_plan
 from wished import WISH
 
 SIZES = {"nodes": 700, "edges": 1200, "triangles": 900, "components": 300, "degree-ccdf": 400}
-SERIES = tuple(SeriesWish(name, expected=size) for name, size in SIZES.items())
+SERIES = tuple(SeriesRequest(name, expected=size) for name, size in SIZES.items())
 LONG = replace(
     WISH, epsilon="1", delta="1e-6", series=SERIES, calendar=calendar("year", "2001", "2100")
 )
@@ -62,9 +62,9 @@ def test_no_pool_is_proposed_where_it_gains_nothing() -> None:
 def test_series_that_gain_nothing_stay_outside() -> None:
     """Two vectors share a pool; people, whose error weighs little, have an ε of their own."""
     wishes = (
-        SeriesWish("nodes", expected=10, mechanism="sensdiff"),
-        SeriesWish("degree-ccdf", expected=400),
-        SeriesWish("degree-histogram", expected=400),
+        SeriesRequest("nodes", expected=10, mechanism="sensdiff"),
+        SeriesRequest("degree-ccdf", expected=400),
+        SeriesRequest("degree-histogram", expected=400),
     )
     promise = drafting.drafted(replace(LONG, series=wishes))
     assert promise.budget.pool is not None
@@ -89,7 +89,7 @@ def test_a_share_that_is_given_and_a_delta_that_is_given_stay() -> None:
 
 
 def test_whoever_is_alone_has_all_of_delta() -> None:
-    wishes = (SeriesWish("nodes", expected=100, mechanism="sensdiff"), SERIES[4])
+    wishes = (SeriesRequest("nodes", expected=100, mechanism="sensdiff"), SERIES[4])
     promise = drafting.drafted(replace(LONG, series=wishes))
     assert promise.budget.pool is None
     assert [each.delta for each in promise.series] == [None, "0.000001"]
@@ -111,14 +111,14 @@ def test_what_another_share_or_another_pool_would_do_is_shown() -> None:
     assert draft.as_data()["budget"]["pool"]["left"] == "0"
 
 
-HAND: StudyWish = replace(
+HAND: StudyRequest = replace(
     WISH,
     delta="1e-6",
     pool="1/2",
     series=(
-        SeriesWish("nodes", epsilon="1/4"),
-        SeriesWish("edges", pool="1/4"),
-        SeriesWish("triangles", pool="1/2"),
+        SeriesRequest("nodes", epsilon="1/4"),
+        SeriesRequest("edges", pool="1/4"),
+        SeriesRequest("triangles", pool="1/2"),
     ),
 )
 
@@ -134,7 +134,7 @@ def test_a_pool_by_hand() -> None:
 
 
 def test_beside_a_pool_by_hand_the_others_split_what_is_left() -> None:
-    wishes = (SeriesWish("nodes"), SeriesWish("components"), *HAND.series[1:])
+    wishes = (SeriesRequest("nodes"), SeriesRequest("components"), *HAND.series[1:])
     promise = drafting.drafted(replace(HAND, series=wishes))
     assert [each.epsilon for each in promise.series] == ["0.25", "0.25", None, None]
 
@@ -154,7 +154,7 @@ def test_pools_that_make_no_sense_are_refused(changed: dict[str, str | None], me
 
 def test_a_pool_that_leaves_nothing_is_refused() -> None:
     with pytest.raises(BudgetError, match="leave nothing"):
-        drafting.drafted(replace(HAND, pool="1", series=(SeriesWish("nodes"), *HAND.series[1:])))
+        drafting.drafted(replace(HAND, pool="1", series=(SeriesRequest("nodes"), *HAND.series[1:])))
 
 
 def test_totals_are_split_with_pools_too(tmp_path: Path) -> None:

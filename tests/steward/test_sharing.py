@@ -12,20 +12,20 @@ from graphveil.errors import ParameterError
 from graphveil.mechanisms.planning.spans import achieved
 from graphveil.steward.planning import drafting
 from graphveil.steward.planning.drafting import calendar
-from graphveil.steward.planning.requests import SeriesWish, StudyWish
+from graphveil.steward.planning.requests import SeriesRequest, StudyRequest
 from graphveil.study import Promise
 from graphveil.study.lifecycle.opening import series_plan
 from wished import WISH
 
 SERIES = (
-    SeriesWish("nodes", expected=2000),
-    SeriesWish("edges", expected=3000),
-    SeriesWish("triangles", expected=1500),
+    SeriesRequest("nodes", expected=2000),
+    SeriesRequest("edges", expected=3000),
+    SeriesRequest("triangles", expected=1500),
 )
 SIZED = replace(WISH, epsilon="2", series=SERIES)
 
 
-def shares(wish: StudyWish) -> dict[str, Fraction]:
+def shares(wish: StudyRequest) -> dict[str, Fraction]:
     return {each.name: each.price[0] for each in drafting.drafted(wish).series}
 
 
@@ -62,7 +62,7 @@ def test_a_weight_moves_the_shares_and_is_no_part_of_the_study() -> None:
 
 
 def test_without_a_size_for_each_shares_are_equal_and_it_is_said() -> None:
-    unsized = replace(SIZED, series=(SeriesWish("nodes"), *SERIES[1:]))
+    unsized = replace(SIZED, series=(SeriesRequest("nodes"), *SERIES[1:]))
     draft = drafting.draft(unsized)
     assert set(shares(unsized).values()) == {Fraction(2, 3)}
     assert draft.sharing is not None
@@ -87,7 +87,7 @@ def test_who_names_all_shares_is_told_nothing() -> None:
 
 def test_with_a_risk_the_split_is_judged_by_what_it_allows() -> None:
     """Histograms gain from δ: no other split in tenths is better at the noise they then have."""
-    histogram = SeriesWish("degree-histogram", expected=900)
+    histogram = SeriesRequest("degree-histogram", expected=900)
     long = replace(SIZED, series=(SERIES[1], histogram), calendar=calendar("year", "2001", "2040"))
     risky = replace(long, delta="1e-6")
     promise = drafting.drafted(risky)

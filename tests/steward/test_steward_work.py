@@ -13,8 +13,8 @@ from graphveil.errors import BoundError, BudgetError, IntegrityError, ParameterE
 from graphveil.steward import publishing, series, verifying
 from graphveil.steward.planning import drafting, outlook
 from graphveil.steward.planning.drafting import calendar_of_cuts
-from graphveil.steward.planning.requests import SeriesWish
-from graphveil.steward.publishing import Asked, Progress, Stage
+from graphveil.steward.planning.requests import SeriesRequest
+from graphveil.steward.publishing import Progress, PublishRequest, Stage
 from graphveil.steward.records import adding
 from graphveil.steward.reporting import published, report
 from graphveil.steward.status import status
@@ -45,7 +45,7 @@ def test_the_whole_work(study: Path, files: tuple[Path, Path]) -> None:
     assert adding.add(study, files).batch == 1
 
     told: list[Progress] = []
-    made = publishing.publish(study, Asked(through="2002"), told.append)
+    made = publishing.publish(study, PublishRequest(through="2002"), told.append)
     assert told == [
         Progress(Stage.SEALING, 0, 2),
         Progress(Stage.SEALING, 1, 2),
@@ -63,7 +63,7 @@ def test_the_whole_work(study: Path, files: tuple[Path, Path]) -> None:
     assert verifying.verify(study).failure is None
 
     before = contents(study)
-    wish = SeriesWish("high-degree", {"tau": 2}, epsilon="1/4")
+    wish = SeriesRequest("high-degree", {"tau": 2}, epsilon="1/4")
     opening = series.open_series(study, wish, dry_run=True)
     assert (opening.opened, opening.outlook.first_label) == (False, "2003")
     assert opening.budget.epsilon_left == "0.25"
@@ -76,11 +76,11 @@ def test_the_whole_work(study: Path, files: tuple[Path, Path]) -> None:
 def test_results_are_data_for_programs(study: Path, files: tuple[Path, Path]) -> None:
     results: list[Any] = [
         adding.add(study, files),
-        publishing.publish(study, Asked(report=False)),
+        publishing.publish(study, PublishRequest(report=False)),
         outlook.study_outlook(study),
         status(study),
         series.series_of(study),
-        series.open_series(study, SeriesWish("stars", {"k": 2}, epsilon="1/8"), dry_run=True),
+        series.open_series(study, SeriesRequest("stars", {"k": 2}, epsilon="1/8"), dry_run=True),
         verifying.verify(study),
     ]
     for each in results:
@@ -95,7 +95,7 @@ def test_what_is_private_is_not_in_a_repr(study: Path, files: tuple[Path, Path])
 
 
 def test_a_draft_is_tried_out_without_a_folder(tmp_path: Path) -> None:
-    generous = replace(WISH, epsilon="4", series=(SeriesWish("edges"), SeriesWish("nodes")))
+    generous = replace(WISH, epsilon="4", series=(SeriesRequest("edges"), SeriesRequest("nodes")))
     promise = drafting.drafted(generous)
     assert [each.epsilon for each in promise.series] == ["2", "2"]
     assert all(each.mechanism != "auto" for each in promise.series)
@@ -112,7 +112,7 @@ def test_what_is_wrong_with_a_wish_is_a_parameter() -> None:
         drafting.drafted(replace(WISH, series=(), delta="1e-6"))
     with pytest.raises(BudgetError, match="leave nothing of ε = 1 for nodes"):
         drafting.drafted(
-            replace(WISH, series=(SeriesWish("edges", epsilon="1"), SeriesWish("nodes")))
+            replace(WISH, series=(SeriesRequest("edges", epsilon="1"), SeriesRequest("nodes")))
         )
 
 
@@ -135,9 +135,9 @@ def test_the_latest_batch_is_taken_back(study: Path, files: tuple[Path, Path]) -
         adding.add(study, [])
 
 
-@pytest.mark.parametrize("asked", [Asked(), Asked(report=False)])
+@pytest.mark.parametrize("asked", [PublishRequest(), PublishRequest(report=False)])
 def test_the_public_part_is_not_parsed_again(
-    study: Path, files: tuple[Path, Path], asked: Asked, monkeypatch: pytest.MonkeyPatch
+    study: Path, files: tuple[Path, Path], asked: PublishRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     adding.add(study, files)
     read, readings = PublicPart.of.__func__, []  # type: ignore[attr-defined]
@@ -153,10 +153,10 @@ def test_the_public_part_is_not_parsed_again(
 
 def test_an_interrupted_run_is_finished_first(study: Path, files: tuple[Path, Path]) -> None:
     adding.add(study, files)
-    assert publishing.publish(study, Asked(report=False)).page is None
+    assert publishing.publish(study, PublishRequest(report=False)).page is None
     assert not status(study).is_current
     told: list[Progress] = []
-    made = publishing.publish(study, Asked(), told.append)
+    made = publishing.publish(study, PublishRequest(), told.append)
     assert (made.finished, made.steps, made.releases) == (True, (), ())
     assert [each.stage for each in told] == [Stage.REPORTING]
     assert status(study).is_current
@@ -164,13 +164,13 @@ def test_an_interrupted_run_is_finished_first(study: Path, files: tuple[Path, Pa
 
 def test_a_step_again_is_nothing_new(study: Path, files: tuple[Path, Path]) -> None:
     adding.add(study, files)
-    publishing.publish(study, Asked(step="2001"))
+    publishing.publish(study, PublishRequest(step="2001"))
     before = contents(study)
-    made = publishing.publish(study, Asked(step="2001"))
+    made = publishing.publish(study, PublishRequest(step="2001"))
     assert (made.steps, made.finished) == ((), False)
     assert contents(study) == before
     with pytest.raises(ParameterError, match="give one of"):
-        Asked(step="2001", everything=True)
+        PublishRequest(step="2001", everything=True)
 
 
 def test_a_refused_step_leaves_the_public_part_as_it_was(tmp_path: Path) -> None:
@@ -179,23 +179,23 @@ def test_a_refused_step_leaves_the_public_part_as_it_was(tmp_path: Path) -> None
     star = "source,target\n" + "".join(f"P0,P{number}\n" for number in range(1, 6))
     adding.add(study, people(tmp_path / "star", edges=star))
     with pytest.raises(BoundError, match="2003 cannot be sealed"):
-        publishing.publish(study, Asked(everything=True))
+        publishing.publish(study, PublishRequest(everything=True))
     assert status(study).steps.steps_sealed == 0
     assert not (study / "public" / "report.html").exists()
 
 
 def test_a_series_too_many(study: Path, files: tuple[Path, Path]) -> None:
     with pytest.raises(StudyError, match="is a draft"):
-        series.open_series(study, SeriesWish("stars", {"k": 2}, epsilon="1/4"))
+        series.open_series(study, SeriesRequest("stars", {"k": 2}, epsilon="1/4"))
     adding.add(study, files)
     for dry_run in (True, False):
         with pytest.raises(BudgetError, match=r"0\.5 is left"):
-            series.open_series(study, SeriesWish("components", epsilon="0.6"), dry_run=dry_run)
+            series.open_series(study, SeriesRequest("components", epsilon="0.6"), dry_run=dry_run)
         with pytest.raises(ParameterError, match="is already open"):
             series.open_series(study, EDGES, dry_run=dry_run)
         with pytest.raises(ParameterError, match=r"the new series: .*lower-case letters"):
             series.open_series(study, replace(EDGES, name="A B"), dry_run=dry_run)
-    publishing.publish(study, Asked(everything=True, report=False))
+    publishing.publish(study, PublishRequest(everything=True, report=False))
     for dry_run in (True, False):
         with pytest.raises(StudyError, match="every step of the calendar"):
             series.open_series(study, replace(EDGES, name="late"), dry_run=dry_run)
@@ -203,7 +203,7 @@ def test_a_series_too_many(study: Path, files: tuple[Path, Path]) -> None:
 
 def test_a_failure_comes_with_what_held(study: Path, files: tuple[Path, Path]) -> None:
     adding.add(study, files)
-    publishing.publish(study, Asked())
+    publishing.publish(study, PublishRequest())
     assert report(study).page.name == "report.html"
     (study / "public" / "card.json").write_text("{}")
     found = verifying.verify(study)
@@ -215,7 +215,7 @@ def test_a_failure_comes_with_what_held(study: Path, files: tuple[Path, Path]) -
 
 def test_releases_of_one_series(study: Path, files: tuple[Path, Path]) -> None:
     adding.add(study, files)
-    publishing.publish(study, Asked(report=False))
+    publishing.publish(study, PublishRequest(report=False))
     assert [each.series for each in published(study, "nodes").series] == ["nodes"]
     with pytest.raises(ParameterError, match="There are: edges, nodes"):
         published(study, "node")

@@ -110,7 +110,7 @@ def lived(batches: Sequence[Case], script: Script, folder: Path) -> Life:
 def _run(root: Path, command: str, number: int, batches: Sequence[Case], folder: Path) -> None:
     study = Study.at(root)
     if command == "publish":
-        publishing.publish(root, publishing.Asked(early=True, report=False))
+        publishing.publish(root, publishing.PublishRequest(early=True, report=False))
     elif command == "withdraw":
         adding.withdraw(root, number + 1)
     elif command == "abandon":

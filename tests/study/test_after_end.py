@@ -1,4 +1,4 @@
-"""`add --ignore-after-end`: records of after the last step are ignored one by one, and counted."""
+"""Records dated after the last step: set aside or ignored, one by one, as the steward says."""
 
 from __future__ import annotations
 

@@ -193,13 +193,13 @@ def test_damage_between_counting_and_sealing_is_noticed(
     study: Study, damage: Callable[[Study], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A look inside the transaction, since what was read before it may be of a sound moment."""
-    plain = publishing.foreseen
+    plain = publishing.predicted
 
     def foreseen(*given: Any) -> Any:
         damage(study)
         return plain(*given)
 
-    monkeypatch.setattr(publishing, "foreseen", foreseen)
+    monkeypatch.setattr(publishing, "predicted", foreseen)
     before = released(study)
     with pytest.raises(IntegrityError, match="Restore the newest backup"):
         study.publish()

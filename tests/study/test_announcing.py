@@ -18,12 +18,12 @@ from graphveil.study.ledger import Ledger
 from graphveil.study.public import public_part
 from graphveil.study.public.public_part import (
     PublicPart,
+    PublishedText,
     Shown,
-    Told,
     announce,
+    published_text,
     require_agreeing_file,
     require_newest,
-    told,
 )
 from graphveil.whole_files import write_bytes
 from studies import opened, promise
@@ -80,18 +80,18 @@ def test_a_chain_that_was_told_is_a_beginning_in_whole_lines(study: Study) -> No
     ledger, text = study.ledger(), "".join(lines_of(study))
     assert text == ledger.public_text
     for known in range(len(lines_of(study)) + 1):
-        assert Told("".join(lines_of(study)[:known]), "").is_told_by(ledger)
+        assert PublishedText("".join(lines_of(study)[:known]), "").is_told_by(ledger)
     for wrong in (text[:-1], text[:40], text + "\n", text[1:], "\n"):
-        assert not Told(wrong, "").is_told_by(ledger)
+        assert not PublishedText(wrong, "").is_told_by(ledger)
 
 
 def test_what_is_told_is_read_from_the_public_folder(study: Study) -> None:
-    found = told(study.folder)
+    found = published_text(study.folder)
     assert found.text == "".join(lines_of(study))
     assert found.study_file == study.folder.study_file.read_text()
     assert len(found.rows) == len(lines_of(study))
     study.folder.public_ledger.unlink()
-    assert told(study.folder).text == ""
+    assert published_text(study.folder).text == ""
 
 
 def test_only_what_differs_is_written_the_chain_first(
@@ -126,15 +126,15 @@ def test_a_study_file_from_before_the_newest_series_agrees(study: Study) -> None
     ledger, after = study.ledger(), study.folder.study_file.read_text()
     assert before != after
     for text in (before, after):
-        require_agreeing_file(Told("", text), ledger)
+        require_agreeing_file(PublishedText("", text), ledger)
     study.folder.study_file.write_text(before)
     announce(study.folder, ledger)
     assert study.folder.study_file.read_text() == after
     assert Announced([], ledger).public_part.promise.to_toml() == after
     with pytest.raises(StudyError, match=r"public/study\.toml disagrees with the ledger"):
-        require_agreeing_file(Told("", promise(title="Another").to_toml()), ledger)
-    require_agreeing_file(Told("", promise(title="A draft").to_toml()), Ledger(()))
-    require_agreeing_file(Told("", "not even a study file"), Ledger(()))
+        require_agreeing_file(PublishedText("", promise(title="Another").to_toml()), ledger)
+    require_agreeing_file(PublishedText("", promise(title="A draft").to_toml()), Ledger(()))
+    require_agreeing_file(PublishedText("", "not even a study file"), Ledger(()))
 
 
 def test_a_ledger_that_lacks_what_was_told_is_an_older_copy(study: Study) -> None:
@@ -142,25 +142,27 @@ def test_a_ledger_that_lacks_what_was_told_is_an_older_copy(study: Study) -> Non
     public = [n for n, row in enumerate(ledger.rows) if row.public is not None]
     for known in (1, 4, len(lines) - 1):
         older = Ledger(ledger.rows[: public[known]])
-        require_newest(Told("".join(lines[:known]), ""), older)
+        require_newest(PublishedText("".join(lines[:known]), ""), older)
         for more in (known + 1, len(lines)):
             with pytest.raises(IntegrityError, match=f"lacks row {known} of public/ledger.jsonl"):
-                require_newest(Told("".join(lines[:more]), ""), older)
-    require_newest(Told("".join(lines), ""), ledger)
+                require_newest(PublishedText("".join(lines[:more]), ""), older)
+    require_newest(PublishedText("".join(lines), ""), ledger)
     for known in (4, len(lines)):  # the same rows
-        require_newest(Told("".join(lines[:known]).replace("\n", "\r\n"), ""), ledger)
+        require_newest(PublishedText("".join(lines[:known]).replace("\n", "\r\n"), ""), ledger)
 
 
 def test_a_page_or_a_table_that_shows_more_than_the_ledger_has_is_noticed(study: Study) -> None:
     ledger, text = study.ledger(), "".join(lines_of(study))
     head = ledger.public_lines[-1].hash
-    require_newest(Told(text, "", Shown((("card.json", head),), (("releases.csv", 2),))), ledger)
+    require_newest(
+        PublishedText(text, "", Shown((("card.json", head),), (("releases.csv", 2),))), ledger
+    )
     for shown, file in (
         (Shown(heads=(("card.json", "0" * 64),)), "card.json"),
         (Shown(steps=(("releases.csv", 3),)), "releases.csv"),
     ):
         with pytest.raises(IntegrityError, match=f"public/{file} shows more than the ledger"):
-            require_newest(Told(text, "", shown), ledger)
+            require_newest(PublishedText(text, "", shown), ledger)
 
 
 def test_a_ledger_that_went_another_way_is_refused_at_the_first_row_that_differs(
@@ -176,7 +178,7 @@ def test_a_ledger_that_went_another_way_is_refused_at_the_first_row_that_differs
     (tmp_path / "state").rename(tmp_path / "gone")
     (tmp_path / "lost").rename(tmp_path / "state")
     other.publish()
-    found = Told(study.folder.public_ledger.read_text(), "")
+    found = PublishedText(study.folder.public_ledger.read_text(), "")
     with pytest.raises(IntegrityError, match=f"lacks row {known} "):
         require_newest(found, other.ledger())
 

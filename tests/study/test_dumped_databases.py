@@ -16,7 +16,7 @@ import tomli_w
 from graphveil.errors import IntegrityError
 from graphveil.study import Study
 from graphveil.study.custody.machine import Machine
-from graphveil.study.custody.witness import Standing
+from graphveil.study.custody.witness import WitnessVerdict
 from graphveil.study.verification import verify
 from studies import opened
 from study_databases import execute, new_database, server_in
@@ -71,7 +71,7 @@ def require_refused(root: Path, machines: list[Machine]) -> None:
     before = (root / "public" / "ledger.jsonl").read_bytes()
     for machine in machines:
         clone = Study.at(root, machine=machine)
-        assert clone.standing() is Standing.MOVED
+        assert clone.standing() is WitnessVerdict.MOVED
         for write in (clone.publish, partial(clone.withdraw, 1), partial(clone.hand_over, CODE)):
             with pytest.raises(IntegrityError, match="a clone or a restored dump"):
                 write()

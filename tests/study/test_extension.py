@@ -18,7 +18,7 @@ from graphveil.records import from_rows
 from graphveil.report import artefacts
 from graphveil.study import Promise, Study
 from graphveil.study.custody.machine import Machine
-from graphveil.study.custody.witness import Standing
+from graphveil.study.custody.witness import WitnessVerdict
 from graphveil.study.lifecycle.extension import Further
 from graphveil.study.public.public_part import PublicPart
 from graphveil.study.verification import verify
@@ -267,8 +267,8 @@ def test_of_two_copies_one_goes_on(tmp_path: Path, machine: Machine) -> None:
     copy = Study.at(tmp_path / "copy", machine=machine)
     elsewhere = Study.at(tmp_path / "copy", machine=Machine(tmp_path / "elsewhere"))
     study.extend(Further("2007"))
-    assert copy.standing() is Standing.BEHIND
-    assert elsewhere.standing() is Standing.UNKNOWN
+    assert copy.standing() is WitnessVerdict.BEHIND
+    assert elsewhere.standing() is WitnessVerdict.UNKNOWN
     before = copy.folder.public_ledger.read_bytes()
     for act in (partial(copy.extend, Further("2006")), partial(elsewhere.extend, Further("2006"))):
         with pytest.raises(IntegrityError, match="graphveil adopt"):
@@ -335,7 +335,7 @@ def test_an_adoption_with_a_price_is_paid_and_told(tmp_path: Path, machine: Mach
     beggar = Study.at(tmp_path / "poor-copy", machine=Machine(tmp_path / "there"))
     with pytest.raises(BudgetError, match="and 0 is left"):
         beggar.adopt("moved")
-    assert beggar.standing() is Standing.UNKNOWN
+    assert beggar.standing() is WitnessVerdict.UNKNOWN
 
 
 FORGED: list[tuple[str, Callable[[dict[str, Any]], None]]] = [

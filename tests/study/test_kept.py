@@ -329,13 +329,13 @@ def test_a_backfill_keeps_once_at_its_end(
 ) -> None:
     monkeypatch.setattr("graphveil.study.study.TOGETHER", 1)
     study = halfway(tmp_path / "study")
-    kept, plain = [], checkpoint.Standing.keep
+    kept, plain = [], checkpoint.Checkpoint.keep
 
-    def noted(standing: checkpoint.Standing, folder: Any, row: str) -> dict[str, str]:
+    def noted(standing: checkpoint.Checkpoint, folder: Any, row: str) -> dict[str, str]:
         kept.append(standing.graph.steps)
         return plain(standing, folder, row)
 
-    monkeypatch.setattr(checkpoint.Standing, "keep", noted)
+    monkeypatch.setattr(checkpoint.Checkpoint, "keep", noted)
     study.publish(3)
     assert kept == [4]
     assert counted(study) == expected

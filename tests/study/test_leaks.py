@@ -24,8 +24,8 @@ from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.records import from_rows
 from graphveil.study import Study, publishing
 from graphveil.study.records.local import batches, segments
-from graphveil.study.records.local.record_store import LocalHolder
-from graphveil.study.records.record_store import Wishes
+from graphveil.study.records.local.record_store import LocalRecordStore
+from graphveil.study.records.record_store import AddOptions
 from plain_rules import DEGREES, EDGES, numbered, totals
 
 CANARY = "Kanarienvogel-xq"
@@ -217,8 +217,8 @@ def things(study: Study) -> Iterator[Any]:
         kept = reading.series()
     records = from_rows([(f"{CANARY}-new", 2)], [(f"{CANARY}-new", f"{CANARY}-0-1")])
     sealed = segments.load(study.folder.segments, ledger.sealed, promise)
-    stored, holder = study.stored(ledger), LocalHolder(study.engine)
-    found = holder.candidate(stored, records, Wishes(complete=True))
+    stored, holder = study.stored(ledger), LocalRecordStore(study.engine)
+    found = holder.candidate(stored, records, AddOptions(complete=True))
     prepared = publishing.prepare(stored, kept, 2, holder)
     grown, terms = holder.grown(stored, 2), publishing.terms_of(ledger, kept)
     yield from (study, study.folder, study.store, ledger, *ledger.rows, *ledger.public_rows)

@@ -25,7 +25,7 @@ from graphveil.study import Promise, Study
 from graphveil.study.lifecycle.extension import Further
 from graphveil.study.public.chain import PublicRow
 from graphveil.study.public.facts import Event
-from graphveil.study.publishing import foreseen, prepare
+from graphveil.study.publishing import predicted, prepare
 from plain_rules import DEGREES, EDGES, Link, Node, numbered
 from studies import freeze_noise
 
@@ -250,7 +250,7 @@ def foretold(study: Study) -> object:
     found = study.committed()
     made = len(found.ledger.sealed)
     ready = prepare(study.stored(found.ledger), found.kept, STEPS - 1, study.holder)
-    ahead = foreseen(ready, range(made, STEPS))
+    ahead = predicted(ready, range(made, STEPS))
     return ahead.steps, {name: list(widths) for name, widths in ahead.widths.items()}
 
 

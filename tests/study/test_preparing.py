@@ -18,7 +18,7 @@ from graphveil.series.state import start
 from graphveil.series.terms import SeriesTerms
 from graphveil.statistics.statistic import statistic
 from graphveil.study import publishing
-from graphveil.study.publishing import Foreseen, Prepared, prepare, require_kept_so_far, seal
+from graphveil.study.publishing import Prediction, Prepared, prepare, require_bound_so_far, seal
 from graphveil.study.storage.reading import StoredSeries
 
 EDGES, BOUND = statistic("edges"), DegreeBound(3)
@@ -128,9 +128,9 @@ def test_no_series_begins_on_a_promise_that_is_broken(
     holder: Any = Held(keeps=keeps)
     if refused:
         with pytest.raises(BoundError, match="promised bound"):
-            require_kept_so_far(study, holder)
+            require_bound_so_far(study, holder)
     else:
-        require_kept_so_far(study, holder)
+        require_bound_so_far(study, holder)
     assert all(each == ("keeps", study) for each in holder.asked)
 
 
@@ -204,7 +204,7 @@ def test_where_counting_stands_is_kept_once_with_the_last_of_all_steps(
 ) -> None:
     here: Any = Entered()
     promise: Any = SimpleNamespace(calendar=Calendar.yearly(2001))
-    found = seal(here, Prepared("before", promise, None, {}, here), Foreseen(steps, {}, {}))
+    found = seal(here, Prepared("before", promise, None, {}, here), Prediction(steps, {}, {}))
     assert here.beside == kept
     assert list(found.rows) == here.rows
     assert [row.label for row in here.rows] == [str(2001 + step) for step in steps]

@@ -28,10 +28,10 @@ from graphveil.study.publishing import (
     Ongoing,
     Prepared,
     _asked,
-    foreseen,
+    predicted,
     prepare,
-    require_kept,
-    require_kept_so_far,
+    require_bound,
+    require_bound_so_far,
     seal,
     terms_of,
 )
@@ -105,7 +105,7 @@ def test_a_release_is_the_truth_and_its_noise_and_its_interval_lies_around_it(st
 
 def test_widths_are_foreseen_for_each_series_from_its_own_beginning(study: Study) -> None:
     ready = prepared(study)
-    ahead = foreseen(ready, range(2, 4))
+    ahead = predicted(ready, range(2, 4))
     for name, first in (("edges", 0), ("later", 1)):
         own = half_widths(ready.series[name].terms.plan, range(2 - first, 4 - first), "0.95")
         assert ahead.widths[name] == own
@@ -205,9 +205,9 @@ def test_a_broken_promise_stops_before_anything_is_counted(tmp_path: Path) -> No
 )
 def test_the_operator_is_told_of_a_broken_promise(study: Study, begun: bool, told: str) -> None:
     ready = prepared(study)
-    require_kept(ready, begun=begun)
+    require_bound(ready, begun=begun)
     with pytest.raises(BoundError, match=r"2004 cannot be sealed.*degree at most 4") as refused:
-        require_kept(replace(ready, breaks_at=3), begun=begun)
+        require_bound(replace(ready, breaks_at=3), begun=begun)
     assert told in str(refused.value)
     assert ready.promise.calendar.label(3) == "2004"
 
@@ -233,10 +233,10 @@ def test_no_series_begins_that_counts_on_a_promise_which_is_broken(tmp_path: Pat
     projected = EDGES | {"mechanism": "compose-projection", "projection": 2}
     study = opened(tmp_path / "study", bound=tight, series=[projected])
     study.publish(through=2)
-    require_kept_so_far(study.stored(study.ledger()), study.holder)
+    require_bound_so_far(study.stored(study.ledger()), study.holder)
     study.publish()
     with pytest.raises(BoundError, match="breaks its promised bound"):
-        require_kept_so_far(study.stored(study.ledger()), study.holder)
+        require_bound_so_far(study.stored(study.ledger()), study.holder)
     assert prepared(study, 3).breaks_at is None
 
 
@@ -245,7 +245,7 @@ def test_a_promise_that_does_not_refuse_keeps_no_series_from_being_opened(tmp_pa
     projected = EDGES | {"mechanism": "compose-projection", "projection": 1}
     study = opened(tmp_path / "study", bound=going_on, series=[projected])
     study.publish(through=3)
-    require_kept_so_far(study.stored(study.ledger()), study.holder)
+    require_bound_so_far(study.stored(study.ledger()), study.holder)
 
 
 @dataclass
@@ -274,7 +274,7 @@ class Noted:
 
 def test_what_was_sealed_is_where_the_next_steps_go_on_from(study: Study) -> None:
     ready, noted = prepared(study), Noted()
-    ahead = foreseen(ready, range(2, 4))
+    ahead = predicted(ready, range(2, 4))
     made = seal(cast(Transaction, noted), ready, ahead)
     assert list(made.rows) == noted.rows
     assert made.prepared.last_hash == noted.rows[-1].hash == "row 7"

@@ -26,9 +26,9 @@ from graphveil.errors import StorageError
 from graphveil.records import from_rows
 from graphveil.study import SeriesPromise, Study, publishing, study
 from graphveil.study.ledger import Ledger
-from graphveil.study.public.public_part import Told, told
+from graphveil.study.public.public_part import PublishedText, published_text
 from graphveil.study.records import adding
-from graphveil.study.records.record_store import Wishes
+from graphveil.study.records.record_store import AddOptions
 from graphveil.study.storage.folder import Folder
 from graphveil.study.storage.reading import Reading
 from studies import opened, people, released
@@ -145,14 +145,14 @@ def test_what_is_announced_before_the_ledger_is_read_is_in_it(
     reader, other = opened(root, database, memory(root)), at(root)
     left = [True]
 
-    def looked(folder: Folder) -> Told:
-        public = told(folder)
+    def looked(folder: Folder) -> PublishedText:
+        public = published_text(folder)
         if left and left.pop():
             _something_public(other, command)
         return public
 
     monkeypatch.setattr(study, "told", looked)
-    assert reader.ledger().public_rows == told(reader.folder).rows
+    assert reader.ledger().public_rows == published_text(reader.folder).rows
 
 
 @pytest.mark.parametrize("command", ["publish", "series"])
@@ -170,7 +170,7 @@ def test_what_is_announced_after_the_ledger_was_read_is_no_alarm(
         return found
 
     monkeypatch.setattr(Reading, "ledger", read)
-    assert len(reader.ledger().public_rows) < len(told(reader.folder).rows)
+    assert len(reader.ledger().public_rows) < len(published_text(reader.folder).rows)
 
 
 def end_sessions(url: str) -> None:
@@ -189,10 +189,10 @@ def test_a_writer_that_lost_its_lock_harms_nobody(root: Path, postgresql: str) -
     with pytest.raises(StorageError), slow.store.transaction() as transaction:  # noqa: PT012
         ledger = transaction.ledger()
         records = from_rows([("P9", 2001)], [])
-        found = slow.holder.candidate(slow.stored(ledger), records, Wishes())
+        found = slow.holder.candidate(slow.stored(ledger), records, AddOptions())
         end_sessions(url)
         added = first.add(people())
-        adding.keep(transaction, ledger, found)  # under the same number
+        adding.store_batch(transaction, ledger, found)  # under the same number
     assert added.batch == 2
     assert [each.number for each in first.ledger().batches] == [1, 2]
     first.publish(3)

@@ -196,4 +196,4 @@ def test_a_refusal_without_rows_is_raised_and_not_tried_forever() -> None:
         raise RecordError("no", place=Place("x"), hint="", rule="no", kind="edges", rows=rows)
 
     with pytest.raises(RecordError):
-        filtering.sifted(people_and_bad_rows(), never)
+        filtering.filtered(people_and_bad_rows(), never)

@@ -13,7 +13,14 @@ import pytest
 from graphveil.errors import IntegrityError
 from graphveil.study.custody.machine import Mark, SeenRow
 from graphveil.study.custody.machine import Memory as Remembered
-from graphveil.study.custody.witness import Lineage, Standing, advance, require, standing, writing
+from graphveil.study.custody.witness import (
+    Lineage,
+    WitnessVerdict,
+    advance,
+    require,
+    standing,
+    writing,
+)
 from graphveil.study.ledger import LedgerRow
 from graphveil.study.public.facts import Event
 
@@ -133,18 +140,21 @@ def test_at_first_sight_only_a_good_reason_lets_a_study_go_on(
     offered = beginning == BEGINNINGS[2] and not after
     known = witnessed or beginning[-1].event != OPENED.value  # no older version did anything else
     if offered or at_home or not known:
-        wanted = Standing.NEW
+        wanted = WitnessVerdict.NEW
     elif handed:
-        wanted = Standing.ELSEWHERE
+        wanted = WitnessVerdict.ELSEWHERE
     else:
-        wanted = Standing.UNKNOWN if at_home is None else Standing.MOVED
+        wanted = WitnessVerdict.UNKNOWN if at_home is None else WitnessVerdict.MOVED
     assert standing(as_given(Memory()), as_given(store)) is wanted
-    if wanted is Standing.NEW:
+    if wanted is WitnessVerdict.NEW:
         require(as_given(Memory()), as_given(store))
         return
     with pytest.raises(IntegrityError) as refused:
         require(as_given(Memory()), as_given(store))
-    names = {Standing.ELSEWHERE: {HERE, beginning[-1].secret["to"]}, Standing.UNKNOWN: {HERE}}
+    names = {
+        WitnessVerdict.ELSEWHERE: {HERE, beginning[-1].secret["to"]},
+        WitnessVerdict.UNKNOWN: {HERE},
+    }
     assert all(name in str(refused.value) for name in names.get(wanted, {HERE}))
 
 
@@ -156,17 +166,17 @@ def test_what_was_seen_has_to_be_there(
     begun, newest = beginning[-1], store.rows[-1]
     moved = at_home is False and (witnessed or begun.event != OPENED.value)
     for seen, wanted in (
-        (newest, Standing.IN_STEP),
-        (begun, Standing.IN_STEP),
-        (row(newest.number + 1, SEALED), Standing.BEHIND),
-        (row(newest.number, SEALED, of=" of another copy"), Standing.FORKED),
+        (newest, WitnessVerdict.IN_STEP),
+        (begun, WitnessVerdict.IN_STEP),
+        (row(newest.number + 1, SEALED), WitnessVerdict.BEHIND),
+        (row(newest.number, SEALED, of=" of another copy"), WitnessVerdict.FORKED),
     ):
         memory = Memory(
             seen={begun.hash: marked(seen, begun), "another lineage": marked(begun, begun)}
         )
         found = standing(as_given(memory), as_given(store))
-        assert found is (Standing.MOVED if moved else wanted)
-        assert found.may_go_on == (found is Standing.IN_STEP)
+        assert found is (WitnessVerdict.MOVED if moved else wanted)
+        assert found.may_go_on == (found is WitnessVerdict.IN_STEP)
         if not found.may_go_on:
             with pytest.raises(IntegrityError):
                 require(as_given(memory), as_given(store))
@@ -184,14 +194,14 @@ def test_what_only_a_copied_memory_knows_does_not_go_on(
     begun, newest = beginning[-1], store.rows[-1]
     memory = Memory(seen={begun.hash: marked(newest, begun)}, copied=frozenset([begun.hash]))
     found = standing(as_given(memory), as_given(store))
-    assert (found is Standing.RESTORED) == (at_home is None)
+    assert (found is WitnessVerdict.RESTORED) == (at_home is None)
     assert found.may_go_on or at_home is not True
     another = replace(memory, copied=frozenset(["another lineage"]))
-    assert standing(as_given(another), as_given(store)) is not Standing.RESTORED
+    assert standing(as_given(another), as_given(store)) is not WitnessVerdict.RESTORED
 
 
 def test_a_draft_is_nobodys() -> None:
-    assert standing(as_given(Memory()), as_given(Store())) is Standing.NEW
+    assert standing(as_given(Memory()), as_given(Store())) is WitnessVerdict.NEW
     assert Lineage.of(as_given(Store())) is None
     memory = Memory()
     advance(as_given(memory), as_given(Store()))

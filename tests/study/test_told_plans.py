@@ -12,7 +12,11 @@ from graphveil.errors import IntegrityError
 from graphveil.mechanisms.gaussian import GaussianMechanism
 from graphveil.noise.zcdp import epsilon_of
 from graphveil.study.promise import Pool, Promise
-from graphveil.study.public.announced_plans import require_enough_noise, told_of_pool, told_plan
+from graphveil.study.public.announced_plans import (
+    announced_plan,
+    pool_sentence,
+    require_enough_noise,
+)
 from graphveil.study.public.history import History, PublishedSeries
 from public_parts import promise, published
 
@@ -54,22 +58,22 @@ def epochs(series: PublishedSeries, **entries: Any) -> list[dict[str, Any]]:
 
 def refused(series: PublishedSeries) -> bool:
     with pytest.raises(IntegrityError, match=f"plan of series '{series.series}' cannot be read"):
-        told_plan(series)
+        announced_plan(series)
     return True
 
 
 def test_a_plan_is_read_as_it_was_told() -> None:
     for each in told(study(), 4):
-        found = told_plan(each)
+        found = announced_plan(each)
         assert found is not None
         assert json.loads(json.dumps(found.to_dict())) == each.plan
 
 
 def test_what_was_not_told_or_is_not_known_is_left_to_others() -> None:
     own = told(study())[0]
-    assert told_plan(own.model_copy(update={"plan": None})) is None
-    assert told_plan(changed(own, format=99)) is None
-    assert told_plan(changed(own, mechanism="of tomorrow")) is None
+    assert announced_plan(own.model_copy(update={"plan": None})) is None
+    assert announced_plan(changed(own, format=99)) is None
+    assert announced_plan(changed(own, mechanism="of tomorrow")) is None
 
 
 def test_the_plan_of_another_series_is_refused() -> None:
@@ -84,7 +88,7 @@ def test_a_plan_of_fewer_releases_than_were_made_is_refused() -> None:
     own = told(study(), 4)[0]
     assert own.plan is not None
     assert own.plan["epochs"][0]["times"] == 4
-    assert told_plan(changed(own, epochs=epochs(own, times=4))) is not None
+    assert announced_plan(changed(own, epochs=epochs(own, times=4))) is not None
     assert refused(changed(own, epochs=epochs(own, times=3)))
 
 
@@ -101,7 +105,7 @@ def test_epochs_are_not_repeated_for_ever(horizon: int | None, steps: int, most:
     for times in (most, most + 1):
         here = changed(series, epochs=epochs(pattern, times=times))
         if times == most:
-            assert told_plan(here) is not None
+            assert announced_plan(here) is not None
         else:
             assert refused(here)
     halves = [*epochs(pattern, times=most), *epochs(pattern, times=1)]
@@ -114,12 +118,12 @@ def long(steps: int) -> dict[str, Any]:
 
 def test_an_epoch_is_not_longer_than_the_series_can_ever_be() -> None:
     first = told(study())[1]
-    assert told_plan(changed(first, epochs=epochs(first, factorisation=long(320)))) is not None
+    assert announced_plan(changed(first, epochs=epochs(first, factorisation=long(320)))) is not None
     assert refused(changed(first, epochs=epochs(first, factorisation=long(321))))
 
 
 def rho(series: PublishedSeries) -> Fraction:
-    plan = told_plan(series)
+    plan = announced_plan(series)
     assert plan is not None
     assert isinstance(plan.mechanism, GaussianMechanism)
     return plan.mechanism.rho_of_noise(plan.request, plan.epochs)
@@ -169,7 +173,7 @@ def test_the_noise_of_one_series_costs_no_more_than_its_price() -> None:
 def test_noise_that_costs_all_of_its_price_is_enough() -> None:
     made = study()
     first = told(made)[1]
-    plan = told_plan(first)
+    plan = announced_plan(first)
     assert plan is not None
     (epoch,) = epochs(first)
     least = Fraction(epoch["law"]["spread"]) * rho(first) / plan.request.rho
@@ -181,7 +185,7 @@ def test_noise_that_costs_all_of_its_price_is_enough() -> None:
 def test_a_plan_of_unknown_length_is_judged_by_one_of_its_epochs() -> None:
     made = study(series=[{"name": "first", "statistic": "edges", "pool": "1/2"}])
     (first,) = told(made)
-    plan = told_plan(first)
+    plan = announced_plan(first)
     assert plan is not None
     assert plan.epochs == ()
     assert isinstance(plan.mechanism, GaussianMechanism)
@@ -190,7 +194,7 @@ def test_a_plan_of_unknown_length_is_judged_by_one_of_its_epochs() -> None:
 
 
 def test_a_loss_is_told_in_millionths_and_rounded_up() -> None:
-    assert told_of_pool(Fraction(1, 3)) == "the noise of the pool costs ε = 0.333334 together"
-    assert told_of_pool(Fraction(1, 2)) == "the noise of the pool costs ε = 0.5 together"
+    assert pool_sentence(Fraction(1, 3)) == "the noise of the pool costs ε = 0.333334 together"
+    assert pool_sentence(Fraction(1, 2)) == "the noise of the pool costs ε = 0.5 together"
     above_one = Fraction(12_000_001, 10**7)
-    assert told_of_pool(above_one) == "the noise of the pool costs ε = 1.200001 together"
+    assert pool_sentence(above_one) == "the noise of the pool costs ε = 1.200001 together"

@@ -27,7 +27,7 @@ from graphveil.records import from_rows
 from graphveil.report import artefacts
 from graphveil.study import Study
 from graphveil.study.custody.machine import Machine
-from graphveil.study.custody.witness import Standing
+from graphveil.study.custody.witness import WitnessVerdict
 from graphveil.study.lifecycle import opening
 from graphveil.study.public.public_part import PublicPart
 from graphveil.study.verification import verify
@@ -107,7 +107,7 @@ def test_a_copy_cannot_be_published_beside_the_original(
     tmp_path: Path, here: Machine, there: Machine, mechanism: str
 ) -> None:
     study = published(tmp_path / "study", here, mechanism)
-    for machine, standing in ((here, Standing.FORKED), (there, Standing.UNKNOWN)):
+    for machine, standing in ((here, WitnessVerdict.FORKED), (there, WitnessVerdict.UNKNOWN)):
         copy = copied(study, tmp_path / f"copy-{standing.name}", machine)
         study.publish()
         before = copy.folder.public_ledger.read_bytes()
@@ -168,7 +168,7 @@ def test_a_restored_backup_is_behind(tmp_path: Path, here: Machine) -> None:
     rmtree(study.folder.root)
     copytree(tmp_path / "backup", study.folder.root)
     restored = study_at(study.folder.root, here)
-    assert restored.standing() is Standing.BEHIND
+    assert restored.standing() is WitnessVerdict.BEHIND
     with pytest.raises(IntegrityError, match="older than what this machine saw"):
         restored.publish()
     with pytest.raises(IntegrityError, match="behind what this machine has seen"):
@@ -184,7 +184,7 @@ def test_a_backup_that_lacks_records_only_can_be_adopted(tmp_path: Path, here: M
     with pytest.raises(IntegrityError, match="older than what this machine saw"):
         restored.publish()
     restored.adopt("the disk broke")
-    assert restored.standing() is Standing.IN_STEP
+    assert restored.standing() is WitnessVerdict.IN_STEP
     restored.publish()
     assert study.publish().steps == [1]  # the lineage of the original is its own
 
@@ -283,7 +283,7 @@ def interrupted_hand_over(study: Study, code: str, monkeypatch: pytest.MonkeyPat
         patch.setattr(Machine, "remember", remember)
         with pytest.raises(KeyboardInterrupt):
             study.hand_over(code)
-    assert study.standing() is Standing.HANDING
+    assert study.standing() is WitnessVerdict.HANDING
 
 
 def test_an_interrupted_hand_over_closes_the_study_until_it_is_adopted(
@@ -330,7 +330,7 @@ def test_a_hand_over_is_not_finished_where_the_study_has_gone_on(
     old = copied(study, tmp_path / "old", here)
     study.publish()
     interrupted_hand_over(study, there.code(), monkeypatch)
-    assert old.standing() is Standing.BEHIND
+    assert old.standing() is WitnessVerdict.BEHIND
     with pytest.raises(IntegrityError, match="older than what this machine saw"):
         old.hand_over(there.code())
 
@@ -357,7 +357,7 @@ def test_every_copy_of_a_draft_is_a_study_of_its_own(
                 act()
         study.add(people())
         study.publish()
-        assert study.standing() is Standing.IN_STEP
+        assert study.standing() is WitnessVerdict.IN_STEP
 
 
 def set_version(study: Study, version: str) -> None:
@@ -373,7 +373,7 @@ def test_a_study_of_an_older_graphveil_is_trusted_once(
         study = published(tmp_path / "study", here)
     set_version(study, "1")
     old = copied(study, tmp_path / "old", there)
-    assert old.standing() is Standing.NEW
+    assert old.standing() is WitnessVerdict.NEW
     old.announce()
     old.publish()
     copy = copied(old, tmp_path / "copy", Machine(tmp_path / "third"))
@@ -407,7 +407,7 @@ def test_an_adopted_or_handed_study_is_of_no_older_graphveil(
         study = published(tmp_path / "study", here)
     study.adopt("to try it")
     set_version(study, "1")
-    assert copied(study, tmp_path / "copy", there).standing() is Standing.UNKNOWN
+    assert copied(study, tmp_path / "copy", there).standing() is WitnessVerdict.UNKNOWN
 
 
 def test_a_restored_home_directory_is_noticed(tmp_path: Path) -> None:
@@ -417,16 +417,16 @@ def test_a_restored_home_directory_is_noticed(tmp_path: Path) -> None:
     copytree(home, tmp_path / "restored")
     study.publish()
     back = study_at(tmp_path / "restored" / "study", Machine(tmp_path / "restored" / "state"))
-    assert back.standing() is Standing.RESTORED
+    assert back.standing() is WitnessVerdict.RESTORED
     for act in (back.publish, partial(back.add, HUB), partial(back.withdraw, 1), back.announce):
         with pytest.raises(IntegrityError, match="was copied or restored itself") as refused:
             act()
         assert len(str(refused.value)) < 300
-    assert [each.found for each in verify(back)][-1] == Standing.RESTORED.value
+    assert [each.found for each in verify(back)][-1] == WitnessVerdict.RESTORED.value
     other = copied(back, tmp_path / "restored" / "other", back.machine)
     back.adopt("the home directory was restored")
     assert back.publish().steps == [1]
-    assert other.standing() is Standing.RESTORED  # it still has the noise of before
+    assert other.standing() is WitnessVerdict.RESTORED  # it still has the noise of before
     assert study.publish().steps == [2]
 
 
@@ -439,7 +439,7 @@ def test_a_copied_state_folder_is_handed_nothing(tmp_path: Path, here: Machine) 
     assert twin.known_code() == ""
     study = published(tmp_path / "study", here)
     study.hand_over(code)
-    assert copied(study, tmp_path / "first", twin).standing() is Standing.ELSEWHERE
+    assert copied(study, tmp_path / "first", twin).standing() is WitnessVerdict.ELSEWHERE
     assert twin.code() != code
     assert copied(study, tmp_path / "second", taker).publish().steps == [1]
 
@@ -490,7 +490,7 @@ def test_any_public_file_that_shows_more_tells_of_a_restored_backup(
     old = copied(study, tmp_path / "old", Machine(tmp_path / "elsewhere"))
     study.publish()
     show(public, monkeypatch)
-    assert old.standing() is Standing.UNKNOWN
+    assert old.standing() is WitnessVerdict.UNKNOWN
     assert not old.committed().is_behind
     (old.folder.public / left).write_bytes((public / left).read_bytes())
     if left != "ledger.jsonl":

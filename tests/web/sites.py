@@ -21,7 +21,7 @@ from graphveil.steward.known_studies import KnownStudy, opened
 from graphveil.steward.planning import drafting
 from graphveil.steward.records import adding
 from graphveil.web.safety.guard import Password
-from graphveil.web.server import Server, Wish
+from graphveil.web.server import ServeOptions, Server
 from graphveil.web.site import MOST_BYTES, Site
 from steward import people
 from wished import WISH
@@ -98,7 +98,7 @@ def running(
     home: Path, password: str | None = None, most_bytes: int = MOST_BYTES
 ) -> Iterator[Site]:
     """A site that a thread of this process serves."""
-    server = Server(Wish(home, most_bytes=most_bytes), lambda _: None)
+    server = Server(ServeOptions(home, most_bytes=most_bytes), lambda _: None)
     if password is not None:
         server.site.access._password = Password.of(password)
     thread = threading.Thread(target=server.run)

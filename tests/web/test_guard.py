@@ -12,7 +12,7 @@ from graphveil.errors import ParameterError
 from graphveil.steward.known_studies import known_studies
 from graphveil.web.pages import ROUTES
 from graphveil.web.safety.guard import MOST_SESSIONS, Access, Password
-from graphveil.web.server import Wish, require_safe
+from graphveil.web.server import ServeOptions, require_safe
 from graphveil.web.site import Site
 from sites import entered, running, small_study, stranger
 
@@ -234,14 +234,14 @@ def test_a_password_is_asked_for_besides_the_token(
 def test_another_address_needs_a_password(tmp_path: Path, host: str) -> None:
     for password in (None, "", "short"):
         with pytest.raises(ParameterError, match="needs a password"):
-            require_safe(Wish(tmp_path, host=host, password=password))
-    require_safe(Wish(tmp_path, host=host, password="a long password"))
+            require_safe(ServeOptions(tmp_path, host=host, password=password))
+    require_safe(ServeOptions(tmp_path, host=host, password="a long password"))
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", ""])
 def test_all_addresses_at_once_are_refused(tmp_path: Path, host: str) -> None:
     with pytest.raises(ParameterError, match="the one address"):
-        require_safe(Wish(tmp_path, host=host, password="a long password"))
+        require_safe(ServeOptions(tmp_path, host=host, password="a long password"))
 
 
 def test_old_sessions_are_forgotten() -> None:

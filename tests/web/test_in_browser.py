@@ -10,7 +10,7 @@ import pytest
 
 from browser import Page
 from browsing import browsing, complaints, excel, foreign, hivtrace
-from graphveil.steward.publishing import Asked, publish
+from graphveil.steward.publishing import PublishRequest, publish
 from graphveil.steward.status import status
 from graphveil.steward.verifying import Outcome, verify
 from required import require_browser
@@ -150,7 +150,7 @@ def violations(page: Page) -> list[tuple[str, str, Any]]:
 def test_every_page_is_for_everybody(tmp_path: Path, width: int, dark: bool) -> None:
     require_browser()
     study = small_study(tmp_path)
-    publish(study.folder, Asked())
+    publish(study.folder, PublishRequest())
     (tmp_path / "more").mkdir()
     other = small_study(tmp_path / "more", records=False)
     pages = ["", "promise", "records", "publish", "public/", "verify", "compare", "safekeeping"]

@@ -18,10 +18,10 @@ from commands import graphveil
 from graphveil.cli.commands import serve
 from graphveil.steward.custody import safekeeping
 from graphveil.steward.known_studies import KnownStudy, opened
-from graphveil.steward.publishing import Asked, publish
+from graphveil.steward.publishing import PublishRequest, publish
 from graphveil.steward.status import status
 from graphveil.steward.verifying import Outcome, verify
-from graphveil.study.custody.witness import Standing
+from graphveil.study.custody.witness import WitnessVerdict
 from graphveil.web.site import Site
 from sites import Visitor, entered, running, served, small_study, text_of
 
@@ -59,7 +59,7 @@ def test_backups_are_reminded_of(visitor: Visitor, study: KnownStudy) -> None:
     assert str(study.folder) in page
     page = text_of(visitor.post(f"{path}/backup", at=path).text)
     assert "Your last backup holds all there is" in page
-    publish(study.folder, Asked())
+    publish(study.folder, PublishRequest())
     assert "entries came since your last backup" in text_of(visitor.get(path).text)
     assert safekeeping(study.folder).since_backup == 3
     visitor.post(f"{path}/backup", at=path)
@@ -69,9 +69,9 @@ def test_backups_are_reminded_of(visitor: Visitor, study: KnownStudy) -> None:
 def test_a_restored_study_that_lacks_a_release_is_not_adopted(
     visitor: Visitor, study: KnownStudy, tmp_path: Path
 ) -> None:
-    publish(study.folder, Asked())
+    publish(study.folder, PublishRequest())
     shutil.copytree(study.folder, tmp_path / "backup")
-    publish(study.folder, Asked())
+    publish(study.folder, PublishRequest())
     copy = opened(tmp_path / "backup")
     path = f"/study/{copy.key}/safekeeping"
     page = text_of(visitor.get(path).text)
@@ -82,13 +82,13 @@ def test_a_restored_study_that_lacks_a_release_is_not_adopted(
     said = visitor.done(visitor.post(f"{path}/adopt", at=path, reason="a disk", alone="yes"))
     assert "this machine has seen releases of this study that this copy lacks" in said
     assert "The study is adopted" not in said
-    assert status(copy.folder).standing is Standing.BEHIND
+    assert status(copy.folder).standing is WitnessVerdict.BEHIND
 
 
 def test_a_copy_on_a_new_machine_is_adopted(
     tmp_path: Path, study: KnownStudy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    publish(study.folder, Asked())
+    publish(study.folder, PublishRequest())
     monkeypatch.setenv("GRAPHVEIL_STATE", str(tmp_path / "other-machine"))
     copy = opened(study.folder)
     with running(tmp_path) as site:
@@ -171,7 +171,7 @@ def test_a_port_that_is_taken_is_refused(site: Site) -> None:
 
 
 def test_odd_names_among_the_public_files_are_left_out(visitor: Visitor, study: KnownStudy) -> None:
-    publish(study.folder, Asked())
+    publish(study.folder, PublishRequest())
     public = study.folder / "public"
     odd = [os.fsdecode(b"\xff.csv"), "a\nb.csv", "\x1b[31m.csv", "\u202egnp.csv"]
     for name in odd:

@@ -66,7 +66,7 @@ def test_labels_stand_on_the_page() -> None:
 def test_python_and_commands_are_put_into_the_words_of_the_page() -> None:
     told = "To leave such records out, use --ignore-after-end (in Python: ignore_after_end=True)."
     assert in_page_words(told) == (
-        "To leave such records out, use “Leave out records of after the last step”."
+        "To leave such records out, use “Leave out records dated after the last step”."
     )
     assert in_page_words("see `graphveil adopt`.") == "see “Safekeeping”."
     assert in_page_words("Name it: --time in the shell, time= in Python.") == (

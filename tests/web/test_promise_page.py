@@ -11,7 +11,7 @@ import pytest
 from graphveil.mechanisms.planning.usefulness import rounded
 from graphveil.statistics.statistic import registered
 from graphveil.steward.planning.drafting import calendar, draft
-from graphveil.steward.planning.requests import SeriesWish, StudyWish
+from graphveil.steward.planning.requests import SeriesRequest, StudyRequest
 from graphveil.steward.status import status
 from graphveil.web.site import Site
 from sites import Visitor, text_of
@@ -33,12 +33,12 @@ def send(visitor: Visitor, action: str, **other: str | list[str]) -> str:
 
 def planned(shares: tuple[str, str] = ("3/2", "3/2"), **other: object) -> list[str]:
     """What the planner itself says of the form."""
-    wish = StudyWish(
+    wish = StudyRequest(
         title="t", population="p", publisher="p", calendar=calendar("year", "2021", "2030"),
         epsilon="3", epsilon_reason="r", bound_reason="b", degree=15, **other,  # type: ignore[arg-type]
         series=(
-            SeriesWish("nodes", epsilon=shares[0], expected=800),
-            SeriesWish("edges", epsilon=shares[1], expected=1500),
+            SeriesRequest("nodes", epsilon=shares[0], expected=800),
+            SeriesRequest("edges", epsilon=shares[1], expected=1500),
         ),
     )  # fmt: skip
     return [f"±{rounded(each.plan.last_std)}" for each in draft(wish).outlooks]
@@ -88,10 +88,10 @@ def test_the_best_split_is_the_planners_to_a_tenth_of_a_percent(visitor: Visitor
     ]
     assert len(parts) == 2
     assert sum(parts) == 100
-    wish = StudyWish(
+    wish = StudyRequest(
         title="t", population="p", publisher="p", calendar=calendar("year", "2021", "2030"),
         epsilon="3", epsilon_reason="r", bound_reason="b", degree=15,
-        series=(SeriesWish("nodes", expected=800), SeriesWish("edges", expected=1500)),
+        series=(SeriesRequest("nodes", expected=800), SeriesRequest("edges", expected=1500)),
     )  # fmt: skip
     best = [each.price[0] / 3 * 100 for each in draft(wish).promise.series]
     assert all(abs(a - b) <= Fraction(1, 10) for a, b in zip(parts, best, strict=True))

@@ -104,7 +104,7 @@ def test_two_tabs_at_once_publish_one_step_once(site: Site, study: KnownStudy) -
 def test_an_interrupted_run_is_finished_and_seals_nothing_more(
     visitor: Visitor, study: KnownStudy
 ) -> None:
-    publishing.publish(study.folder, publishing.Asked(through="2002", report=False))
+    publishing.publish(study.folder, publishing.PublishRequest(through="2002", report=False))
     path = f"/study/{study.key}/publish"
     assert "An earlier run was interrupted" in text_of(visitor.get(path).text)
     said = visitor.done(visitor.post(path, action="finish"))

@@ -98,7 +98,7 @@ def require_earlier(after: ExactCounts, sequence: GraphSequence) -> None:
         )
 
 
-class Keeping(Protocol):
+class CheckpointFormat(Protocol):
     """How what an engine has counted becomes plain data, and is read back by the next command."""
 
     @property
@@ -194,6 +194,6 @@ class Engine(Protocol):
         ...
 
     @property
-    def keeping(self) -> Keeping | None:
+    def keeping(self) -> CheckpointFormat | None:
         """How its answers are kept between commands; None if each command counts from scratch."""
         ...

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from graphveil.graph.promises import Bound, DegreeBound, InOutBound
     from graphveil.steward.engine_choice import EngineChoice
     from graphveil.steward.planning.outlook import Outlook
-    from graphveil.steward.planning.requests import SeriesWish
+    from graphveil.steward.planning.requests import SeriesRequest
 
 
 class IfBroken(StrEnum):
@@ -384,7 +384,7 @@ def sizes_by_series(given: Sequence[str] | None, known: Sequence[str]) -> dict[s
     return {name: expected_size(text) for name, text in by_series("expected", given, known).items()}
 
 
-def with_options(series: SeriesWish, size: int | None, weight: str | None) -> SeriesWish:
+def with_options(series: SeriesRequest, size: int | None, weight: str | None) -> SeriesRequest:
     """The series with what was given apart from its line; refuses what is said twice."""
     for option, here in (("expected", size), ("weight", weight)):
         if here is not None and getattr(series, option) is not None:
@@ -411,9 +411,9 @@ def answered_sizes(answers: Mapping[str, str], series: Sequence[str]) -> dict[st
 def accept(outlooks: Sequence[Outlook], *, yes: bool) -> None:
     """Ask whether drowned series shall be begun all the same; refuse where nobody can be asked."""
     from graphveil.cli.questions import at_a_terminal
-    from graphveil.steward.planning.drafting import drowned, require_useful
+    from graphveil.steward.planning.drafting import require_useful, too_noisy
 
-    found = drowned(outlooks)
+    found = too_noisy(outlooks)
     if yes or not found:
         return
     if not at_a_terminal():

@@ -13,7 +13,7 @@ from graphveil.cli.options import SIZE, expected_size
 from graphveil.errors import GraphveilError, ParameterError
 
 if TYPE_CHECKING:
-    from graphveil.steward.planning.requests import SeriesWish
+    from graphveil.steward.planning.requests import SeriesRequest
 
 Answers = Mapping[str, str]
 
@@ -121,7 +121,7 @@ def _calendar(answers: Answers) -> list[Question]:
 
 def _sizes(answers: Answers) -> list[Question]:
     """One for each series that does not say how large it will be."""
-    series = series_wishes(answers.get("series", ""))
+    series = series_requests(answers.get("series", ""))
     return [_size(each.called) for each in series if each.expected is None]
 
 
@@ -137,11 +137,11 @@ def _size(name: str) -> Question:
     )
 
 
-def series_wishes(lines: str) -> list[SeriesWish]:
+def series_requests(lines: str) -> list[SeriesRequest]:
     """The series that stand on a line, separated by blanks."""
-    from graphveil.steward.planning.requests import SeriesWish, series_data
+    from graphveil.steward.planning.requests import SeriesRequest, series_data
 
-    return [SeriesWish(**series_data(line)) for line in lines.split()]
+    return [SeriesRequest(**series_data(line)) for line in lines.split()]
 
 
 def _require_rhythm(text: str) -> None:
@@ -176,7 +176,7 @@ def _epsilon(text: str) -> None:
 def _series(text: str) -> None:
     from graphveil.statistics.statistic import registered, statistic
 
-    for each in series_wishes(text):
+    for each in series_requests(text):
         if each.statistic not in registered():
             statistic(each.statistic)  # refuses it, and offers the nearest
 

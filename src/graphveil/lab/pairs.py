@@ -48,7 +48,7 @@ class Attackable(Protocol):
 
 
 def window_of(statistic: Attackable) -> int:
-    """For how many steps people are counted in a statistic; 0 if for good."""
+    """For how many steps people are counted in a statistic; 0 if permanently."""
     return getattr(statistic, "counted_for", None) or 0
 
 

@@ -48,7 +48,7 @@ class GaussianMechanism(Mechanism):
         """The ρ that epochs cost together, found from their laws and matrices alone.
 
         Guarantees: ρ-zCDP with this ρ; squares of what one person changes split over epochs
-            (`docs/mechanisms.md#gaussian-noise`), so that the dearest epoch is the price of all.
+            (`docs/mechanisms.md#gaussian-noise`), so that the costliest epoch is the price of all.
         """
         return max(self._rho(request, epoch) for epoch in epochs)
 

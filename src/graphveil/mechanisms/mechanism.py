@@ -146,7 +146,7 @@ class Epoch:
     Attributes:
         factorisation: what is measured, and how it is decoded.
         law: of each integer of noise.
-        cut: after how many steps it was left for good; None if it goes to its end. What follows
+        cut: after how many steps it was left permanently; None if it goes to its end. What follows
             begins with the noise of its last release, as that was rounded.
     """
 

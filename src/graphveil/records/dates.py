@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from graphveil.calendar.columns import texts_of
-from graphveil.graph.intake.records import Fault, Table
+from graphveil.graph.intake.records import Table, Violation
 from graphveil.records.format import Note
 
 if TYPE_CHECKING:
@@ -207,7 +207,7 @@ def from_seconds(table: Table) -> Table:
     if wrong.any():
         what = "the time is not a number of seconds since 1970"
         hint = "Write whole seconds; divide milliseconds by 1000."
-        table = table.marked(Fault.where(wrong, "time", what, hint))
+        table = table.marked(Violation.where(wrong, "time", what, hint))
         seconds = seconds.set(wrong, None)
     moments = (seconds * _SECOND).cast(pl.Datetime("us"))
     return replace(table, frame=table.frame.with_columns(moments.alias("time")))
@@ -275,20 +275,20 @@ def _without_words(times: pl.Series) -> pl.Series:
 
 def _rewritten(
     times: pl.Series, odd: pl.Series, options: ReadingOptions
-) -> tuple[pl.Series, list[Fault], list[Note]]:
+) -> tuple[pl.Series, list[Violation], list[Note]]:
     """Times with ISO dates for those that people wrote; what is unclear stays, as a fault."""
     written = odd.drop_nulls().unique().to_list()
     meaning = {text: _meant(text, options) for text in written}
     known = {text: iso for text, iso in meaning.items() if isinstance(iso, str) and iso != text}
-    faults = [
-        _fault(times, [text for text in written if meaning[text] is why], why, options)
+    violations = [
+        _violation(times, [text for text in written if meaning[text] is why], why, options)
         for why in Unclear
         if why in meaning.values()
     ]
     rewritten = int(odd.is_in(list(known)).sum()) if known else 0
     rule = f"dates that are not written as 2021-07-08: {_order(options)}"
     notes = [Note.of_rows(rule, rewritten)] if rewritten else []
-    return times.replace(known), faults, notes
+    return times.replace(known), violations, notes
 
 
 def _meant(text: str, options: ReadingOptions) -> str | Unclear:
@@ -302,7 +302,9 @@ def _order(options: ReadingOptions) -> str:
     return f"7/8/2021 is {'7 August' if options.day_first else 'July 8'}"
 
 
-def _fault(times: pl.Series, texts: list[str], why: Unclear, options: ReadingOptions) -> Fault:
+def _violation(
+    times: pl.Series, texts: list[str], why: Unclear, options: ReadingOptions
+) -> Violation:
     rows = times.is_in(texts).fill_null(False).arg_true().to_numpy().astype(np.int64)
     if why is Unclear.ORDER:
         rule = "it is not said whether the day or the month comes first in such dates"
@@ -314,4 +316,4 @@ def _fault(times: pl.Series, texts: list[str], why: Unclear, options: ReadingOpt
         hint = (
             "Correct it, or say --day-first or --month-first if all dates are in the other order."
         )
-    return Fault(rows, "time", rule, hint, shown=times[int(rows[0])])
+    return Violation(rows, "time", rule, hint, shown=times[int(rows[0])])

@@ -11,7 +11,7 @@ from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from graphveil.errors import ParameterError
-from graphveil.graph.intake.records import Fault
+from graphveil.graph.intake.records import Violation
 
 if TYPE_CHECKING:
     import polars as pl
@@ -69,7 +69,7 @@ class Filter:
         prefix = f"{self.kind}:" if self.kind else ""
         return f"{prefix}{self.column}{self.comparison}{self.value}"
 
-    def kept(self, values: pl.Series, column: str) -> tuple[pl.Series, list[Fault]]:
+    def kept(self, values: pl.Series, column: str) -> tuple[pl.Series, list[Violation]]:
         """Which rows meet the condition, and those of which nobody can tell.
 
         Args:
@@ -89,7 +89,7 @@ class Filter:
 
     def _compared(
         self, left: pl.Series, right: pl.Expr, texts: pl.Series, shape: str, column: str
-    ) -> tuple[pl.Series, list[Fault]]:
+    ) -> tuple[pl.Series, list[Violation]]:
         import polars as pl
 
         name = "value"
@@ -105,7 +105,7 @@ class Filter:
             return kept & (texts != ""), []
         rule = f"the value cannot be compared, as the condition on '{self.column}' asks"
         hint = "Correct it, or empty the cell: empty ones do not meet the condition."
-        return (kept & (texts != "")) | unclear, [Fault.where(unclear, column, rule, hint)]
+        return (kept & (texts != "")) | unclear, [Violation.where(unclear, column, rule, hint)]
 
 
 def number_of(text: str) -> Decimal | None:

@@ -12,7 +12,7 @@ from xml.parsers import expat
 import numpy as np
 
 from graphveil.errors import InputError, Place
-from graphveil.graph.intake.records import Fault, Table
+from graphveil.graph.intake.records import Table, Violation
 from graphveil.records.columns import names_by_text, no_such, plain, unnamed_date
 from graphveil.records.dates import look_like_dates, undated
 from graphveil.records.format import Claim, Claimed, Note, ParsedFile, file_report
@@ -201,46 +201,46 @@ def read_graph(
 
 
 def _nodes(document: Document, file: SourceFile, chosen: Selection) -> Table:
-    ids, faults = _required(document.nodes, "id", "node")
+    ids, violations = _required(document.nodes, "id", "node")
     columns: Columns = {"node": ids} | chosen_values(document, "node", file, chosen)
     table = _table(columns, document.nodes, file, {"node": "id", **chosen.columns})
-    return table.marked(*faults, *_flaws([each.flaw for each in document.nodes], ""))
+    return table.marked(*violations, *_flaws([each.flaw for each in document.nodes], ""))
 
 
 def _edges(document: Document, file: SourceFile, chosen: Selection) -> Table:
     found = {end: _required(document.edges, end, end) for end in ("source", "target")}
     columns: Columns = {end: ids for end, (ids, _) in found.items()}
     columns |= chosen_values(document, "edge", file, chosen)
-    faults = [fault for _, faults in found.values() for fault in faults]
+    violations = [violation for _, violations in found.values() for violation in violations]
     table = _table(columns, document.edges, file, chosen.columns)
     default = _direction(document)
     turned = [_says(each, default) != default for each in document.edges]
     flaws = [OTHER_DIRECTION if other else "" for other in turned]
     return table.marked(
-        *faults,
+        *violations,
         *_flaws([each.flaw for each in document.edges], ""),
         *_flaws(flaws, "directed"),
     )
 
 
-def _flaws(said: Sequence[str], column: str) -> list[Fault]:
+def _flaws(said: Sequence[str], column: str) -> list[Violation]:
     """The elements with which something is wrong, as faults of our column."""
     found = {
         rule: np.array([row for row, each in enumerate(said) if each == rule], np.int64)
         for rule in dict.fromkeys(said)
         if rule
     }
-    return [Fault(rows, column, rule, _CORRECT) for rule, rows in found.items()]
+    return [Violation(rows, column, rule, _CORRECT) for rule, rows in found.items()]
 
 
 def _required(
     elements: Sequence[Element], name: str, column: str
-) -> tuple[list[str | None], list[Fault]]:
+) -> tuple[list[str | None], list[Violation]]:
     """An attribute of every element, and those that lack it, as a fault of our column."""
     given = [element.given.get(name) for element in elements]
     lacking = np.array([row for row, value in enumerate(given) if value is None], np.int64)
     rule, hint = f"the element has no {name}", "Every node needs an id, every edge two ends."
-    return given, [Fault(lacking, column, rule, hint)] if len(lacking) else []
+    return given, [Violation(lacking, column, rule, hint)] if len(lacking) else []
 
 
 def _table(

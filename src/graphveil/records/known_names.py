@@ -56,7 +56,7 @@ def are_links(names: Sequence[str]) -> bool:
     return any(tuple(map(bare, ends)) != _MAY_BE_DATES for ends in known_ends(names))
 
 
-def told(names: Sequence[str], *columns: str | None) -> tuple[str, ...] | None:
+def requested_names(names: Sequence[str], *columns: str | None) -> tuple[str, ...] | None:
     """The user's spelling of columns that the steward named; None unless all of them are there."""
     theirs = names_by_text(names)
     found = [theirs.get(plain(column)) for column in columns if column is not None]
@@ -66,5 +66,5 @@ def told(names: Sequence[str], *columns: str | None) -> tuple[str, ...] | None:
 
 def is_mapped(names: Sequence[str], options: ReadingOptions) -> bool:
     """Whether the steward named columns of this table as ids of people or ends of links."""
-    both = told(names, options.source, options.target)
-    return both is not None or told(names, options.id) is not None
+    both = requested_names(names, options.source, options.target)
+    return both is not None or requested_names(names, options.id) is not None

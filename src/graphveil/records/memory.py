@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from graphveil.calendar.columns import as_series
 from graphveil.errors import InputError, Place
-from graphveil.graph.intake.records import Fault, Records, Table
+from graphveil.graph.intake.records import Records, Table, Violation
 from graphveil.records.columns import EDGES, NODES, Wanted, match_columns, refuse_repeated
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def _rows_table(rows: Iterable[Any], wanted: Wanted, source: str) -> Table:
     rule = f"the row does not have the values {', '.join(wanted.required)}"
     hint = "Rows are counted from 0; add the values, or remove the row."
     table = _table(columns, source)
-    return table.marked(Fault(np.array(bad, np.int64), names[0], rule, hint)) if bad else table
+    return table.marked(Violation(np.array(bad, np.int64), names[0], rule, hint)) if bad else table
 
 
 def _values(row: Any, names: tuple[str, ...], least: int) -> list[Any] | None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from graphveil.report.table_columns import described, rows_as_csv
 from graphveil.series.revising import revised, smooth_trend
-from graphveil.study.public.announced_plans import told_plan
+from graphveil.study.public.announced_plans import announced_plan
 from graphveil.study.public.facts import DIGITS
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def estimated(
     series: PublishedSeries, estimate: Callable[[Statistic, Floats, Plan], Floats]
 ) -> Floats:
     """What an estimate says of each release, (releases, numbers); none without a plan."""
-    plan = told_plan(series)
+    plan = announced_plan(series)
     if plan is None or not series.releases:
         return np.zeros((0, series.width))
     raw = np.array([made.raw for made in series.releases], dtype=np.float64)

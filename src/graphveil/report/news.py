@@ -37,11 +37,11 @@ def reading(series: PublishedSeries, made: ReleaseMade, calendar: Calendar) -> s
     after = f", {cut(series)}," if series.projection is not None else ""
     verb = "lies" if low > 0 else "is"
     total = "" if WINDOW in series.spans else " in all"
-    noisy = f" That is {TOO_NOISY} much more." if is_drowned(made, 0) else ""
+    noisy = f" That is {TOO_NOISY} much more." if is_too_noisy(made, 0) else ""
     return f"{when}, the true number{total}{after} {verb} {where}, with {sure} confidence.{noisy}"
 
 
-def is_drowned(made: ReleaseMade, place: int) -> bool:
+def is_too_noisy(made: ReleaseMade, place: int) -> bool:
     """Whether the interval is wider than the value that it belongs to."""
     return made.high[place] - made.low[place] > max(made.processed[place], made.raw[place])
 
@@ -50,10 +50,10 @@ def news(series: PublishedSeries, made: ReleaseMade, calendar: Calendar) -> list
     """What is new, and how that compares with the time before; nothing for a vector."""
     if series.vector:
         return []
-    return [_told(series, each, calendar) for each in releases.changes(series, made)]
+    return [_change_sentence(series, each, calendar) for each in releases.changes(series, made)]
 
 
-def _told(series: PublishedSeries, each: PublishedChange, calendar: Calendar) -> str:
+def _change_sentence(series: PublishedSeries, each: PublishedChange, calendar: Calendar) -> str:
     """A change as a sentence."""
     when = during(calendar, each.step, each.over)
     if each.kind == releases.AGAINST:
@@ -153,7 +153,7 @@ def _counts_everybody(series: PublishedSeries) -> bool:
 
 
 @dataclass(frozen=True)
-class Glance:
+class Overview:
     """A row: a series, and what its newest release says."""
 
     series: str
@@ -163,18 +163,18 @@ class Glance:
     compared: str
 
 
-def glance(part: PublicPart) -> Iterator[Glance]:
+def overview(part: PublicPart) -> Iterator[Overview]:
     """Every series that has releases; of one with a number per degree, a single degree."""
     for series in part.series:
         if series.releases:
-            yield _glance(Headline(series, part.promise.calendar))
+            yield _overview(Headline(series, part.promise.calendar))
 
 
-def _glance(found: Headline) -> Glance:
+def _overview(found: Headline) -> Overview:
     made, place = found.newest, found.place
-    noisy = f" ({TOO_NOISY})" if is_drowned(made, place) else ""
+    noisy = f" ({TOO_NOISY})" if is_too_noisy(made, place) else ""
     against = found.change(releases.AGAINST)
-    return Glance(
+    return Overview(
         series=found.series.series,
         counted=opening(wording.counted_at(found.series, place)),
         now=wording.count_range(made.low[place], made.high[place]) + noisy,

@@ -10,7 +10,7 @@ from graphveil.report import losses, page_tables, statement, wording
 from graphveil.report.artefacts import file_name
 from graphveil.report.card import NO_PROMISE, NO_REASON
 from graphveil.report.drawing import NARROW, WIDE
-from graphveil.report.news import glance, headline, news, reading
+from graphveil.report.news import headline, news, overview, reading
 from graphveil.report.public_tables import tables_of
 from graphveil.report.releases import counted
 from graphveil.report.series_drawings import thinning
@@ -66,8 +66,8 @@ def _context(part: PublicPart) -> dict[str, Any]:
         "words": wording,
         "summary": summary(part),
         "headline": headline(part),
-        "glance": list(glance(part)),
-        "glance_times": _glance_times(part),
+        "glance": list(overview(part)),
+        "glance_times": _overview_times(part),
         "series": [_section(each, calendar) for each in part.series],
         "printed": PRINTED,
         "listed": LISTED,
@@ -86,7 +86,7 @@ def _context(part: PublicPart) -> dict[str, Any]:
     }
 
 
-def _glance_times(part: PublicPart) -> tuple[str, str]:
+def _overview_times(part: PublicPart) -> tuple[str, str]:
     """Up to when and during which time the newest numbers count."""
     calendar, step = part.promise.calendar, max(len(part.steps) - 1, 0)
     return phrases.by(calendar, step), phrases.during(calendar, step)

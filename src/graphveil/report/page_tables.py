@@ -15,7 +15,7 @@ from graphveil.report import statement, wording
 from graphveil.report.artefacts import file_name
 from graphveil.report.histories import estimated
 from graphveil.report.losses import chance
-from graphveil.report.news import TOO_NOISY, is_drowned
+from graphveil.report.news import TOO_NOISY, is_too_noisy
 from graphveil.report.releases import new_at
 from graphveil.series import revising
 from graphveil.statistics.statistic import WINDOW
@@ -165,7 +165,7 @@ def _degree_table(made: ReleaseMade) -> PageTable:
 def _cells(made: ReleaseMade, place: int) -> tuple[str, str, str]:
     return (
         wording.whole(made.processed[place])
-        + (f" ({TOO_NOISY})" if is_drowned(made, place) else ""),
+        + (f" ({TOO_NOISY})" if is_too_noisy(made, place) else ""),
         wording.figure(made.raw[place]),
         wording.count_range(made.low[place], made.high[place]),
     )

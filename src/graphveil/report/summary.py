@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from graphveil.calendar import phrases
 from graphveil.graph.promises import HubBound, NoBound
 from graphveil.report import losses, releases, statement, wording
-from graphveil.report.news import TOO_NOISY, headline, is_drowned, opening, verdict
+from graphveil.report.news import TOO_NOISY, headline, is_too_noisy, opening, verdict
 
 if TYPE_CHECKING:
     from graphveil.report.releases import PublishedChange
@@ -47,7 +47,7 @@ def how_many(part: PublicPart) -> str:
     made, place = found.newest, found.place
     by = opening(phrases.by(found.calendar, made.step))
     where = _range(made.low[place], made.high[place])
-    noisy = f": {TOO_NOISY} more" if is_drowned(made, place) else ""
+    noisy = f": {TOO_NOISY} more" if is_too_noisy(made, place) else ""
     return f"{by}, the number of {found.things} was {where}{noisy}."
 
 
@@ -115,7 +115,7 @@ def _noisy_series(part: PublicPart) -> tuple[int, int]:
 def _is_mostly_noise(series: PublishedSeries) -> bool:
     """Whether no number of the newest release is more than its noise."""
     made = series.releases[-1]
-    return all(is_drowned(made, place) for place in range(len(made.raw)))
+    return all(is_too_noisy(made, place) for place in range(len(made.raw)))
 
 
 def promised(part: PublicPart) -> str:

@@ -50,7 +50,7 @@ class Prospect:
 
 
 @dataclass(frozen=True)
-class _Wish:
+class _PlanRequest:
     """What was asked for, checked, and made into each mechanism's own request."""
 
     statistic: Statistic
@@ -157,7 +157,7 @@ def plan(
         ('moves', 20)
     """
     counted = as_statistic(statistic, parameters)
-    wish = _wish(counted, bound, epsilon, delta, horizon, projection, minimise, pool_share)
+    wish = _plan_request(counted, bound, epsilon, delta, horizon, projection, minimise, pool_share)
     if mechanism == AUTO:
         if projection is not None:
             require_projectable(counted, horizon)
@@ -213,7 +213,7 @@ def compare(
         True
     """
     counted = as_statistic(statistic, parameters)
-    wish = _wish(counted, bound, epsilon, delta, horizon, projection, minimise, pool_share)
+    wish = _plan_request(counted, bound, epsilon, delta, horizon, projection, minimise, pool_share)
     return wish.prospects()
 
 
@@ -234,7 +234,7 @@ def best(prospects: list[Prospect], *, projecting: bool = False) -> Plan:
     return min(near, key=_complexity)
 
 
-def _wish(
+def _plan_request(
     statistic: Statistic,
     bound: BoundLike,
     epsilon: Exact,
@@ -243,7 +243,7 @@ def _wish(
     projection: BoundLike | None,
     minimise: str | Objective,
     pool_share: Exact | None,
-) -> _Wish:
+) -> _PlanRequest:
     """Refuses every parameter outside its range."""
     if isinstance(horizon, bool) or not (
         horizon is None or (isinstance(horizon, int) and horizon > 0)
@@ -254,7 +254,7 @@ def _wish(
     aim.require(horizon, REFERENCE_STEPS)
     threshold = None if projection is None else as_bound(projection)
     share = None if pool_share is None else exact_share(pool_share)
-    return _Wish(statistic, as_bound(bound), *exactly, horizon, threshold, aim, share)
+    return _PlanRequest(statistic, as_bound(bound), *exactly, horizon, threshold, aim, share)
 
 
 def _rank(prospect: Prospect) -> tuple[float, str]:

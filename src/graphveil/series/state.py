@@ -130,14 +130,14 @@ def _next_epoch(plan: Plan, state: SeriesState, source: NoiseSource) -> SeriesSt
         epoch=number,
         epoch_start=state.step,
         noise=noise,
-        carried=_carried(plan, decoded) if epoch.cut is None else _told(noise),
+        carried=_carried(plan, decoded) if epoch.cut is None else _as_fractions(noise),
     )
 
 
 def _left_behind(plan: Plan, state: SeriesState) -> tuple[Fraction, ...]:
     """The noise that the epochs before leave; where it was resumed, that of its new end."""
     resumed = state.epoch >= 0 and plan.epoch(state.epoch).resumes and plan.mechanism.adds_up
-    return _told(state.noise) if resumed else state.carried
+    return _as_fractions(state.noise) if resumed else state.carried
 
 
 def renewed(plan: Plan, state: SeriesState, source: ResumingSource) -> SeriesState:
@@ -159,7 +159,7 @@ def renewed(plan: Plan, state: SeriesState, source: ResumingSource) -> SeriesSta
         resumed = tuple(_resumed(plan, epoch, drawn[:made], source) for drawn in state.noise)
         return replace(state, noise=resumed)
     noise = tuple(drawn[:made] for drawn in state.noise)
-    return replace(state, noise=noise, carried=_told(noise))
+    return replace(state, noise=noise, carried=_as_fractions(noise))
 
 
 def _resumed(
@@ -184,7 +184,7 @@ def _rounded(error: Fraction) -> int:
     return round(error)
 
 
-def _told(noise: tuple[tuple[int, ...], ...]) -> tuple[Fraction, ...]:
+def _as_fractions(noise: tuple[tuple[int, ...], ...]) -> tuple[Fraction, ...]:
     """The noise of the last release, as it was published."""
     return tuple(Fraction(drawn[-1]) for drawn in noise)
 

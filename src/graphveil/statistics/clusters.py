@@ -22,9 +22,9 @@ from graphveil.statistics.shape import Moves, Shape
 from graphveil.statistics.statistic import (
     Domain,
     Statistic,
+    described,
     register,
     require_at_least,
-    told,
     whole_number,
 )
 from graphveil.statistics.tallies import ClusterTally, Counts
@@ -48,7 +48,7 @@ class ClusterStatistic(Statistic, ABC):
     # Study files may leave k out and mean two by it: the default must never change.
     k: int = field(
         default=2,
-        metadata=told(
+        metadata=described(
             "--k",
             metavar="N",
             meaning="Least number of people in a cluster (2 if not given).",
@@ -142,7 +142,7 @@ class Clusters(ClusterStatistic):
         """As for components.
 
         Guarantees:
-            Rises and falls are no more. Proof: docs/sensitivities.md#clusters.
+            At most `rises` increases and `falls` decreases. Proof: docs/sensitivities.md#clusters.
         """
         self.require_room(bound)
         joined, merges = _joined_and_merged(bound)
@@ -206,7 +206,8 @@ class Clustered(ClusterStatistic):
         """Those who are brought into a cluster rise, and fall if they would come to one later.
 
         Guarantees:
-            Rises and falls are no more. Proof: docs/sensitivities.md#people-in-clusters.
+            At most `rises` increases and `falls` decreases.
+            Proof: docs/sensitivities.md#people-in-clusters.
         """
         rises = 1 + bound.limit("total") * (self.k - 1)
         return Moves(rises, falls=self.sensitivity(bound).l1 - rises)

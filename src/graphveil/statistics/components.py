@@ -114,7 +114,8 @@ class Components(Statistic):
         """It rises when the person arrives and when joined components merge, falls when it joins.
 
         Guarantees:
-            Rises and falls are no more. Proof: docs/sensitivities.md#components.
+            At most `rises` increases and `falls` decreases.
+            Proof: docs/sensitivities.md#components.
         """
         joined, merges = joined_and_merged(bound)
         return Moves(rises=1 + merges, falls=joined)

@@ -76,7 +76,8 @@ class CcdfOfDegrees(DegreeStatistic, ABC):
         """Threshold by threshold.
 
         Guarantees:
-            Rises and falls are no more. Proof: docs/mechanisms.md#gaussian-noise.
+            At most `rises` increases and `falls` decreases.
+            Proof: docs/mechanisms.md#gaussian-noise.
         """
         return Bins(tuple(starmap(Moves, _rises_and_falls(self.reach(bound)))))
 
@@ -84,7 +85,8 @@ class CcdfOfDegrees(DegreeStatistic, ABC):
         """Threshold by threshold, and one fall of each hub at some threshold.
 
         Guarantees:
-            Rises and falls are no more. Proof: docs/sensitivities.md#degree-vectors-and-hubs.
+            At most `rises` increases and `falls` decreases.
+            Proof: docs/sensitivities.md#degree-vectors-and-hubs.
         """
         if bound.directed:
             return super().hub_shape(bound)

@@ -91,7 +91,8 @@ class HistogramOfDegrees(DegreeStatistic, ABC):
         """Bin by bin.
 
         Guarantees:
-            Rises and falls are no more. Proof: docs/mechanisms.md#gaussian-noise.
+            At most `rises` increases and `falls` decreases.
+            Proof: docs/mechanisms.md#gaussian-noise.
         """
         return Bins(tuple(starmap(Moves, _rises_and_falls(self.reach(bound)))))
 
@@ -105,7 +106,8 @@ class HistogramOfDegrees(DegreeStatistic, ABC):
         """Bin by bin: what rises at a threshold rises in its bin, and falls in the one below.
 
         Guarantees:
-            Rises and falls are no more. Proof: docs/sensitivities.md#degree-vectors-and-hubs.
+            At most `rises` increases and `falls` decreases.
+            Proof: docs/sensitivities.md#degree-vectors-and-hubs.
         """
         if bound.directed:
             return super().hub_shape(bound)

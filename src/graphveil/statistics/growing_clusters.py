@@ -15,9 +15,9 @@ from graphveil.statistics.sensitivity import StaticChange
 from graphveil.statistics.statistic import (
     Domain,
     Statistic,
+    described,
     register,
     require_at_least,
-    told,
     whole_number,
     window_field,
 )
@@ -50,7 +50,7 @@ class GrowingClusters(RecentStatistic):
     # Study files may leave these out and mean three and one by it: they must never change.
     k: int = field(
         default=3,
-        metadata=told(
+        metadata=described(
             "--k",
             metavar="N",
             meaning="Least number of new people in a growing cluster (3 if not given).",
@@ -59,7 +59,7 @@ class GrowingClusters(RecentStatistic):
     )
     newest: int = field(
         default=1,
-        metadata=told(
+        metadata=described(
             "--newest",
             metavar="N",
             meaning="In how many of the last steps they arrived (1 if not given).",

@@ -16,9 +16,9 @@ from graphveil.statistics.shape import Moves, Shape
 from graphveil.statistics.statistic import (
     Domain,
     Statistic,
+    described,
     register,
     require_at_least,
-    told,
     whole_number,
 )
 from graphveil.statistics.tallies import Counts, DegreeReach
@@ -32,7 +32,7 @@ class HighDegreeCount(DegreeStatistic, ABC):
     """How many nodes have a degree of at least `tau`."""
 
     tau: int = field(
-        metadata=told(
+        metadata=described(
             "--tau",
             metavar="N",
             meaning="Threshold τ of the high-degree counts.",
@@ -92,7 +92,8 @@ class HighDegreeCount(DegreeStatistic, ABC):
         """A crossing of each touched node moves to an earlier step; that of the person is new.
 
         Guarantees:
-            Rises and falls are no more. Proof: docs/sensitivities.md#high-degree.
+            At most `rises` increases and `falls` decreases.
+            Proof: docs/sensitivities.md#high-degree.
         """
         rises = self.reach(bound).touched + 1
         return Moves(rises, falls=self.sensitivity(bound).l1 - rises)

@@ -26,7 +26,7 @@ from graphveil.statistics.pattern_shape import (
 )
 from graphveil.statistics.sensitivity import Sensitivity, sensitivity_of_copies
 from graphveil.statistics.stars import InStars, OutStars, Stars
-from graphveil.statistics.statistic import Domain, Statistic, register, told
+from graphveil.statistics.statistic import Domain, Statistic, described, register
 from graphveil.statistics.tallies import Counts, PatternTally
 from graphveil.statistics.triangles import CyclicTriangles, TransitiveTriangles, Triangles
 
@@ -40,7 +40,7 @@ class PatternCount(Statistic):
     """How many copies of `pattern` there are; a copy may have further links among its nodes."""
 
     pattern: Pattern = field(
-        metadata=told(
+        metadata=described(
             "--edges",
             "--pattern",
             metavar="EDGES",

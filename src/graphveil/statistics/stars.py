@@ -15,9 +15,9 @@ from graphveil.statistics.sensitivity import Sensitivity, sensitivity_of_copies
 from graphveil.statistics.statistic import (
     Domain,
     Statistic,
+    described,
     register,
     require_at_least,
-    told,
     whole_number,
 )
 from graphveil.statistics.tallies import LARGEST, Counts, DegreeReach, checked
@@ -33,7 +33,7 @@ class StarCount(DegreeStatistic, ABC):
     only_adds = True
 
     k: int = field(
-        metadata=told(
+        metadata=described(
             "--k", metavar="N", meaning="Number of leaves of the stars.", parse=whole_number
         )
     )

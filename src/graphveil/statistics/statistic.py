@@ -45,7 +45,7 @@ class Parameter:
     default: int | None = None
 
 
-def told(
+def described(
     *flags: str, metavar: str, meaning: str, parse: Callable[[str | int], Any]
 ) -> dict[str, Any]:
     """How users specify a parameter; the metadata of its field. See `Parameter`."""
@@ -63,7 +63,7 @@ _WINDOW_HELP = (
 
 def window_field() -> dict[str, Any]:
     """How users give the number of steps for which people are counted."""
-    return told(f"--{WINDOW}", metavar="N", meaning=_WINDOW_HELP, parse=whole_number)
+    return described(f"--{WINDOW}", metavar="N", meaning=_WINDOW_HELP, parse=whole_number)
 
 
 def whole_number(given: str | int) -> str | int:
@@ -76,7 +76,7 @@ def whole_number(given: str | int) -> str | int:
 
 def parameter_of(given: Field[Any]) -> Parameter:
     """A field that says no more is a whole number, as `Statistic.definition_arguments` has it."""
-    plain = told(f"--{given.name}", metavar="N", meaning="", parse=whole_number)
+    plain = described(f"--{given.name}", metavar="N", meaning="", parse=whole_number)
     default = None if given.default is MISSING else given.default
     return Parameter(given.name, default=default, **(plain | dict(given.metadata)))
 
@@ -156,7 +156,7 @@ class Statistic(ABC):
 
     @property
     def counted_for(self) -> int | None:
-        """For how many steps a person is counted; None if for good."""
+        """For how many steps a person is counted; None if permanently."""
         return None
 
     def recent(self, window: int) -> Statistic:

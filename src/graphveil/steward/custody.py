@@ -14,7 +14,7 @@ from graphveil.steward.prices import NO_PRICES, exact_prices
 from graphveil.steward.status import BudgetStatus
 
 if TYPE_CHECKING:
-    from graphveil.study.custody.witness import Standing
+    from graphveil.study.custody.witness import WitnessVerdict
     from graphveil.study.lifecycle.adoption import Renewal
 
 
@@ -137,7 +137,7 @@ class Safekeeping:
         machine: the code of this machine, to which a study can be handed over.
     """
 
-    standing: Standing
+    standing: WitnessVerdict
     entries: int
     since_backup: int | None
     machine: str

@@ -86,7 +86,7 @@ class Progress:
 
 
 @dataclass(frozen=True)
-class Asked:
+class PublishRequest:
     """What to publish: nothing is the next step, else one of the first three.
 
     Attributes:
@@ -160,7 +160,7 @@ def _line(row: Measurement) -> str:
 
 def publish(
     folder: Path,
-    asked: Asked,
+    asked: PublishRequest,
     progress: Callable[[Progress], object] = lambda _: None,
     engine: EngineChoice = HERE,
 ) -> Publication:
@@ -172,7 +172,7 @@ def publish(
 
 
 def _publish(
-    study: Study, folder: Path, asked: Asked, progress: Callable[[Progress], object]
+    study: Study, folder: Path, asked: PublishRequest, progress: Callable[[Progress], object]
 ) -> Publication:
     found = study.committed()
     promise, made = study.promise(found.ledger), len(found.ledger.sealed)
@@ -220,7 +220,7 @@ def _what_stands(folder: Path, labels: Sequence[str]) -> str:
         return "interrupted before a step was sealed: nothing was changed. Run the command again."
     span = labels[0] if len(labels) == 1 else f"{labels[0]} to {labels[-1]}, {len(labels)} steps"
     return (
-        f"interrupted. Sealed for good by then: {span}. Nothing is half done: `graphveil publish "
+        f"interrupted. Sealed by then: {span}. Nothing is half done: `graphveil publish "
         f"{folder}` first brings the public part up to date, then the same command goes on."
     )
 
@@ -230,7 +230,7 @@ class _Work:
     """The parts of a publication, each of which reports its progress."""
 
     study: Study
-    asked: Asked
+    asked: PublishRequest
     found: Committed
     steps: int
     progress: Callable[[Progress], object]
@@ -263,7 +263,7 @@ def _is_behind(study: Study, found: Committed, *, reported: bool) -> bool:
     return found.is_behind or stale
 
 
-def _last(promise: Promise, made: int, asked: Asked) -> int | None:
+def _last(promise: Promise, made: int, asked: PublishRequest) -> int | None:
     """The last step to seal; None for just the next one."""
     calendar = promise.calendar
     if asked.everything:

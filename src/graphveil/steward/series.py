@@ -22,7 +22,7 @@ from graphveil.steward.reporting import write_report
 from graphveil.steward.status import BudgetStatus, SeriesList
 
 if TYPE_CHECKING:
-    from graphveil.steward.planning.requests import SeriesWish
+    from graphveil.steward.planning.requests import SeriesRequest
     from graphveil.study.ledger import Ledger
     from graphveil.study.lifecycle.extension import Extension, Longer
 
@@ -63,7 +63,7 @@ def series_of(folder: Path) -> SeriesList:
 
 
 def open_series(
-    folder: Path, wish: SeriesWish, *, dry_run: bool = False, drowned_too: bool = False
+    folder: Path, wish: SeriesRequest, *, dry_run: bool = False, drowned_too: bool = False
 ) -> Opening:
     """Open a series from the next step on; a dry run shows what it would be like.
 
@@ -82,7 +82,7 @@ def open_series(
     return Opening(outlook, opened=not dry_run)
 
 
-def _outlook(ledger: Ledger, wish: SeriesWish) -> Outlook:
+def _outlook(ledger: Ledger, wish: SeriesRequest) -> Outlook:
     """The series as it would be opened now."""
     from graphveil.study.lifecycle.opening import with_series
 

@@ -16,7 +16,7 @@ from graphveil.steward.reporting import report_is_current
 if TYPE_CHECKING:
     from graphveil.study import Promise, Study
     from graphveil.study.committed import Committed
-    from graphveil.study.custody.witness import Standing
+    from graphveil.study.custody.witness import WitnessVerdict
     from graphveil.study.ledger import Ledger
 
 
@@ -237,7 +237,7 @@ class Status:
     listed: SeriesList
     is_current: bool
     page: Path | None
-    standing: Standing
+    standing: WitnessVerdict
 
     @property
     def state(self) -> str:

@@ -114,14 +114,14 @@ def checks(folder: Path, engine: EngineChoice = HERE) -> Iterator[Check]:
 def _consistency(public: Path, part: PublicPart) -> str:
     """The study file may be of the time before the newest series."""
     from graphveil.study.promise import Promise
-    from graphveil.study.public.announced_plans import require_enough_noise, told_of_pool
+    from graphveil.study.public.announced_plans import pool_sentence, require_enough_noise
     from graphveil.study.public.public_part import STUDY, text_of
     from graphveil.study.verification import Unfinished
 
     if Promise.from_toml(text_of(public / STUDY), STUDY) != part.promise:
         return Unfinished(f"{STUDY} is of before the newest series, extension or adoption")
     loss = require_enough_noise(part.promise, part.series)
-    pool = f"; {told_of_pool(loss)}" if loss else ""
+    pool = f"; {pool_sentence(loss)}" if loss else ""
     return f"{part.head.rows} rows, consistent with each other{pool}"
 
 

@@ -13,10 +13,10 @@ from graphveil.study.public.facts import Event
 from graphveil.study.public.public_part import (
     Head,
     PublicPart,
-    Told,
+    PublishedText,
+    published_text,
     require_agreeing_file,
     require_newest,
-    told,
 )
 from graphveil.study.storage.folder import Folder
 from graphveil.study.storage.reading import Reading, StoredSeries
@@ -38,7 +38,7 @@ class Committed:
 
     ledger: Ledger
     kept: Mapping[str, StoredSeries] = field(repr=False)
-    public: Told
+    public: PublishedText
 
     @property
     def is_behind(self) -> bool:
@@ -76,12 +76,12 @@ class Announced:
 
 def read(folder: Folder, store: Store) -> Committed:
     """What was committed, once it agrees with the study file and with what was announced."""
-    public = told(folder)
+    public = published_text(folder)
     with store.reading() as reading:
         return checked(reading, public)
 
 
-def checked(reading: Reading, public: Told) -> Committed:
+def checked(reading: Reading, public: PublishedText) -> Committed:
     """What a reader sees; `public` was read before it."""
     ledger = reading.ledger()
     require_newest(public, ledger)

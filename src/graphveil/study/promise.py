@@ -90,7 +90,7 @@ def _calendar_of(text: str) -> Calendar:
     return Calendar.from_dict(open_end | given)
 
 
-def _told_calendar(calendar: Calendar) -> dict[str, Any]:
+def _calendar_as_data(calendar: Calendar) -> dict[str, Any]:
     """The one way to write a calendar."""
     return {key: value for key, value in calendar.to_dict().items() if value is not None}
 
@@ -98,7 +98,7 @@ def _told_calendar(calendar: Calendar) -> dict[str, Any]:
 WrittenCalendar = Annotated[
     Calendar,
     BeforeValidator(_calendar),
-    PlainSerializer(_told_calendar),
+    PlainSerializer(_calendar_as_data),
     WrapValidator(located),
 ]
 

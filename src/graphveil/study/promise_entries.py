@@ -98,7 +98,7 @@ def _numbers(given: object) -> object:
     return (given,) if isinstance(given, int) else given
 
 
-def _told_numbers(numbers: tuple[int, ...] | None) -> int | list[int] | None:
+def _numbers_as_data(numbers: tuple[int, ...] | None) -> int | list[int] | None:
     """One number stands without brackets."""
     if numbers is None:
         return None
@@ -121,7 +121,7 @@ class PromisedBound(Part):
     outward: int | None = Field(default=None, ge=1)
     oriented: bool = False
     hubs: Annotated[
-        tuple[int, ...] | None, BeforeValidator(_numbers), PlainSerializer(_told_numbers)
+        tuple[int, ...] | None, BeforeValidator(_numbers), PlainSerializer(_numbers_as_data)
     ] = None
     if_broken: Literal["continue", "refuse"] | None = None
     justification: Text

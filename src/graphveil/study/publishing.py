@@ -23,7 +23,7 @@ from graphveil.series.terms import SeriesTerms
 from graphveil.study.ledger import Ledger, LedgerRow
 from graphveil.study.public.chain import canonical, digest
 from graphveil.study.public.facts import DIGITS, ChangeFact, ReleaseMade, Software, StepSealed
-from graphveil.study.records.record_store import Counted, Holder, Stored
+from graphveil.study.records.record_store import PreparedSteps, RecordStore, Stored
 from graphveil.study.storage.reading import StoredSeries
 from graphveil.study.storage.series_state import plan_of, state_of
 from graphveil.study.storage.transaction import Transaction
@@ -112,11 +112,11 @@ class Prepared:
     promise: Promise
     breaks_at: int | None = field(repr=False)
     series: Mapping[str, Ongoing] = field(default_factory=dict)
-    counted: Counted | None = field(default=None, repr=False)
+    counted: PreparedSteps | None = field(default=None, repr=False)
 
 
 def prepare(
-    stored: Stored, kept: Mapping[str, StoredSeries], through: int, holder: Holder
+    stored: Stored, kept: Mapping[str, StoredSeries], through: int, holder: RecordStore
 ) -> Prepared:
     """Let the waiting records arrive in the sealed graph, and count every series."""
     ledger, promise = stored.ledger, stored.promise
@@ -168,7 +168,7 @@ def terms_of(ledger: Ledger, kept: Mapping[str, StoredSeries]) -> dict[str, Seri
     }
 
 
-def require_kept_so_far(stored: Stored, holder: Holder) -> None:
+def require_bound_so_far(stored: Stored, holder: RecordStore) -> None:
     """Refuse a series that would count on a promise which sealed steps have already broken.
 
     Series that project do not count on it, so it may be. The new one could never be published,
@@ -182,7 +182,7 @@ def require_kept_so_far(stored: Stored, holder: Holder) -> None:
         raise broken_promise(promise.degree_bound)
 
 
-def require_kept(prepared: Prepared, *, begun: bool) -> None:
+def require_bound(prepared: Prepared, *, begun: bool) -> None:
     """Refuse to seal anything if one of the steps that were asked for breaks the promise.
 
     To seal those before it would show where it is broken to everybody who sees how far the
@@ -206,7 +206,7 @@ def require_kept(prepared: Prepared, *, begun: bool) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Foreseen:
+class Prediction:
     """What is known of some steps before they are sealed; public, all of it.
 
     Attributes:
@@ -220,13 +220,13 @@ class Foreseen:
     changes: Mapping[str, Sequence[tuple[ChangeFact, ...]]]
 
 
-def foreseen(prepared: Prepared, steps: range) -> Foreseen:
+def predicted(prepared: Prepared, steps: range) -> Prediction:
     """The widths of intervals take long to find, and need not keep other writers waiting."""
     level = prepared.promise.confidence
     asked = _asked(prepared.promise.calendar)
     widths = {name: each.widths(steps, level) for name, each in prepared.series.items()}
     changes = {name: each.changes(steps, level, asked) for name, each in prepared.series.items()}
-    return Foreseen(steps, widths, changes)
+    return Prediction(steps, widths, changes)
 
 
 def _asked(calendar: Calendar) -> tuple[Change, ...]:
@@ -249,7 +249,7 @@ class Sealed:
     prepared: Prepared
 
 
-def seal(transaction: Transaction, prepared: Prepared, ahead: Foreseen) -> Sealed:
+def seal(transaction: Transaction, prepared: Prepared, ahead: Prediction) -> Sealed:
     """Close steps: their segment, their release of every series, and their rows, all at once.
 
     Noise is drawn here and nowhere else, inside the transaction that keeps it.

@@ -26,8 +26,8 @@ from graphveil.study.lifecycle.prices import NO_PRICES, Prices
 from graphveil.study.promise import Promise
 from graphveil.study.promise_entries import SeriesPromise
 from graphveil.study.public.facts import Event
-from graphveil.study.public.public_part import announce, text_of, told
-from graphveil.study.records.record_store import Stored, Wishes
+from graphveil.study.public.public_part import announce, published_text, text_of
+from graphveil.study.records.record_store import AddOptions, Stored
 from graphveil.study.storage.folder import Folder, make_folder, write_notes
 from graphveil.study.storage.store import Store, now
 from graphveil.whole_files import write_bytes
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from graphveil.study.publishing import Prepared
     from graphveil.study.records import adding, attempts, findings, record_store
     from graphveil.study.records.attempts import Attempt
-    from graphveil.study.records.record_store import Holder
+    from graphveil.study.records.record_store import RecordStore
     from graphveil.study.storage import agreement
     from graphveil.study.storage.transaction import Transaction
 else:  # who only looks at a study plans, counts and draws nothing
@@ -142,9 +142,9 @@ class Study:
         return cls(folder, engine or LocalEngine(), machine or Machine.beside(folder.root))
 
     @cached_property
-    def holder(self) -> Holder:
+    def holder(self) -> RecordStore:
         """Who holds its records while a command works with them."""
-        return record_store.holder_of(self.engine)
+        return record_store.record_store_of(self.engine)
 
     @cached_property
     def store(self) -> Store:
@@ -190,14 +190,14 @@ class Study:
             complete: whether they are all there is to know, so that what they lack is reported.
             strict: refuse all records at the first row that breaks a rule.
             yes: add them although more than a tenth is set aside, or nothing is left.
-            ignore_after_end: leave out records of after the last step; else they are set aside.
+            ignore_after_end: leave out records dated after the last step; else they are set aside.
             undated: what becomes of people without a date; None leaves it to the study's rule.
             dry_run: only report; change nothing.
             read_as: how files of each format were read, to be stored with the records.
             attempt: by which command, so that it counts as finished.
         """
         adding.require_listed(records)
-        wishes = Wishes(complete, strict, ignore_after_end, undated)
+        wishes = AddOptions(complete, strict, ignore_after_end, undated)
         if dry_run:
             found = self.holder.candidate(self.stored(self.ledger()), records, wishes)
             return Added(None, found.findings)
@@ -206,7 +206,7 @@ class Study:
             found = self.holder.candidate(self.stored(ledger), records, wishes)
             if not yes:
                 adding.require_confirmed(found.findings)
-            number = adding.keep(transaction, ledger, found, read_as, attempt)
+            number = adding.store_batch(transaction, ledger, found, read_as, attempt)
         ledger = transaction.ledger()
         self.announce(ledger)
         listed = ledger.batches[-1].skipped
@@ -232,7 +232,7 @@ class Study:
             ledger = opened.ledger
             wider = opening.with_series(ledger, series.model_dump())
             if wider.series.projection is None:
-                publishing.require_kept_so_far(self.stored(ledger), self.holder)
+                publishing.require_bound_so_far(self.stored(ledger), self.holder)
             opening.open_series(
                 transaction, ledger.versions[-1], wider.series, first_step=wider.first_step
             )
@@ -278,7 +278,7 @@ class Study:
             ledger = self.announce(run.ledger)
         return Announced(list(range(first, last + 1)), ledger)
 
-    def standing(self) -> witness.Standing:
+    def standing(self) -> witness.WitnessVerdict:
         """How the study stands to what this machine has seen of it."""
         with self.store.reading() as reading:
             return witness.standing(self.machine, reading)
@@ -339,7 +339,7 @@ class Study:
         with self.store.reading() as reading:
             if witness.is_handed_to(code, reading):
                 return
-        if self.standing() is not witness.Standing.HANDING:
+        if self.standing() is not witness.WitnessVerdict.HANDING:
             self.announce()
         with self._writing(admit=witness.admit_handing) as (transaction, _):
             begun = witness.interrupted(self.machine, transaction)
@@ -409,7 +409,7 @@ class Study:
     ) -> Iterator[tuple[Transaction, Committed]]:
         """The one writer, in a study that is open."""
         with self.writing(at, admit) as transaction:
-            public = told(self.folder)
+            public = published_text(self.folder)
             found = committed.checked(transaction, public)
             if not found.ledger.is_open:
                 opening.open_study(transaction, self._draft())
@@ -466,7 +466,7 @@ class _Run:
 
     def _sealed(self, prepared: Prepared, steps: range) -> bool:
         """Seal steps in one transaction, unless something was committed since the preparation."""
-        ahead = publishing.foreseen(prepared, steps)
+        ahead = publishing.predicted(prepared, steps)
         with self._study.writing(self._at, known=self.ledger) as transaction:
             if transaction.last_hash() != prepared.last_hash:
                 return False
@@ -486,7 +486,7 @@ class _Run:
         stored = study.stored(found.ledger)
         prepared = publishing.prepare(stored, found.kept, self._last, study.holder)
         try:
-            publishing.require_kept(prepared, begun=self._made > self._first)
+            publishing.require_bound(prepared, begun=self._made > self._first)
         except BoundError:
             refused = {"step": prepared.breaks_at, "reason": "degree bound"}
             with study.writing(self._at, known=found.ledger) as transaction:

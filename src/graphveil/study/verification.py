@@ -20,16 +20,21 @@ from graphveil.graph.intake.records import counted
 from graphveil.noise.exact_numbers import as_text
 from graphveil.series.counting import difference_at
 from graphveil.study import publishing
-from graphveil.study.custody.witness import Standing
+from graphveil.study.custody.witness import WitnessVerdict
 from graphveil.study.ledger import Ledger, LedgerRow
 from graphveil.study.promise import Promise
 from graphveil.study.public import chain
-from graphveil.study.public.announced_plans import require_enough_noise, told_of_pool
+from graphveil.study.public.announced_plans import pool_sentence, require_enough_noise
 from graphveil.study.public.chain import canonical, digest, require_form
 from graphveil.study.public.facts import Event, ReleaseMade
-from graphveil.study.public.public_part import Told, require_agreeing_file, require_newest, told
+from graphveil.study.public.public_part import (
+    PublishedText,
+    published_text,
+    require_agreeing_file,
+    require_newest,
+)
 from graphveil.study.records.private_tables import checked
-from graphveil.study.records.record_store import Kept, Recounted
+from graphveil.study.records.record_store import CacheCheck, Recounted
 from graphveil.study.storage import agreement
 from graphveil.study.storage.agreement import Releases, require_sound
 from graphveil.study.storage.reading import StoredSeries
@@ -63,7 +68,7 @@ class Check:
 @dataclass(frozen=True, eq=False)
 class _Subject:
     study: Study
-    public: Told
+    public: PublishedText
     ledger: Ledger
     kept: Mapping[str, StoredSeries]
     releases: Releases
@@ -82,7 +87,7 @@ class _Subject:
 
 def verify(study: Study) -> Iterator[Check]:
     """Check after check; raises where one fails, and names the row."""
-    public = told(study.folder)
+    public = published_text(study.folder)
     with study.store.reading() as committed:
         ledger = committed.ledger()  # which checks the private chain
         sound = study.store.require_sound(require_sound)  # a table may be gone
@@ -129,7 +134,7 @@ def _budget(subject: _Subject) -> str:
     if budget.delta is not None:
         spent = f"{spent}, δ = {as_text(delta)} of {budget.delta}"
     loss = require_enough_noise(subject.ledger.versions[0], subject.ledger.series)
-    return f"{spent}; {told_of_pool(loss)}" if loss else spent
+    return f"{spent}; {pool_sentence(loss)}" if loss else spent
 
 
 def _order(subject: _Subject) -> str:
@@ -179,7 +184,7 @@ def _plans_and_states(subject: _Subject) -> str:
 def _witness(subject: _Subject) -> str:
     """The study is no older than what this machine has seen of it."""
     found = subject.study.standing()
-    if found in (Standing.BEHIND, Standing.FORKED):
+    if found in (WitnessVerdict.BEHIND, WitnessVerdict.FORKED):
         raise IntegrityError(
             f"this machine: {found.value}. This copy must not go on: another one is newer, and "
             "holds the same noise. See `graphveil adopt`."
@@ -206,7 +211,7 @@ def _counts(subject: _Subject) -> str:
 def _standing(subject: _Subject) -> str:
     """What is kept for the next command is what counting from scratch comes to."""
     found = subject.recounted.compared()
-    if found in (Kept.CHANGED, Kept.ANOTHER):
+    if found in (CacheCheck.CHANGED, CacheCheck.ANOTHER):
         raise IntegrityError(
             f"private/kept {found.value}. Remove that folder: the next `graphveil publish` makes "
             "it anew from the segments, which are unchanged."

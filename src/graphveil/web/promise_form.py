@@ -19,7 +19,12 @@ from graphveil.report.wording import COUNTED, counted_in_general
 from graphveil.statistics.statistic import WINDOW, Parameter, registered
 from graphveil.steward.planning.drafting import calendar
 from graphveil.steward.planning.outlook import forecast
-from graphveil.steward.planning.requests import SeriesWish, StudyWish, entry_value, projection_of
+from graphveil.steward.planning.requests import (
+    SeriesRequest,
+    StudyRequest,
+    entry_value,
+    projection_of,
+)
 from graphveil.web.forms import Form
 from graphveil.web.wording import figure
 
@@ -126,7 +131,7 @@ def next_number(form: Form) -> str:
     return str(max(taken, default=-1) + 1)
 
 
-def wish_of(form: Form, *, draft: bool = False) -> StudyWish:
+def request_of(form: Form, *, draft: bool = False) -> StudyRequest:
     """The study that a form describes.
 
     Args:
@@ -138,7 +143,7 @@ def wish_of(form: Form, *, draft: bool = False) -> StudyWish:
         for name in ("title", "population", "publisher", "epsilon_reason")
     }
     epsilon = form["epsilon"] or _missing("epsilon")
-    return StudyWish(
+    return StudyRequest(
         **texts,
         calendar=calendar_of(form),
         epsilon=epsilon,
@@ -203,12 +208,12 @@ def _label(name: str) -> str:
     )
 
 
-def _series(form: Form, epsilon: str) -> tuple[SeriesWish, ...]:
+def _series(form: Form, epsilon: str) -> tuple[SeriesRequest, ...]:
     rows = rows_of(form)
     shares = _shares(form, rows)
     total = exact_epsilon(epsilon)
     return tuple(
-        _series_wish(form, row, as_text(total * share / WHOLE))
+        _series_request(form, row, as_text(total * share / WHOLE))
         for row, share in zip(rows, shares, strict=True)
     )
 
@@ -225,12 +230,12 @@ def _shares(form: Form, rows: Sequence[SeriesRow]) -> list[Fraction]:
     return [next(told) if text else equal for text in given]
 
 
-def _series_wish(form: Form, row: SeriesRow, epsilon: str | None) -> SeriesWish:
+def _series_request(form: Form, row: SeriesRow, epsilon: str | None) -> SeriesRequest:
     given = {each.name: form[row.field(each.name)] for each in row.parameters}
     given[WINDOW] = form[row.field(WINDOW)]
     parameters = {name: entry_value(name, text) for name, text in given.items() if text}
     projection, expected = form[row.field("projection")], form[row.field("expected")]
-    return SeriesWish(
+    return SeriesRequest(
         row.statistic,
         parameters,
         name=form.said(row.field("name")),
@@ -251,7 +256,7 @@ def best_shares(form: Form) -> dict[str, str]:
 
     from graphveil.steward.planning.drafting import drafted
 
-    rows, wish = rows_of(form), wish_of(form, draft=True)
+    rows, wish = rows_of(form), request_of(form, draft=True)
     if len(rows) < 2 or any(each.expected is None for each in wish.series):
         problem = "needs at least two series, and the size that is expected of each"
         raise ParameterError("Best split", problem)

@@ -39,7 +39,7 @@ BODY_SECONDS = 60.0  # without a byte of what follows it
 
 
 @dataclass(frozen=True)
-class Wish:
+class ServeOptions:
     """How to serve.
 
     Attributes:
@@ -67,7 +67,7 @@ class Server:
         tell: is told the address to open: first when it runs, then whenever it was used.
     """
 
-    def __init__(self, wish: Wish, tell: Callable[[str], object]) -> None:
+    def __init__(self, wish: ServeOptions, tell: Callable[[str], object]) -> None:
         require_safe(wish)
         self._socket = _bound(wish.host, wish.port)
         address = Address(wish.host, self._socket.getsockname()[1])
@@ -184,7 +184,7 @@ class Connection(H11Protocol):
             self._timer = None
 
 
-def require_safe(wish: Wish) -> None:
+def require_safe(wish: ServeOptions) -> None:
     """Refuse to be reached from elsewhere without a password, or under no certain name."""
     if wish.host in (LOCAL, "localhost"):
         return

@@ -22,7 +22,7 @@ LABELS = {
     "format": "“Format”",
     "hubs": "“Hubs”",
     "id": "“Person”",
-    "ignore-after-end": "“Leave out records of after the last step”",
+    "ignore-after-end": "“Leave out records dated after the last step”",
     "in-bound": "“Links to a person, at most”",
     "last": "“Number of releases”",
     "limit": "the limit of `graphveil serve --limit`",

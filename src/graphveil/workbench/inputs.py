@@ -12,7 +12,7 @@ from graphveil.errors import ParameterError
 from graphveil.graph.intake.records import Records
 from graphveil.mechanisms.planning import AUTO
 from graphveil.noise.exact_numbers import Exact, as_text, exact
-from graphveil.steward.planning.requests import EXAMPLES, SeriesWish, series_data
+from graphveil.steward.planning.requests import EXAMPLES, SeriesRequest, series_data
 from graphveil.study.promise_entries import SeriesPromise
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def require_for_files(**given: object) -> None:
 SeriesGiven: TypeAlias = (
     "Mapping[str, Mapping[str, Any] | SeriesPromise | Exact | None] | Sequence[str | SeriesPromise]"
 )
-_OF_THE_SERIES = {each.name for each in fields(SeriesWish)} - {"parameters", "name"}
+_OF_THE_SERIES = {each.name for each in fields(SeriesRequest)} - {"parameters", "name"}
 _EXACT = ("epsilon", "delta", "pool")
 
 
@@ -199,7 +199,7 @@ def promised(
     return told | limits | {"oriented": within.oriented, "directed": True}
 
 
-def series_of(given: SeriesGiven) -> tuple[SeriesWish, ...]:
+def series_of(given: SeriesGiven) -> tuple[SeriesRequest, ...]:
     """The series that are wished for."""
     if isinstance(given, str) or not isinstance(given, Mapping | Sequence):
         raise ParameterError(
@@ -210,12 +210,12 @@ def series_of(given: SeriesGiven) -> tuple[SeriesWish, ...]:
     return tuple(_written(each) if isinstance(each, str) else _promised(each) for each in given)
 
 
-def _written(line: str) -> SeriesWish:
+def _written(line: str) -> SeriesRequest:
     """A series on one line, as the commands take it."""
-    return SeriesWish(**series_data(line))
+    return SeriesRequest(**series_data(line))
 
 
-def _named(name: str, said: Mapping[str, Any] | SeriesPromise | Exact | None) -> SeriesWish:
+def _named(name: str, said: Mapping[str, Any] | SeriesPromise | Exact | None) -> SeriesRequest:
     if isinstance(said, SeriesPromise):
         return _promised(said)
     entries: dict[str, Any] = {} if said is None else {"epsilon": said}
@@ -224,13 +224,13 @@ def _named(name: str, said: Mapping[str, Any] | SeriesPromise | Exact | None) ->
     own = {key: value for key, value in entries.items() if key in _OF_THE_SERIES}
     own |= {key: exact_text(key, own[key]) for key in _EXACT if own.get(key) is not None}
     parameters = {key: value for key, value in entries.items() if key not in _OF_THE_SERIES}
-    return SeriesWish(**{"statistic": name, **own}, name=name, parameters=parameters)
+    return SeriesRequest(**{"statistic": name, **own}, name=name, parameters=parameters)
 
 
-def _promised(series: SeriesPromise) -> SeriesWish:
+def _promised(series: SeriesPromise) -> SeriesRequest:
     """The wish for a series that is written out already."""
     told = series.model_dump()
     own = {key: told[key] for key in (*_OF_THE_SERIES, "name", "parameters") if key in told}
     if series.mechanism == AUTO:
         del own["mechanism"]
-    return SeriesWish(**own)
+    return SeriesRequest(**own)

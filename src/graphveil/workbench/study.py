@@ -162,9 +162,9 @@ class Study:
             ['2024-01', '2024-04', '2024-07']
         """
         from graphveil.steward.planning import drafting
-        from graphveil.steward.planning.requests import StudyWish
+        from graphveil.steward.planning.requests import StudyRequest
 
-        wish = StudyWish(
+        wish = StudyRequest(
             title=title,
             population=population,
             publisher=publisher,
@@ -254,7 +254,7 @@ class Study:
             strict: refuse all at the first row that breaks a rule; else such rows are set aside,
                 and listed beside the batch.
             yes: add the rest although more than a tenth is set aside, or nothing is left.
-            ignore_after_end: leave out records of after the last step, and count them.
+            ignore_after_end: leave out records dated after the last step, and count them.
             undated: what becomes of people without a date; None leaves it to the study's rule.
             change_reading: read files otherwise than those before.
             dry_run: only read and check; change nothing.
@@ -337,7 +337,9 @@ class Study:
         from graphveil.steward import publishing
 
         last = None if through is None else str(through)
-        asked = publishing.Asked(through=last, everything=everything, early=early, report=report)
+        asked = publishing.PublishRequest(
+            through=last, everything=everything, early=early, report=report
+        )
         return publishing.publish(self.folder, asked)
 
     def open_series(

@@ -12,7 +12,7 @@ from graphveil.graph.promises import Bound
 from graphveil.statistics.statistic import Statistic
 
 if TYPE_CHECKING:
-    from graphveil.backends.backend import Keeping
+    from graphveil.backends.backend import CheckpointFormat
     from graphveil.graph.degrees import FinalDegrees
     from graphveil.graph.sequence import GraphSequence
 
@@ -94,7 +94,7 @@ class LocalEngine:
         return people_beyond(sequence, bound, after)
 
     @property
-    def keeping(self) -> Keeping:
+    def keeping(self) -> CheckpointFormat:
         """How its answers are kept; see `Engine.keeping`."""
         from graphveil.backends.local.checkpoint import LocalKeeping
 

@@ -45,7 +45,7 @@ class Degrees:
     width: int
 
 
-class Lifts(NamedTuple):
+class DegreeIncrements(NamedTuple):
     """The direction bits with which a pair lifts its older and its newer node by one."""
 
     older: int
@@ -63,7 +63,7 @@ class EdgeColumns(NamedTuple):
     late_entries: Int32s
 
 
-class Standing(NamedTuple):
+class DegreeState(NamedTuple):
     """What a pass changes in place.
 
     Attributes:
@@ -94,7 +94,7 @@ def count_degrees(
 
 
 def reached(
-    edges: EdgeColumns, lifts: Lifts, from_step: int, before: Degrees
+    edges: EdgeColumns, lifts: DegreeIncrements, from_step: int, before: Degrees
 ) -> tuple[DegreeReach, Degrees]:
     """The same for any columns of edges, and for whichever of their ends are lifted."""
     steps, standing = len(edges.node_offsets) - 1, _resume(edges, before)
@@ -123,20 +123,20 @@ def dense_width(steps: int) -> int:
     return min(WIDEST, max(NARROWEST, LARGEST_TABLE // max(1, steps)))
 
 
-def lifts_of(direction: Direction, *, directed: bool) -> Lifts:
+def lifts_of(direction: Direction, *, directed: bool) -> DegreeIncrements:
     """Which links lift a node's degree in a direction."""
     if directed == (direction == "total"):
         raise ParameterError(
             "direction", "out- and in-links are distinguished on directed graphs only"
         )
     return {
-        "total": Lifts(older=BOTH, newer=BOTH),
-        "out": Lifts(older=FORWARD, newer=BACKWARD),
-        "in": Lifts(older=BACKWARD, newer=FORWARD),
+        "total": DegreeIncrements(older=BOTH, newer=BOTH),
+        "out": DegreeIncrements(older=FORWARD, newer=BACKWARD),
+        "in": DegreeIncrements(older=BACKWARD, newer=FORWARD),
     }[direction]
 
 
-def _resume(edges: EdgeColumns, before: Degrees) -> Standing:
+def _resume(edges: EdgeColumns, before: Degrees) -> DegreeState:
     """The degrees before, with room for every node and hub."""
     nodes, known = int(edges.node_offsets[-1]), len(before.degree)
     low, high = np.zeros(nodes, np.int16), np.zeros(nodes, np.int32)
@@ -147,12 +147,17 @@ def _resume(edges: EdgeColumns, before: Degrees) -> Standing:
     hubs, settled = np.zeros((2, most_lifts // before.width + 1), dtype=np.int32)
     hubs[: len(before.hubs)] = before.hubs
     settled[: len(before.hubs)] = high[before.hubs]
-    return Standing(low, high, hubs, settled)
+    return DegreeState(low, high, hubs, settled)
 
 
 @kernel
 def _arrive(
-    step: int, known: int, edges: EdgeColumns, lifts: Lifts, standing: Standing, reached: Int64s
+    step: int,
+    known: int,
+    edges: EdgeColumns,
+    lifts: DegreeIncrements,
+    standing: DegreeState,
+    reached: Int64s,
 ) -> int:
     """Give the nodes of a step the degrees with which they arrive; how many hubs are known then."""
     offsets, entries, width = edges.offsets, edges.entries, len(reached)
@@ -212,7 +217,7 @@ def _lift(
 
 
 @kernel
-def _settle(step: int, known: int, standing: Standing, runs: Int32s) -> int:
+def _settle(step: int, known: int, standing: DegreeState, runs: Int32s) -> int:
     """Note the degrees through which hubs passed at this step; how many runs that makes."""
     rows = 0
     for hub in range(known):
@@ -229,8 +234,8 @@ def _lift_steps(
     step: int,
     known: int,
     edges: EdgeColumns,
-    lifts: Lifts,
-    standing: Standing,
+    lifts: DegreeIncrements,
+    standing: DegreeState,
     table: Int64s,
     room: Int32s,
 ) -> tuple[int, int, int]:

@@ -33,7 +33,7 @@ def count_recent(
     """
     sequence = work.sequence
     state = state or _beginning(tally, sequence)
-    # What none of the steps comes to has the form, for a sequence without new steps.
+    # The count of no step at all comes first: it gives the result its form if no step is new.
     rows = [count(Work(sequence.until(0), work.threads), 0, state).tallied]
     first = min(max(from_step, work.since), sequence.steps)
     rows.append(_zeros(rows[0], first - from_step))

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.backends.local.degrees import Lifts
+from graphveil.backends.local.degrees import DegreeIncrements
 from graphveil.backends.spark.graph import Part, SparkGraph
 from graphveil.graph.intake.kernels import sort_lists
 from graphveil.graph.sequence import GraphSequence, LateEdges
@@ -233,7 +233,9 @@ class Half(NamedTuple):
         return found
 
 
-def halves(graph: SparkGraph, colour: int, lifts: Lifts, since: int = 0) -> Iterator[Half]:
+def halves(
+    graph: SparkGraph, colour: int, lifts: DegreeIncrements, since: int = 0
+) -> Iterator[Half]:
     """All half-edges of the nodes of a colour from a step on, file by file."""
     p = np.int32(graph.colours)
     for edges in read_all(graph, around(graph, colour), since):

@@ -85,7 +85,7 @@ class Work:
     forest: str | None = None
 
     @cached_property
-    def grown(self) -> forests.Grown:
+    def grown(self) -> forests.ForestFile:
         """The forest of the whole graph, which components and all clusters share."""
         require_forest_fits(self.graph.nodes, self.cluster.task_bytes)
         rows = max(1, (self.cluster.task_bytes - WORKER) // BYTES_AN_EDGE)

@@ -56,7 +56,13 @@ def count(task: Task) -> Found:
     """R of one colour from a step on; runs on a worker."""
     import pyarrow as pa
 
-    from graphveil.backends.local.degrees import Degrees, EdgeColumns, Lifts, lifts_of, reached
+    from graphveil.backends.local.degrees import (
+        DegreeIncrements,
+        Degrees,
+        EdgeColumns,
+        lifts_of,
+        reached,
+    )
     from graphveil.backends.spark.blocks import halves, in_time_order
 
     graph = task.graph
@@ -80,7 +86,7 @@ def count(task: Task) -> Found:
     if task.state is not None:
         degree = graph.workspace.read(task.state)["degree"].to_numpy()
         before = Degrees(degree, np.flatnonzero(degree >= task.width).astype(np.int32), task.width)
-    reach, after = reached(edges, Lifts(older=0, newer=1), task.since, before)
+    reach, after = reached(edges, DegreeIncrements(older=0, newer=1), task.since, before)
     state = graph.workspace.write("degrees", pa.table({"degree": after.degree}))
     steps, degrees = np.nonzero(reach.low)
     return Found(steps, degrees, reach.low[steps, degrees], reach.runs, state)

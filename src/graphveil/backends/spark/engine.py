@@ -120,7 +120,7 @@ class SparkEngine:
 
     def _beside(
         self, graph: SparkGraph, found: list[hubs.Hubs], bound: HubBound
-    ) -> list[hubs.Beside]:
+    ) -> list[hubs.HubAdjacency]:
         colours = range(graph.colours)
         tasks = [
             hubs.BesideTask(graph.only(around(graph, c)), c, tuple(found), bound.hubs)

@@ -31,7 +31,7 @@ class Task(NamedTuple):
     since: int
 
 
-class Grown(NamedTuple):
+class ForestFile(NamedTuple):
     """A forest's file, and how many of its edges each step has."""
 
     name: str
@@ -69,7 +69,7 @@ def merges(graph: SparkGraph, forests: Sequence[str]) -> list[Task]:
     return [Task(light, (), group, 0) for group in groups]
 
 
-def grow(task: Task) -> Grown:
+def grow(task: Task) -> ForestFile:
     """One forest of a task's edges and forests; runs on a worker."""
     import pyarrow as pa
 
@@ -82,7 +82,7 @@ def grow(task: Task) -> Grown:
     steps = np.repeat(np.arange(graph.steps, dtype=np.int32), np.diff(cuts))[chosen]
     columns = {"newer": newer[chosen], "older": older[chosen], "step": steps}
     name = graph.workspace.write("forest", pa.table(columns))
-    return Grown(name, np.bincount(steps, minlength=graph.steps))
+    return ForestFile(name, np.bincount(steps, minlength=graph.steps))
 
 
 def _in_order(task: Task) -> tuple[tuple[Int32s, Int32s], Int64s]:

@@ -1,6 +1,6 @@
 """Jobs: a function of ours runs on the workers, once for each of some small descriptions.
 
-What fails for good becomes our error with Spark's reason. Messages of tasks may hold anything, so
+What fails finally becomes our error with Spark's reason. Messages of tasks may hold anything, so
 only what kind of failure it was is repeated, never their text.
 """
 

@@ -47,7 +47,7 @@ class KeepTask(NamedTuple):
     older_cuts: dict[str, str]
 
 
-class Kept(NamedTuple):
+class ProjectedClass(NamedTuple):
     """What is left of a class: files, and per step prompt pairs, late ones, and all edges."""
 
     parts: tuple[Part, ...]
@@ -104,7 +104,7 @@ def _places(edges: Edges, rows: NDArray[np.generic] | slice) -> Place:
     return Place(time, edges.newer[rows].astype(np.int64) << _BITS | older)
 
 
-def keep(task: KeepTask) -> Kept:
+def keep(task: KeepTask) -> ProjectedClass:
     """The edges of a class that are among the first of both their ends; runs on a worker."""
     from graphveil.backends.spark.blocks import read_edges
 
@@ -122,7 +122,7 @@ def keep(task: KeepTask) -> Kept:
         edges += pairs + (both if graph.directed else 0)
         if chosen.any():
             parts.append(_written(graph, part, found.newer[chosen], left, steps))
-    return Kept(tuple(parts), prompt, late, edges)
+    return ProjectedClass(tuple(parts), prompt, late, edges)
 
 
 def _written(
@@ -202,7 +202,7 @@ class BesideTask(NamedTuple):
     allowed: tuple[int, ...]
 
 
-class Beside(NamedTuple):
+class HubAdjacency(NamedTuple):
     """The most hubs beside a node, to which it links and from which, and how many have too many."""
 
     to_hubs: int
@@ -250,7 +250,7 @@ def degrees(task: DegreeTask) -> Hubs:
     return Hubs(int(outward.max(initial=0)), int(inward.max(initial=0)), *names)
 
 
-def beside(task: BesideTask) -> Beside:
+def beside(task: BesideTask) -> HubAdjacency:
     """The hubs beside the nodes of one colour; runs on a worker."""
     from graphveil.backends.spark.blocks import around, read_all
 
@@ -269,4 +269,6 @@ def beside(task: BesideTask) -> Beside:
             from_hubs += links.to(hubs.out_hubs, into, count)
     both = zip((to_hubs, from_hubs), task.allowed, strict=False)
     beyond = np.any([hubs > allowed for hubs, allowed in both], axis=0)
-    return Beside(int(to_hubs.max(initial=0)), int(from_hubs.max(initial=0)), int(beyond.sum()))
+    return HubAdjacency(
+        int(to_hubs.max(initial=0)), int(from_hubs.max(initial=0)), int(beyond.sum())
+    )

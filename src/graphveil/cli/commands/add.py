@@ -63,7 +63,7 @@ def add(
     ] = False,
     ignore_after_end: Annotated[
         bool,
-        typer.Option("--ignore-after-end", help="Leave out records of after the last step."),
+        typer.Option("--ignore-after-end", help="Leave out records dated after the last step."),
     ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Read and check; change nothing.")

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from graphveil.calendar.calendar import Calendar
     from graphveil.cli.questions import Answers
     from graphveil.steward.planning.drafting import Draft
-    from graphveil.steward.planning.requests import SeriesWish, StudyWish
+    from graphveil.steward.planning.requests import SeriesRequest, StudyRequest
 
 
 def new(
@@ -191,7 +191,7 @@ def new(
     }  # fmt: skip
     with working("Planning …"):
         more["series"] = _series(answers, _reasons(series_reason or []), expected, weight)
-        draft = drafting.draft(_wish(answers, more))
+        draft = drafting.draft(_study_request(answers, more))
     accept(draft.outlooks, yes=yes)
     draft = draft.write(folder, database=database)
     warn(shared_backup(folder))
@@ -201,11 +201,11 @@ def new(
         _print(folder, draft)
 
 
-def _wish(answers: Answers, more: dict[str, Any]) -> StudyWish:
+def _study_request(answers: Answers, more: dict[str, Any]) -> StudyRequest:
     """The study that answers and options describe together."""
-    from graphveil.steward.planning.requests import StudyWish
+    from graphveil.steward.planning.requests import StudyRequest
 
-    return StudyWish(
+    return StudyRequest(
         title=answers["title"],
         population=answers["population"],
         publisher=answers["publisher"],
@@ -252,11 +252,11 @@ def _series(
     reasons: dict[str, str],
     expected: list[str] | None,
     weight: list[str] | None,
-) -> tuple[SeriesWish, ...]:
+) -> tuple[SeriesRequest, ...]:
     """The series with reasons and sizes; refuses those for a series that does not exist."""
-    from graphveil.cli.questions import series_wishes
+    from graphveil.cli.questions import series_requests
 
-    series = series_wishes(answers["series"])
+    series = series_requests(answers["series"])
     names = [each.called for each in series]
     for name in reasons.keys() - set(names):
         problem = f"there is no series '{name}'"

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from graphveil.steward.planning.budgets import Budgets, SeriesAtPrice
     from graphveil.steward.planning.comparison import Comparison
     from graphveil.steward.planning.outlook import StudyOutlook
-    from graphveil.steward.planning.requests import SeriesWish
+    from graphveil.steward.planning.requests import SeriesRequest
 
 
 # `graphveil plan --budget`: totals from small to large, as a table, as data or as a picture.
@@ -61,12 +61,12 @@ BoundFor = Callable[["Statistic", "Bound | None"], "Bound"]
 _UNSPENT = "Nothing is spent by looking: these numbers follow from public parameters alone."
 
 
-def wished(
+def plan_request(
     lines: Sequence[str],
     given: dict[str, str],
     expected: Sequence[str] | None,
     options: dict[str, str | None],
-) -> list[SeriesWish]:
+) -> list[SeriesRequest]:
     """The series that stand on the command line, with what options say about them.
 
     Args:
@@ -75,9 +75,9 @@ def wished(
         expected: SERIES=N, or N where there is one series.
         options: what holds for every series that does not say it itself.
     """
-    from graphveil.cli.questions import series_wishes
+    from graphveil.cli.questions import series_requests
 
-    series = series_wishes(" ".join(line.replace(" ", "") for line in lines))
+    series = series_requests(" ".join(line.replace(" ", "") for line in lines))
     if given and len(series) > 1:
         name = next(iter(given))
         hint = f"Write it with the series: NAME:{name}={given[name][:20]}."
@@ -91,7 +91,9 @@ def wished(
     return [with_options(each, sizes.get(each.called), None) for each in wishes]
 
 
-def _completed(wish: SeriesWish, told: dict[str, Any], parameters: dict[str, Any]) -> SeriesWish:
+def _completed(
+    wish: SeriesRequest, told: dict[str, Any], parameters: dict[str, Any]
+) -> SeriesRequest:
     missing = {key: value for key, value in told.items() if getattr(wish, key) is None}
     return replace(wish, **missing, parameters={**wish.parameters, **parameters})
 
@@ -103,7 +105,7 @@ def _sizes(expected: Sequence[str], names: list[str]) -> dict[str, int]:
 
 
 def plan_series_budgets(
-    wishes: Sequence[SeriesWish], bound_for: BoundFor, budget: str, **options: Any
+    wishes: Sequence[SeriesRequest], bound_for: BoundFor, budget: str, **options: Any
 ) -> Budgets:
     """The errors of some series for every total."""
     from graphveil.statistics.statistic import statistic
@@ -254,7 +256,7 @@ def plan(
     steps = _steps(horizon)
     if budget is not None:
         chosen = {"mechanism": mechanism, "projection": projection}
-        wishes = wished(names, given, expected, chosen)
+        wishes = plan_request(names, given, expected, chosen)
         more = {"horizon": steps, "delta": delta, "minimise": minimise}
         show(
             plan_series_budgets(wishes, promised.bound, budget, **more), plot=plot, as_json=as_json

@@ -110,13 +110,13 @@ def _wanted(lines: list[str], epsilon: str) -> list[Wanted]:
     from graphveil.statistics.statistic import statistic
     from graphveil.steward.planning.drafting import with_shares
     from graphveil.steward.planning.promising import Wanted
-    from graphveil.steward.planning.requests import OF_THE_SERIES, SeriesWish, series_data
+    from graphveil.steward.planning.requests import OF_THE_SERIES, SeriesRequest, series_data
 
     entries = [series_data(line) for line in lines]
     for key in OF_THE_SERIES:
         if any(key in entry for entry in entries):
             raise ParameterError(key, "is not part of what is tried", hint="Leave it out.")
-    wishes = with_shares([SeriesWish(**entry) for entry in entries], epsilon)
+    wishes = with_shares([SeriesRequest(**entry) for entry in entries], epsilon)
     return [
         Wanted(each.called, statistic(each.statistic, **each.parameters), exact_epsilon(share))
         for each in wishes

@@ -50,7 +50,7 @@ def publish(
     from graphveil.startup import load_kernels_without_blas
     from graphveil.steward import publishing
 
-    asked = publishing.Asked(step, through, everything, early, report=not no_report)
+    asked = publishing.PublishRequest(step, through, everything, early, report=not no_report)
     load_kernels_without_blas()
     where = chosen(engine, master, conf)
     with _progress() as progress:

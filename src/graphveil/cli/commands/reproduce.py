@@ -113,7 +113,7 @@ def reproduce(
     from graphveil.lab.datasets.files import HowToRead
     from graphveil.lab.findings.page import require_page
     from graphveil.lab.protocol.protocol import Protocol
-    from graphveil.lab.protocol.runs import FIGURES, Agenda, Wish, write_report
+    from graphveil.lab.protocol.runs import FIGURES, Agenda, ReproduceRequest, write_report
     from graphveil.lab.protocol.runs import reproduce as compute
     from graphveil.lab.protocol.subjects import PAPER
 
@@ -123,7 +123,7 @@ def reproduce(
     for page in pages or ():
         require_page(page)
     _look_here(contenders or [])
-    wish = Wish(
+    wish = ReproduceRequest(
         datasets=tuple(datasets or ("synthetic-1", "synthetic-2")),
         statistics=tuple(statistics or PAPER),
         directed=None if version is None else version is Version.directed,

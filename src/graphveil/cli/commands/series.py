@@ -21,7 +21,7 @@ from graphveil.errors import ParameterError
 from graphveil.steward.planning.requests import entry_value, projection_of, series_data
 
 if TYPE_CHECKING:
-    from graphveil.steward.planning.requests import SeriesWish
+    from graphveil.steward.planning.requests import SeriesRequest
     from graphveil.steward.series import Opening
 
 
@@ -88,7 +88,7 @@ def series(
         _require_nothing([*flags.values(), *parameters.values(), dry_run or None, yes or None])
         _list(folder, as_json=as_json)
     else:
-        wish = _wished(opened, _given(flags), parameters)
+        wish = _series_request(opened, _given(flags), parameters)
         _open(folder, wish, yes=yes, dry_run=dry_run, as_json=as_json)
 
 
@@ -114,22 +114,22 @@ def _list(folder: Path, *, as_json: bool) -> None:
     print(f"Budget: {found.budget}.")
 
 
-def _wished(text: str, flags: dict[str, Any], parameters: dict[str, Any]) -> SeriesWish:
+def _series_request(text: str, flags: dict[str, Any], parameters: dict[str, Any]) -> SeriesRequest:
     """The series that the line and the options describe together; refuses what is said twice."""
-    from graphveil.steward.planning.requests import SeriesWish
+    from graphveil.steward.planning.requests import SeriesRequest
 
     line = series_data(text)
     for key in (line.keys() & flags.keys()) | (line["parameters"].keys() & parameters.keys()):
         raise ParameterError(key, "is given twice", hint="Leave one out.")
     if "projection" in flags:
         flags["projection"] = projection_of(flags["projection"])
-    wished = SeriesWish(**line | flags | {"parameters": line["parameters"] | parameters})
+    wished = SeriesRequest(**line | flags | {"parameters": line["parameters"] | parameters})
     if wished.names_no_share:
         raise ParameterError("epsilon", "is needed to open a series", hint="Give --epsilon E.")
     return wished
 
 
-def _open(folder: Path, wish: SeriesWish, *, yes: bool, dry_run: bool, as_json: bool) -> None:
+def _open(folder: Path, wish: SeriesRequest, *, yes: bool, dry_run: bool, as_json: bool) -> None:
     """Show what the series would be like, and open it unless this is a dry run."""
     from graphveil.steward.series import open_series
 

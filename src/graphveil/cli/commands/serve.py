@@ -54,11 +54,11 @@ def serve(
     Example: graphveil serve my-study --port 8000 --no-open
     """
     try:
-        from graphveil.web.server import Server, Wish, opening
+        from graphveil.web.server import ServeOptions, Server, opening
     except ImportError as error:
         raise StudyError(MISSING) from error
     home, first = _places(folder)
-    wish = Wish(home, first, port, address, _password(password_file))
+    wish = ServeOptions(home, first, port, address, _password(password_file))
     if limit is not None:
         wish = replace(wish, most_bytes=most_bytes(limit) or wish.most_bytes)
     server = Server(wish, _tell_json if as_json else _tell)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from graphveil.errors import PastStepError
 from graphveil.graph.intake.identity import IdIndex, LookUp, identity_order, same_form
-from graphveil.graph.intake.records import Fault, IntakeReport, Table
+from graphveil.graph.intake.records import IntakeReport, Table, Violation
 from graphveil.graph.intake.resolving import stated_steps
 from graphveil.graph.intake.rules import Late
 from graphveil.graph.sequence import UNSTATED
@@ -94,7 +94,7 @@ def arrivals(
     redated = known.redated(stated, only_earlier=only_earlier)
     if late == "refuse":
         _refuse_other_step(given, redated & (stated != known.steps))
-    fresh = _Coming.new(ids, stated, ~known.rows)
+    fresh = _NewRows.new(ids, stated, ~known.rows)
     past = (fresh.stated != UNSTATED) & (fresh.stated < sequence.steps)
     if past.any():
         _require_welcome(sequence, given, fresh, past, late)
@@ -137,7 +137,7 @@ def steps_of_labels(node_offsets: NDArray[np.int64], labels: NDArray[np.int32]) 
 
 
 @dataclass(frozen=True, eq=False)
-class _Coming:
+class _NewRows:
     """Rows of nodes that are not there yet.
 
     Attributes:
@@ -151,21 +151,21 @@ class _Coming:
     rows: Rows
 
     @classmethod
-    def new(cls, ids: pl.Series, stated: Steps, chosen: Mask) -> _Coming:
+    def new(cls, ids: pl.Series, stated: Steps, chosen: Mask) -> _NewRows:
         """The chosen rows of a batch."""
         if chosen.all():
             return cls(ids, stated, np.arange(len(ids)))
         rows = np.flatnonzero(chosen)
         return cls(ids.gather(rows), stated[rows], rows)
 
-    def behind(self, waiting: Table) -> _Coming:
+    def behind(self, waiting: Table) -> _NewRows:
         """Those who wait, and then these."""
         import polars as pl
 
         count = len(waiting.frame)
         if not count:
             return self
-        return _Coming(
+        return _NewRows(
             pl.concat(same_form(waiting.frame["node"], self.ids)),
             np.concatenate([stated_steps(waiting), self.stated]),
             np.concatenate([np.full(count, -1), self.rows]),
@@ -175,11 +175,11 @@ class _Coming:
 def _refuse_other_step(given: Table, other: Mask) -> None:
     if other.any():
         rows = np.flatnonzero(other)
-        raise given.refusal(Fault(rows, "time", OTHER_STEP, OTHER_STEP_HINT))
+        raise given.refusal(Violation(rows, "time", OTHER_STEP, OTHER_STEP_HINT))
 
 
 def _require_welcome(
-    sequence: GraphSequence, given: Table, fresh: _Coming, past: Mask, late: Late
+    sequence: GraphSequence, given: Table, fresh: _NewRows, past: Mask, late: Late
 ) -> None:
     """Refuse rows of closed steps, or (if they join the open one) those that disagree."""
     if late == "refuse":
@@ -198,7 +198,7 @@ def _distinct(ids: pl.Series, rows: Mask) -> int:
     return ids.filter(pl.Series(rows)).n_unique() if rows.any() else 0
 
 
-def _in_order(coming: _Coming, given: Table, open_step: int) -> tuple[IdIndex, Steps, Steps]:
+def _in_order(coming: _NewRows, given: Table, open_step: int) -> tuple[IdIndex, Steps, Steps]:
     """Everybody once, in label order: who, the step, and the step that was stated.
 
     Who is late or undated joins the open step.
@@ -231,7 +231,7 @@ def _numbers_in_order(ids: pl.Series, steps: Steps) -> tuple[IdIndex, Steps] | N
     return IdIndex(pl.Series(arranged[: len(in_order)]), table), in_order
 
 
-def _texts_in_order(coming: _Coming, given: Table, steps: Steps) -> tuple[IdIndex, Steps]:
+def _texts_in_order(coming: _NewRows, given: Table, steps: Steps) -> tuple[IdIndex, Steps]:
     """By sorting, whatever the ids are; refuses rows of a node that name a later step."""
     everyone = _sorted(coming.ids, steps)
     if everyone[0].are_distinct():
@@ -245,7 +245,7 @@ def _sorted(ids: pl.Series, steps: Steps) -> tuple[IdIndex, Steps]:
     return IdIndex.of(ids.gather(order)), steps[order]
 
 
-def _first_of_each(coming: _Coming, given: Table) -> Rows:
+def _first_of_each(coming: _NewRows, given: Table) -> Rows:
     """The first row of every node; refuses rows that state a later step than another of the node.
 
     Whoever leaves these out lets the earliest step count: the order of rows must not decide.
@@ -255,6 +255,6 @@ def _first_of_each(coming: _Coming, given: Table) -> Rows:
     frame = pl.DataFrame({"id": coming.ids, "step": coming.stated}).with_row_index("row")
     later = frame.filter(pl.col("step") > pl.col("step").min().over("id"))["row"].to_numpy()
     if len(later):
-        raise given.refusal(Fault(coming.rows[later], "time", TWO_TIMES, TWO_TIMES_HINT))
+        raise given.refusal(Violation(coming.rows[later], "time", TWO_TIMES, TWO_TIMES_HINT))
     first = frame.unique("id", keep="first", maintain_order=True)
     return first["row"].to_numpy().astype(np.int64)

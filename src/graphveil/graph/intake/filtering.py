@@ -63,7 +63,7 @@ class LeftOut:
 
 
 @dataclass(frozen=True, eq=False)
-class Sifted(Generic[Taken]):
+class Filtered(Generic[Taken]):
     """What became of records.
 
     Attributes:
@@ -75,12 +75,12 @@ class Sifted(Generic[Taken]):
     left_out: tuple[LeftOut, ...] = ()
 
 
-def sifted(records: Records, take: Callable[[Records], Taken]) -> Sifted[Taken]:
+def filtered(records: Records, take: Callable[[Records], Taken]) -> Filtered[Taken]:
     """What `take` makes of the records, without those for which it raises a RecordError."""
     left_out: list[LeftOut] = []
     while True:
         try:
-            return Sifted(take(records), tuple(left_out))
+            return Filtered(take(records), tuple(left_out))
         except RecordError as refused:
             if not len(refused.rows):  # nothing of these records is to blame
                 raise

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.errors import InputError, Place
-from graphveil.graph.intake.records import Fault, Table
+from graphveil.graph.intake.records import Table, Violation
 from graphveil.threads import in_threads
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def _refuse_long(table: Table, column: str, ids: pl.Series) -> None:
     if len(ids) and int(lengths.max()) > MOST_ID_BYTES:  # type: ignore[arg-type]
         rule = f"the id is longer than {MOST_ID_BYTES:,} bytes"
         hint = "Correct it; lines may have been joined."
-        raise table.refusal(Fault.where(lengths > MOST_ID_BYTES, column, rule, hint))
+        raise table.refusal(Violation.where(lengths > MOST_ID_BYTES, column, rule, hint))
 
 
 def _refuse_control(table: Table, column: str, ids: pl.Series) -> None:
@@ -176,7 +176,7 @@ def _refuse_control(table: Table, column: str, ids: pl.Series) -> None:
     if control.any():
         rule = "the id holds a line break, a tab or another control character"
         hint = "Remove it; a quote that is never closed may have joined two lines."
-        raise table.refusal(Fault.where(control, column, rule, hint))
+        raise table.refusal(Violation.where(control, column, rule, hint))
 
 
 def integers_or_text(table: Table, column: str) -> pl.Series:
@@ -223,7 +223,7 @@ def _whole_decimals(table: Table, column: str, raw: pl.Series) -> pl.Series:
     text = raw.cast(pl.String).str.replace(r"\.0*$", "")
     broken = text.str.contains(".", literal=True)
     if broken.any():
-        raise table.refusal(Fault.where(broken, column, NOT_WHOLE, STORE_AS))
+        raise table.refusal(Violation.where(broken, column, NOT_WHOLE, STORE_AS))
     return text
 
 
@@ -234,7 +234,7 @@ def _whole_numbers(table: Table, column: str, raw: pl.Series) -> pl.Series:
     numbers = raw.fill_nan(None)
     broken = (numbers.floor() != numbers) | (numbers.abs() >= 2**53)
     if broken.any():
-        raise table.refusal(Fault.where(broken, column, NOT_WHOLE, STORE_AS))
+        raise table.refusal(Violation.where(broken, column, NOT_WHOLE, STORE_AS))
     return numbers.cast(pl.Int64)
 
 
@@ -242,7 +242,7 @@ def refuse_missing(table: Table, column: str, missing: pl.Series) -> None:
     """Refuse the rows that are marked as having no id."""
     if missing.any():
         hint = "Give every row an id, or remove the row."
-        raise table.refusal(Fault.where(missing, column, "the id is missing", hint))
+        raise table.refusal(Violation.where(missing, column, "the id is missing", hint))
 
 
 def shortest_form(text: pl.Series) -> pl.Series:

@@ -218,10 +218,10 @@ def prompt_directions(offsets: Int64s, entries: Int32s, newer: Int32s, older: In
 
 # Compiled loops that find ids in a table of labels; plain arrays in, plain arrays out.
 #
-# A table has a power of two of slots, most of them empty. In a slot stands a label and one more,
-# so that 0 is nobody's. An id is sought from the slot that its hash names, up to the first empty
-# one. What stands there counts only if it is this very id that has the label: a slot may hold
-# what somebody wrote who never came to an end.
+# A table has a power of two of slots, most of them empty. A slot holds a label plus one; 0 means
+# that it is empty. The search for an id begins at the slot that its hash names and ends at the
+# first empty one. A label that is found is checked against the id itself, because a slot may
+# have been written by a command that was interrupted before it stored the id.
 
 
 Bytes = NDArray[np.uint8]

@@ -13,7 +13,7 @@ from graphveil.errors import PastStepError, RecordError
 from graphveil.graph.intake.arrivals import steps_of_labels
 from graphveil.graph.intake.id_table import Index
 from graphveil.graph.intake.identity import UNKNOWN
-from graphveil.graph.intake.records import Fault, IntakeReport, Table
+from graphveil.graph.intake.records import IntakeReport, Table, Violation
 from graphveil.graph.intake.resolving import stated_steps
 from graphveil.graph.intake.rules import Late
 from graphveil.graph.sequence import BACKWARD, BOTH, FORWARD, UNSTATED, edges_in
@@ -146,11 +146,11 @@ class EdgeRows:
         count = len(waiting.frame)
         return cls(Table.joined([waiting, given]) if count else given, count)
 
-    def refusal(self, fault: Fault) -> RecordError:
+    def refusal(self, violation: Violation) -> RecordError:
         """The error that refuses rows of the batch, by their number in it."""
-        place = self.table.place(fault.named, fault.column)
-        rows = fault.rows[fault.rows >= self.waiting] - self.waiting
-        return replace(fault, rows=rows).error(place, "edges")
+        place = self.table.place(violation.named, violation.column)
+        rows = violation.rows[violation.rows >= self.waiting] - self.waiting
+        return replace(violation, rows=rows).error(place, "edges")
 
 
 def links(
@@ -217,7 +217,7 @@ def _refuse_unknown(edges: EdgeRows, ends: Endpoints) -> None:
     for column, found in zip(("source", "target"), ends, strict=True):
         rows = np.flatnonzero(found < 0)
         if len(rows):
-            raise edges.refusal(Fault(rows, column, UNKNOWN_END, UNKNOWN_END_HINT))
+            raise edges.refusal(Violation(rows, column, UNKNOWN_END, UNKNOWN_END_HINT))
 
 
 def _edge_steps(
@@ -314,7 +314,7 @@ def _reverses(sequence: GraphSequence, edges: EdgeRows, ends: Endpoints, named: 
     known = already_linked(sequence, *old) | np.isin(pairs, pairs[: edges.waiting])
     against = already_linked(sequence, *old[::-1]) | np.isin(reverse, pairs)
     rows = np.flatnonzero(against & ~known & (pairs != reverse))
-    return edges.refusal(Fault(rows, "target", RECIPROCAL, RECIPROCAL_HINT, named))
+    return edges.refusal(Violation(rows, "target", RECIPROCAL, RECIPROCAL_HINT, named))
 
 
 def _late_rows(ends: Endpoints, steps: Int32s | None, prompt: Mask, *, directed: bool) -> LateRows:

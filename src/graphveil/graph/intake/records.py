@@ -29,7 +29,7 @@ LONGEST_SHOWN = 40  # characters of a value that a message repeats
 
 
 @dataclass(frozen=True, eq=False)
-class Fault:
+class Violation:
     """Rows that break one rule.
 
     Attributes:
@@ -49,7 +49,7 @@ class Fault:
     shown: str | None = field(default=None, repr=False)
 
     @classmethod
-    def where(cls, mask: pl.Series, column: str, rule: str, hint: str) -> Fault:
+    def where(cls, mask: pl.Series, column: str, rule: str, hint: str) -> Violation:
         """The fault of the rows that are marked; null is no mark."""
         rows = mask.fill_null(False).arg_true().to_numpy().astype(np.int64)
         return cls(rows, column, rule, hint)
@@ -66,12 +66,12 @@ class Fault:
             said, place=place, hint=self.hint, rule=self.rule, kind=kind, rows=self.rows
         )
 
-    def moved(self, by: int) -> Fault:
+    def moved(self, by: int) -> Violation:
         """The same rows where so many others stand before them."""
         first = None if self.first is None else self.first + by
         return replace(self, rows=self.rows + by, first=first)
 
-    def among(self, kept: NDArray[np.bool_]) -> Fault | None:
+    def among(self, kept: NDArray[np.bool_]) -> Violation | None:
         """The same fault once only some rows are kept; None if none of its rows is."""
         left = self.rows[kept[self.rows]]
         if not len(left):
@@ -100,7 +100,7 @@ class Table:
     first_row: int = 1
     names: dict[str, str] = field(default_factory=dict)
     numbers: NDArray[np.int64] | None = field(default=None, repr=False)
-    faults: tuple[Fault, ...] = field(default=(), repr=False)
+    violations: tuple[Violation, ...] = field(default=(), repr=False)
 
     def place(self, row: int, column: str) -> Place:
         """Where the user finds a row (counted from 0) and column of this table."""
@@ -117,26 +117,26 @@ class Table:
         """Which rows come from a source."""
         return np.full(self.frame.height, self.source == source)
 
-    def refusal(self, fault: Fault) -> RecordError:
+    def refusal(self, violation: Violation) -> RecordError:
         """The error that refuses rows of this table."""
         kind = "nodes" if "node" in self.frame.columns else "edges"
-        return fault.error(self.place(fault.named, fault.column), kind)
+        return violation.error(self.place(violation.named, violation.column), kind)
 
-    def marked(self, *faults: Fault) -> Table:
+    def marked(self, *violations: Violation) -> Table:
         """The same rows, of which some are found to break a rule."""
-        return replace(self, faults=(*self.faults, *faults)) if faults else self
+        return replace(self, violations=(*self.violations, *violations)) if violations else self
 
     def without_faults(self) -> Table:
         """The rows that the reader found to break no rule."""
         sound = np.ones(self.frame.height, np.bool_)
-        for fault in self.faults:
-            sound[fault.rows] = False
+        for violation in self.violations:
+            sound[violation.rows] = False
         return self if sound.all() else self.kept(sound)
 
     def require_sound(self) -> None:
         """Refuse the rows that the reader found to break a rule."""
-        for fault in self.faults:
-            raise self.refusal(fault)
+        for violation in self.violations:
+            raise self.refusal(violation)
 
     def kept(self, rows: Mask) -> Table:
         """Some of the rows, each of which keeps its place."""
@@ -146,7 +146,7 @@ class Table:
             self,
             frame=self.frame.filter(pl.Series(rows)),
             numbers=self.row_numbers()[rows],
-            faults=_among(self.faults, rows),
+            violations=_among(self.violations, rows),
         )
 
     @staticmethod
@@ -162,7 +162,7 @@ class Table:
         return JoinedTable(
             pl.concat([table.frame for table in tables], how="vertical_relaxed", rechunk=False),
             ", ".join(dict.fromkeys(table.source for table in tables)),
-            faults=_moved(tables),
+            violations=_moved(tables),
             pieces=tuple(tables),
             starts=_starts(tables),
         )
@@ -172,15 +172,17 @@ def _starts(tables: Sequence[Table]) -> tuple[int, ...]:
     return tuple(accumulate((len(table.frame) for table in tables), initial=0))[:-1]
 
 
-def _moved(tables: Sequence[Table]) -> tuple[Fault, ...]:
+def _moved(tables: Sequence[Table]) -> tuple[Violation, ...]:
     """The faults of all tables, once these stand one after the other."""
     placed = zip(tables, _starts(tables), strict=True)
-    return tuple(fault.moved(start) for table, start in placed for fault in table.faults)
+    return tuple(
+        violation.moved(start) for table, start in placed for violation in table.violations
+    )
 
 
-def _among(faults: tuple[Fault, ...], rows: Mask) -> tuple[Fault, ...]:
-    left = (fault.among(rows) for fault in faults)
-    return tuple(fault for fault in left if fault is not None)
+def _among(violations: tuple[Violation, ...], rows: Mask) -> tuple[Violation, ...]:
+    left = (violation.among(rows) for violation in violations)
+    return tuple(violation for violation in left if violation is not None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,7 +221,7 @@ class JoinedTable(Table):
         return replace(
             self,
             frame=self.frame.filter(pl.Series(rows)),
-            faults=_among(self.faults, rows),
+            violations=_among(self.violations, rows),
             pieces=pieces,
             starts=_starts(pieces),
         )

@@ -24,7 +24,7 @@ from graphveil.graph.intake.identity import (
     shortest_form,
     spelled_alike,
 )
-from graphveil.graph.intake.records import Fault, Records, Table
+from graphveil.graph.intake.records import Records, Table, Violation
 from graphveil.graph.intake.rules import RecordRules
 from graphveil.graph.sequence import UNSTATED
 
@@ -189,7 +189,9 @@ def dated(table: Table, calendar: Calendar, beyond: bool) -> tuple[pl.Series, in
     trouble = placed.trouble
     if trouble is not None:
         shown = str(values_of(table.frame["time"][[int(trouble.rows[0])]])[0])
-        raise table.refusal(Fault(trouble.rows, "time", trouble.what, trouble.hint, shown=shown))
+        raise table.refusal(
+            Violation(trouble.rows, "time", trouble.what, trouble.hint, shown=shown)
+        )
     steps = pl.Series("step", placed.steps, dtype=pl.Int32)
     if placed.missing_count:
         steps = steps.set(pl.Series(placed.missing), None)
@@ -211,11 +213,11 @@ def _of_one_time_each(nodes: Table, rules: RecordRules) -> Table:
         nodes = replace(nodes, frame=nodes.frame.with_columns(pl.col("step").fill_null(earliest)))
     missing = nodes.frame["step"].is_null()
     if rules.undated == "refuse" and missing.any():
-        raise nodes.refusal(Fault.where(missing, "time", NO_TIME, NO_TIME_HINT))
+        raise nodes.refusal(Violation.where(missing, "time", NO_TIME, NO_TIME_HINT))
     return nodes
 
 
-# Records of after the last step: ignored one by one, where their steward says so.
+# Records dated after the last step: ignored one by one, where their steward says so.
 #
 # A row is judged by its own time, an edge also by when its two ends arrive: whoever arrives
 # after the last step is not there, and has no links. So what is ignored depends on records of
@@ -226,7 +228,7 @@ def _of_one_time_each(nodes: Table, rules: RecordRules) -> Table:
 def until_end(
     resolved: Resolved, last_step: int | None, is_known: Callable[[pl.Series], Mask]
 ) -> Resolved:
-    """Resolved records without those of after the last step, which are counted.
+    """Resolved records without those dated after the last step, which are counted.
 
     A row of somebody who is known already says nothing about their time, as one without it.
 

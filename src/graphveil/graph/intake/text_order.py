@@ -67,7 +67,7 @@ def _emit_turned(typing: Any, word: Any) -> Any:
 
 word_at = cast("Callable[[NDArray[np.uint8], int], np.uint64]", intrinsic(_emit_load))
 trailing_zeros = cast("Callable[[np.uint64], np.uint64]", intrinsic(_emit_trailing_zeros))
-highest_first = cast("Callable[[np.uint64], np.uint64]", intrinsic(_emit_turned))
+byteswap64 = cast("Callable[[np.uint64], np.uint64]", intrinsic(_emit_turned))
 
 
 Bytes = NDArray[np.uint8]
@@ -165,7 +165,7 @@ def _key(texts: Bytes, place: int, end: int, turned: np.uint64) -> np.uint64:
     count = min(max(end - place, 0), _PIECE)
     word = np.uint64(0)
     if place + WORD <= len(texts):
-        word = highest_first(word_at(texts, place))
+        word = byteswap64(word_at(texts, place))
     else:
         for at in range(place, place + WORD):
             word = word << np.uint64(8) | np.uint64(texts[at] if at < end else 0)

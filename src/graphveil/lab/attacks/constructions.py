@@ -208,7 +208,7 @@ class Desk(NamedTuple):
         present: (2, n) which of their nodes have arrived.
         values: (5, n + 1) the statistic on each, their difference one step before, and all
             rises and all falls of that difference so far.
-        window: for how many steps nodes are counted; 0 if for good.
+        window: for how many steps nodes are counted; 0 if permanently.
         recent_links: (n, n) the links among those who are counted, if not all are.
         recent_present: (n,) for how many steps each of these has been there.
     """

@@ -190,8 +190,8 @@ def weigh_costs(pile: Pile, found: Numbers) -> None:
 
 
 @kernel
-def keep_dearest(schedule: Schedule, found: Numbers, best: Numbers, pairs: Schedule) -> None:
-    """Keep a pair for every matrix for which it is the dearest so far."""
+def keep_costliest(schedule: Schedule, found: Numbers, best: Numbers, pairs: Schedule) -> None:
+    """Keep a pair for every matrix for which it costs the most so far."""
     for which in range(len(found)):
         if found[which] > best[which]:
             best[which] = found[which]
@@ -223,7 +223,7 @@ def enumerate_costs(
             if reciprocal <= limits[0] and inward <= limits[1] and outward <= limits[2]:
                 collect_changes(definition, given, schedule, family.hidden, desk, pile.changes)
                 weigh_costs(pile, found)
-                keep_dearest(schedule, found, best, pairs)
+                keep_costliest(schedule, found, best, pairs)
             more = next_edges(schedule, family)
 
 
@@ -248,7 +248,7 @@ def climb_costs(
     for _ in range(moves):
         collect_changes(definition, given, trial, rules.hidden, desk, pile.changes)
         weigh_costs(pile, found)
-        keep_dearest(trial, found, best, pairs)
+        keep_costliest(trial, found, best, pairs)
         gain = found[goal] - current
         if gain >= 0 or rng.random() < np.exp(gain / heat):
             current = found[goal]

@@ -72,7 +72,7 @@ class OwnContender:
             estimates = found(trial)
         except Exception as error:
             where = f"{trial.subject.dataset}, {trial.subject.version}, {trial.subject.asked}"
-            raise _refused(self.address, f"failed on {where}: {_told(error)}") from error
+            raise _refused(self.address, f"failed on {where}: {_first_line(error)}") from error
         return None if estimates is None else self._checked(estimates, trial)
 
     def _checked(self, estimates: object, trial: Trial) -> Attempt:
@@ -130,11 +130,11 @@ def _resolved(module: str, name: str, address: str) -> Any:
         resolve_name(f"{module}:")
     except ModuleNotFoundError as error:
         if error.name not in (module, module.partition(".")[0]):
-            raise _refused(address, f"cannot be imported: {_told(error)}") from error
+            raise _refused(address, f"cannot be imported: {_first_line(error)}") from error
         hint = f"Run the command where {module.partition('.')[0]} is, or install it."
         raise ParameterError("contender", f"there is no module '{module}'", hint=hint) from error
     except Exception as error:
-        raise _refused(address, f"cannot be imported: {_told(error)}") from error
+        raise _refused(address, f"cannot be imported: {_first_line(error)}") from error
     try:
         return resolve_name(address)
     except AttributeError as error:
@@ -147,7 +147,7 @@ def _refused(address: str, reason: str, hint: str = "") -> ParameterError:
     return ParameterError("contender", f"'{address}' {reason}", hint=hint)
 
 
-def _told(error: Exception) -> str:
+def _first_line(error: Exception) -> str:
     told = f"{type(error).__name__}: {error}"
     return told if len(told) <= LONGEST_CAUSE else f"{told[:LONGEST_CAUSE]}…"
 

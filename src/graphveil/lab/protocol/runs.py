@@ -212,7 +212,7 @@ Progress = Callable[[int, int], None]  # cells done, cells in all
 
 
 @dataclass(frozen=True)
-class Wish:
+class ReproduceRequest:
     """A part of the paper's experiments, or all of it.
 
     Attributes:
@@ -293,7 +293,7 @@ class Agenda:
     figures: dict[Cell, tuple[str, ...]]
 
     @classmethod
-    def of(cls, wish: Wish) -> Agenda:
+    def of(cls, wish: ReproduceRequest) -> Agenda:
         """Load the data and refuse all that can be refused; nothing is counted or simulated."""
         asked = wish.asked()
         own_contenders(wish.contenders)

@@ -63,7 +63,7 @@ class _Step:
     rounding: float
 
     @property
-    def number(self) -> int:
+    def epoch_start(self) -> int:
         """The place of its epoch's first release."""
         return self.place - self.inside
 
@@ -109,7 +109,7 @@ def _span_variance(plan: Plan, later: _Step, earlier: _Step | None) -> float:
     if earlier is None:
         return later.carried + later.variance(later.row()) + later.rounding
     rounding = later.rounding + earlier.rounding
-    if later.number == earlier.number:
+    if later.epoch_start == earlier.epoch_start:
         return later.variance(later.span_row(later.place - earlier.place)) + rounding
     if not plan.mechanism.adds_up:
         return later.variance(later.row()) + earlier.variance(earlier.row()) + rounding

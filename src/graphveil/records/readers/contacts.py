@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from graphveil.errors import InputError
 from graphveil.records.columns import bare, listed, plain
 from graphveil.records.format import Claim, Claimed, Format, ParsedFile, register
-from graphveil.records.known_names import INFECTORS, known_ends, known_ids, told
+from graphveil.records.known_names import INFECTORS, known_ends, known_ids, requested_names
 from graphveil.records.options import ReadingOptions
 from graphveil.records.source_file import SourceFile
 from graphveil.records.tables.selection import read_table
@@ -30,9 +30,9 @@ def _claims(file: SourceFile, insisted: bool, options: ReadingOptions) -> Claim 
             raise
         return None
     names = table.names
-    if ends := told(names, options.source, options.target):
+    if ends := requested_names(names, options.source, options.target):
         return Claim("edges", f"{table.kind} with {' and '.join(ends)}, as you say", ends)
-    if named := told(names, options.id):
+    if named := requested_names(names, options.id):
         return Claim("nodes", f"{table.kind} with {named[0]}, as you say", named)
     return _known(names, table.kind)
 

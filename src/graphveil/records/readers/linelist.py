@@ -14,7 +14,7 @@ from graphveil.graph.intake.records import Table
 from graphveil.records.columns import bare
 from graphveil.records.dates import MISSING_WORDS, undated
 from graphveil.records.format import Claim, Claimed, Format, Note, ParsedFile, file_report, register
-from graphveil.records.known_names import INFECTORS, are_links, told
+from graphveil.records.known_names import INFECTORS, are_links, requested_names
 from graphveil.records.options import ReadingOptions
 from graphveil.records.source_file import SourceFile
 from graphveil.records.tables.delimited import DelimitedTable, unquoted
@@ -41,7 +41,9 @@ def _claims(file: SourceFile, insisted: bool, options: ReadingOptions) -> Claim 
             raise
         return None
     names = table.names
-    if told(names, options.source, options.target) or (are_links(names) and not insisted):
+    if requested_names(names, options.source, options.target) or (
+        are_links(names) and not insisted
+    ):
         return None
     case = _of(names, options.id, _IDS)
     infector = _of(names, options.source, INFECTORS)
@@ -53,7 +55,7 @@ def _claims(file: SourceFile, insisted: bool, options: ReadingOptions) -> Claim 
 def _of(names: Sequence[str], named: str | None, known: Sequence[str]) -> str | None:
     """The column that the steward names, or else the first that is known."""
     if named is not None:
-        found = told(names, named)
+        found = requested_names(names, named)
         return found[0] if found else None
     theirs = {bare(name): name for name in reversed(names)}
     return next((theirs[name] for name in known if name in theirs), None)

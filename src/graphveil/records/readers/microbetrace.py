@@ -29,11 +29,11 @@ from graphveil.records.readers.hivtrace.dates import (
 from graphveil.records.readers.hivtrace.document import (
     IS_SESSION,
     Section,
-    faults_of,
     is_text,
     read_json,
     require_distinct,
     section,
+    violations_of,
 )
 from graphveil.records.source_file import SourceFile
 from graphveil.records.tables.selection import Selected, Selection, read_table
@@ -169,22 +169,22 @@ def _listed(
 
     chosen = _selection("nodes" if "node" in ids else "edges", named, options)
     columns: dict[str, list[str | None]] = dict(ids)
-    faults = [
-        fault
+    violations = [
+        violation
         for name, values in ids.items()
-        for fault in faults_of(f"the entry has no {name}", name,
+        for violation in violations_of(f"the entry has no {name}", name,
                                [row for row, value in enumerate(values) if value is None])
     ]  # fmt: skip
     if named is not None:
         columns["time 0"], wrong = date_texts(first_named(entries, named_fields(named)))
-        faults += wrong
+        violations += wrong
     for ours, theirs in chosen.columns.items():
         if ours not in columns:
             texts = plain_texts(values_named(entries, theirs))
             columns[ours] = [text or "0" for text in texts] if ours == _DISTANCE else texts
     frame = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
     names = {**chosen.columns, **{name: f"{entries.name}.{name}" for name in (*ids, "time")}}
-    table = Table(frame, entries.source, 0, names).marked(*faults)
+    table = Table(frame, entries.source, 0, names).marked(*violations)
     return chosen.applied(table, options)
 
 

@@ -19,7 +19,7 @@ from graphveil.records.tables.selection import conditions_on
 from graphveil.records.tables.spaced import (
     Spaced,
     comment_notes,
-    glance,
+    first_lines,
     ids_look_like_ids,
     is_empty,
     mixed_dates,
@@ -41,7 +41,7 @@ _SAYS_DATES = re.compile(r"\b(date|dates|time|year)\b", re.IGNORECASE)
 
 
 def _claims(file: SourceFile, insisted: bool, _: ReadingOptions) -> Claim | None:
-    seen = glance(file)
+    seen = first_lines(file)
     if seen is not None and insisted:
         seen = seen.insisted_on(2)
     if seen is None or (seen.width != 2 and not is_empty(seen, insisted)):
@@ -78,8 +78,8 @@ def _read(files: Sequence[Claimed], options: ReadingOptions) -> list[ParsedFile]
 def _dates(claimed: Claimed, options: ReadingOptions) -> ParsedFile:
     conditions_on([], "nodes", options.filters, claimed.file.name)
     found = read_spaced(claimed.file, 2, options.table_bytes)
-    faults = [] if claimed.claim.why == _AS_SAID else mixed_dates(~_are_dates(found))
-    rows = found.table(("node", "time"), claimed.file.name, *faults)
+    violations = [] if claimed.claim.why == _AS_SAID else mixed_dates(~_are_dates(found))
+    rows = found.table(("node", "time"), claimed.file.name, *violations)
     table, notes = tidied(rows, options)
     report = file_report(claimed, SNAP.name, nodes=[table], notes=[*comment_notes(found), *notes])
     return ParsedFile(
@@ -90,10 +90,10 @@ def _dates(claimed: Claimed, options: ReadingOptions) -> ParsedFile:
 def _edges(claimed: Claimed, options: ReadingOptions) -> ParsedFile:
     conditions_on([], "edges", options.filters, claimed.file.name)
     found = read_spaced(claimed.file, 2, options.table_bytes)
-    faults = unlikely_lines(claimed, found, 2)
+    violations = unlikely_lines(claimed, found, 2)
     if claimed.claim.why != _AS_DIRECTED:  # then an id may look like a date
-        faults += mixed_dates(_are_dates(found))
-    table = found.table(("source", "target"), claimed.file.name, *faults)
+        violations += mixed_dates(_are_dates(found))
+    table = found.table(("source", "target"), claimed.file.name, *violations)
     report = file_report(claimed, SNAP.name, edges=[table], notes=comment_notes(found))
     return ParsedFile(
         report,
@@ -133,7 +133,7 @@ _LIKELY = 10**8  # seconds, in 1973: smaller numbers are probably weights
 
 
 def _claims_timed(file: SourceFile, insisted: bool, _: ReadingOptions) -> Claim | None:
-    seen = glance(file)
+    seen = first_lines(file)
     if seen is not None and insisted:
         seen = seen.insisted_on(3)
     if seen is None or (seen.width != 3 and not is_empty(seen, insisted)):
@@ -177,8 +177,8 @@ def _timed_edges(claimed: Claimed, rows: Spaced) -> Table:
     import polars as pl
 
     seconds = rows.columns[2].cast(pl.Int64, strict=False)
-    faults = unlikely_lines(claimed, rows, 2, (seconds < _LIKELY).fill_null(False))
-    return from_seconds(rows.table(("source", "target", "time"), claimed.file.name, *faults))
+    violations = unlikely_lines(claimed, rows, 2, (seconds < _LIKELY).fill_null(False))
+    return from_seconds(rows.table(("source", "target", "time"), claimed.file.name, *violations))
 
 
 def _first_appearances(edges: Sequence[Table]) -> list[Table]:

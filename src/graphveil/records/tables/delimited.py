@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, ClassVar, TypeAlias
 
 from graphveil.errors import InputError, Place
-from graphveil.graph.intake.records import Fault, Table
+from graphveil.graph.intake.records import Table, Violation
 from graphveil.records.columns import plain, refuse_repeated
 from graphveil.records.dates import PLAIN_NUMBER, look_like_dates, numeric_if_plain
 from graphveil.records.format import Note
@@ -358,16 +358,16 @@ def with_unread(table: Table, bad: BadLines) -> Table:
     empty = pl.DataFrame(
         {name: [None] * len(lines) for name in table.frame.columns}, schema=table.frame.schema
     )
-    rows, faults = len(table.frame), []
+    rows, violations = len(table.frame), []
     for rule, numbers in bad.items():
         places = np.arange(rows, rows + len(numbers), dtype=np.int64)
-        faults.append(Fault(places, "", rule, MENDING[rule]))  # of the whole line
+        violations.append(Violation(places, "", rule, MENDING[rule]))  # of the whole line
         rows += len(numbers)
     return replace(
         table,
         frame=pl.concat([table.frame, empty]),
         numbers=np.concatenate([table.row_numbers(), np.array(lines, np.int64)]),
-    ).marked(*faults)
+    ).marked(*violations)
 
 
 # Rows that were put in quotes as a whole, as happens when a spreadsheet saves a row as text.

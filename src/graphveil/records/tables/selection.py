@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from graphveil.errors import InputError, Place
-from graphveil.graph.intake.records import Fault, Table
+from graphveil.graph.intake.records import Table, Violation
 from graphveil.records.columns import names_by_text, no_such, plain, unnamed_date
 from graphveil.records.dates import first_said, tidied, undated
 from graphveil.records.distances import SHAPE, Threshold, distance_column
@@ -81,8 +81,8 @@ class Selection:
 
     def applied(self, table: Table, options: ReadingOptions) -> Selected:
         """The rows that count, with one time each; the others, and what there is to say."""
-        kept, faults, notes = self._judged(table)
-        counting = table.marked(*faults)
+        kept, violations, notes = self._judged(table)
+        counting = table.marked(*violations)
         left_out = None
         if not kept.all():
             mask = kept.to_numpy()
@@ -96,23 +96,23 @@ class Selection:
         dated, changed = tidied(replace(ids, frame=frame, names=names), options)
         return Selected(dated, left_out, [*notes, *changed])
 
-    def _judged(self, table: Table) -> tuple[pl.Series, list[Fault], list[Note]]:
+    def _judged(self, table: Table) -> tuple[pl.Series, list[Violation], list[Note]]:
         """Which rows count, those of which nobody can tell, and how many do not."""
         import polars as pl
 
         kept = pl.repeat(True, table.frame.height, dtype=pl.Boolean, eager=True)
-        faults: list[Fault] = []
+        violations: list[Violation] = []
         notes: list[Note] = []
         for n, (condition, _) in enumerate(self.conditions):
             name = _numbered(_CONDITION, n)
             meets, unclear = condition.kept(table.frame[name], name)
             notes += _note(f"rows left out: not {condition.text}", table, kept & ~meets)
-            kept, faults = kept & meets, [*faults, *unclear]
+            kept, violations = kept & meets, [*violations, *unclear]
         if self.threshold is not None:
             near, unclear = _near(table.frame[_DISTANCE], self.threshold)
             notes += _note(f"pairs further apart than {self.threshold}", table, kept & ~near)
-            kept, faults = kept & near, [*faults, *unclear]
-        return kept, faults, notes
+            kept, violations = kept & near, [*violations, *unclear]
+        return kept, violations, notes
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +149,7 @@ def _bare(table: Table) -> Table:
     return replace(table, frame=table.frame.select(ids))
 
 
-def _near(distances: pl.Series, threshold: Threshold) -> tuple[pl.Series, list[Fault]]:
+def _near(distances: pl.Series, threshold: Threshold) -> tuple[pl.Series, list[Violation]]:
     """Which pairs are near enough, and those whose distance is none."""
     import polars as pl
 
@@ -160,7 +160,7 @@ def _near(distances: pl.Series, threshold: Threshold) -> tuple[pl.Series, list[F
     if not unclear.any():
         return near, []
     rule, hint = "the distance is missing or is no number", "Correct it, or remove the row."
-    return near, [Fault.where(unclear, _DISTANCE, rule, hint)]
+    return near, [Violation.where(unclear, _DISTANCE, rule, hint)]
 
 
 def _note(rule: str, table: Table, met: pl.Series) -> list[Note]:

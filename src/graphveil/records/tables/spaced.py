@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.errors import InputError, Place
-from graphveil.graph.intake.records import Fault, Table
+from graphveil.graph.intake.records import Table, Violation
 from graphveil.records.format import Claimed, Note
 from graphveil.records.source_file import HEAD, SourceFile, decoded
 from graphveil.records.tables.delimited import NOT_TEXT, TOO_NARROW, BadLines, is_text, with_unread
@@ -30,7 +30,7 @@ _NEVER_INSIDE = r"[,;\"<>{}\[\]]"
 
 
 @dataclass(frozen=True)
-class Glance:
+class FirstLines:
     """The beginning of a file; all other lines have to be like the first, or are refused.
 
     Attributes:
@@ -48,7 +48,7 @@ class Glance:
         """How many columns there are."""
         return len(self.first)
 
-    def insisted_on(self, width: int) -> Glance:
+    def insisted_on(self, width: int) -> FirstLines:
         """The same for whoever says what the file is: a line of another width is nobody's word."""
         if self.width in (0, width):
             return self
@@ -72,16 +72,16 @@ class Spaced:
     comments: tuple[int, list[int]]
     bad: BadLines = field(default_factory=dict)
 
-    def table(self, names: Sequence[str], source: str, *faults: Fault) -> Table:
+    def table(self, names: Sequence[str], source: str, *violations: Violation) -> Table:
         """The rows under our names, some of which break a rule, and the lines that are none."""
         import polars as pl
 
         frame = pl.DataFrame(dict(zip(names, self.columns, strict=True)))
-        whole = Table(frame, source, numbers=self.numbers).marked(*faults)
+        whole = Table(frame, source, numbers=self.numbers).marked(*violations)
         return with_unread(whole, self.bad)
 
 
-def glance(file: SourceFile) -> Glance | None:
+def first_lines(file: SourceFile) -> FirstLines | None:
     """The beginning, or None if the file is not of this kind at all."""
     head = file.head
     if len(head) >= HEAD:  # the last line may be cut
@@ -94,7 +94,7 @@ def glance(file: SourceFile) -> Glance | None:
     first = re.split(_BETWEEN, lines[len(comments)]) if len(comments) < len(lines) else []
     if not first and len(file.head) >= HEAD:
         return None
-    return Glance(first, [line for line in comments if line], lines[len(comments) + 1 :])
+    return FirstLines(first, [line for line in comments if line], lines[len(comments) + 1 :])
 
 
 def unlikely(values: pl.Series) -> pl.Series:
@@ -186,7 +186,7 @@ def _readable(raw: bytes) -> tuple[str, list[int]]:
 _SAYS_DIRECTION = re.compile(r"^#\s*(un)?directed\b", re.IGNORECASE)
 
 
-def is_empty(seen: Glance, insisted: bool) -> bool:
+def is_empty(seen: FirstLines, insisted: bool) -> bool:
     """Whether a file has no lines, but says by a comment (or the user says) that it is one."""
     return not seen.first and (insisted or bool(seen.comments))
 
@@ -200,7 +200,7 @@ def ids_look_like_ids(ids: Sequence[str]) -> bool:
 
 def unlikely_lines(
     claimed: Claimed, rows: Spaced, ends: int, odd: pl.Series | None = None
-) -> list[Fault]:
+) -> list[Violation]:
     """Lines that would not have been recognised, unless the user insists on the format.
 
     Every line is held against what was expected of the first: which line that is must not matter.
@@ -217,30 +217,30 @@ def unlikely_lines(
         return []
     texts = [column for column in rows.columns[:ends] if column.dtype == pl.String]
     rule = "the line may be a header, or of another kind"
-    found = [fault for each in texts for fault in _faults(unlikely(each), rule)]
+    found = [violation for each in texts for violation in _violations(unlikely(each), rule)]
     if odd is not None:
-        found += _faults(odd, "the last value is too small for a number of seconds")
+        found += _violations(odd, "the last value is too small for a number of seconds")
     return found
 
 
-def mixed_dates(other: pl.Series) -> list[Fault]:
+def mixed_dates(other: pl.Series) -> list[Violation]:
     """Lines whose last value is a date where it is none in the first, or the reverse."""
     what = "some lines end with a date and some do not"
-    return _faults(other, what, "Put the comment '# id date' above a list of dates.")
+    return _violations(other, what, "Put the comment '# id date' above a list of dates.")
 
 
-def _faults(
+def _violations(
     bad: pl.Series,
     rule: str,
     hint: str = "Correct it, or say which format the file has with the option format.",
-) -> list[Fault]:
-    found = Fault.where(bad, "", rule, hint)
+) -> list[Violation]:
+    found = Violation.where(bad, "", rule, hint)
     return [found] if len(found.rows) else []
 
 
 def says_direction(file: SourceFile) -> bool | None:
     """What the comments at the beginning say about the direction of edges."""
-    seen = glance(file)
+    seen = first_lines(file)
     for comment in seen.comments if seen else []:
         said = _SAYS_DIRECTION.match(comment)
         if said:

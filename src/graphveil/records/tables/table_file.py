@@ -13,7 +13,7 @@ from graphveil.calendar.columns import texts_of
 from graphveil.calendar.times import values_of
 from graphveil.errors import InputError, Place, RecordError
 from graphveil.graph.intake.identity import NOT_WHOLE, STORE_AS, integers_or_text
-from graphveil.graph.intake.records import Fault, Records, Table
+from graphveil.graph.intake.records import Records, Table, Violation
 from graphveil.records.columns import EDGES, NODES, Wanted, match_columns, refuse_repeated
 from graphveil.records.dates import look_like_dates
 from graphveil.records.options import DEFAULTS, ReadingOptions
@@ -58,11 +58,11 @@ class HeldTable:
         table = Table(chosen, self.file.name, names=columns, numbers=self.table.numbers)
         return table.marked(*self._inexact_ids(columns))
 
-    def _inexact_ids(self, columns: dict[str, str]) -> list[Fault]:
+    def _inexact_ids(self, columns: dict[str, str]) -> list[Violation]:
         """The ids that are numbers too large to tell people apart."""
         inexact = self.table.inexact
         return [
-            Fault(np.flatnonzero(inexact[theirs]), ours, NOT_WHOLE, STORE_AS)
+            Violation(np.flatnonzero(inexact[theirs]), ours, NOT_WHOLE, STORE_AS)
             for ours, theirs in columns.items()
             if ours in _IDS and theirs in inexact
         ]
@@ -191,8 +191,8 @@ def _with_text_of_ids(table: Table, column: str) -> Table:
     try:
         text = integers_or_text(table, column).cast(pl.String)
     except RecordError as refused:
-        fault = Fault(refused.rows, column, refused.rule, refused.hint)
+        violation = Violation(refused.rows, column, refused.rule, refused.hint)
         emptied = table.frame[column].scatter(refused.rows, None)
         frame = table.frame.with_columns(emptied.alias(column))
-        return _with_text_of_ids(replace(table.marked(fault), frame=frame), column)
+        return _with_text_of_ids(replace(table.marked(violation), frame=frame), column)
     return replace(table, frame=table.frame.with_columns(text.alias(column)))

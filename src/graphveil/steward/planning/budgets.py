@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from graphveil.mechanisms.planning.pooling import Contender, Split
     from graphveil.mechanisms.planning.usefulness import Judgement
     from graphveil.steward.planning.outlook import Outlook
-    from graphveil.steward.planning.requests import SeriesWish
+    from graphveil.steward.planning.requests import SeriesRequest
 
 LEADING = ("1", "1.5", "2", "3", "5", "7")  # digits of the totals that are tried
 WIDEST = 10**6  # by how much the largest total may exceed the smallest
@@ -218,7 +218,7 @@ def _scaled(outlook: Outlook, factor: Fraction) -> SeriesAtPrice:
 
 
 def series_budgets(
-    wishes: Sequence[tuple[SeriesWish, Bound]],
+    wishes: Sequence[tuple[SeriesRequest, Bound]],
     low: Fraction,
     high: Fraction,
     *,
@@ -239,7 +239,7 @@ def series_budgets(
     from graphveil.noise.exact_numbers import exact_delta
 
     risk = None if delta is None else exact_delta(delta)
-    contenders = [_contender(*each, horizon, minimise) for each in wishes]
+    contenders = [_alternative(*each, horizon, minimise) for each in wishes]
     names = [each.name for each in contenders]
     if len(set(names)) < len(names):
         raise ParameterError("series", "two have the same name", hint="Write edges=NAME.")
@@ -253,8 +253,8 @@ def series_budgets(
     return Budgets(f"{', '.join(names)} {length}", how, tuple(budgets))
 
 
-def _contender(
-    wish: SeriesWish,
+def _alternative(
+    wish: SeriesRequest,
     bound: Bound,
     horizon: int | None,
     minimise: str | None,
@@ -289,7 +289,7 @@ def _contender(
     )
 
 
-def threshold_of(wish: SeriesWish) -> Bound | None:
+def threshold_of(wish: SeriesRequest) -> Bound | None:
     """The threshold of a series that projects, as a bound."""
     from graphveil.graph.promises import DegreeBound, InOutBound
 

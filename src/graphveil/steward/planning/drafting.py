@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from graphveil.calendar.calendar import Calendar
     from graphveil.steward.planning.outlook import Outlook
-    from graphveil.steward.planning.requests import SeriesWish, StudyWish
+    from graphveil.steward.planning.requests import SeriesRequest, StudyRequest
     from graphveil.steward.planning.sharing import Sharing
     from graphveil.study import Promise, SeriesPromise
 
@@ -63,7 +63,7 @@ class Draft:
 
 
 def create(
-    folder: Path, wish: StudyWish, *, database: str | None = None, drowned_too: bool = False
+    folder: Path, wish: StudyRequest, *, database: str | None = None, drowned_too: bool = False
 ) -> Draft:
     """Create a study; refuses series that noise would drown, unless they are wanted so."""
     found = draft(wish)
@@ -72,7 +72,7 @@ def create(
     return found.write(folder, database=database)
 
 
-def draft(wish: StudyWish) -> Draft:
+def draft(wish: StudyRequest) -> Draft:
     """The study that a wish comes to; writes nothing, so that it can be tried out."""
     from graphveil.steward.planning.outlook import outlooks
     from graphveil.steward.planning.sharing import sharing
@@ -82,7 +82,7 @@ def draft(wish: StudyWish) -> Draft:
     return Draft(promise, found, sharing(found, wish.series))
 
 
-def drafted(wish: StudyWish) -> Promise:
+def drafted(wish: StudyRequest) -> Promise:
     """The study file that a wish comes to."""
     from graphveil.steward.planning.sharing import shared
     from graphveil.study import Promise
@@ -95,7 +95,7 @@ def drafted(wish: StudyWish) -> Promise:
     return settled(shared(promise, wish.series))
 
 
-def _entries(wish: StudyWish) -> dict[str, Any]:
+def _entries(wish: StudyRequest) -> dict[str, Any]:
     """The wish in the words of a study file."""
     series = with_shares(wish.series, wish.epsilon, wish.pool)
     series = with_risks(series, wish.delta) if wish.pool is None else series
@@ -124,7 +124,7 @@ def _entries(wish: StudyWish) -> dict[str, Any]:
     }
 
 
-def _pool(wish: StudyWish) -> dict[str, str]:
+def _pool(wish: StudyRequest) -> dict[str, str]:
     """The pool that was asked for, with all δ that no series has to itself."""
     from graphveil.noise.exact_numbers import as_text, exact_delta
 
@@ -135,7 +135,7 @@ def _pool(wish: StudyWish) -> dict[str, str]:
     return {"epsilon": str(wish.pool), "delta": as_text(exact_delta(left))}
 
 
-def _bound_entry(wish: StudyWish) -> dict[str, Any]:
+def _bound_entry(wish: StudyRequest) -> dict[str, Any]:
     return {
         "degree": wish.degree,
         "inward": wish.inward,
@@ -148,8 +148,8 @@ def _bound_entry(wish: StudyWish) -> dict[str, Any]:
 
 
 def with_shares(
-    series: Sequence[SeriesWish], epsilon: str, pool: str | None = None
-) -> tuple[SeriesWish, ...]:
+    series: Sequence[SeriesRequest], epsilon: str, pool: str | None = None
+) -> tuple[SeriesRequest, ...]:
     """Series that name no share split what the others leave, for the time being equally."""
     from graphveil.mechanisms.planning.shares import equal_shares
     from graphveil.noise.exact_numbers import as_text, exact_epsilon
@@ -169,7 +169,7 @@ def with_shares(
     return tuple(replace(each, epsilon=share) if each.names_no_share else each for each in series)
 
 
-def with_risks(series: Sequence[SeriesWish], delta: str | None) -> tuple[SeriesWish, ...]:
+def with_risks(series: Sequence[SeriesRequest], delta: str | None) -> tuple[SeriesRequest, ...]:
     """Series that name no δ may use an equal part of it, if their mechanism needs one."""
     from graphveil.noise.exact_numbers import as_text, exact_delta
 
@@ -182,7 +182,7 @@ def with_risks(series: Sequence[SeriesWish], delta: str | None) -> tuple[SeriesW
     )
 
 
-def with_objective(series: SeriesWish, minimise: str | None = None) -> SeriesWish:
+def with_objective(series: SeriesRequest, minimise: str | None = None) -> SeriesRequest:
     """A series that does not say what is to be small follows the study, or the default."""
     from graphveil.mechanisms.factorisations.objectives import DEFAULT
 
@@ -265,7 +265,7 @@ def _time(text: str) -> int | str:
 # Drowning: a series whose noise would drown what is expected of it is not begun by mistake.
 
 
-def drowned(outlooks: Sequence[Outlook]) -> list[str]:
+def too_noisy(outlooks: Sequence[Outlook]) -> list[str]:
     """What is to be said of each series that would be drowned."""
     judged = ((each.series.name, each.judgement) for each in outlooks)
     return [f"'{name}': {found}" for name, found in judged if found and found.drowned]
@@ -273,7 +273,7 @@ def drowned(outlooks: Sequence[Outlook]) -> list[str]:
 
 def require_useful(outlooks: Sequence[Outlook]) -> None:
     """Refuse series that would be drowned, with what helps."""
-    found = drowned(outlooks)
+    found = too_noisy(outlooks)
     if not found:
         return
     more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""

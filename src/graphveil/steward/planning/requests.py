@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class SeriesWish:
+class SeriesRequest:
     """One series; what is None is left to the study, or to graphveil.
 
     Attributes:
@@ -70,7 +70,7 @@ class SeriesWish:
 
 
 @dataclass(frozen=True)
-class StudyWish:
+class StudyRequest:
     """A study; see `Promise`, which it becomes.
 
     Attributes:
@@ -108,7 +108,7 @@ class StudyWish:
     calendar: Calendar
     epsilon: str
     epsilon_reason: str
-    series: tuple[SeriesWish, ...]
+    series: tuple[SeriesRequest, ...]
     bound_reason: str | None = None
     degree: int | None = None
     inward: int | None = None

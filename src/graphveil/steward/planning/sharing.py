@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from graphveil.mechanisms.planning.plan import Plan
     from graphveil.mechanisms.planning.pooling import Contender, Curve, Split
     from graphveil.steward.planning.outlook import Outlook
-    from graphveil.steward.planning.requests import SeriesWish
+    from graphveil.steward.planning.requests import SeriesRequest
     from graphveil.study import Promise, SeriesPromise
     from graphveil.study.promise import Pool
 
@@ -83,7 +83,7 @@ class Sharing:
         return {"how": self.how, "pool": self.pool, "series": shares}
 
 
-def shared(promise: Promise, wishes: Sequence[SeriesWish]) -> Promise:
+def shared(promise: Promise, wishes: Sequence[SeriesRequest]) -> Promise:
     """The study in which series that named no share split the same ε in the best way.
 
     Only where the sizes of all of them are expected: others keep their equal shares.
@@ -106,14 +106,14 @@ def shared(promise: Promise, wishes: Sequence[SeriesWish]) -> Promise:
     return promise.with_shares({name: {"epsilon": share} for name, share in found.items()})
 
 
-def _weights(wishes: Sequence[SeriesWish]) -> list[float]:
+def _weights(wishes: Sequence[SeriesRequest]) -> list[float]:
     """What an error of 1 of each series counts in the sum that is minimised."""
     from graphveil.mechanisms.planning.shares import positive
 
     return [float(positive("weight", wish.weight or 1) / (wish.expected or 1)) for wish in wishes]
 
 
-def sharing(outlooks: Sequence[Outlook], wishes: Sequence[SeriesWish]) -> Sharing | None:
+def sharing(outlooks: Sequence[Outlook], wishes: Sequence[SeriesRequest]) -> Sharing | None:
     """How the series that named no share came to theirs; None if there are not two of them."""
     asking = _asking(wishes)
     if len(asking) < 2:
@@ -121,7 +121,7 @@ def sharing(outlooks: Sequence[Outlook], wishes: Sequence[SeriesWish]) -> Sharin
     names = [each.called for each in asking]
     found = [each for each in outlooks if each.series.name in names]
     shares = tuple(share_of(each) for each in found)
-    return Sharing(_how(asking, found), shares, told(found))
+    return Sharing(_how(asking, found), shares, advice(found))
 
 
 def share_of(outlook: Outlook) -> Share:
@@ -145,7 +145,7 @@ def share_of(outlook: Outlook) -> Share:
     )
 
 
-def _how(asking: Sequence[SeriesWish], outlooks: Sequence[Outlook]) -> str:
+def _how(asking: Sequence[SeriesRequest], outlooks: Sequence[Outlook]) -> str:
     from graphveil.noise.exact_numbers import as_text
 
     pool = outlooks[0].promise.budget.pool
@@ -165,16 +165,16 @@ def _how(asking: Sequence[SeriesWish], outlooks: Sequence[Outlook]) -> str:
     )
 
 
-def _asking(wishes: Sequence[SeriesWish]) -> list[SeriesWish]:
+def _asking(wishes: Sequence[SeriesRequest]) -> list[SeriesRequest]:
     """The series that named no share."""
     return [each for each in wishes if each.names_no_share]
 
 
-def _unsized(wishes: Sequence[SeriesWish]) -> list[str]:
+def _unsized(wishes: Sequence[SeriesRequest]) -> list[str]:
     return [each.called for each in wishes if each.expected is None]
 
 
-def require_purpose(wishes: Sequence[SeriesWish]) -> None:
+def require_purpose(wishes: Sequence[SeriesRequest]) -> None:
     """Refuse a weight that would have no effect."""
     asking = _asking(wishes)
     for each in wishes:
@@ -194,19 +194,19 @@ def require_purpose(wishes: Sequence[SeriesWish]) -> None:
 A_FIFTH = Fraction(1, 5)  # by which shares are changed to show what that would do
 
 
-def has_risk_to_share(promise: Promise, asking: Sequence[SeriesWish]) -> bool:
+def has_risk_to_share(promise: Promise, asking: Sequence[SeriesRequest]) -> bool:
     """Whether there is a δ for series that name no share, and no pool yet."""
     without = promise.budget.pool is None and any(each.delta is None for each in asking)
     return promise.budget.delta is not None and without
 
 
-def series_of(promise: Promise, wishes: Sequence[SeriesWish]) -> list[SeriesPromise]:
+def series_of(promise: Promise, wishes: Sequence[SeriesRequest]) -> list[SeriesPromise]:
     """The series that were wished for, as the study has them."""
     named = {each.name: each for each in promise.series}
     return [named[each.called] for each in wishes]
 
 
-def pooled(promise: Promise, asking: Sequence[SeriesWish], weights: Sequence[float]) -> Promise:
+def pooled(promise: Promise, asking: Sequence[SeriesRequest], weights: Sequence[float]) -> Promise:
     """The study in which series that named no share have the best, with a pool if that pays.
 
     Args:
@@ -220,7 +220,7 @@ def pooled(promise: Promise, asking: Sequence[SeriesWish], weights: Sequence[flo
     total = sum((each.price[0] for each in series), Fraction())
     delta = _risk_left(promise, asking)
     rivals = [
-        _contender(promise, total, delta, each, wish, weight)
+        _alternative(promise, total, delta, each, wish, weight)
         for each, wish, weight in zip(series, asking, weights, strict=True)
     ]
     split = best_pool(total, delta, rivals)
@@ -253,7 +253,7 @@ def _pool(epsilon: Fraction, delta: Fraction) -> Pool:
     return Pool(epsilon=as_text(epsilon), delta=as_text(delta))
 
 
-def _risk_left(promise: Promise, asking: Sequence[SeriesWish]) -> Fraction:
+def _risk_left(promise: Promise, asking: Sequence[SeriesRequest]) -> Fraction:
     """δ that no series has to itself: not one that names it, nor one whose share of ε is given."""
     from graphveil.steward.planning.drafting import settled_series
 
@@ -263,12 +263,12 @@ def _risk_left(promise: Promise, asking: Sequence[SeriesWish]) -> Fraction:
     return promise.budget_total()[1] - sum(taken, Fraction())
 
 
-def _contender(
+def _alternative(
     promise: Promise,
     total: Fraction,
     delta: Fraction,
     series: SeriesPromise,
-    wish: SeriesWish,
+    wish: SeriesRequest,
     weight: float,
 ) -> Contender:
     """A series with its errors inside a pool and outside; with a δ of its own, only outside."""
@@ -328,7 +328,7 @@ def other_shares(plan: Plan) -> Curve:
     return error
 
 
-def told(outlooks: Sequence[Outlook]) -> str | None:
+def advice(outlooks: Sequence[Outlook]) -> str | None:
     """What a pool is, which series are in it, and what more or less of it would do."""
     from graphveil.noise.zcdp import rho_of
 

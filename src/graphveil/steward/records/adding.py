@@ -128,7 +128,7 @@ def add(
         strict: refuse all files at the first row that breaks a rule; else such rows are set
             aside, and listed beside the batch.
         yes: add the rest although more than a tenth is set aside, or nothing is left.
-        ignore_after_end: leave out records of after the last step, and count them.
+        ignore_after_end: leave out records dated after the last step, and count them.
         change_reading: take the options as they are, whatever they were for files before.
         dry_run: only read and check; change nothing.
         engine: where the records are checked and taken in.
@@ -228,7 +228,7 @@ def add_records(
         complete: whether they are everything, so that what has vanished is reported.
         strict: refuse all at the first row that breaks a rule.
         yes: add the rest although more than a tenth is set aside, or nothing is left.
-        ignore_after_end: leave out records of after the last step, and count them.
+        ignore_after_end: leave out records dated after the last step, and count them.
         undated: what becomes of people without a date; None leaves it to the study's rule.
         dry_run: only check; change nothing.
     """

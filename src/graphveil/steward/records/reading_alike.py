@@ -31,13 +31,14 @@ _CHOICES = (
     *_OF_PEOPLE, "edge_time", "day_first", "id", "source", "target", "distance", "max_distance",
     "where", "excel_dates", "undated", "encoding",
 )  # fmt: skip
-# What nobody said changed nothing before: without it such files were refused, or did not come.
+# Options that may be given for the first time later: without one of them, files that need it were
+# refused, so no earlier file was read otherwise.
 _LATER = ("day_first", "id", "source", "target", "distance", "max_distance", "undated", "encoding")
 Choices = Mapping[str, Mapping[str, Any]]  # by format, then by option
 
 
 def as_before(given: ReadingOptions, before: Choices) -> dict[str, ReadingOptions]:
-    """What is left out now is as it was; the options for each format that was read before."""
+    """The options for each format that was read before: what is not given now stays as it was."""
     return {name: _completed(given, kept) for name, kept in before.items()}
 
 
@@ -49,7 +50,7 @@ def _completed(given: ReadingOptions, kept: Mapping[str, Any]) -> ReadingOptions
 
 
 def _is_said(choice: object) -> bool:
-    """Whether somebody made a choice; of a yes or no that has two words, no is one, too."""
+    """Whether the steward gave this option; a flag that was not set counts as not given."""
     return choice not in (None, ()) and choice is not False
 
 

@@ -58,7 +58,7 @@ class Reading:
         complete: whether they hold everything.
         strict: whether the first row that breaks a rule refuses all.
         yes: whether the rest is added although more than a tenth is set aside.
-        ignore_after_end: whether records of after the last step are left out.
+        ignore_after_end: whether records dated after the last step are left out.
         change_reading: whether files are read in another way than before.
     """
 

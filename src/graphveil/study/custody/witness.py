@@ -28,7 +28,7 @@ Admission: TypeAlias = "Callable[[Machine, Transaction, Lineage], object]"
 BEGINNINGS = (Event.STUDY_OPENED, Event.STUDY_ADOPTED, Event.STUDY_HANDED_OVER)
 
 
-class Standing(Enum):
+class WitnessVerdict(Enum):
     """How a study stands to what a machine has seen of it, in words."""
 
     IN_STEP = "in step"
@@ -44,41 +44,41 @@ class Standing(Enum):
     @property
     def may_go_on(self) -> bool:
         """Whether the study may be written to."""
-        return self in (Standing.IN_STEP, Standing.NEW)
+        return self in (WitnessVerdict.IN_STEP, WitnessVerdict.NEW)
 
 
 _REFUSALS = {
-    Standing.BEHIND: (
+    WitnessVerdict.BEHIND: (
         "this study is older than what this machine saw last of it: an old copy or a backup. "
         "Nothing was published. Go on with the newest copy. If that is lost, and no release is "
         "missing here, `graphveil adopt` goes on with fresh noise."
     ),
-    Standing.FORKED: (
+    WitnessVerdict.FORKED: (
         "another copy of this study went on, with the noise that this one holds: both must not "
         "publish. Nothing was published. Go on with the other copy, or see `graphveil adopt`, "
         "which draws fresh noise."
     ),
-    Standing.UNKNOWN: (
+    WitnessVerdict.UNKNOWN: (
         "this machine does not know this study: it is a copy, and the original may go on with "
         "the same noise. If it moved, run `graphveil hand-over FOLDER --to {code}` where it was, "
         "and copy it again; if that is impossible, see `graphveil adopt`."
     ),
-    Standing.ELSEWHERE: (
+    WitnessVerdict.ELSEWHERE: (
         "this study was handed over to the machine {to} and goes on there; this machine is "
         "{code}. Let it be handed over again; if that is impossible, see `graphveil adopt`, "
         "which draws fresh noise."
     ),
-    Standing.MOVED: (
+    WitnessVerdict.MOVED: (
         "the ledger is not in the database where it was opened: this is a clone or a restored "
         "dump. Go on with the original, or run `graphveil hand-over FOLDER --to {code}` there "
         "before it is copied; if that is impossible, see `graphveil adopt`."
     ),
-    Standing.RESTORED: (
+    WitnessVerdict.RESTORED: (
         "what this machine remembers of this study was copied or restored itself, perhaps with "
         "the home directory: another copy may go on with the same noise. Nothing was published. "
         "Go on with the original; if that is gone, see `graphveil adopt`, which draws fresh noise."
     ),
-    Standing.HANDING: (
+    WitnessVerdict.HANDING: (
         "handing this study over was interrupted. Nothing was published. Run `graphveil hand-over "
         "FOLDER --to {to}` again, which finishes it; or see `graphveil adopt`, which goes on here "
         "with fresh noise."
@@ -124,29 +124,29 @@ class Lineage(NamedTuple):
         return self.is_untouched and self.taker is not None and self.taker == machine.known_code()
 
 
-def standing(machine: Machine, reading: Reading) -> Standing:
+def standing(machine: Machine, reading: Reading) -> WitnessVerdict:
     """How a study stands to what a machine has seen; changes nothing."""
     lineage = Lineage.of(reading)
     if lineage is None:
-        return Standing.NEW
+        return WitnessVerdict.NEW
     memory, begun = machine.memory(lineage.study), lineage.begun.hash
     if begun not in memory.marks:
         return _first_sight(machine, reading, lineage)
     at_home = reading.is_at_home()
     if at_home is False and _is_witnessed(reading, lineage):
-        return Standing.MOVED
+        return WitnessVerdict.MOVED
     if at_home is None and begun in memory.copied:  # a server needs no memory to know its home
-        return Standing.RESTORED
+        return WitnessVerdict.RESTORED
     found = _compared(reading, memory.marks[begun].newest)
-    unfinished = found is Standing.BEHIND and interrupted(machine, reading) is not None
-    return Standing.HANDING if unfinished else found
+    unfinished = found is WitnessVerdict.BEHIND and interrupted(machine, reading) is not None
+    return WitnessVerdict.HANDING if unfinished else found
 
 
-def _compared(reading: Reading, seen: SeenRow) -> Standing:
+def _compared(reading: Reading, seen: SeenRow) -> WitnessVerdict:
     found = reading.hash_of(seen.number)
     if found is None:
-        return Standing.BEHIND
-    return Standing.IN_STEP if found == seen.hash else Standing.FORKED
+        return WitnessVerdict.BEHIND
+    return WitnessVerdict.IN_STEP if found == seen.hash else WitnessVerdict.FORKED
 
 
 def _is_witnessed(reading: Reading, lineage: Lineage) -> bool:
@@ -154,7 +154,7 @@ def _is_witnessed(reading: Reading, lineage: Lineage) -> bool:
     return reading.is_witnessed() or lineage.begun.event != Event.STUDY_OPENED
 
 
-def _first_sight(machine: Machine, reading: Reading, lineage: Lineage) -> Standing:
+def _first_sight(machine: Machine, reading: Reading, lineage: Lineage) -> WitnessVerdict:
     """Of a lineage that this machine has never seen.
 
     It may go on where the study was handed over to this machine, where the database itself
@@ -163,10 +163,10 @@ def _first_sight(machine: Machine, reading: Reading, lineage: Lineage) -> Standi
     """
     at_home = reading.is_at_home()
     if lineage.is_offered_to(machine) or not _is_witnessed(reading, lineage) or at_home:
-        return Standing.NEW
+        return WitnessVerdict.NEW
     if lineage.taker is not None:
-        return Standing.ELSEWHERE
-    return Standing.UNKNOWN if at_home is None else Standing.MOVED
+        return WitnessVerdict.ELSEWHERE
+    return WitnessVerdict.UNKNOWN if at_home is None else WitnessVerdict.MOVED
 
 
 def interrupted(machine: Machine, reading: Reading) -> LedgerRow | None:
@@ -251,7 +251,7 @@ def _admit(machine: Machine, transaction: Transaction, lineage: Lineage) -> None
 
 def admit_handing(machine: Machine, transaction: Transaction, lineage: Lineage) -> None:
     """Let the newest state be handed over, and one of which the hand-over was interrupted."""
-    if standing(machine, transaction) is not Standing.HANDING:
+    if standing(machine, transaction) is not WitnessVerdict.HANDING:
         _admit(machine, transaction, lineage)
 
 

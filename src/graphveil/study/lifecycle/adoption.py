@@ -114,7 +114,7 @@ def enter(
     transaction: Transaction, found: Committed, reason: str, prices: Prices = NO_PRICES
 ) -> tuple[Renewal, ...]:
     """Throw away the noise of the future, and enter the adoption into both chains."""
-    _require_all_told(found)
+    _require_all_announced(found)
     renewed = renewals(found.ledger, found.kept, prices)
     stored = {each.series: _stored(each, found.kept[each.series]) for each in renewed}
     private = {
@@ -128,7 +128,7 @@ def enter(
     return renewed
 
 
-def _require_all_told(found: Committed) -> None:
+def _require_all_announced(found: Committed) -> None:
     """Refuse a copy with a sealed step that was never told, where another may have gone on.
 
     That step holds noise with which the other copy may have published something else.

@@ -261,7 +261,7 @@ def noise_facts(laws: Iterable[tuple[NoiseLaw, int]]) -> tuple[NoiseFact, ...]:
     return tuple(told)
 
 
-# One more series: what a study then promises, the same for a try and for good.
+# One more series: what a study then promises, the same for a try and for the real thing.
 
 
 @dataclass(frozen=True)

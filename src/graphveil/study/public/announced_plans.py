@@ -20,7 +20,7 @@ from graphveil.study.storage.series_state import UNREADABLE
 LONGER = 16  # than all releases so far is no epoch by this factor, as every next one is begun late
 
 
-def told_plan(series: PublishedSeries) -> Plan | None:
+def announced_plan(series: PublishedSeries) -> Plan | None:
     """How a series is published, if the public was told; refuses what is no plan of it.
 
     What a newer version planned is left to that version.
@@ -85,7 +85,7 @@ def require_enough_noise(promise: Promise, series: Iterable[PublishedSeries]) ->
     return loss
 
 
-def told_of_pool(loss: Fraction) -> str:
+def pool_sentence(loss: Fraction) -> str:
     """What was found, in words; rounded up."""
     rounded = Fraction(ceil(loss * MILLION), MILLION)
     return f"the noise of the pool costs ε = {as_text(rounded)} together"
@@ -93,7 +93,7 @@ def told_of_pool(loss: Fraction) -> str:
 
 def _rho(series: PublishedSeries) -> Fraction | None:
     """What the noise of a series costs, once it is certain that it is not more than its price."""
-    plan = told_plan(series)
+    plan = announced_plan(series)
     if plan is None or not isinstance(plan.mechanism, GaussianMechanism):
         return None
     epochs = plan.epochs or (plan.epoch(0),)  # of unknown length: all have the same ρ

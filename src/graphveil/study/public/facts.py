@@ -166,19 +166,19 @@ def _called(key: str, name: str) -> Any:
     return Field(validation_alias=AliasChoices(key, name), serialization_alias=key)
 
 
-def _told_losses(losses: tuple[LossFact, ...]) -> list[dict[str, Any]]:
+def _losses_as_data(losses: tuple[LossFact, ...]) -> list[dict[str, Any]]:
     return [each.model_dump(mode="json", exclude_none=True) for each in losses]
 
 
-def _told_noise(noise: tuple[NoiseFact, ...]) -> list[dict[str, Any]]:
+def _noise_as_data(noise: tuple[NoiseFact, ...]) -> list[dict[str, Any]]:
     return [each.model_dump(exclude_none=True) for each in noise]
 
 
-def _told_promise(series: SeriesPromise) -> dict[str, Any]:
+def _promise_as_data(series: SeriesPromise) -> dict[str, Any]:
     return series.model_dump(mode="json", exclude_none=True)
 
 
-Losses = Annotated[tuple[LossFact, ...], PlainSerializer(_told_losses)]
+Losses = Annotated[tuple[LossFact, ...], PlainSerializer(_losses_as_data)]
 
 
 class SeriesOpened(Fact):
@@ -202,7 +202,7 @@ class SeriesOpened(Fact):
 
     event = Event.SERIES_OPENED
     series: str
-    promise: Annotated[SeriesPromise, PlainSerializer(_told_promise)]
+    promise: Annotated[SeriesPromise, PlainSerializer(_promise_as_data)]
     statistic: str
     parameters: dict[str, int | str]
     summary: str
@@ -216,7 +216,7 @@ class SeriesOpened(Fact):
     first_label: str
     width: int = _called("numbers", "width")
     sensitivity: SensitivityFact
-    noise: Annotated[tuple[NoiseFact, ...], PlainSerializer(_told_noise)]
+    noise: Annotated[tuple[NoiseFact, ...], PlainSerializer(_noise_as_data)]
     predicted_std: tuple[float, ...]
     monotone: bool
     beyond: Losses = ()
@@ -267,7 +267,7 @@ class RenewedSeries(Fact):
     """
 
     series: str
-    noise: Annotated[tuple[NoiseFact, ...], PlainSerializer(_told_noise)]
+    noise: Annotated[tuple[NoiseFact, ...], PlainSerializer(_noise_as_data)]
     predicted_std: tuple[float, ...]
     again: ExactText
     price: ExactText = Fraction()
@@ -325,7 +325,7 @@ class ExtendedSeries(Fact):
     series: str
     price: ExactText
     horizon: int
-    noise: Annotated[tuple[NoiseFact, ...], PlainSerializer(_told_noise)]
+    noise: Annotated[tuple[NoiseFact, ...], PlainSerializer(_noise_as_data)]
     predicted_std: tuple[float, ...]
     beyond: Losses = ()
     plan: dict[str, Any] | None = None

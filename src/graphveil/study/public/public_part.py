@@ -226,7 +226,7 @@ def text_of(path: Path) -> str:
 
 
 @dataclass(frozen=True)
-class Told:
+class PublishedText:
     """What the public part says, at one moment.
 
     It is read before the ledger, never after: whoever announces has committed before, so that
@@ -251,10 +251,10 @@ class Told:
         return whole_lines and ledger.public_text.startswith(self.text)
 
 
-def told(folder: Folder) -> Told:
+def published_text(folder: Folder) -> PublishedText:
     """What the public part says now."""
     ledger = text_of(folder.public_ledger) if folder.public_ledger.exists() else ""
-    return Told(ledger, text_of(folder.study_file), Shown.of(folder.public))
+    return PublishedText(ledger, text_of(folder.study_file), Shown.of(folder.public))
 
 
 def announce(folder: Folder, ledger: Ledger) -> None:
@@ -270,7 +270,7 @@ def announce(folder: Folder, ledger: Ledger) -> None:
             write_bytes(path, text.encode())
 
 
-def require_agreeing_file(public: Told, ledger: Ledger) -> None:
+def require_agreeing_file(public: PublishedText, ledger: Ledger) -> None:
     """Refuse a study file that disagrees with the ledger."""
     if not ledger.is_open or public.study_file == ledger.versions[-1].to_toml():
         return
@@ -279,7 +279,7 @@ def require_agreeing_file(public: Told, ledger: Ledger) -> None:
     require_agreement(found, ledger.versions, "public/study.toml", "the ledger")
 
 
-def require_newest(public: Told, ledger: Ledger) -> None:
+def require_newest(public: PublishedText, ledger: Ledger) -> None:
     """Refuse a database that knows less than the public was told: it is an older copy.
 
     Continuing from it would publish different numbers for steps that are already published.

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from graphveil.graph.intake.records import Records
     from graphveil.study.records.attempts import Attempt
     from graphveil.study.records.findings import Findings
-    from graphveil.study.records.record_store import Candidate
+    from graphveil.study.records.record_store import ValidatedBatch
     from graphveil.study.storage.transaction import Transaction
 
 
@@ -31,10 +31,10 @@ def require_listed(records: Records) -> None:
         )
 
 
-def keep(
+def store_batch(
     transaction: Transaction,
     ledger: Ledger,
-    batch: Candidate,
+    batch: ValidatedBatch,
     read_as: ReadAs = NOTHING_SAID,
     attempt: Attempt | None = None,
 ) -> int:

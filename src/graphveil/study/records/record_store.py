@@ -41,13 +41,13 @@ class Stored:
 
 
 @dataclass(frozen=True)
-class Wishes:
+class AddOptions:
     """What a steward says about some new records.
 
     Attributes:
         complete: they are all there is to know, so that what they lack has vanished.
         strict: the first row that breaks a rule refuses all; else such rows are set aside.
-        ignore_after_end: records of after the last step are left out; else they are refused.
+        ignore_after_end: records dated after the last step are left out; else they are refused.
         undated: what becomes of people without a date; None leaves it to the study's rule.
     """
 
@@ -57,7 +57,7 @@ class Wishes:
     undated: Literal["refuse", "first", "drop"] | None = None
 
 
-class Candidate(Protocol):
+class ValidatedBatch(Protocol):
     """A batch that could be added: what would be kept, and what there is to say about it."""
 
     @property
@@ -72,7 +72,7 @@ class Candidate(Protocol):
         """Write it as the batch of this number; its files, for the private part of a row."""
 
 
-class Counted(Protocol):
+class PreparedSteps(Protocol):
     """Steps that are ready to be sealed; a secret."""
 
     @property
@@ -94,17 +94,17 @@ class Counted(Protocol):
         """
 
 
-class Grown(Protocol):
+class ExtendedGraph(Protocol):
     """The sealed graph with the next steps; a secret."""
 
     def first_break(self, bound: Bound, since: int) -> int | None:
         """The first step from `since` on at which somebody has more links than promised."""
 
-    def counted(self, series: Collection[SeriesTerms], since: int) -> Counted:
+    def counted(self, series: Collection[SeriesTerms], since: int) -> PreparedSteps:
         """Count every series; those that do not add up are needed from step `since` on only."""
 
 
-class Kept(Enum):
+class CacheCheck(Enum):
     """How what is kept stands to what was sealed, in words."""
 
     NOTHING = "nothing: the next step is counted from scratch"
@@ -121,20 +121,20 @@ class Recounted(Protocol):
     def counts(self) -> SeriesCounts:
         """Of every series."""
 
-    def compared(self) -> Kept:
+    def compared(self) -> CacheCheck:
         """Look at every byte that is kept, and at what it says."""
 
 
-class Holder(Protocol):
+class RecordStore(Protocol):
     """Who holds the records of a study while a command works with them."""
 
-    def candidate(self, stored: Stored, given: Any, wishes: Wishes) -> Candidate:
+    def candidate(self, stored: Stored, given: Any, wishes: AddOptions) -> ValidatedBatch:
         """Check new records against everything that is sealed or waiting; changes nothing."""
 
     def keeps_bound(self, stored: Stored) -> bool:
         """Whether nobody in the sealed graph has more links than promised."""
 
-    def grown(self, stored: Stored, through: int) -> Grown:
+    def grown(self, stored: Stored, through: int) -> ExtendedGraph:
         """The sealed graph with the records that arrive up to the step `through`."""
 
     def recounted(self, stored: Stored, series: Collection[SeriesTerms]) -> Recounted:
@@ -144,17 +144,17 @@ class Holder(Protocol):
 # Which holder goes with which engine.
 
 
-def holder_of(engine: Engine) -> Holder:
+def record_store_of(engine: Engine) -> RecordStore:
     """Who holds the records that an engine counts."""
     from graphveil.backends.spark.engine import SparkEngine
 
     if isinstance(engine, SparkEngine):
-        from graphveil.study.records.spark.record_store import SparkHolder
+        from graphveil.study.records.spark.record_store import SparkRecordStore
 
-        return SparkHolder(engine)
-    from graphveil.study.records.local.record_store import LocalHolder
+        return SparkRecordStore(engine)
+    from graphveil.study.records.local.record_store import LocalRecordStore
 
-    return LocalHolder(engine)
+    return LocalRecordStore(engine)
 
 
 # The rules for the records of one batch: those of the study, and what its steward says.

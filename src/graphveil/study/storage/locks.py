@@ -29,7 +29,7 @@ _NOTE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
 
 
 @dataclass(frozen=True)
-class Holder:
+class LockHolder:
     """A process that holds a lock."""
 
     pid: int
@@ -38,7 +38,7 @@ class Holder:
     since: str
 
     @classmethod
-    def here(cls) -> Holder:
+    def here(cls) -> LockHolder:
         """This process, from now on."""
         since = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         return cls(os.getpid(), socket.gethostname(), running_command(), since)
@@ -78,7 +78,7 @@ def wait_for(attempt: Callable[[], bool], holder: Callable[[], str]) -> None:
 def noted(place: Path) -> Iterator[None]:
     """Leave a note for those who wait, as long as the lock is held."""
     with suppress(OSError), os.fdopen(os.open(place, _NOTE, 0o600), "w") as note:
-        json.dump(asdict(Holder.here()), note)
+        json.dump(asdict(LockHolder.here()), note)
     try:
         yield
     finally:
@@ -89,6 +89,6 @@ def noted(place: Path) -> Iterator[None]:
 def noted_holder(place: Path) -> str:
     """Who left a note, in words; somebody, if there is none that can be read."""
     try:
-        return str(Holder(**json.loads(place.read_text(encoding="utf-8"))))
+        return str(LockHolder(**json.loads(place.read_text(encoding="utf-8"))))
     except (OSError, ValueError, TypeError, RecursionError):
         return SOMEBODY

@@ -23,8 +23,8 @@ from graphveil.web.promise_form import (
     best_shares,
     offered,
     prediction,
+    request_of,
     rows_of,
-    wish_of,
     with_series,
 )
 from graphveil.web.rendering import rendered
@@ -59,7 +59,7 @@ def _page(request: Request, form: Form, *, refusal: str = "", code: int = 200) -
 def _predicted(form: Form) -> tuple[list[Prediction], str]:
     """What the planner says, or what it still has to know."""
     try:
-        return [prediction(each) for each in draft(wish_of(form, draft=True)).outlooks], ""
+        return [prediction(each) for each in draft(request_of(form, draft=True)).outlooks], ""
     except GraphveilError as refused:
         return [], in_page_words(str(refused))
 
@@ -95,7 +95,7 @@ def _make(request: Request, form: Form) -> Response:
     """Create the study; a refusal leaves everything as it was, and all that was typed."""
     try:
         folder = _folder(site_of(request).home, form)
-        create(folder, wish_of(form), drowned_too=form.checked("drowned"))
+        create(folder, request_of(form), drowned_too=form.checked("drowned"))
         study = opened(folder)
     except GraphveilError as refused:
         return _page(request, form, refusal=str(refused), code=422)

@@ -1,4 +1,4 @@
-"""Publish: which steps are due, a last look at the predicted errors, and then for good."""
+"""Publish: which steps are due, a last look at the predicted errors, and then permanently."""
 
 from __future__ import annotations
 
@@ -7,7 +7,15 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from graphveil.steward.known_studies import KnownStudy
-from graphveil.steward.publishing import Asked, Due, Progress, Publication, Stage, due, publish
+from graphveil.steward.publishing import (
+    Due,
+    Progress,
+    Publication,
+    PublishRequest,
+    Stage,
+    due,
+    publish,
+)
 from graphveil.web.forms import Form, taking_form
 from graphveil.web.site import go_to, page, set_to_work, site_of, study_of, within
 from graphveil.web.wording import figure, in_page_words
@@ -38,12 +46,12 @@ def _begin(request: Request, form: Form) -> Response:
     """Publish up to the step that was chosen, once its name was typed."""
     study = study_of(request)
     if form["action"] == "finish":
-        return _set_to_work(request, study, Asked(), "Bringing the public part up to date")
+        return _set_to_work(request, study, PublishRequest(), "Bringing the public part up to date")
     wanted, typed = form["through"], form["typed"]
     refusal = _refusal(due(study.folder), wanted, typed, early=form.checked("early"))
     if refusal:
         return go_to(request, within(study, HERE), bad=refusal)
-    asked = Asked(through=wanted, early=form.checked("early"))
+    asked = PublishRequest(through=wanted, early=form.checked("early"))
     return _set_to_work(request, study, asked, f"Publishing {wanted}")
 
 
@@ -59,7 +67,9 @@ def _refusal(found: Due, wanted: str, typed: str, *, early: bool) -> str:
     return ""
 
 
-def _set_to_work(request: Request, study: KnownStudy, asked: Asked, title: str) -> Response:
+def _set_to_work(
+    request: Request, study: KnownStudy, asked: PublishRequest, title: str
+) -> Response:
     def task(piece: Piece) -> Publication:
         def tell(now: Progress) -> None:
             piece.done, piece.steps = now.sealed, now.steps

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from graphveil.backends.spark.graph import NodePart, SparkGraph, Workspace
 from graphveil.backends.spark.intake.label_index import LabelIndex
-from graphveil.backends.spark.intake.people import EACH, Arriving, Coming, PartFound, found_in
+from graphveil.backends.spark.intake.people import EACH, ArrivalRules, Arriving, PartFound, found_in
 from graphveil.backends.spark.intake.resolving import Note, asked, refuse_faults, together
 from graphveil.backends.spark.intake.tables import SparkTable
 from graphveil.backends.spark.jobs import (
@@ -201,7 +201,7 @@ def arrive(
     index: LabelIndex,
     graph: SparkGraph,
     table: SparkTable | None,
-    coming: Coming,
+    coming: ArrivalRules,
     waiting: DataFrame | None = None,
     *,
     note_rows: bool = False,
@@ -268,7 +268,9 @@ def _first(parts: Sequence[PartFound]) -> dict[str, int]:
     return found
 
 
-def _refuse(table: SparkTable, graph: SparkGraph, coming: Coming, first: dict[str, int]) -> None:
+def _refuse(
+    table: SparkTable, graph: SparkGraph, coming: ArrivalRules, first: dict[str, int]
+) -> None:
     """Refuse the first row that breaks a rule, rule by rule in the order of the one intake."""
     late = coming.late
     if "undated" in first and coming.undated == "refuse":

@@ -91,7 +91,7 @@ class Linked:
     note: Note = field(repr=False)
 
 
-class Laying(NamedTuple):
+class LayoutTask(NamedTuple):
     """What a task needs to know: the graph with the new nodes, how many were old, and rules.
 
     Attributes:
@@ -112,7 +112,7 @@ class Laying(NamedTuple):
 def link(
     cluster: SparkCluster,
     index: LabelIndex,
-    laying: Laying,
+    laying: LayoutTask,
     table: SparkTable | None,
     reading: Reading,
     waiting: DataFrame | None = None,
@@ -215,7 +215,7 @@ def _class(colours: int, rows: pa.Table) -> Parts:
     return found.astype(np.int64)
 
 
-def _lay_out(laying: Laying, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _lay_out(laying: LayoutTask, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     import pyarrow as pa
 
     kinds = ("source", pa.int32()), ("target", pa.int32()), ("step", pa.int32())
@@ -232,7 +232,7 @@ def _lay_out(laying: Laying, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.R
         yield pa.RecordBatch.from_arrays([pa.array([blob], pa.binary())], names=["found"])
 
 
-def laid_out(laying: Laying, table: pa.Table) -> Found:
+def laid_out(laying: LayoutTask, table: pa.Table) -> Found:
     """One task's rows: what is wrong with them, or the files of their edges."""
     source, target = (table[end].to_numpy() for end in ("source", "target"))
     place = table["place"].to_numpy()
@@ -258,7 +258,7 @@ def laid_out(laying: Laying, table: pa.Table) -> Found:
     return Found(parts, per_step, counts, trouble, last, known)
 
 
-def _known_places(laying: Laying, rows: _Rows, gone: Int64s) -> str | None:
+def _known_places(laying: LayoutTask, rows: _Rows, gone: Int64s) -> str | None:
     """Write the places of rows of the batch that add nothing: what is there, and who is not."""
     import pyarrow as pa
 
@@ -278,7 +278,7 @@ class _Rows(NamedTuple):
     place: Int64s
     waits: NDArray[np.bool_]
 
-    def arrival(self, laying: Laying) -> NDArray[np.int32]:
+    def arrival(self, laying: LayoutTask) -> NDArray[np.int32]:
         """When the newer end of each arrives."""
         newer = np.maximum(self.source, self.target)
         return np.searchsorted(laying.graph.node_offsets, newer, side="right").astype(np.int32) - 1
@@ -294,7 +294,7 @@ def _note(trouble: dict[int, int], rank: int, places: Int64s) -> None:
 
 
 def _edges(
-    laying: Laying, rows: _Rows, counts: dict[str, int], trouble: dict[int, int]
+    laying: LayoutTask, rows: _Rows, counts: dict[str, int], trouble: dict[int, int]
 ) -> tuple[tuple[Part, ...], Int64s]:
     """The files of edges that the graph does not have, each edge at its earliest step."""
     graph, open_step = laying.graph, laying.open_step
@@ -355,7 +355,7 @@ def _reported(
     }
 
 
-def _is_known(laying: Laying, keys: Int64s) -> NDArray[np.bool_]:
+def _is_known(laying: LayoutTask, keys: Int64s) -> NDArray[np.bool_]:
     """Which edges the graph has already: only those between old nodes can be."""
     from graphveil.backends.spark.blocks import read_all
 
@@ -386,7 +386,7 @@ def _home(graph: SparkGraph, home: int) -> tuple[int, int]:
     return divmod(home, graph.colours)
 
 
-def _reverses(laying: Laying, keys: Int64s, place: Int64s, fresh: Int64s) -> Int64s:
+def _reverses(laying: LayoutTask, keys: Int64s, place: Int64s, fresh: Int64s) -> Int64s:
     """Rows whose reverse is known already, or stands in an earlier row."""
     reverse = keys[fresh] ^ BOTH
     against = fresh[_is_known(laying, reverse)]
@@ -399,7 +399,7 @@ def _reverses(laying: Laying, keys: Int64s, place: Int64s, fresh: Int64s) -> Int
 
 
 def _written(
-    laying: Laying, keys: Int64s, steps: NDArray[np.int32], prompt: NDArray[np.bool_]
+    laying: LayoutTask, keys: Int64s, steps: NDArray[np.int32], prompt: NDArray[np.bool_]
 ) -> tuple[tuple[Part, ...], Int64s]:
     from graphveil.backends.spark.graph import class_files
 
@@ -423,7 +423,7 @@ def _written(
     return tuple(parts), per_step
 
 
-def _refuse(found: Sequence[Found], table: SparkTable, laying: Laying) -> None:
+def _refuse(found: Sequence[Found], table: SparkTable, laying: LayoutTask) -> None:
     """Refuse the first row of the first rule that is broken."""
     broken = [told for each in found for told in each.trouble.items()]
     if not broken:

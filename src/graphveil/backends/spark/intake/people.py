@@ -30,7 +30,7 @@ EACH = "node {}, stated int, last int, was int, known boolean, states int, step 
 _SAMPLED = 64  # nodes of a part from which the driver learns how steps and ids are spread
 
 
-class Coming(NamedTuple):
+class ArrivalRules(NamedTuple):
     """How nodes of a batch arrive.
 
     Attributes:
@@ -58,7 +58,7 @@ class Arriving(NamedTuple):
 
     graph: SparkGraph
     labels: LabelIndex
-    coming: Coming
+    coming: ArrivalRules
     note_rows: bool
 
 

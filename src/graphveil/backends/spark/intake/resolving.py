@@ -76,7 +76,7 @@ class Reading:
         return f"{ids}, step int, place long"
 
 
-class Told(NamedTuple):
+class RuleViolation(NamedTuple):
     """What is said of a row that breaks a rule."""
 
     column: str
@@ -96,7 +96,7 @@ class Note(NamedTuple):
         spans: the first place of each batch, and how many rows it has.
     """
 
-    faults: dict[int, tuple[int, Told]]
+    violations: dict[int, tuple[int, RuleViolation]]
     trimmed: int
     respelled: int
     folded: int
@@ -110,12 +110,12 @@ NOTHING = Note({}, 0, 0, 0, 0, [])
 def together(notes: Iterable[Note]) -> Note:
     """Several notes as one."""
     found = [NOTHING, *notes]
-    faults: dict[int, tuple[int, Told]] = {}
+    violations: dict[int, tuple[int, RuleViolation]] = {}
     for note in found:
-        for rank, told in note.faults.items():
-            faults[rank] = min(told, faults.get(rank, told))
+        for rank, told in note.violations.items():
+            violations[rank] = min(told, violations.get(rank, told))
     return Note(
-        faults,
+        violations,
         sum(note.trimmed for note in found),
         sum(note.respelled for note in found),
         sum(note.folded for note in found),
@@ -198,22 +198,22 @@ def _frames(batches: Iterator[pa.RecordBatch]) -> Iterator[pl.DataFrame]:
 
 def read_rows(frame: pl.DataFrame, reading: Reading) -> tuple[pa.Table, Note]:
     """The rows of one batch that break no rule, and what there is to say about it."""
-    faults: dict[int, tuple[int, Told]] = {}
+    violations: dict[int, tuple[int, RuleViolation]] = {}
     spans = [(int(frame["place"][0]), len(frame))]
     attempt = 0
     while True:
         stage = [0]
         try:
             rows, note = _good(frame, reading, stage)
-            return rows, note._replace(faults=faults, spans=spans)
+            return rows, note._replace(violations=violations, spans=spans)
         except RecordError as refused:
             bad = np.zeros(len(frame), np.bool_)
             bad[refused.rows] = True
             place = int(frame["place"].to_numpy()[bad].min())
             rank = stage[0] * _STAGES + min(attempt, _STAGES - 1)
             column = refused.place and refused.place.column
-            told = Told(column or "", refused.what, refused.hint)
-            faults[rank] = min((place, told), faults.get(rank, (place, told)))
+            told = RuleViolation(column or "", refused.what, refused.hint)
+            violations[rank] = min((place, told), violations.get(rank, (place, told)))
             frame, attempt = frame.filter(_mask(~bad)), attempt + 1
 
 
@@ -263,8 +263,8 @@ def _texts(columns: list[pl.Series]) -> int:
 
 def refuse_faults(table: SparkTable, note: Note) -> None:
     """Refuse the first row of the first rule that a table's rows break, if they do."""
-    if note.faults:
-        place, told = note.faults[min(note.faults)]
+    if note.violations:
+        place, told = note.violations[min(note.violations)]
         raise table.refusal(place, *told)
 
 

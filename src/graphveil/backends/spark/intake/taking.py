@@ -11,8 +11,8 @@ from graphveil.backends.spark.counters import colours_for
 from graphveil.backends.spark.graph import SparkGraph, Workspace
 from graphveil.backends.spark.intake.arrivals import Arrived, arrive
 from graphveil.backends.spark.intake.label_index import LabelIndex, parts_for
-from graphveil.backends.spark.intake.links import Laying, Linked, link
-from graphveil.backends.spark.intake.people import Coming
+from graphveil.backends.spark.intake.links import LayoutTask, Linked, link
+from graphveil.backends.spark.intake.people import ArrivalRules
 from graphveil.backends.spark.intake.resolving import Reading
 from graphveil.backends.spark.intake.tables import SparkTable
 from graphveil.backends.spark.jobs import SparkCluster
@@ -98,7 +98,7 @@ def extend(
         day_first: whether 7/8/2021 is the 7th of August, if anybody said so.
     """
     reading = Reading("nodes", graph.calendar, RecordRules(), graph.text_ids, day_first=day_first)
-    coming = Coming(reading, late, undated)
+    coming = ArrivalRules(reading, late, undated)
     found = taken_in(SparkCluster(session), graph, (nodes, edges), coming)
     return Taken(found.graph, found.report)
 
@@ -154,7 +154,7 @@ def taken_in(
     cluster: SparkCluster,
     graph: SparkGraph,
     tables: tuple[SparkTable, SparkTable | None] | None,
-    coming: Coming,
+    coming: ArrivalRules,
     waiting: Waiting | None = None,
     *,
     note_known: bool = False,
@@ -181,7 +181,9 @@ def taken_in(
     if edges is None and waiting is None:
         return TakenIn(with_steps(grown, np.zeros((3, 0), np.int64)), arrived, None)
     index = before.extended(cluster, arrived.people).joined(arrived.dropped)
-    laying = Laying(replace(grown, people=()), graph.nodes, graph.steps, coming.late, note_known)
+    laying = LayoutTask(
+        replace(grown, people=()), graph.nodes, graph.steps, coming.late, note_known
+    )
     reading = replace(coming.reading, kind="edges")
     linked = link(cluster, index, laying, edges, reading, waiting and waiting.edges)
     grown = with_steps(replace(grown, parts=(*graph.parts, *linked.parts)), linked.per_step)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from graphveil.errors import InputError
-from graphveil.graph.intake.records import Fault, Table
+from graphveil.graph.intake.records import Table, Violation
 from graphveil.records.columns import bare, plain
 from graphveil.records.dates import undated
 from graphveil.records.distances import NO_DISTANCE, TN93, Threshold
@@ -33,10 +33,10 @@ from graphveil.records.readers.hivtrace.dates import (
 from graphveil.records.readers.hivtrace.document import (
     IS_SESSION,
     Section,
-    faults_of,
     is_text,
     read_network,
     section,
+    violations_of,
 )
 from graphveil.records.source_file import SourceFile
 from graphveil.records.tables.selection import Selected, Selection
@@ -142,11 +142,11 @@ def _edges(
     names = {end: f"{links.name}.{end}" for end in ("source", "target")}
     found = {end: _ends(links, end, ids, kept) for end in names}
     columns: dict[str, list[str | None]] = {end: people for end, (people, _) in found.items()}
-    faults = [fault for _, wrong in found.values() for fault in wrong]
+    violations = [violation for _, wrong in found.values() for violation in wrong]
     if named is not None:
         values = first_named(links, named_fields(named))
         columns["time 0"], wrong = date_texts([values[entry] for entry in kept])
-        faults += wrong
+        violations += wrong
         names["time"] = f"{links.name}.{named}"
     for ours, theirs in chosen.columns.items():
         if ours not in columns:
@@ -155,7 +155,7 @@ def _edges(
     frame = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
     numbers = np.array(kept, dtype=np.int64)
     table = Table(frame, links.source, names=chosen.columns | names, numbers=numbers)
-    return table.marked(*faults)
+    return table.marked(*violations)
 
 
 def _undated(edges: Table, options: ReadingOptions) -> list[Note]:
@@ -166,14 +166,14 @@ def _undated(edges: Table, options: ReadingOptions) -> list[Note]:
 
 def _ends(
     links: Section, end: str, ids: list[str | None], kept: list[int]
-) -> tuple[list[str | None], list[Fault]]:
+) -> tuple[list[str | None], list[Violation]]:
     """Whom each link names at one end, and the rows that name no position."""
     named = links.column(end)
     positions = [named[entry] for entry in kept]
     valid = [type(at) is int and 0 <= at < len(ids) for at in positions]
     wrong = [row for row, names_somebody in enumerate(valid) if not names_somebody]
     people = [ids[at] if ok else None for at, ok in zip(positions, valid, strict=True)]
-    return people, faults_of("the edge does not name two positions in Nodes", end, wrong)
+    return people, violations_of("the edge does not name two positions in Nodes", end, wrong)
 
 
 def _marked(links: Section, kept: list[int]) -> list[Note]:
@@ -279,7 +279,9 @@ def _listed(
 
     chosen = _selection(people, fields, options)
     texts, wrong = date_texts(first_named(people, fields))
-    nobody = faults_of("the node has no id", "node", [n for n, name in enumerate(ids) if not name])
+    nobody = violations_of(
+        "the node has no id", "node", [n for n, name in enumerate(ids) if not name]
+    )
     columns = {"node": ids, "time 0": texts}
     for n, (condition, _) in enumerate(chosen.conditions):
         columns[f"condition {n}"] = plain_texts(values_named(people, condition.column))

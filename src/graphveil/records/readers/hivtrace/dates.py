@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from graphveil.errors import InputError, Place
-from graphveil.graph.intake.records import Fault
+from graphveil.graph.intake.records import Violation
 from graphveil.records.columns import no_such, plain, unnamed_date
 from graphveil.records.dates import is_missing, look_like_dates
-from graphveil.records.readers.hivtrace.document import Section, faults_of, is_text
+from graphveil.records.readers.hivtrace.document import Section, is_text, violations_of
 from graphveil.records.source_file import SourceFile
 
 _PATIENT = "patient_attributes"
@@ -132,11 +132,11 @@ def _said(people: Section, name: str) -> Iterator[Any]:
         yield given.get(name, own) if isinstance(given, dict) else own
 
 
-def date_texts(values: Sequence[Any]) -> tuple[list[str | None], list[Fault]]:
+def date_texts(values: Sequence[Any]) -> tuple[list[str | None], list[Violation]]:
     """What each value says as text, and the rows whose value cannot be a date."""
     texts = [_date_text(value) for value in values]
     rule = "the date is not text, a year or a list of numbers, or the entry has two of this name"
-    wrong = faults_of(rule, "time", [row for row, text in enumerate(texts) if text is _NO_DATE])
+    wrong = violations_of(rule, "time", [row for row, text in enumerate(texts) if text is _NO_DATE])
     return [None if text is _NO_DATE else text for text in texts], wrong
 
 

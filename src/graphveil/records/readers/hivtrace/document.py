@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from graphveil.errors import InputError, Place
-from graphveil.graph.intake.records import Fault
+from graphveil.graph.intake.records import Violation
 from graphveil.records.options import ReadingOptions
 from graphveil.records.source_file import SourceFile, decoded
 
@@ -149,9 +149,9 @@ class Section:
         return InputError(what, place=place, hint=_MEND)
 
 
-def faults_of(rule: str, column: str, rows: Sequence[int]) -> list[Fault]:
+def violations_of(rule: str, column: str, rows: Sequence[int]) -> list[Violation]:
     """The rows of a table that break a rule, if there are any."""
-    return [Fault(np.array(rows, np.int64), column, rule, _MEND)] if rows else []
+    return [Violation(np.array(rows, np.int64), column, rule, _MEND)] if rows else []
 
 
 def section(network: dict[str, Any], name: str, file: SourceFile) -> Section:

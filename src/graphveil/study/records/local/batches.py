@@ -14,7 +14,7 @@ from graphveil.calendar.columns import texts_of
 from graphveil.calendar.times import values_of
 from graphveil.graph.intake.appending import Intake, append
 from graphveil.graph.intake.arrivals import known_nodes, steps_of_labels
-from graphveil.graph.intake.filtering import LeftOut, Sifted, listed, sifted
+from graphveil.graph.intake.filtering import Filtered, LeftOut, filtered, listed
 from graphveil.graph.intake.identity import IdIndex, integers_or_text, look_alikes, shortest_form
 from graphveil.graph.intake.links import UNKNOWN_END, already_linked
 from graphveil.graph.intake.records import Table
@@ -34,7 +34,7 @@ from graphveil.study.records.local import segments
 from graphveil.study.records.local.cache import checkpoint as kept_files
 from graphveil.study.records.local.cache.checkpoint import KeptGraph
 from graphveil.study.records.private_tables import read_table, write_list, write_table
-from graphveil.study.records.record_store import Stored, Wishes, rules_of
+from graphveil.study.records.record_store import AddOptions, Stored, rules_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -160,7 +160,7 @@ _LINK = ("source", "target", "time")
 
 
 @dataclass(frozen=True, eq=False)
-class LocalCandidate:
+class LocalValidatedBatch:
     """A batch that could be added; see `holding.Candidate`."""
 
     folder: Folder
@@ -183,7 +183,9 @@ class LocalCandidate:
         return files
 
 
-def candidate(stored: Stored, records: Records, wishes: Wishes, engine: Engine) -> LocalCandidate:
+def candidate(
+    stored: Stored, records: Records, wishes: AddOptions, engine: Engine
+) -> LocalValidatedBatch:
     """Check records against everything that is sealed or waiting; changes nothing."""
     import polars as pl
 
@@ -209,7 +211,7 @@ def candidate(stored: Stored, records: Records, wishes: Wishes, engine: Engine) 
     rows = len(records.nodes.frame), len(records.edges.frame)
     awaited = _awaited(stored)
     records = _with_awaited(records, awaited)
-    found = Sifted(taken(records)) if wishes.strict else sifted(records, taken)
+    found = Filtered(taken(records)) if wishes.strict else filtered(records, taken)
     given, (grown, report) = found.taken
     awaiting, left_out = _still_awaiting(found.left_out)
     aside = sum(int(each.table.comes_from(AWAITED).sum()) for each in found.left_out)
@@ -239,7 +241,7 @@ def candidate(stored: Stored, records: Records, wishes: Wishes, engine: Engine) 
     )
     last_step = max(_last_step(grown, given, mentioned), graph.steps)
     pending = Pending.of(given).unknown_to(graph)
-    return LocalCandidate(stored.folder, pending, awaiting, last_step, findings)
+    return LocalValidatedBatch(stored.folder, pending, awaiting, last_step, findings)
 
 
 def _awaited(stored: Stored) -> pl.DataFrame:

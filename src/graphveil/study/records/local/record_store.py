@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from graphveil.series.counting import SeriesCounts, count_series, first_break
 from graphveil.study.records.local import batches, segments
-from graphveil.study.records.local.batches import LocalCandidate, Sealed, candidate
+from graphveil.study.records.local.batches import LocalValidatedBatch, Sealed, candidate
 from graphveil.study.records.local.cache import checking
 from graphveil.study.records.local.cache import checkpoint as kept_files
-from graphveil.study.records.local.cache.checkpoint import Standing
+from graphveil.study.records.local.cache.checkpoint import Checkpoint
 from graphveil.study.records.private_tables import write_table
-from graphveil.study.records.record_store import Kept, Stored, Wishes
+from graphveil.study.records.record_store import AddOptions, CacheCheck, Stored
 
 if TYPE_CHECKING:
     from graphveil.backends import Engine
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class LocalHolder:
+class LocalRecordStore:
     """Holds graphs in memory; see `holding.Holder`.
 
     Attributes:
@@ -33,7 +33,7 @@ class LocalHolder:
 
     engine: Engine
 
-    def candidate(self, stored: Stored, given: Records, wishes: Wishes) -> LocalCandidate:
+    def candidate(self, stored: Stored, given: Records, wishes: AddOptions) -> LocalValidatedBatch:
         """A batch that could be added."""
         return candidate(stored, given, wishes, self.engine)
 
@@ -75,7 +75,7 @@ class LocalGrown:
         if kept is not None and last is not None and keeping is not None:
             before = kept_files.load_counts(folder, last, kept, series, keeping)
         counts = count_series(self.engine, self.graph, series, before, since=since)
-        standing = Standing(self.graph, counts, kept, last, keeping) if keeping else None
+        standing = Checkpoint(self.graph, counts, kept, last, keeping) if keeping else None
         return LocalCounted(self.stored, self.graph, counts, standing)
 
 
@@ -86,7 +86,7 @@ class LocalCounted:
     stored: Stored
     graph: GraphSequence = field(repr=False)
     counts: SeriesCounts = field(repr=False)
-    standing: Standing | None = field(repr=False)
+    standing: Checkpoint | None = field(repr=False)
 
     @property
     def steps(self) -> int:
@@ -117,6 +117,6 @@ class LocalRecounted:
     graph: GraphSequence = field(repr=False)
     counts: SeriesCounts = field(repr=False)
 
-    def compared(self) -> Kept:
+    def compared(self) -> CacheCheck:
         """How what is kept stands to it."""
         return checking.compared(self.stored, self.graph, self.series, self.engine)

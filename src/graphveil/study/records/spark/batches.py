@@ -48,19 +48,19 @@ _WRITTEN = "part int, name string, sha256 string"
 _KINDS = {"string": "string", "large_string": "string", "int32": "int", "int64": "long"}
 
 
-class Kept(NamedTuple):
+class WaitingBatches(NamedTuple):
     """Records that wait; `text` says whether their nodes would be text beside each other."""
 
     records: Waiting | None
     text: bool
 
 
-def load(cluster: SparkCluster, stored: Stored, steps: int) -> Kept:
+def load(cluster: SparkCluster, stored: Stored, steps: int) -> WaitingBatches:
     """Everything that was added, not withdrawn, and not sealed yet."""
     home = stored.folder.batches
     entries = [each for each in stored.ledger.batches if each.last_step >= steps]
     if not entries:
-        return Kept(None, text=False)
+        return WaitingBatches(None, text=False)
     files = [f for each in entries for f in (*each.nodes.files, *each.edges.files)]
     require_unchanged(cluster, home, files)
     nodes = [_nodes(cluster, home, each) for each in entries]
@@ -72,7 +72,7 @@ def load(cluster: SparkCluster, stored: Stored, steps: int) -> Kept:
         _rows(home, [each.nodes for each in entries]),
         _rows(home, [each.edges for each in entries]),
     )
-    return Kept(waiting, text)
+    return WaitingBatches(waiting, text)
 
 
 def rows_waiting(stored: Stored) -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphveil.backends.spark.engine import SparkEngine
 from graphveil.backends.spark.intake.arrivals import each_node, everybody
-from graphveil.backends.spark.intake.people import Coming
+from graphveil.backends.spark.intake.people import ArrivalRules
 from graphveil.backends.spark.intake.resolving import Reading, resolved
 from graphveil.backends.spark.intake.tables import SparkTable, TableRecords
 from graphveil.backends.spark.intake.taking import TakenIn, Waiting, taken_in
@@ -17,7 +17,7 @@ from graphveil.backends.spark.jobs import SparkCluster, failing_as_ours, mapped
 from graphveil.errors import ParameterError
 from graphveil.graph.sequence import UNSTATED
 from graphveil.study.records.findings import Findings, no_details
-from graphveil.study.records.record_store import Stored, Wishes, rules_of
+from graphveil.study.records.record_store import AddOptions, Stored, rules_of
 from graphveil.study.records.spark import batches
 from graphveil.study.records.spark.batches import Form, Order, Target
 from graphveil.whole_files import clear_leftovers
@@ -34,7 +34,7 @@ MOST_LISTED = 100_000  # records that are listed one by one
 
 
 @dataclass(frozen=True, eq=False)
-class SparkCandidate:
+class SparkValidatedBatch:
     """A batch that could be added; see `holding.Candidate`."""
 
     stored: Stored
@@ -92,10 +92,10 @@ def candidate(
     sealed: SparkGraph,
     waiting: Waiting | None,
     given: TableRecords,
-    wishes: Wishes,
+    wishes: AddOptions,
     *,
     text: bool,
-) -> SparkCandidate:
+) -> SparkValidatedBatch:
     """Check records against everything that is sealed or waiting; changes nothing.
 
     Args:
@@ -114,7 +114,7 @@ def candidate(
     reading = Reading("nodes", promise.calendar, rules, text=True, day_first=given.day_first)
     only_earlier = promise.records.merges_ids and not wishes.complete
     undated = "drop" if wishes.undated == "drop" else rules.undated
-    coming = Coming(reading, "join", undated, only_earlier)
+    coming = ArrivalRules(reading, "join", undated, only_earlier)
     tables = given.nodes, given.edges
     found = taken_in(cluster, sealed, tables, coming, waiting, note_known=True)
     grown, report = found.graph, found.report
@@ -137,10 +137,10 @@ def candidate(
         people_beyond=beyond,
         details=_sorted(details),
     )
-    return SparkCandidate(stored, sealed, cluster, given, reading, found, findings)
+    return SparkValidatedBatch(stored, sealed, cluster, given, reading, found, findings)
 
 
-def _require_possible(wishes: Wishes) -> None:
+def _require_possible(wishes: AddOptions) -> None:
     """Refuse what would need rows one by one."""
     if wishes.ignore_after_end:
         raise ParameterError(
@@ -163,7 +163,7 @@ class _About:
     sealed: SparkGraph
     found: TakenIn
     nodes: SparkTable
-    coming: Coming
+    coming: ArrivalRules
 
     def redated(self) -> pl.DataFrame:
         """Known nodes that come with another step, each with the earliest one it came with."""

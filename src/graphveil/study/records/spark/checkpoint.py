@@ -31,7 +31,7 @@ from graphveil.study.records.local.cache.arena import UnusableError
 from graphveil.study.records.local.cache.checkpoint import view_key
 from graphveil.study.records.local.cache.packing import read_packed, write_packed
 from graphveil.study.records.private_tables import checksum
-from graphveil.study.records.record_store import Kept, Stored
+from graphveil.study.records.record_store import CacheCheck, Stored
 from graphveil.study.records.spark.files import file_sum, write_new
 from graphveil.study.storage.folder import Folder, make_private_folder
 from graphveil.study.storage.series_state import UNREADABLE
@@ -162,7 +162,7 @@ def _files_of(tally: Tally, answer: Answer) -> tuple[list[str], dict[str, Any]]:
 
 
 @dataclass(frozen=True, eq=False)
-class Standing:
+class SparkCheckpoint:
     """Where counting stands after some steps, ready to be kept; a secret.
 
     Attributes:
@@ -279,21 +279,27 @@ def compared(
     graph: SparkGraph,
     counts: SeriesCounts,
     series: Collection[SeriesTerms],
-) -> Kept:
+) -> CacheCheck:
     """Compare what is kept with the sealed graph, in as many colours, and its counts."""
     entry = newest(stored.ledger)
     if entry is None:
-        return Kept.NOTHING
+        return CacheCheck.NOTHING
     home = home_of(stored.folder)
     if not (home / entry.listed.name).exists():
-        return Kept.OTHERWISE
+        return CacheCheck.OTHERWISE
     if kept is None:
-        return Kept.CHANGED
+        return CacheCheck.CHANGED
     if kept.graph.steps < graph.steps:  # another engine has sealed steps since
-        return Kept.SAME if same_graph(kept.graph, graph.until(kept.graph.steps)) else Kept.ANOTHER
+        return (
+            CacheCheck.SAME
+            if same_graph(kept.graph, graph.until(kept.graph.steps))
+            else CacheCheck.ANOTHER
+        )
     before = kept.counts(home, series)
     agree = all(_agree(cluster, each, counts.views[view]) for view, each in before.views.items())
-    return Kept.SAME if agree and _same_edges(cluster, kept.graph, graph) else Kept.ANOTHER
+    return (
+        CacheCheck.SAME if agree and _same_edges(cluster, kept.graph, graph) else CacheCheck.ANOTHER
+    )
 
 
 def _agree(cluster: Cluster, one: ViewCounts, other: ViewCounts) -> bool:

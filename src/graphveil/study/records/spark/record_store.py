@@ -12,7 +12,7 @@ import numpy as np
 from graphveil.backends.spark.counters import colours_for
 from graphveil.backends.spark.engine import SparkEngine
 from graphveil.backends.spark.graph import NodePart, SparkGraph
-from graphveil.backends.spark.intake.people import Coming
+from graphveil.backends.spark.intake.people import ArrivalRules
 from graphveil.backends.spark.intake.resolving import Reading
 from graphveil.backends.spark.intake.tables import TableRecords
 from graphveil.backends.spark.intake.taking import taken_in, with_steps
@@ -21,10 +21,10 @@ from graphveil.backends.spark.session import is_local
 from graphveil.errors import EngineError, InputError
 from graphveil.graph.intake.rules import RecordRules
 from graphveil.series.counting import SeriesCounts, count_series, first_break
-from graphveil.study.records.record_store import Kept, Stored, Wishes
+from graphveil.study.records.record_store import AddOptions, CacheCheck, Stored
 from graphveil.study.records.spark import batches, checkpoint, segments
-from graphveil.study.records.spark.candidates import SparkCandidate, candidate
-from graphveil.study.records.spark.checkpoint import KeptState, Standing
+from graphveil.study.records.spark.candidates import SparkValidatedBatch, candidate
+from graphveil.study.records.spark.checkpoint import KeptState, SparkCheckpoint
 
 if TYPE_CHECKING:
     from graphveil.backends import Engine
@@ -54,7 +54,7 @@ class Sealed:
 
 
 @dataclass(frozen=True)
-class SparkHolder:
+class SparkRecordStore:
     """Leaves graphs with the workers; see `holding.Holder`.
 
     Attributes:
@@ -70,7 +70,9 @@ class SparkHolder:
         assert isinstance(found, SparkCluster), "records are taken in by a session"
         return found
 
-    def candidate(self, stored: Stored, given: TableRecords, wishes: Wishes) -> SparkCandidate:
+    def candidate(
+        self, stored: Stored, given: TableRecords, wishes: AddOptions
+    ) -> SparkValidatedBatch:
         """A batch that could be added."""
         if not isinstance(given, TableRecords):
             raise InputError(
@@ -96,7 +98,7 @@ class SparkHolder:
         if waiting.records is not None:
             reading = Reading("nodes", graph.calendar, RecordRules(), text=True)
             due = batches.until(waiting.records, through)
-            coming = Coming(reading, "join", "first")
+            coming = ArrivalRules(reading, "join", "first")
             graph = taken_in(self.cluster, graph, None, coming, due).graph
         graph = with_steps(graph, np.zeros((3, through + 1), np.int64))
         return SparkGrown(self, stored, sealed, graph, text=sealed.text or waiting.text)
@@ -170,7 +172,7 @@ def reaches(place: str) -> bool:
 class SparkGrown:
     """The sealed graph and the next steps; see `holding.Grown`."""
 
-    holder: SparkHolder
+    holder: SparkRecordStore
     stored: Stored
     sealed: Sealed = field(repr=False)
     graph: SparkGraph = field(repr=False)
@@ -186,7 +188,7 @@ class SparkGrown:
         before = kept.counts(home, series) if kept else None
         graph = cast("GraphSequence", self.graph)
         counts = count_series(self.holder.counting, graph, series, before, since=since)
-        standing = Standing(self.holder.cluster, self.stored, self.graph, counts, kept)
+        standing = SparkCheckpoint(self.holder.cluster, self.stored, self.graph, counts, kept)
         return SparkCounted(standing, self.sealed.graph.people, self.text)
 
 
@@ -200,7 +202,7 @@ class SparkCounted:
         text: whether ids are written as text.
     """
 
-    standing: Standing
+    standing: SparkCheckpoint
     people: tuple[NodePart, ...] = field(repr=False)
     text: bool
     written: list[NodePart] = field(default_factory=list, repr=False)
@@ -231,14 +233,14 @@ class SparkCounted:
 class SparkRecounted:
     """Everything that was sealed, counted again; see `holding.Recounted`."""
 
-    holder: SparkHolder
+    holder: SparkRecordStore
     stored: Stored
     series: Collection[SeriesTerms]
     kept: KeptState | None = field(repr=False)
     graph: SparkGraph = field(repr=False)
     counts: SeriesCounts = field(repr=False)
 
-    def compared(self) -> Kept:
+    def compared(self) -> CacheCheck:
         """How what is kept stands to it."""
         return checkpoint.compared(
             self.holder.cluster, self.stored, self.kept, self.graph, self.counts, self.series

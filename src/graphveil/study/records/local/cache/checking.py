@@ -13,18 +13,18 @@ from graphveil.series.counting import SeriesCounts, ViewCounts, count_series
 from graphveil.study.records.local import segments
 from graphveil.study.records.local.cache import checkpoint as kept_files
 from graphveil.study.records.local.cache.checkpoint import KeptGraph, same_graph
-from graphveil.study.records.record_store import Kept, Stored
+from graphveil.study.records.record_store import CacheCheck, Stored
 
 if TYPE_CHECKING:
     from graphveil.backends import Engine
-    from graphveil.backends.backend import Keeping
+    from graphveil.backends.backend import CheckpointFormat
     from graphveil.graph.sequence import GraphSequence
     from graphveil.series.terms import SeriesTerms
 
 
 def compared(
     stored: Stored, graph: GraphSequence, series: Collection[SeriesTerms], engine: Engine
-) -> Kept:
+) -> CacheCheck:
     """Look at every byte that is kept, and count again what it says.
 
     Args:
@@ -35,19 +35,19 @@ def compared(
     """
     folder, entry, keeping = stored.folder, kept_files.newest(stored.ledger), engine.keeping
     if entry is None or keeping is None:
-        return Kept.NOTHING
+        return CacheCheck.NOTHING
     there = all((folder.kept / name).exists() for name in entry.names)
     if entry.form != kept_files.form_of(keeping) or not there:
-        return Kept.OTHERWISE
+        return CacheCheck.OTHERWISE
     empty = segments.nothing_sealed(stored.promise)
     kept = kept_files.load_graph(folder, entry, empty, keeping, check_all=True)
     if kept is None:
-        return Kept.CHANGED
+        return CacheCheck.CHANGED
     counts = kept_files.load_counts(folder, entry, kept, series, keeping)
     if counts is None:
-        return Kept.CHANGED
+        return CacheCheck.CHANGED
     until = graph.until(entry.step + 1)
-    return Kept.SAME if _hold(kept, counts, until, series, engine) else Kept.ANOTHER
+    return CacheCheck.SAME if _hold(kept, counts, until, series, engine) else CacheCheck.ANOTHER
 
 
 def _hold(
@@ -70,7 +70,7 @@ def _hold(
     )
 
 
-def _agree(one: ViewCounts, other: ViewCounts, keeping: Keeping) -> bool:
+def _agree(one: ViewCounts, other: ViewCounts, keeping: CheckpointFormat) -> bool:
     used = [each.seen.used if isinstance(each.seen, Projected) else () for each in (one, other)]
     return (
         all(np.array_equal(*pair) for pair in zip(*used, strict=True))

@@ -37,7 +37,7 @@ from graphveil.study.storage.folder import Folder, make_private_folder
 from graphveil.study.storage.series_state import UNREADABLE
 
 if TYPE_CHECKING:
-    from graphveil.backends.backend import Keeping
+    from graphveil.backends.backend import CheckpointFormat
     from graphveil.series.terms import SeriesTerms
 
 
@@ -167,7 +167,7 @@ def count_columns(counts: SeriesCounts) -> dict[str, Values]:
     }
 
 
-def beside_counts(counts: SeriesCounts, keeping: Keeping) -> dict[str, Any]:
+def beside_counts(counts: SeriesCounts, keeping: CheckpointFormat) -> dict[str, Any]:
     """What does not lie in the arena."""
     return {view_key(view): _view(each, keeping) for view, each in counts.views.items()}
 
@@ -178,7 +178,7 @@ def view_key(view: View) -> str:
     return f"{'projected to' if projects else 'under'} {bound!r}"
 
 
-def _view(view: ViewCounts, keeping: Keeping) -> dict[str, Any]:
+def _view(view: ViewCounts, keeping: CheckpointFormat) -> dict[str, Any]:
     answers = {repr(tally): keeping.packed(answer) for tally, answer in view.counts.answers.items()}
     if not isinstance(view.seen, Projected):
         return {"answers": answers}
@@ -188,7 +188,10 @@ def _view(view: ViewCounts, keeping: Keeping) -> dict[str, Any]:
 
 
 def read_counts(
-    kept: KeptGraph, data: Mapping[str, Any], series: Iterable[SeriesTerms], keeping: Keeping
+    kept: KeptGraph,
+    data: Mapping[str, Any],
+    series: Iterable[SeriesTerms],
+    keeping: CheckpointFormat,
 ) -> SeriesCounts:
     """What the series had counted; what was not counted for them then is not there."""
     views = {}
@@ -205,7 +208,7 @@ def _counts(
     view: View,
     members: Iterable[SeriesTerms],
     data: Mapping[str, Any],
-    keeping: Keeping,
+    keeping: CheckpointFormat,
 ) -> ExactCounts:
     wanted = {terms.statistic: terms.statistic.tally() for terms in members}
     known = {
@@ -302,7 +305,7 @@ def _entry(step: int, data: Any) -> Entry | None:
         return None
 
 
-def form_of(keeping: Keeping) -> str:
+def form_of(keeping: CheckpointFormat) -> str:
     """What everything that is kept is called; another name means that it cannot be used."""
     return f"{FORM}, {keeping.form}"
 
@@ -311,7 +314,7 @@ def load_graph(
     folder: Folder,
     entry: Entry | None,
     empty: GraphSequence,
-    keeping: Keeping | None,
+    keeping: CheckpointFormat | None,
     *,
     check_all: bool = False,
 ) -> KeptGraph | None:
@@ -332,7 +335,7 @@ def load_counts(
     entry: Entry,
     kept: KeptGraph,
     series: Iterable[SeriesTerms],
-    keeping: Keeping,
+    keeping: CheckpointFormat,
 ) -> SeriesCounts | None:
     """What the series had counted; None where that is missing, damaged or of another form."""
     try:
@@ -343,7 +346,7 @@ def load_counts(
 
 
 @dataclass(frozen=True, eq=False)
-class Standing:
+class Checkpoint:
     """Where counting stands after some steps, ready to be kept; a secret.
 
     Attributes:
@@ -358,7 +361,7 @@ class Standing:
     counts: SeriesCounts = field(repr=False)
     before: KeptGraph | None = field(repr=False)
     last: Entry | None
-    keeping: Keeping
+    keeping: CheckpointFormat
 
     def keep(self, folder: Folder, row: str) -> dict[str, str]:
         """Write it; what is returned belongs beside the row, of this hash, of the last step.

@@ -181,8 +181,8 @@ def no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _draw_nothing(patch: pytest.MonkeyPatch) -> None:
     """Drawing takes seconds, and reads no file."""
-    for module in ("reproduce", "findings.written_page"):
-        patch.setattr(f"graphveil.experiments.{module}.write_figure", lambda *_, **__: [])
+    for module in ("protocol.runs", "findings.page"):
+        patch.setattr(f"graphveil.lab.{module}.write_figure", lambda *_, **__: [])
 
 
 @pytest.mark.usefixtures("no_figures")

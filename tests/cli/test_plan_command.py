@@ -72,8 +72,17 @@ def test_the_table_marks_the_choice_and_gives_reasons() -> None:
     chosen = [line for line in finished.out.splitlines() if "◀" in line]
     assert len(chosen) == 1
     assert f"Choice: {chosen[0].split()[0]}, ε = 1 for the whole series." in finished.out
-    assert "needs a δ" in finished.out
+    assert "10 others are not possible here: --all says why." in finished.out
     assert finished.err == ""
+    everything = graphveil(*EDGES, "--all").out
+    assert "Not possible: gaussian (needs a δ)." in everything
+    assert "sensdiff: the paper's SensDiff" in everything
+
+
+def test_the_table_fits_a_terminal_of_80_columns() -> None:
+    for more in ([], ["--minimise", "relative"], ["--delta", "1e-6"]):
+        rows = graphveil(*EDGES, *more).out.split("Choice:")[0].splitlines()
+        assert max(map(len, rows)) <= 80, more
 
 
 def test_vectors_and_directions() -> None:

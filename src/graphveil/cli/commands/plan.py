@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -164,6 +165,7 @@ def _cell(series: SeriesAtPrice) -> str:
 
 
 UNKNOWN = "unknown"
+_SHOWN = ("mean", "last", "worst", "differences")  # further ones with --all
 
 
 def plan(
@@ -214,6 +216,10 @@ def plan(
             help="Show the error of every series for totals from LOW to HIGH, such as 0.1:10.",
         ),
     ] = None,
+    everything: Annotated[
+        bool,
+        typer.Option("--all", help="Every mechanism: what it does, or why it is not possible."),
+    ] = False,
     as_json: Json = False,
     plot: Annotated[
         Path | None,
@@ -224,7 +230,7 @@ def plan(
 
     For a study, shows the error that each series will have; the study file says the rest, so
     no other option is needed. Errors are standard deviations of the noise in each published
-    number: one column for each way to weigh releases against each other, which --minimise names.
+    number: a column for each way to weigh releases against each other, which --minimise names.
     They follow from public parameters only: no data is read, and nothing is spent.
 
     Example: graphveil plan my-study --expected edges=500
@@ -284,7 +290,7 @@ def plan(
     if as_json:
         print_json(found.as_data())
     else:
-        _print(found)
+        _print(found, everything=everything)
 
 
 @dataclass(frozen=True)
@@ -418,24 +424,30 @@ def _print_study(found: StudyOutlook) -> None:
         print(f"Warning, {name}: {warning}", file=sys.stderr)
 
 
-def _print(found: Comparison) -> None:
+def _print(found: Comparison, *, everything: bool) -> None:
     chosen = found.chosen
+    possible = [each for each in found.prospects if each.plan is not None]
+    shown = [
+        place
+        for place, heading in enumerate(found.headings)
+        if everything or heading in (*_SHOWN, str(chosen.request.minimise))
+    ]
 
     def row(each: Prospect) -> list[object]:
+        assert each.plan is not None, "others are not in the table"
         mark = "◀" if each.name == chosen.mechanism.name else ""
-        if each.plan is None:
-            return [each.name, mark, each.reason, *[None] * len(found.objectives)]
-        errors = found.errors(each.plan).values()
-        return [each.name, mark, each.summary, *map(three_digits, errors)]
+        errors = list(found.errors(each.plan).values())
+        return [each.name, mark, *(three_digits(errors[place]) for place in shown)]
 
     steps = len(chosen.predicted)
     length = f"the first {steps}" if chosen.request.horizon is None else str(steps)
     print_table(
         f"{chosen.subject}: standard deviation of the noise over {length} releases",
-        ("mechanism", "", "what it does, or why it is not possible", *found.headings),
-        map(row, found.prospects),
-        text_columns=3,
+        ("mechanism", "", *(found.headings[place] for place in shown)),
+        map(row, possible),
+        text_columns=2,
     )
+    _print_others(found.prospects, everything=everything)
     print(f"Choice: {chosen.mechanism.name}, {_guarantee(chosen)}.")
     print(f"Minimised: {chosen.request.minimise}, {chosen.request.minimise.summary}.")
     print_losses({"this series": found.times_beyond})
@@ -443,6 +455,36 @@ def _print(found: Comparison) -> None:
         print(f"Size: {found.judgement}.")
     if found.warning:
         print(f"Warning: {found.warning}", file=sys.stderr)
+
+
+def _print_others(prospects: Sequence[Prospect], *, everything: bool) -> None:
+    """What the mechanisms do, and why others are not possible; or that --all says so."""
+    others = [each for each in prospects if each.plan is None]
+    if not everything:
+        if others:
+            print(f"{len(others)} others are not possible here: --all says why.")
+        return
+    for each in prospects:
+        if each.plan is not None:
+            print(
+                fill(
+                    f"{each.name}: {each.summary}.",
+                    79,
+                    subsequent_indent="  ",
+                    break_on_hyphens=False,
+                )
+            )
+    for reason in dict.fromkeys(each.reason for each in others):
+        names = ", ".join(each.name for each in others if each.reason == reason)
+        print(
+            fill(
+                f"Not possible: {names} ({reason}).",
+                79,
+                subsequent_indent="  ",
+                break_on_hyphens=False,
+            )
+        )
+    print()
 
 
 def _guarantee(chosen: Plan) -> str:

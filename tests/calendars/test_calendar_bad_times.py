@@ -18,6 +18,7 @@ from graphveil.calendar.step_columns import BAD_STEP, NO_STEP
 from graphveil.calendar.times import BLOCK
 from graphveil.calendar.units import MOST_STEPS, Flaw
 from graphveil.errors import InputError, ParameterError
+from tries import crossed
 
 YEARLY = Calendar.yearly(1996)
 MONTHLY = Calendar.monthly("1996-01")
@@ -64,8 +65,7 @@ def test_missing_times(calendar: Calendar) -> None:
     assert column.folded == 0
 
 
-@pytest.mark.parametrize("calendar", ALL)
-@pytest.mark.parametrize("time", UNREADABLE, ids=lambda time: ascii(time).split(" at ")[0])
+@crossed(4, calendar=ALL, time=UNREADABLE)
 def test_unreadable_times(calendar: Calendar, time: object) -> None:
     assert flaw_of(calendar, time) == Flaw.UNREADABLE
 

@@ -27,3 +27,8 @@ def machine() -> Iterator[Path]:
     with TemporaryDirectory(prefix="graphveil-state-") as folder:
         os.environ["GRAPHVEIL_STATE"] = folder
         yield Path(folder)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let what needs Spark come first, so that one worker has it all: Java is slow to start."""
+    items.sort(key=lambda item: not hasattr(getattr(item, "module", None), "local_session"))

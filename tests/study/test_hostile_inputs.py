@@ -114,7 +114,7 @@ def sweep(template: Path, place: Path, numbers: range) -> Counter[str]:
 
 def test_what_is_damaged_is_found_or_does_not_matter(template: Path, tmp_path: Path) -> None:
     tally = sweep(template, tmp_path / "copy", range(45))
-    assert tally["does not matter"] < 15
+    assert tally["does not matter"] < 20
     assert sum(tally.values()) == 45
 
 

@@ -112,8 +112,9 @@ def test_public_files_are_the_same_byte_for_byte_if_engines_take_turns(tmp_path:
 
 
 def test_public_files_are_the_same_byte_for_byte(tmp_path: Path) -> None:
-    here = lived(tmp_path / "here" / "study", course(*[LOCAL] * 5))
-    there = lived(tmp_path / "there" / "study", course(*[SPARK] * 5))
+    steps: list[Batch | int] = [FIRST, 1, SECOND, 3]
+    here = lived(tmp_path / "here" / "study", [(LOCAL, each) for each in steps])
+    there = lived(tmp_path / "there" / "study", [(SPARK, each) for each in steps])
     assert len(here) > 8
     assert here == there
     root = tmp_path / "there" / "study"

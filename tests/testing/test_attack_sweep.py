@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import pytest
 
@@ -10,7 +10,7 @@ from graphveil.errors import ParameterError
 from graphveil.graph.promises.bound import Bound, DegreeBound, InOutBound
 from graphveil.statistics.changes.sensitivity import Measure
 from graphveil.statistics.statistic import registered, statistic
-from graphveil.testing import BOUNDS, THOROUGH, Attack, replay, sweep
+from graphveil.testing import BOUNDS, QUICK, THOROUGH, Attack, replay, sweep
 from graphveil.testing.__main__ import main
 from graphveil.testing.attacks.sweep import admits, every_statistic
 from graphveil.testing.attacks.table import rows
@@ -26,9 +26,12 @@ GRID = tuple(
 )
 
 
+BRIEF = replace(QUICK, moves=800)
+
+
 @pytest.fixture(scope="module")
 def attacks(tmp_path_factory: pytest.TempPathFactory) -> list[Attack]:
-    return made_once(tmp_path_factory, "attacks", lambda: sweep(bounds=GRID))
+    return made_once(tmp_path_factory, "attacks", lambda: sweep(bounds=GRID, effort=BRIEF))
 
 
 def failures(attacks: list[Attack]) -> list[str]:

@@ -13,7 +13,7 @@ import pytest
 
 from graphveil.noise.noise_sum import NoiseSum
 
-FIND = {"noise", "planning", "mechanisms", "series", "testing", "experiments"}
+FIND = {"noise", "planning", "mechanisms", "series", "lab", "testing", "experiments"}
 KNOWN: dict[Any, int] = {}
 plain = NoiseSum.half_width
 

@@ -175,7 +175,7 @@ def _load() -> None:
 
 def _modules() -> Iterator[str]:
     """All of ours but what no command of these uses: each is imported only where it is needed."""
-    others = ("experiments", "testing", "web", "workbench")
+    others = ("experiments", "lab", "testing", "web", "workbench")
     for each in walk_packages(graphveil.__path__, "graphveil."):
         if each.name.split(".")[1] not in others and not each.name.endswith("__main__"):
             yield each.name

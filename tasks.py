@@ -44,7 +44,10 @@ COMMANDS = {
     "demo": [["-m", "graphveil", "demo"]],
     "quick": [*STYLE_AND_TYPES, [*PYTEST, "@tests/quick.txt"]],
     "test": [*STYLE_AND_TYPES, SITE, PYTEST],
-    "audit": [["-m", "pytest", "-m", "slow"]],
+    "audit": [
+        ["-m", "pytest", "-m", "hypothesis and not slow", "--hypothesis-profile", "audit"],
+        ["-m", "pytest", "-m", "slow"],
+    ],
     "mutants": [["tools/mutants.py"]],
     "benchmark": [
         ["benchmarks/study_step.py"],
@@ -58,6 +61,8 @@ COMMANDS = {
     "floors": [["tools/environments.py", "floors"]],
 }
 FRESH = ("lock", "floors")  # these have environments of their own, with the Python that runs this
+# Tables and matrices are small in the tests, and workers share the cores: threads only wait.
+ONE_THREAD = {"POLARS_MAX_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 QUIET = {"NO_MKDOCS_2_WARNING": "1"}  # or the site's theme advertises its successor
 
 
@@ -116,8 +121,9 @@ def main() -> None:
     if chore not in FRESH:
         install(EXTRAS.get(chore, "[test]"))
     *before, last = COMMANDS[chore]
+    environment = {**os.environ, **QUIET, **(ONE_THREAD if chore in ("quick", "test") else {})}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # or each process compiles all it imports
     for command in [*before, [*last, *more]]:
-        environment = {**os.environ, **QUIET}
         finished = subprocess.run([python, *command], cwd=ROOT, env=environment, check=False)
         if finished.returncode:
             sys.exit(finished.returncode)

@@ -10,13 +10,15 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import HealthCheck, settings
 
-pytest_plugins = ["study_databases"]
+from tries import GATE
+
+pytest_plugins = ["remembered_widths", "study_databases"]
 
 # Kernels compile on first use, which no deadline foresees.
-settings.register_profile(
-    "graphveil", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=60
-)
-settings.load_profile("graphveil")
+PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("gate", PATIENT, max_examples=GATE)
+settings.register_profile("audit", PATIENT, max_examples=10 * GATE)
+settings.load_profile("gate")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -25,3 +27,8 @@ def machine() -> Iterator[Path]:
     with TemporaryDirectory(prefix="graphveil-state-") as folder:
         os.environ["GRAPHVEIL_STATE"] = folder
         yield Path(folder)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let what needs Spark come first, so that one worker has it all: Java is slow to start."""
+    items.sort(key=lambda item: not hasattr(getattr(item, "module", None), "local_session"))

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from graphveil.calendar.calendar import BAD_STEP, NO_STEP, Calendar
 from graphveil.calendar.times import BLOCK, MOST_STEPS, Flaw
 from graphveil.errors import InputError, ParameterError
+from tries import crossed
 
 YEARLY = Calendar.yearly(1996)
 MONTHLY = Calendar.monthly("1996-01")
@@ -62,8 +63,7 @@ def test_missing_times(calendar: Calendar) -> None:
     assert column.folded == 0
 
 
-@pytest.mark.parametrize("calendar", ALL)
-@pytest.mark.parametrize("time", UNREADABLE, ids=lambda time: ascii(time).split(" at ")[0])
+@crossed(4, calendar=ALL, time=UNREADABLE)
 def test_unreadable_times(calendar: Calendar, time: object) -> None:
     assert flaw_of(calendar, time) == Flaw.UNREADABLE
 

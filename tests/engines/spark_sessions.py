@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 SETTINGS = {
     "spark.sql.shuffle.partitions": "2",
     "spark.driver.memory": "512m",
+    "spark.sql.codegen.wholeStage": "false",  # which compiles Java for each of many queries
     # Tables are so small here that nothing pays off of what Java optimises on the way.
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
 }

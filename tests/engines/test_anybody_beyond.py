@@ -30,6 +30,7 @@ from graphveil.statistics.tallies import Counts
 from small_sequences import Growth, growths
 from test_counts_by_definition import sweep
 from test_hub_neighbours import without
+from tries import tries
 
 ENGINE = LocalEngine(threads=1)
 CONSTANTS: dict[str, dict[tuple[int, int], int]] = {
@@ -133,6 +134,7 @@ def drawn(data: st.DataObject, directed: bool) -> tuple[Growth, int, DegreeBound
 
 
 @pytest.mark.parametrize("directed", [False, True])
+@tries(25)
 @given(data=st.data())
 def test_nobody_changes_more_than_their_own_hubs_allow(data: st.DataObject, directed: bool) -> None:
     growth, person, within = drawn(data, directed)

@@ -16,6 +16,7 @@ from graphveil.statistics.change import sensitivity_under
 from graphveil.statistics.tallies import Counts
 from small_sequences import Growth, growths
 from test_counts_by_definition import sweep
+from tries import tries
 
 ENGINE = LocalEngine(threads=1)
 
@@ -45,6 +46,7 @@ def apart(left: Counts, right: Counts) -> int:
 
 
 @pytest.mark.parametrize("directed", [False, True])
+@tries(25)
 @given(data=st.data())
 def test_no_pair_is_farther_apart_than_claimed(data: st.DataObject, directed: bool) -> None:
     growth = data.draw(growths(directed=directed, late=True).filter(lambda each: each.arrivals))

@@ -92,7 +92,12 @@ def ids_of(graph: SparkGraph) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("directed", "text", "many"), [(False, True, False), (True, False, True), (False, True, True)]
+    ("directed", "text", "many"),
+    [
+        pytest.param(False, True, False, marks=pytest.mark.slow),
+        pytest.param(True, False, True, marks=pytest.mark.slow),
+        (False, True, True),
+    ],
 )
 def test_batches_become_the_graph_that_the_one_intake_makes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, directed: bool, text: bool, many: bool

@@ -7,7 +7,9 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 
@@ -45,25 +47,46 @@ def run(wish: ReproduceRequest, out: Path, workers: int = 1) -> list[Row]:
     return reproduce(Agenda.of(wish), out, workers)
 
 
-def test_a_seed_repeats_a_run_and_another_does_not(data: Path, tmp_path: Path) -> None:
-    first, again = run(small_wish(data), tmp_path / "a"), run(small_wish(data), tmp_path / "b")
+@dataclass(frozen=True)
+class Finished:
+    """A small run that has ended, made once: its rows, and its folder to copy."""
+
+    rows: list[Row]
+    folder: Path
+
+    def copied(self, place: Path) -> list[Row]:
+        copytree(self.folder, place, dirs_exist_ok=True)
+        return self.rows
+
+
+@pytest.fixture(scope="module")
+def finished(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Finished:
+    folder = tmp_path_factory.mktemp("finished")
+    return Finished(run(small_wish(data), folder), folder)
+
+
+def test_a_seed_repeats_a_run_and_another_does_not(
+    data: Path, finished: Finished, tmp_path: Path
+) -> None:
+    first, again = finished.copied(tmp_path / "a"), run(small_wish(data), tmp_path / "b")
     other = run(small_wish(data, Protocol(8, 4, FEW.epsilons)), tmp_path / "a")
     assert first == again
     assert [row.error for row in first] != [row.error for row in other]
     assert [row.error for row in run(small_wish(data), tmp_path / "a")] == [r.error for r in first]
 
 
-def test_results_do_not_depend_on_the_number_of_workers(data: Path, tmp_path: Path) -> None:
-    alone, together = tmp_path / "alone", tmp_path / "together"
-    assert run(small_wish(data), alone) == run(small_wish(data), together, workers=3)
+def test_results_do_not_depend_on_the_number_of_workers(
+    data: Path, finished: Finished, tmp_path: Path
+) -> None:
+    assert finished.rows == run(small_wish(data), tmp_path, workers=2)
     for name in ("results.csv", "results.parquet"):
-        assert (alone / name).read_bytes() == (together / name).read_bytes()
+        assert (finished.folder / name).read_bytes() == (tmp_path / name).read_bytes()
 
 
 def test_a_finished_run_computes_nothing_again(
-    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    data: Path, finished: Finished, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = run(small_wish(data), tmp_path)
+    first = finished.copied(tmp_path)
 
     def never(*_: object) -> list[Truth]:
         raise AssertionError("nothing is left to compute")
@@ -77,8 +100,10 @@ def test_a_finished_run_computes_nothing_again(
     assert told[0][0] == told[0][1] > 0
 
 
-def test_only_what_is_missing_or_broken_is_computed(data: Path, tmp_path: Path) -> None:
-    first = run(small_wish(data), tmp_path)
+def test_only_what_is_missing_or_broken_is_computed(
+    data: Path, finished: Finished, tmp_path: Path
+) -> None:
+    first = finished.copied(tmp_path)
     cells = sorted((tmp_path / "cells").iterdir())
     cells[0].unlink()
     cells[1].write_bytes(cells[1].read_bytes()[:50])
@@ -107,9 +132,8 @@ reproduce(Agenda.of(wish), Path(sys.argv[2]), 1)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")
-def test_a_killed_run_goes_on(data: Path, tmp_path: Path) -> None:
-    whole = run(small_wish(data), tmp_path / "whole")
-    out = tmp_path / "killed"
+def test_a_killed_run_goes_on(data: Path, finished: Finished, tmp_path: Path) -> None:
+    whole, out = finished.rows, tmp_path / "killed"
     child = subprocess.Popen([sys.executable, "-c", KILLED, str(data), str(out)])
     deadline = time.monotonic() + 120
     while not list(out.glob("cells/*.parquet")) and child.poll() is None:
@@ -144,9 +168,9 @@ def test_rows_tell_all_parameters_and_come_back_from_files(data: Path, tmp_path:
 
 
 def test_the_report_holds_figures_and_tables_and_needs_nothing_else(
-    data: Path, tmp_path: Path
+    finished: Finished, tmp_path: Path
 ) -> None:
-    rows = run(small_wish(data), tmp_path)
+    rows = finished.copied(tmp_path)
     names = {path.name for path in write_report(tmp_path, rows)}
     assert {"report.md", "report.html", "error-against-time.png"} <= names
     page = (tmp_path / "report.html").read_text()

@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from format_examples import COMPACT, EXAMPLES, HIVTRACE, PAIR, Example
@@ -31,8 +31,9 @@ from graphveil.records.containers.held_tables import held, text_columns
 from graphveil.records.format import Claim, Claimed, format_named
 from graphveil.records.source_file import Ceiling
 from removal import CONTAINERS
+from tries import tries
 
-CASES = int(os.environ.get("GRAPHVEIL_CASES", "200"))  # of each kind, for each example
+CASES = int(os.environ.get("GRAPHVEIL_CASES", "30"))  # of each kind, for each example
 YEARS = Calendar.yearly(2019)
 
 SNIPPETS = [
@@ -100,7 +101,7 @@ Way = Callable[[bytes, list[Edit]], bytes]
 def test_changed_files_are_read_or_refused(example: Example, way: Way) -> None:
     originals = [path.read_bytes() for path in example.paths]
 
-    @settings(max_examples=CASES)
+    @tries(CASES)
     @given(st.integers(0, len(originals) - 1), EDITS, st.booleans())
     def check(which: int, edits: list[Edit], named: bool) -> None:
         contents = list(originals)
@@ -125,7 +126,7 @@ def test_changed_packed_files_are_read_or_refused(kind: str, tmp_path: Path) -> 
             pl.read_csv(path).write_parquet(tmp_path / "file")
             originals[number] = (tmp_path / "file").read_bytes()
 
-    @settings(max_examples=CASES)
+    @tries(CASES)
     @given(st.integers(0, 1), EDITS, st.booleans())
     def check(which: int, edits: list[Edit], named: bool) -> None:
         contents = list(originals)
@@ -156,7 +157,7 @@ def test_changed_containers_are_read_or_refused(kind: str, tmp_path: Path) -> No
     if kind in NAMED:
         words = [NAMED[kind].format(path, each.stem) for each in PAIR.paths]
 
-    @settings(max_examples=CASES)
+    @tries(CASES)
     @given(EDITS, st.booleans())
     def check(edits: list[Edit], packed: bool) -> None:
         changed = spliced(original, edits)
@@ -177,7 +178,7 @@ CELLS: list[Any] = [
 ]  # fmt: skip
 
 
-@settings(max_examples=CASES)
+@tries(CASES)
 @given(st.lists(st.tuples(*[st.sampled_from(CELLS)] * 3), max_size=6), st.booleans())
 def test_whatever_a_cell_of_a_container_holds_it_is_text_or_missing(
     rows: list[tuple[Any, ...]], marked: bool
@@ -217,7 +218,7 @@ def test_changed_json_values_are_read_or_refused(example: Example) -> None:
     tree = json.loads(example.paths[0].read_text())
     ways = places(tree)
 
-    @settings(max_examples=CASES)
+    @tries(CASES)
     @given(
         st.lists(st.tuples(st.sampled_from(ways), VALUES), min_size=1, max_size=2), st.booleans()
     )

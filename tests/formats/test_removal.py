@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from removal import run, violations
 from removal_cases import FORMATS_OF, LINK_STYLES, Case, Link, Node, random_case, reading_options
 from removal_files import WRITERS
 from studies import promise
+from tries import sampled
 
 RULES = RecordRules(undated="first")
 
@@ -33,7 +35,7 @@ def test_every_registered_format_takes_part() -> None:
 
 @pytest.mark.parametrize("way", FORMATS_OF)
 def test_whoever_is_removed_changes_nobody_else(way: str) -> None:
-    assert run(30, seed=1, ways=[way]).broken == []
+    assert run(8, seed=1, ways=[way]).broken == []
 
 
 @pytest.mark.slow
@@ -69,14 +71,18 @@ AWKWARD: dict[str, list[Node]] = {
 }
 
 
-@pytest.mark.parametrize("way", FORMATS_OF)
-@pytest.mark.parametrize("who", AWKWARD)
+EVERYBODY = ("pair", "hivtrace", "linelist")  # have ways of their own with most of these people
+OTHERS = [way for way in FORMATS_OF if way not in EVERYBODY]
+
+
+@pytest.mark.parametrize(
+    ("way", "who"), [*product(EVERYBODY, AWKWARD), *sampled(product(OTHERS, AWKWARD), 3)]
+)
 def test_awkward_people_change_nobody_else(way: str, who: str, tmp_path: Path) -> None:
     assert violations(awkward(way, AWKWARD[who]), tmp_path) == []
 
 
-@pytest.mark.parametrize("way", FORMATS_OF)
-@pytest.mark.parametrize("style", ["plain", *LINK_STYLES])
+@pytest.mark.parametrize(("way", "style"), sampled(product(FORMATS_OF, ["plain", *LINK_STYLES]), 3))
 def test_hubs_and_odd_links_change_nobody_else(way: str, style: str, tmp_path: Path) -> None:
     odd, marked = Link("a2", "a3", "2003", style), Link("\ufeffa2", "a4", "", style)
     assert violations(awkward(way, CROWD, [*STAR, odd]), tmp_path) == []

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -22,6 +22,7 @@ from graphveil.graph.intake.resolving import Resolved, dated_only, resolve, unti
 from graphveil.graph.intake.rules import RecordRules
 from graphveil.graph.sequence import BACKWARD, BOTH, FORWARD, GraphSequence
 from graphveil.records import from_rows
+from tries import tries
 
 CALENDAR = Calendar.from_dict({"every": 1, "unit": "number", "first": 0, "last": 3})
 BAD_TIMES = ("soon", "1e3", 4, 99, 2**70, 0.5)
@@ -196,7 +197,7 @@ NODES = rows(st.one_of(FEW, IDS), st.one_of(st.just(1), TIMES))
 EDGES = rows(st.one_of(FEW, FEW, IDS), st.one_of(FEW, FEW, IDS), st.one_of(st.none(), TIMES))
 
 
-@settings(max_examples=100)
+@tries(40)
 @given(worlds(), NODES, EDGES)
 def test_what_is_left_out_is_what_breaks_a_rule(
     world: World, nodes: list[Row], edges: list[Row]
@@ -213,7 +214,7 @@ def test_what_is_left_out_is_what_breaks_a_rule(
     assert taken + left_edges.total() == len(edges)
 
 
-@settings(max_examples=200)
+@tries(60)
 @given(
     worlds(), NODES, EDGES, PEOPLE, st.randoms(use_true_random=False), st.booleans(), st.booleans()
 )

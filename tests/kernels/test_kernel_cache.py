@@ -54,6 +54,7 @@ def loaded(folder: Path, name: str) -> Callable[[int], int]:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setitem(sys.modules, "user_kernels", ModuleType("user_kernels"))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # which dates tell apart, as numba does
     return tmp_path
 
 

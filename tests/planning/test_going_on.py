@@ -326,9 +326,9 @@ def side_by_side(made: Plan) -> tuple[np.ndarray, int]:
     ("what", "parameters", "degree"),
     [
         ("components", {}, 2),
-        ("clusters", {"k": 2}, 3),
+        pytest.param("clusters", {"k": 2}, 3, marks=pytest.mark.slow),
         ("high-degree", {"tau": 1}, 2),
-        ("degree-ccdf", {}, 2),
+        pytest.param("degree-ccdf", {}, 2, marks=pytest.mark.slow),
     ],
 )
 def test_no_neighbours_tell_more_than_was_paid(

@@ -21,7 +21,7 @@ def program() -> dict[str, Any]:
 @pytest.mark.parametrize("counted", [statistic("edges"), statistic("edges", window=4)], ids=str)
 def test_every_interval_holds_as_often_as_it_says(program: dict[str, Any], counted: Any) -> None:
     for plan in program["plans"](counted):
-        noise = simulate(plan, 1_500, np.random.default_rng(4), program["STEPS"])
+        noise = simulate(plan, 1_000, np.random.default_rng(4), program["STEPS"])
         held = [program["of_level"](plan, noise)]
         held += [program["of_change"](plan, change, noise) for change in program["CHANGES"]]
         assert all(each.shares.mean() > 0.94 for each in held), plan.mechanism.name

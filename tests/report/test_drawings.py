@@ -26,6 +26,7 @@ from graphveil.report.drawing import (
 from graphveil.report.series_drawings import MANY
 from graphveil.study.public.public_part import PublicPart
 from public_parts import promise, published
+from tries import crossed
 
 STYLE = files("graphveil.report").joinpath("templates/page.css").read_text(encoding="utf-8")
 SVG = "{http://www.w3.org/2000/svg}"
@@ -99,9 +100,7 @@ def test_months_and_quarters_are_marked_at_whole_years() -> None:
     assert texts(Calendar.every(3, "2019-04"), 12, 4) == ["2020", "2021", "2022"]
 
 
-@pytest.mark.parametrize("name", CALENDARS)
-@pytest.mark.parametrize("count", [1, 2, 7, 45, 400])
-@pytest.mark.parametrize("room", [2, 5, 12])
+@crossed(4, name=CALENDARS, count=[1, 2, 7, 45, 400], room=[2, 5, 12])
 def test_ticks_fit_and_are_evenly_spaced(name: str, count: int, room: int) -> None:
     calendar = promise(calendar={"last": None, **CALENDARS[name]}).calendar
     ticks = step_ticks(calendar, 0, count, at_most(room))
@@ -138,10 +137,10 @@ def test_counts_are_round_and_begin_at_zero_unless_that_hides_everything(
     assert all(0 <= counts.share(value) <= 1 for value in values)
 
 
-@pytest.mark.parametrize("size", [WIDE, NARROW])
-@pytest.mark.parametrize("steps", [1, 2, 40, 400])
-@pytest.mark.parametrize("place", [1, 3])
-@pytest.mark.parametrize("calendar", ["years", "days", "instants"])
+@crossed(
+    5, size=[WIDE, NARROW], steps=[1, 2, 40, 400], place=[1, 3],
+    calendar=["years", "days", "instants"],
+)  # fmt: skip
 def test_everything_stays_on_the_paper(size: Size, steps: int, place: int, calendar: str) -> None:
     if place == 3 and steps == 400:
         return  # one release is drawn, whatever their number

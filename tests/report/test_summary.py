@@ -15,6 +15,7 @@ from graphveil.report.wording import figure
 from graphveil.study.public.history import PublishedSeries
 from graphveil.study.public.public_part import PublicPart
 from public_parts import NOISE, SERIES, SIZES, opened, promise, published
+from tries import crossed
 
 WEEKS = {"every": 7, "unit": "day", "first": "2020-03-02", "last": None}
 GOING_ON = {"degree": 12, "if_broken": "continue", "justification": "known"}
@@ -64,9 +65,7 @@ def numbers(sentence: str) -> set[int]:
     return {int(each.replace(",", "")) for each in re.findall(r"(?<![\d.])\d[\d,]*", sentence)}
 
 
-@pytest.mark.parametrize("name", STUDIES)
-@pytest.mark.parametrize("steps", [0, 1, 2, 3, 12])
-@pytest.mark.parametrize("reach", [None, 3, 4000])
+@crossed(11, name=STUDIES, steps=[0, 1, 2, 3, 12], reach=[None, 3, 4000])
 def test_there_are_five_sentences_and_the_page_begins_with_them(
     name: str, steps: int, reach: int | None
 ) -> None:
@@ -82,9 +81,7 @@ def test_there_are_five_sentences_and_the_page_begins_with_them(
     assert places[-1] < text.index('id="results"')
 
 
-@pytest.mark.parametrize("name", STUDIES)
-@pytest.mark.parametrize("steps", [1, 2, 3, 12])
-@pytest.mark.parametrize("reach", [3, 4000])
+@crossed(5, name=STUDIES, steps=[1, 2, 3, 12], reach=[3, 4000])
 def test_how_many_new_and_more_follow_the_published_intervals(
     name: str, steps: int, reach: int
 ) -> None:

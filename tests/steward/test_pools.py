@@ -161,8 +161,8 @@ def test_totals_are_split_with_pools_too(tmp_path: Path) -> None:
     bound = graphveil.DegreeBound(4)
     wishes = [(each, bound) for each in SERIES]
     low, high = Fraction(1, 2), Fraction(2)
-    with_risk = series_budgets(wishes, low, high, horizon=100, delta="1e-6")
-    without = series_budgets(wishes, low, high, horizon=100)
+    with_risk = series_budgets(wishes, low, high, horizon=40, delta="1e-6")
+    without = series_budgets(wishes, low, high, horizon=40)
     assert any(one.pool for each in with_risk.budgets for one in each.series)
     assert "share a pool" in with_risk.how
     assert "share a pool" not in without.how

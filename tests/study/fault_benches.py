@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -17,7 +18,7 @@ from faults import Fault
 from graphveil.study import Study
 
 Case = TypeVar("Case")
-AT_ONCE = 2
+AT_ONCE = 1 if "PYTEST_XDIST_WORKER" in os.environ else 2  # two workers are two already
 
 
 @dataclass(frozen=True)

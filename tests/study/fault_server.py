@@ -12,13 +12,15 @@ import json
 import os
 import resource
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 from typing import Any
 
+import graphveil
 from faults import MEMORY, TAKER, Fault, Watch, install
 
 NEEDED = (
@@ -165,9 +167,30 @@ def _load() -> None:
     """Import all that a command needs; compile something, so that numba is ready."""
     import numba
 
-    for name in NEEDED:
+    for name in (*NEEDED, *_modules()):
         import_module(name)
     numba.njit(lambda number: number + 1)(1)
+    _load_kernels()
+
+
+def _modules() -> Iterator[str]:
+    """All of ours but what no command of these uses: each is imported only where it is needed."""
+    others = ("experiments", "lab", "testing", "web", "workbench")
+    for each in walk_packages(graphveil.__path__, "graphveil."):
+        if each.name.split(".")[1] not in others and not each.name.endswith("__main__"):
+            yield each.name
+
+
+def _load_kernels() -> None:
+    """Load what was compiled before, or each of the fresh processes would, for a while."""
+    from numba.core.registry import CPUDispatcher
+
+    ours = [module for name, module in sys.modules.items() if name.startswith("graphveil.")]
+    values = (each for module in ours for each in vars(module).values())
+    for kernel in {each for each in values if isinstance(each, CPUDispatcher)}:
+        kept = getattr(kernel._cache, "_cache_file", None)  # not all kernels have one
+        for signature, *_ in kept._load_index() if kept else ():
+            kernel.compile(signature)
 
 
 def together(requests: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -139,11 +139,16 @@ def _add(root: Path, case: Case, folder: Path, command: str) -> None:
     )  # fmt: skip
 
 
-def violations(batches: Sequence[Case], script: Script, folder: Path) -> tuple[list[str], int]:
-    """What is wrong between a life with each person and one without; and how many waited."""
+def violations(
+    batches: Sequence[Case], script: Script, folder: Path, among: Sequence[str] = ()
+) -> tuple[list[str], int]:
+    """What is wrong between a life with each person, or each of some, and one without them.
+
+    And how many studies waited.
+    """
     whole = lived(batches, script, folder)
     found, waited = [], 0
-    for person in sorted({person for each in batches for person in each.persons()}):
+    for person in among or sorted({person for each in batches for person in each.persons()}):
         if any(says_what_others_are(each, person) for each in batches):
             continue  # a file without a header may be another one without its first line
         rest = lived([each.without(person) for each in batches], script, folder)

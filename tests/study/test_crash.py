@@ -161,11 +161,15 @@ def _trouble(root: Path, seen: Values, steps: int, files: set[str]) -> str | Non
     return str(wrong) if wrong else None
 
 
-def test_publish_is_killed_everywhere(setting: Setting) -> None:
+def test_publish_is_killed(setting: Setting) -> None:
+    """Around the commit, and at a fifth of all else that it does."""
     places = setting("sqlite", "publish")
-    cases = list(every_fault(effects_of(places[0], "publish")))
+    effects = effects_of(places[0], "publish")
+    commit, cases = effects.index("COMMIT"), list(every_fault(effects))
     assert len(cases) == 132
-    assert troubles(places, cases, killed_publish) == []
+    chosen = [each for n, each in enumerate(cases) if n % 5 == 0 or abs(each.point - commit) < 2]
+    assert len(chosen) == 32
+    assert troubles(places, chosen, killed_publish) == []
 
 
 @pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
@@ -178,7 +182,7 @@ def test_a_publish_that_goes_on_from_what_is_kept_is_killed_while_it_keeps(
     kept = [point for point, name in enumerate(effects) if "private/kept" in name]
     cases = [each for each in every_fault(effects) if each.point in kept]
     assert (len(kept), len(cases)) == (22, 52)
-    assert troubles(places, cases, killed_publish) == []
+    assert troubles(places, cases if kind == "postgresql" else cases[::5], killed_publish) == []
 
 
 def killed_backfill(bench: Bench, fault: Fault) -> str | None:
@@ -197,13 +201,13 @@ def killed_backfill(bench: Bench, fault: Fault) -> str | None:
 
 
 def test_a_backfill_is_killed_within_its_transaction(setting: Setting) -> None:
-    """Around the commit, and at a seventh of all else that it does."""
+    """Around the commit, and at some of all else that it does."""
     places = setting("sqlite", "publish")
     effects = effects_of(places[0], "backfill")
     assert effects.count("COMMIT") == 1  # one for all three
     commit, cases = effects.index("COMMIT"), list(every_fault(effects))
-    chosen = [each for n, each in enumerate(cases) if n % 7 == 0 or each.point == commit]
-    assert len(chosen) == 24
+    chosen = [each for n, each in enumerate(cases) if n % 17 == 0 or each.point == commit]
+    assert len(chosen) >= 10
     assert troubles(places, chosen, killed_backfill) == []
 
 
@@ -212,14 +216,14 @@ def test_publish_is_killed_at_every_statement_of_postgresql(setting: Setting) ->
     effects = effects_of(places[0], "publish")
     cases = [each for each in every_fault(effects) if effects[each.point][0].isupper()]
     assert len(cases) == 22
-    assert troubles(places, cases, killed_publish) == []
+    assert troubles(places, cases[1::2], killed_publish) == []  # after each of them
 
 
 def test_the_resuming_publish_is_killed_too(setting: Setting) -> None:
     """Once before and once after the commit, at every few effects of what is left to do."""
     places = setting("sqlite", "publish")
     commit = effects_of(places[0], "publish").index("COMMIT")
-    pairs = [(Fault(commit, "before"), Fault(point, "before")) for point in range(0, 60, 5)]
+    pairs = [(Fault(commit, "before"), Fault(point, "before")) for point in range(0, 60, 11)]
     pairs += [(Fault(commit, "after"), Fault(point, "before")) for point in range(0, 6, 2)]
     assert troubles(places, pairs, lambda bench, pair: killed_publish(bench, *pair)) == []
 
@@ -253,7 +257,7 @@ def test_publish_is_killed_between_artefacts(setting: Setting) -> None:
     effects = effects_of(places[0], "graphveil publish")
     artefacts = [p for p, name in enumerate(effects) if name.startswith("replace public/")]
     assert len(artefacts) == 13
-    cases = [Fault(point, "after") for point in artefacts]
+    cases = [Fault(point, "after") for point in artefacts[::4]]
     assert troubles(places, cases, killed_command_line) == []
 
 
@@ -272,7 +276,7 @@ def test_add_is_killed(setting: Setting) -> None:
     places = setting("sqlite", "add")
     cases = list(every_fault(effects_of(places[0], "add")))
     assert len(cases) == 74
-    assert troubles(places, cases[::4], killed_add) == []
+    assert troubles(places, cases[::7], killed_add) == []
 
 
 def killed_skipping(bench: Bench, fault: Fault) -> str | None:
@@ -296,7 +300,7 @@ def test_an_add_that_skips_is_killed(setting: Setting) -> None:
     ]
     assert len(effects) == FAIL_POINTS["add", "sqlite"] + 12  # two more whole files
     cases = [case for case in every_fault(effects) if case.point in (*kept, len(effects) - 1)]
-    assert troubles(places, cases[::2], killed_skipping) == []
+    assert troubles(places, cases[::5], killed_skipping) == []
 
 
 def killed_create(bench: Bench, fault: Fault) -> str | None:
@@ -315,7 +319,7 @@ def killed_create(bench: Bench, fault: Fault) -> str | None:
         rmtree(root, ignore_errors=True)
 
 
-@pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("every", [9, pytest.param(1, marks=pytest.mark.slow)])
 def test_create_is_killed(setting: Setting, every: int, tmp_path: Path) -> None:
     places = setting("sqlite", "add")
     effects = places[0].processes.run(tmp_path / "created", "create").effects
@@ -403,11 +407,11 @@ def _handed_over(root: Path) -> bool:
 @pytest.mark.parametrize(
     ("command", "trial", "every"),
     [
-        ("series", killed_series, 4),
-        ("withdraw", killed_withdraw, 2),
-        ("extend", killed_extension, 6),
-        ("adopt", killed_adoption, 4),
-        ("hand-over", killed_hand_over, 2),
+        ("series", killed_series, 7),
+        ("withdraw", killed_withdraw, 3),
+        ("extend", killed_extension, 7),
+        ("adopt", killed_adoption, 7),
+        ("hand-over", killed_hand_over, 5),
     ],
 )
 def test_smaller_commands_are_killed(

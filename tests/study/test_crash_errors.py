@@ -73,7 +73,7 @@ def test_errors_at_every_effect_of_publish(root: Path, tmp_path: Path, number: i
     faults = list(every_fault(names, number, lasts=lasts))
     assert len(faults) == 132
     chosen = [each for each in faults if each.when != "after"] if lasts else faults
-    some = chosen if number == errno.ENOSPC else chosen[::3]
+    some = chosen[:: 4 if number == errno.ENOSPC else 9]
     for place, fault in enumerate(some):
         copy, seen = template.copy(tmp_path / str(place)), Values()
         _, error = struck(copy, fault)
@@ -112,14 +112,14 @@ def test_the_system_itself_refuses_to_write_more(
     study = opened(root, machine=memory(root))
     template, size = Template.of(study), study.folder.database.stat().st_size
     refused = 0
-    for limit in (0, 100, 1500, 4096, size - 4096, size, size + 4096, size + 8192):
+    for limit in (0, 1500, size - 4096, size, size + 4096):
         copy, seen = template.copy(tmp_path / str(limit)), Values()
         ended = fresh.run(copy, "publish", largest_file=limit)
         refused += ended.kind == "StorageError"
         assert ended.kind in (None, "StorageError"), ended
         look(copy, seen)
         require_resumed(copy, seen)
-    assert refused >= 5
+    assert refused >= 3
 
 
 def test_a_lock_that_cannot_be_had_is_a_storage_error(root: Path) -> None:

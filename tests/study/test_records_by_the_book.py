@@ -9,7 +9,7 @@ from typing import Any
 
 import networkx as nx
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import Phase, given
 from hypothesis import strategies as st
 
 from graphveil.errors import StudyError
@@ -17,6 +17,7 @@ from graphveil.records import from_rows
 from graphveil.study import Study
 from plain_rules import DEGREES, EDGES, Link, Node, PlainStudy, numbered, sealed_steps, totals
 from studies import freeze_noise
+from tries import tries
 
 STEPS = 4
 PEOPLE = "abcdef"
@@ -25,7 +26,7 @@ TIMES = st.none() | st.integers(0, STEPS - 1)
 TRIANGLES = EDGES | {"name": "triangles", "statistic": "triangles"}
 
 # A life takes half a second, so a failing one is shown as it was found: shrinking takes minutes.
-LIVES = settings(phases=[Phase.explicit, Phase.reuse, Phase.generate])
+LIVES = [Phase.explicit, Phase.reuse, Phase.generate]
 
 Batch = tuple[list[Node], list[Link]]
 
@@ -60,7 +61,7 @@ def play(study: Study, book: PlainStudy, event: str | Batch) -> None:
         book.add(nodes, edges)
 
 
-@settings(LIVES, max_examples=8)
+@tries(5, phases=LIVES)
 @given(HISTORIES)
 def test_every_history_goes_by_the_book(history: list[Any]) -> None:
     book = PlainStudy()
@@ -88,7 +89,7 @@ def require_counts(study: Study, book: PlainStudy) -> None:
         assert found["degrees"][step] == [sum(d >= k for d in degrees) for k in range(13)]
 
 
-@settings(LIVES, max_examples=4)
+@tries(3, phases=LIVES)
 @given(HISTORIES)
 def test_every_history_of_a_directed_study_goes_by_the_book(history: list[Any]) -> None:
     book = PlainStudy(directed=True)
@@ -145,7 +146,7 @@ def life(root: Path, files: list[Batch], stops: list[int]) -> dict[str, Any]:
     return {"segments": segments, "totals": totals(study, "edges"), "facts": facts}
 
 
-@settings(LIVES, max_examples=8)
+@tries(5, phases=LIVES)
 @given(consistent_records(), st.randoms(use_true_random=False))
 def test_order_never_matters(records: Batch, random: Random) -> None:
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
@@ -156,7 +157,7 @@ def test_order_never_matters(records: Batch, random: Random) -> None:
         assert life(Path(folder) / "other", files, stops) == plain
 
 
-@settings(LIVES, max_examples=3)
+@tries(2, phases=LIVES)
 @given(consistent_records())
 def test_a_backfill_is_the_same_as_step_by_step(records: Batch) -> None:
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:

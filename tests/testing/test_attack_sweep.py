@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import pytest
 
 from graphveil.errors import ParameterError
 from graphveil.graph.promises import Bound, DegreeBound, InOutBound
-from graphveil.lab import BOUNDS, THOROUGH, Attack, replay, sweep
+from graphveil.lab import BOUNDS, QUICK, THOROUGH, Attack, replay, sweep
 from graphveil.lab.__main__ import main
 from graphveil.lab.attacks.sweep import admits, every_statistic, rows
 from graphveil.statistics.sensitivity import Measure
 from graphveil.statistics.statistic import registered, statistic
+from once import made_once
+
+# Who is oriented keeps each bound that is not, so that some of the oriented ones will do here;
+# the long audit has all.
+GRID = tuple(
+    bound
+    for bound in BOUNDS
+    if not (isinstance(bound, InOutBound) and bound.oriented)
+    or (bound.inward, bound.outward) in {(1, 2), (3, 1), (2, 2), (3, 3), (4, 3)}
+)
+
+
+BRIEF = replace(QUICK, moves=800)
 
 
 @pytest.fixture(scope="module")
-def attacks() -> list[Attack]:
-    return sweep()
+def attacks(tmp_path_factory: pytest.TempPathFactory) -> list[Attack]:
+    return made_once(tmp_path_factory, "attacks", lambda: sweep(bounds=GRID, effort=BRIEF))
 
 
 def failures(attacks: list[Attack]) -> list[str]:
@@ -39,7 +52,7 @@ def test_every_statistic_is_attacked_under_every_bound_it_admits(attacks: list[A
     expected = {
         (member, bound, relation)
         for member in every_statistic()
-        for bound in BOUNDS
+        for bound in GRID
         if admits(member, bound)
         for relation in ("node", "edge")
     }
@@ -115,7 +128,7 @@ def test_a_sweep_repeats_itself() -> None:
 def test_the_table_has_a_row_per_kind_or_per_bound(attacks: list[Attack]) -> None:
     components = [attack for attack in attacks if str(attack.statistic) == "components"]
     assert [row[1] for row in rows(components)] == ["undirected", "oriented", "directed"]
-    assert len(rows(components, every_bound=True)) == len(BOUNDS)
+    assert len(rows(components, every_bound=True)) == len(GRID)
     undirected = rows(components)[0]
     assert undirected[5] == "8 = 8"
     assert undirected[-1] == "reached"

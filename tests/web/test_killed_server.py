@@ -99,7 +99,7 @@ def test_while_files_come_in(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("after", MOMENTS)
-@pytest.mark.parametrize("flow", ["look", "keep"])
+@pytest.mark.parametrize("flow", [pytest.param("look", marks=pytest.mark.slow), "keep"])
 def test_while_records_are_looked_at_or_kept(tmp_path: Path, flow: str, after: float) -> None:
     study = small_study(tmp_path, records=False)
     path = f"/study/{study.key}/records"

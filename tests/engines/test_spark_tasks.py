@@ -123,7 +123,7 @@ def test_a_larger_graph(workspace: Workspace, directed: bool, late: bool, colour
 
 
 def test_many_steps_and_a_hub_that_comes_late(workspace: Workspace) -> None:
-    nodes, steps = 2500, 100
+    nodes, steps = 2500, 400
     arrivals = np.sort(np.arange(nodes) % steps)
     ring = [(node, node - 1, int(arrivals[node])) for node in range(1, nodes)]
     chords = [(node, node - 2, int(arrivals[node])) for node in range(2, nodes, 3)]

@@ -1,7 +1,7 @@
 """Files outside a study that commands read: damaged in any way, they are read or refused in words.
 
 What a study consists of is damaged in `tests/study/test_hostile_inputs.py`, and files of records
-in `tests/formats/test_reader_fuzz.py`; here is the rest: data of experiments, results of earlier
+in `tests/records/test_reader_fuzz.py`; here is the rest: data of experiments, results of earlier
 runs, a page to fill in, and what the machine remembers of studies.
 """
 

@@ -294,10 +294,10 @@ def test_joint_noise_is_drawn_in_whole_vectors() -> None:
     assert len(rest) == len(set(rest)) == 3
 
 
-def test_only_testing_and_what_stands_above_know_the_simulation() -> None:
-    """The release path cannot reach it: nothing at or below series imports testing."""
+def test_only_the_lab_and_the_faces_know_the_simulation() -> None:
+    """The release path cannot reach it: nothing at or below series imports the lab."""
     package = ROOT / "src" / "graphveil"
-    above = {"cli", "testing", "experiments", "web"}
+    above = {"cli", "lab", "web"}
     files = [p for p in package.rglob("*.py") if p.relative_to(package).parts[0] not in above]
     assert any(path.parent.name == "series" for path in files)
     for path in files:

@@ -23,7 +23,7 @@ from typing import TypeAlias
 
 if __name__ == "__main__":  # one process among others: small tables need no threads
     os.environ.setdefault("POLARS_MAX_THREADS", "1")
-    sys.path[:0] = [str(Path(__file__).parents[1] / name) for name in ("", "study", "formats")]
+    sys.path[:0] = [str(Path(__file__).parents[1] / name) for name in ("", "study", "records")]
 
 from graphveil.errors import GraphveilError
 from graphveil.steward import publishing

@@ -43,8 +43,12 @@ def options_in(folder: str) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("folder", ["formats", "graph", "study", "steward", "planning", "calendar"])
+BELOW = ["records", "graph", "study", "steward", "mechanisms", "series", "calendar"]
+
+
+@pytest.mark.parametrize("folder", BELOW)
 def test_every_option_has_a_label(folder: str) -> None:
+    assert (ROOT / "src" / "graphveil" / folder).is_dir()
     assert options_in(folder) <= LABELS.keys() | OF_COMMANDS
 
 

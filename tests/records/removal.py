@@ -1,6 +1,6 @@
 """The rule of removal as a property: random files, one person's records deleted, both read.
 
-`python tests/formats/removal.py REMOVALS [SEED]` runs many and shows the tally; a violation is
+`python tests/records/removal.py REMOVALS [SEED]` runs many and shows the tally; a violation is
 shown with the seed that repeats it. Cases come from `removal_cases`, and are written out by
 `removal_files`. The whole way from bytes to steps is gone: reading, the study's refusal of people
 by links, resolving, intake.

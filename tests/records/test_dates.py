@@ -127,4 +127,4 @@ def test_a_study_that_takes_the_undated_may_refuse_them_once(tmp_path: Path) -> 
     root, files = study(tmp_path, "first"), [tmp_path / "nodes.csv", tmp_path / "edges.csv"]
     with pytest.raises(InputError, match="the time is missing"):
         add(root, files, options=ReadingOptions(undated="refuse"), strict=True)
-    assert add(root, files, options=ReadingOptions(undated="first")).batch == 1
+    assert add(root, files, options=ReadingOptions(undated="first")).batch == 2, "1 was refused"

@@ -1,1 +1,1 @@
-"""File formats: each file or folder is one, and registers it."""
+"""File formats: each file or folder has those of one program, and registers them."""

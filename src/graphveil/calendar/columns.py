@@ -73,7 +73,7 @@ def texts_of(values: Iterable[object]) -> pl.Series:
 
 
 def _text_of(value: object) -> str | None:
-    """A Python object as the text that means the same; None if it stands for nothing."""
+    """A Python object as the text that means the same; None if it means a missing value."""
     if _stands_for_nothing(value):
         return None
     if isinstance(value, str):

@@ -33,7 +33,7 @@ class IfBroken(StrEnum):
 
 
 def guarded(folder: Path) -> Path:
-    """The folder of a study; whoever names it is told if others can read its secrets."""
+    """The folder of a study; warns if others can read its secrets."""
     from graphveil.steward.custody import exposure
 
     warn(exposure(folder))
@@ -335,7 +335,7 @@ def confirm(question: str) -> None:
         typer.confirm(question, abort=True)
 
 
-# What is expected of series, on the command line: sizes and weights, and a yes to drowned ones.
+# Expectations of series, on the command line: sizes, weights, and consent to those too noisy.
 
 
 SIZE = "expected size of "  # what the answer for a series is called
@@ -409,7 +409,7 @@ def answered_sizes(answers: Mapping[str, str], series: Sequence[str]) -> dict[st
 
 
 def accept(outlooks: Sequence[Outlook], *, yes: bool) -> None:
-    """Ask whether drowned series shall be begun all the same; refuse where nobody can be asked."""
+    """Ask whether series that are too noisy shall begin anyway; refuse if nobody can answer."""
     from graphveil.cli.questions import at_a_terminal
     from graphveil.steward.planning.drafting import require_useful, too_noisy
 

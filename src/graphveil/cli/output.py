@@ -71,7 +71,7 @@ def _is_one_wide(text: str) -> bool:
 # What reaches a terminal is text: control characters from files are shown, not obeyed.
 #
 # A title, a column or a value may hold escape sequences that clear the screen, rename the window
-# or turn text around. While a command runs, both of its streams write them out (`\x1b`), whoever
+# or turn text around. While a command runs, both of its streams write them out (`\x1b`), whatever
 # prints: the commands, the option parser, a warning or a traceback. Only `output.console`, which
 # draws tables and bars from text that it has cleaned itself, reaches the terminal directly.
 
@@ -119,7 +119,7 @@ class Encoded:
             self.write(line)
 
     def __getattr__(self, name: str) -> Any:
-        if name == "buffer":  # whoever writes bytes would go round
+        if name == "buffer":  # writing bytes would bypass the cleaning
             raise AttributeError(name)
         return getattr(self.stream, name)
 
@@ -165,7 +165,7 @@ def print_note(text: str) -> None:
 
 
 def console(*, stderr: bool = False, width: int | None = None) -> Console:
-    """A terminal that is drawn on; whoever uses it gives it text that is clean already."""
+    """A terminal that is drawn on; callers pass text that is clean already."""
     from rich.console import Console
 
     stream = terminal(sys.stderr if stderr else sys.stdout)

@@ -19,7 +19,7 @@ _FOR_PROGRAMS = ("as_json", "as_csv")  # what is asked for by these is said all 
 
 
 class Verb(TyperCommand):
-    """A command that can be told to say nothing unless something is wrong."""
+    """A command with an option to print nothing unless something is wrong."""
 
     @cached_property
     def _quiet(self) -> Any:
@@ -49,7 +49,7 @@ class Verb(TyperCommand):
 
 
 def is_quiet() -> bool:
-    """Whether the command that runs was told to be quiet."""
+    """Whether the running command was asked to be quiet."""
     return _QUIET.get()
 
 

@@ -5,7 +5,7 @@ endpoint, then the late ones; each of these by newer endpoint and older endpoint
 linked both ways at one step, older → newer first). Labels follow step and identity, and
 whether an edge is prompt depends on nobody but its two ends, so two sequences that differ in
 one node take their common edges in the same order, whatever the order of rows in their files.
-Whether an edge is kept depends on earlier edges only: the projection of the graph at step t
+Whether an edge is retained depends on earlier edges only: the projection of the graph at step t
 is what the projected sequence holds at step t.
 
 What one person can change in a greedily projected graph is proved in
@@ -70,7 +70,7 @@ class Projected(GraphSequence):
 
     Attributes:
         used: how much of its bound each node has used: outward and inward, or in total.
-        lists: the edges that are kept; None as long as these are all.
+        lists: the edges that are retained; None as long as these are all.
         taken: how many edges were looked at.
     """
 
@@ -87,7 +87,7 @@ class Projected(GraphSequence):
 def greedy_projection(
     sequence: GraphSequence, bound: Bound, after: Projected | None = None
 ) -> Projected:
-    """Keep an edge if both endpoints have kept fewer edges than the bound so far.
+    """Retain an edge if both endpoints have retained fewer edges than the bound so far.
 
     The projection of Day, Li and Lyu (2016), with its own threshold; used by the paper's
     baselines. Its difference sequence has a sensitivity that grows with the number of
@@ -101,7 +101,7 @@ def greedy_projection(
 
     Args:
         sequence: the growing graph.
-        bound: how many edges of a node are kept.
+        bound: how many edges of a node are retained.
         after: the same projection of an earlier state of the sequence, which then costs nothing.
     """
     return _project(sequence, bound, Counted.KEPT, after)
@@ -110,7 +110,7 @@ def greedy_projection(
 def time_aware_projection(
     sequence: GraphSequence, bound: Bound, after: Projected | None = None
 ) -> Projected:
-    """Keep an edge if it is among the first of both endpoints, kept or not.
+    """Retain an edge if it is among the first of both endpoints, retained or not.
 
     The variant of Blocki et al. as used along streams by Jain, Smith and Wagaman (2024):
     counters run over the original edges, so that one person's influence does not cascade.
@@ -124,7 +124,7 @@ def time_aware_projection(
 
     Args:
         sequence: the growing graph.
-        bound: how many edges of a node are kept.
+        bound: how many edges of a node are retained.
         after: the same projection of an earlier state of the sequence, which then costs nothing.
     """
     return _project(sequence, bound, Counted.ORIGINAL, after)
@@ -148,7 +148,7 @@ def counted_part(
 def _project(
     sequence: GraphSequence, bound: Bound, counted: Counted, after: Projected | None
 ) -> Projected:
-    """What is kept of the steps that `after` lacks, behind what it has."""
+    """The retained edges of the steps that `after` lacks, appended to those that it has."""
     from graphveil.graph.degrees import project_directed, project_undirected
 
     require_fit(sequence, bound)
@@ -180,7 +180,7 @@ def _project(
 
 
 def _require_earlier(after: Projected, sequence: GraphSequence) -> None:
-    """Refuse what was kept of another sequence, or of more steps than this one has."""
+    """Refuse a projection of another sequence, or of more steps than this one has."""
     steps = after.steps
     if steps <= sequence.steps and after.nodes == sequence.node_offsets[steps]:
         taken = sequence.offsets[after.nodes] + sequence.late.offsets[steps]
@@ -196,7 +196,7 @@ def _require_earlier(after: Projected, sequence: GraphSequence) -> None:
 def _used(
     sequence: GraphSequence, after: Projected | None, kind: np.dtype[Any]
 ) -> tuple[NDArray[Any], ...]:
-    """The counters as they were, in a copy with zeros for whoever is new."""
+    """The counters as they were, in a copy with zeros for new nodes."""
     found = np.zeros((2 if sequence.directed else 1, sequence.nodes), kind)
     for counter, before in zip(found, after.used if after else (), strict=False):
         counter[: len(before)] = before
@@ -210,7 +210,7 @@ def _joined(
     late_offsets: NDArray[np.int64],
     used: tuple[Int32s, ...],
 ) -> Projected:
-    """What was kept before, and behind it what is new."""
+    """The edges retained before, followed by the new ones."""
     taken = len(sequence.entries) + len(sequence.late)
     values = _values(sequence) | {"used": used, "taken": taken, "growth": None}
     if (after is None or after.lists is None) and _are_all(sequence, after, new[1], new[3]):

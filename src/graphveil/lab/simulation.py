@@ -88,7 +88,7 @@ def _laplace(scale: float, shape: tuple[int, ...], rng: np.random.Generator) -> 
 
 
 def _gaussian(variance: float, shape: tuple[int, ...], rng: np.random.Generator) -> Integers:
-    """Discrete Laplace proposals, kept with the probability that makes them Gaussian."""
+    """Discrete Laplace proposals, accepted with the probability that makes them Gaussian."""
     size = prod(shape)
     width = floor(sqrt(variance)) + 1
     kept: list[Integers] = []

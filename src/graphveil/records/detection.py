@@ -218,7 +218,7 @@ def _parts(texts: Sequence[str]) -> tuple[list[Path], dict[Path, list[str]]]:
 
 
 def _divided(text: str) -> tuple[Path, str]:
-    """A path, and what stands behind # where no file has the whole name."""
+    """A path, and the part after # where no file has the whole name."""
     before, mark, part = text.rpartition("#")
     if mark and part and "\0" not in text and not Path(text).exists() and Path(before).is_file():
         return Path(before), part

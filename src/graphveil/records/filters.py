@@ -1,6 +1,6 @@
 """Conditions that records have to meet, such as `Node type=Person` or `age>=18`.
 
-A condition looks at one record at a time: whether a record is kept depends on that record alone.
+A condition looks at one record at a time: whether it is selected depends on that record alone.
 """
 
 from __future__ import annotations

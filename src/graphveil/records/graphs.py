@@ -336,7 +336,7 @@ class XmlWalk(ABC):
 
     @abstractmethod
     def require_read(self, tag: str) -> None:
-        """Refuse an element that cannot be read where it stands."""
+        """Refuse an element that cannot be read where it occurs."""
 
     @abstractmethod
     def begun(self, tag: str, given: dict[str, str]) -> None:

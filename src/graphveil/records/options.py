@@ -53,8 +53,8 @@ class ReadingOptions:
         most_bytes: the largest file to read, compressed or not; None takes 4 GiB for tables
             and 256 MiB for JSON and GraphML.
         most_nesting: how deep JSON and XML may be nested.
-        mark_bad: whether rows that break a rule are handed on, marked as such, for whoever
-            leaves them out; else the first of them refuses the files.
+        mark_bad: whether rows that break a rule are passed on, marked as such, so that the
+            caller can leave them out; else the first of them refuses the files.
 
     Examples:
         >>> ReadingOptions(time="diagnosed", day_first=True).time

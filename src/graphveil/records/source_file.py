@@ -190,7 +190,7 @@ class SourceFile:
 
         Args:
             most: bytes of the document.
-            costs: how much memory each occurrence of a mark stands for once it is parsed.
+            costs: how much memory each occurrence of a mark takes once it is parsed.
         """
         size = 0
         for block in self.blocks(most):

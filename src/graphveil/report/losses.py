@@ -21,7 +21,7 @@ class Exposure:
     Attributes:
         further: to how many people with many links the person is linked, beyond those promised.
         epsilon: by all series that are open.
-        times: the same in multiples of what these series cost whoever keeps the promise.
+        times: the same in multiples of what these series cost people who keep the promise.
     """
 
     further: int
@@ -32,7 +32,7 @@ class Exposure:
 def exposures(part: PublicPart) -> tuple[Exposure, ...]:
     """The loss beyond the promise; nothing where nobody can lose more than is promised."""
     told = [{loss.further for loss in each.beyond} for each in part.series if each.beyond]
-    shared = set.intersection(*told) if told else set()  # older versions told of fewer hubs
+    shared = set.intersection(*told) if told else set()  # older versions published fewer hubs
     found = {further: _exposed(part, further) for further in sorted(shared)}
     return tuple(Exposure(more, loss, loss / part.spent[0]) for more, loss in found.items())
 
@@ -67,7 +67,7 @@ def exposed_persons(part: PublicPart) -> tuple[str, ...]:
 
 
 def rounded_up(epsilon: Fraction) -> str:
-    """A loss for readers, never told too small."""
+    """A loss for readers, never rounded down."""
     return f"{ceil(epsilon * 100) / 100:,.2f}"
 
 
@@ -75,7 +75,7 @@ def rounded_up(epsilon: Fraction) -> str:
 
 
 PRIORS = (0.5, 0.1, 0.01)
-ODDS_SHOWN = 1_000_000  # a larger factor says no more to a reader than this one
+ODDS_SHOWN = 1_000_000  # a larger factor means nothing else to a reader than this one
 
 
 @dataclass(frozen=True)

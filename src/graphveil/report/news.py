@@ -91,11 +91,11 @@ def opening(words: str) -> str:
     return words[0].upper() + words[1:]
 
 
-# The number that stands for a series in summaries: its newest one, and how it changed.
+# The number that represents a series in summaries: its newest one, and how it changed.
 
 
 EVERYBODY = "nodes"  # the statistic that counts people
-LINKED = 1  # of a series with one number per degree, the one that is told
+LINKED = 1  # of a series with one number per degree, the one that is stated
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ def _counts_everybody(series: PublishedSeries) -> bool:
     return series.statistic == EVERYBODY and WINDOW not in series.spans
 
 
-# All series at a glance: how many by now, how many new, and whether that is more than before.
+# Overview of all series: how many by now, how many new, and whether that is more than before.
 
 
 @dataclass(frozen=True)

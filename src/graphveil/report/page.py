@@ -120,7 +120,7 @@ def _drawings(series: PublishedSeries, calendar: Calendar) -> dict[str, Any]:
 
     from graphveil.report import charts
 
-    # Drawn from our own data, with every text escaped: safe as it stands.
+    # Drawn from our own data, with every text escaped: safe as it is.
     return {
         name: Markup(charts.drawing(series, calendar, size, titled=False).decode())
         for name, size in (("wide", WIDE), ("narrow", NARROW))

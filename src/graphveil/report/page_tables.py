@@ -67,7 +67,7 @@ def shares(part: PublicPart) -> PageTable:
 
 
 def exposures(part: PublicPart) -> PageTable | None:
-    """What whoever breaks the promise loses; None if that is nothing."""
+    """What people who break the promise lose; None if that is nothing."""
     found = exposed.exposures(part)
     if not found:
         return None

@@ -51,7 +51,7 @@ def over_steps(
 
 
 def thinning(series: PublishedSeries) -> str:
-    """What readers are told if not every release is drawn; nothing if every one is."""
+    """The note to readers if not every release is drawn; nothing if every one is."""
     steps = len(series.releases)
     return "" if series.vector or steps <= LONG else THINNED.format(steps=ceil(steps / PARTS))
 
@@ -64,7 +64,7 @@ def _points(frame: Frame, values: Sequence[float]) -> list[Point]:
 def _drawn(values: Sequence[float]) -> Sequence[int]:
     """The places of a line that are drawn: all, or the extremes of each part, and both ends.
 
-    Nothing that stands out is lost: in every part the line reaches as far up and down as it does.
+    No peak is lost: in every part the drawn line reaches as far up and down as the full one.
     """
     count = len(values)
     if count <= LONG:
@@ -185,7 +185,7 @@ def over_expected(
     Args:
         curve: the sizes that are expected.
         noise: the predicted standard deviations.
-        drowned: where the noise drowns what is expected.
+        drowned: where the noise exceeds what is expected.
         calendar: of the study.
         first_step: the step of the first release.
         size: of the drawing.

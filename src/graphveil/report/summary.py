@@ -1,7 +1,7 @@
 """The summary on top of the page: five questions that everybody asks, a sentence for each.
 
 Made from the public facts alone. With several series it is about one of them, the `headline`; the
-others are told in the table below it and in their own sections.
+others are in the table below it and in their own sections.
 """
 
 from __future__ import annotations

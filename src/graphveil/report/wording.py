@@ -40,7 +40,7 @@ COUNTED = {
 }
 
 
-# What stands in these words as long as nobody has said a number.
+# Placeholders in these words as long as no number is given.
 OPEN = {"tau": "τ", "k": "k", "newest": "the newest steps", "pattern": "that you draw"}
 
 

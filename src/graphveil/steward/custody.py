@@ -81,7 +81,7 @@ def adoption(
 
     Args:
         folder: of the study.
-        reason: why; the public is told.
+        reason: why; it is published.
         prices: what may be paid for fresh noise, by series.
     """
     from graphveil.steward.reporting import write_report
@@ -122,7 +122,7 @@ def machine_code() -> str:
     return Machine.here().code()
 
 
-# Safekeeping: how a study stands to what this machine has seen, and when it was last backed up.
+# Safekeeping: how a study compares with what this machine has seen, and its last backup.
 
 
 @dataclass(frozen=True)
@@ -130,10 +130,10 @@ class Safekeeping:
     """What a keeper of backups has to know.
 
     Attributes:
-        standing: whether the study may go on here, and if not, why.
+        standing: whether the study may continue here, and if not, why.
         entries: rows of the ledger; nothing has happened in a draft.
-        since_backup: how many of them came after the last backup that somebody told of; None if
-            nobody has, or what was backed up is no longer in the ledger.
+        since_backup: how many of them came after the last backup that was noted; None if
+            none was, or what was backed up is no longer in the ledger.
         machine: the code of this machine, to which a study can be handed over.
     """
 

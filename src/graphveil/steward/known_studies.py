@@ -17,7 +17,7 @@ class KnownStudy:
     """A study of this machine, as a list shows it.
 
     Attributes:
-        key: a random name that stands for its folder.
+        key: a random name for its folder.
         folder: where it is.
         title: as its study file has it; nothing where that cannot be read.
         is_open: whether it is more than a draft.
@@ -48,7 +48,7 @@ def known_studies(beside: Path | None = None) -> tuple[KnownStudy, ...]:
 
 
 def opened(folder: Path) -> KnownStudy:
-    """The study in a folder, which is kept in mind; refuses a folder that holds none."""
+    """The study in a folder, which is remembered; refuses a folder that holds none."""
     from graphveil.study import Study
     from graphveil.study.custody import machine as known_folders
     from graphveil.study.custody.machine import Machine
@@ -59,7 +59,7 @@ def opened(folder: Path) -> KnownStudy:
 
 
 def known_study(key: str) -> KnownStudy:
-    """The study that a key stands for."""
+    """The study that has a key."""
     from graphveil.study.custody import machine as known_folders
     from graphveil.study.custody.machine import Machine
 
@@ -78,7 +78,7 @@ def forget(key: str) -> None:
 
 
 def keep_in_mind(folder: Path) -> None:
-    """Note where a study is; whoever cannot write that down does without."""
+    """Note where a study is; does nothing where that cannot be written."""
     with suppress(GraphveilError):
         opened(folder)
 

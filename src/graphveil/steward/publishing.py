@@ -164,7 +164,7 @@ def publish(
     progress: Callable[[Progress], object] = lambda _: None,
     engine: EngineChoice = HERE,
 ) -> Publication:
-    """Seal what is asked for and announce it; a plain wish first finishes an interrupted run."""
+    """Seal what is asked for and announce it; a plain request first finishes an interrupted run."""
     from graphveil.study import Study
 
     with engine.running() as counting:
@@ -204,7 +204,7 @@ def _require_opened(found: Committed, folder: Path) -> None:
 
 @contextmanager
 def _told_what_stands(study: Study, folder: Path, made: int) -> Iterator[None]:
-    """Who interrupts is told which steps were sealed by then: the ledger knows, whatever we do."""
+    """On an interrupt, say which steps were sealed by then: the ledger knows in any case."""
     try:
         yield
     except KeyboardInterrupt as stop:
@@ -326,7 +326,7 @@ class Due:
     """What publishing would do.
 
     Attributes:
-        status: where the study stands.
+        status: the state of the study.
         steps: those that can be published, in order; of one that has not ended, only the next.
         spends: the ε that is spent by it: that of all series where the study is still a draft,
             else nothing, since a series is paid for when it is opened.

@@ -113,8 +113,8 @@ def write_report(public: Path, known: PublicPart | None = None) -> Report:
 
     Args:
         public: where it lies.
-        known: what it says, if the caller knows; it is read where that is no longer so, by
-            whoever holds the lock, so that no report replaces a newer one.
+        known: what it says, if the caller knows; where that is out of date it is read again, under
+            the lock, so that no report replaces a newer one.
     """
     from graphveil.report.artefacts import write_part
     from graphveil.study.public.public_part import PublicPart

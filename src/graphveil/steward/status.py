@@ -1,4 +1,4 @@
-"""Status: where a study stands, what is due, what is spent and left; one part of it is private.
+"""Status: the state of a study, what is due, what is spent and left; one part of it is private.
 
 What records say shows in the private part alone: the rest is the same for every set of records,
 as long as the same commands succeed.
@@ -215,7 +215,7 @@ def _withdrawable(ledger: Ledger) -> int | None:
 
 @dataclass(frozen=True, repr=False)
 class Status:
-    """Where a study stands; shown without its private part.
+    """The state of a study; shown without its private part.
 
     Attributes:
         is_open: whether it is more than a draft.
@@ -226,7 +226,7 @@ class Status:
         listed: series and budget.
         is_current: whether the public part shows all that was sealed.
         page: the report, if there is one.
-        standing: how the study stands to what this machine has seen of it.
+        standing: how the study compares with what this machine has seen of it.
     """
 
     is_open: bool
@@ -274,7 +274,7 @@ class Status:
 
 
 def status(folder: Path) -> Status:
-    """Where the study in a folder stands."""
+    """The state of the study in a folder."""
     from graphveil.study import Study
 
     study = Study.at(folder)

@@ -39,7 +39,7 @@ class Verification:
 
     Attributes:
         checks: those that passed.
-        failure: why there are no more; None if all passed.
+        failure: why the checks ended early; None if all passed.
         finish: the command that writes what is unfinished.
     """
 

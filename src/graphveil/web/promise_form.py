@@ -1,4 +1,4 @@
-"""The form of a promise: its fields become a wish; what is blank is left open.
+"""The form of a promise: its fields become a request; what is blank is left open.
 
 A share is a part of ε in percent, so that moving ε moves every series with it. Shares that are
 blank are equal parts of what the others leave.
@@ -54,7 +54,7 @@ class SeriesRow:
     """One series of the form.
 
     Attributes:
-        number: by which its fields are told apart.
+        number: distinguishes its fields from those of others.
         statistic: what is counted.
         words: the same without mathematics.
         parameters: what can be said about it.
@@ -360,7 +360,7 @@ def _drawings(outlook: Outlook, drawn: Forecast) -> tuple[Markup, ...]:
     from graphveil.report.series_drawings import over_expected
 
     label = f"{outlook.series.name}: expected sizes and predicted noise. {_note(outlook, drawn)}"
-    # Drawn from numbers and our own words, every text escaped: safe as it stands.
+    # Drawn from numbers and our own words, every text escaped: safe as it is.
     return tuple(
         Markup(
             over_expected(

@@ -1,6 +1,6 @@
 """The server: bound to this machine, its address shown once, stopped by Ctrl-C.
 
-Whoever opens many connections and says nothing does not keep others out: a request has to come
+A client that opens many connections and sends nothing does not block others: a request has to come
 within a time, and where there are too many connections, the one that waits longest is closed.
 """
 
@@ -64,7 +64,7 @@ class Server:
 
     Args:
         wish: how to serve.
-        tell: is told the address to open: first when it runs, then whenever it was used.
+        tell: is called with the address to open: first when it runs, then whenever it was used.
     """
 
     def __init__(self, wish: ServeOptions, tell: Callable[[str], object]) -> None:
@@ -169,7 +169,7 @@ class Connection(H11Protocol):
         return self.conn.their_state in (h11.IDLE, h11.SEND_BODY)
 
     def _watch(self) -> None:
-        """Set the time for what has to come next; a header that trickles in gets no more time."""
+        """Set the deadline for the next part; a header that trickles in gets no extension."""
         if self.conn.their_state is h11.IDLE and self._timer is not None and self._in_header:
             return
         self._forget_timer()
@@ -202,7 +202,7 @@ def _bound(host: str, port: int) -> socket.socket:
     found = socket.socket(family, socket.SOCK_STREAM)
     try:
         found.bind((host, port))
-        found.listen()  # so that whoever is faster than we are waits
+        found.listen()  # so that early connections wait
     except (OSError, OverflowError) as error:
         found.close()
         cause = error.strerror if isinstance(error, OSError) else "no such port"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-# What the shell calls an option, and what stands beside its field here.
+# What the shell calls an option, and the label of its field here.
 LABELS = {
     "all-listed": "“HIV-TRACE lists everybody”",
     "bound": "“Links of a person, at most”",

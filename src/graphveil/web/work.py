@@ -1,6 +1,6 @@
-"""Work that takes its time: one piece after the other, whoever asks, each watched as it goes.
+"""Work that takes its time: one piece after the other, for all pages, each with its progress.
 
-What is held here is only what a page shows. What was done stands in the ledger: a server that is
+What is held here is only what a page shows. What was done is in the ledger: a server that is
 killed forgets the piece, and the study does not.
 """
 
@@ -94,7 +94,7 @@ class Work:
         return self._pieces.get((study, kind))
 
     def forget(self, study: str, kind: str) -> None:
-        """Show a piece no more, unless it runs."""
+        """Stop showing a piece, unless it runs."""
         found = self.latest(study, kind)
         if found is not None and not found.is_running:
             self._pieces.pop((study, kind), None)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def published(part: PublicPart) -> pl.DataFrame:
     """Every published number, with what all numbers so far say of it now.
 
-    Series whose plan was never told have no revisions: there these columns are empty.
+    Series whose plan was never published have no revisions: there these columns are empty.
     """
     import polars as pl
 
@@ -63,7 +63,7 @@ def as_pandas(frame: pl.DataFrame) -> pd.DataFrame:
         raise ParameterError("pandas", "is not installed, or pyarrow is not", hint=hint) from error
 
 
-# A study at a glance, in text and HTML, from its public part alone.
+# Overview of a study, in text and HTML, from its public part alone.
 
 
 NOTHING = "–"

@@ -131,7 +131,7 @@ def require_for_files(**given: object) -> None:
             raise ParameterError(name, "is about files, and none was given")
 
 
-# Plain values: names, numbers and dictionaries become what a steward can wish for.
+# Plain values: names, numbers and dictionaries become what a steward can request.
 
 
 SeriesGiven: TypeAlias = (
@@ -175,7 +175,7 @@ def promised(
     if_broken: str,
     directed: bool,
 ) -> dict[str, Any]:
-    """What a study promises about links, in the words of a wish."""
+    """What a study promises about links, in the terms of a request."""
     from graphveil.graph.promises import DegreeBound, HubBound, InOutBound, NoBound, as_bound
 
     if bound is None or isinstance(bound, NoBound):
@@ -228,7 +228,7 @@ def _named(name: str, said: Mapping[str, Any] | SeriesPromise | Exact | None) ->
 
 
 def _promised(series: SeriesPromise) -> SeriesRequest:
-    """The wish for a series that is written out already."""
+    """The request for a series that is written out already."""
     told = series.model_dump()
     own = {key: told[key] for key in (*_OF_THE_SERIES, "name", "parameters") if key in told}
     if series.mechanism == AUTO:

@@ -112,7 +112,7 @@ class Study:
             folder: a folder that holds no study yet.
             title: of the public report.
             population: whose network it is, in public words.
-            publisher: who stands behind it.
+            publisher: who is responsible for it.
             bound: how many links a person has at most; two numbers in a directed network, for
                 links to and from a person; or a bound such as `HubBound`. None promises nothing,
                 so that every series has to do without.
@@ -440,7 +440,7 @@ class Study:
         return chart(_with_releases(shown[0]))
 
     def status(self) -> Status:
-        """Where the study stands; one attribute of the answer, `private`, is for you alone.
+        """The state of the study; one attribute of the answer, `private`, is for you alone.
 
         Examples:
             >>> study.status()

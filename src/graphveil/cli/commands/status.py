@@ -1,4 +1,4 @@
-"""`graphveil status`: where a study stands, what is due, and what is left to spend."""
+"""`graphveil status`: the state of a study, what is due, and what is left to spend."""
 
 from __future__ import annotations
 

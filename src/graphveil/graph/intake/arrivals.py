@@ -143,7 +143,7 @@ class _NewRows:
     Attributes:
         ids: who; more than once where rows repeat a node.
         stated: the step that each row states, or UNSTATED.
-        rows: where each stands in the batch; meaningless for those who wait.
+        rows: the place of each in the batch; meaningless for those who wait.
     """
 
     ids: pl.Series
@@ -248,7 +248,7 @@ def _sorted(ids: pl.Series, steps: Steps) -> tuple[IdIndex, Steps]:
 def _first_of_each(coming: _NewRows, given: Table) -> Rows:
     """The first row of every node; refuses rows that state a later step than another of the node.
 
-    Whoever leaves these out lets the earliest step count: the order of rows must not decide.
+    A caller that leaves these out lets the earliest step count: the order of rows must not decide.
     """
     import polars as pl
 

@@ -47,7 +47,7 @@ class LeftOut:
         return len(self.table.frame)
 
     def frame(self) -> pl.DataFrame:
-        """One row each: where it stands, what is wrong, and what it says, all as text."""
+        """One row each: its place, what is wrong, and what it says, all as text."""
         import polars as pl
 
         rows = range(len(self))

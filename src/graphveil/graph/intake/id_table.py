@@ -1,6 +1,6 @@
 """A table of ids that is searched where it lies, at the cost of what is asked for.
 
-`identity.IdIndex` is made for one run, from all ids. This one is kept between commands: ids and
+`identity.IdIndex` is made for one run, from all ids. This one is stored between commands: ids and
 slots are columns that may be mapped from a file. Two ids are the same here as there: whole numbers
 of 64 bits that are equal, or texts of the same bytes.
 """

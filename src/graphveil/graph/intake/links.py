@@ -292,7 +292,7 @@ def _list_shares(offsets: Int64s) -> list[tuple[int, int]]:
 
 
 def _first_reverse(ends: Endpoints) -> int:
-    """The first row whose reverse stands in an earlier row; there is one."""
+    """Returns the first row whose reverse is an earlier row; there is one."""
     seen: set[tuple[int, int]] = set()
     pairs = enumerate(zip(ends.source.tolist(), ends.target.tolist(), strict=True))
     for row, pair in pairs:
@@ -406,7 +406,7 @@ def already_linked(sequence: GraphSequence, source: Int32s, target: Int32s) -> M
 
 
 def _first_late_reverse(fresh: LateRows, linked: Int32s) -> int | None:
-    """The first row whose reverse is known, or stands in an earlier row."""
+    """Returns the first row whose reverse is known already or is an earlier row."""
     if not len(fresh):
         return None
     keys = fresh.keys()  # ascending

@@ -72,7 +72,7 @@ class Violation:
         return replace(self, rows=self.rows + by, first=first)
 
     def among(self, kept: NDArray[np.bool_]) -> Violation | None:
-        """The same fault once only some rows are kept; None if none of its rows is."""
+        """The same fault after a selection of rows; None if none of its rows is selected."""
         left = self.rows[kept[self.rows]]
         if not len(left):
             return None
@@ -234,8 +234,8 @@ class Records:
     Attributes:
         nodes: columns `node` and `time`.
         edges: columns `source` and `target`, and `time` where edges have their own.
-        by_links: the sources in which people stand only because of their links, if no other
-            lists people: whoever is removed would take others along, so that a study refuses.
+        by_links: the sources in which people occur only because of their links, if no other
+            lists people: removing a person would remove others too, so that a study refuses.
     """
 
     nodes: Table

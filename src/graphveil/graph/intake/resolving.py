@@ -1,7 +1,7 @@
 """Resolving: what a source says becomes people and steps, row by row.
 
 The one place where ids are cleaned and times are dated. Every row stays where it was, so that
-whoever refuses one later can still say where it stands. The rules are described in
+a refusal later on can still name the row. The rules are described in
 `docs/records.md`.
 """
 
@@ -83,7 +83,7 @@ class Resolved:
 
     @contextmanager
     def as_read(self) -> Iterator[None]:
-        """Whoever refuses rows of these tables refuses those of the records that they were."""
+        """Within this context, refused rows are numbered as in the original records."""
         try:
             yield
         except RecordError as refused:
@@ -168,7 +168,7 @@ def persons(table: Table, columns: tuple[str, ...], rules: RecordRules) -> Perso
 
 
 def _merged(table: Table, ids: pl.Series, rules: RecordRules) -> pl.Series:
-    """What stands before the separator, in one case."""
+    """The part before the separator, in one case."""
     import polars as pl
 
     text = ids.cast(pl.String)
@@ -219,7 +219,7 @@ def _of_one_time_each(nodes: Table, rules: RecordRules) -> Table:
 
 # Records dated after the last step: ignored one by one, where their steward says so.
 #
-# A row is judged by its own time, an edge also by when its two ends arrive: whoever arrives
+# A row is judged by its own time, an edge also by when its two ends arrive: a node that arrives
 # after the last step is not there, and has no links. So what is ignored depends on records of
 # the persons in it alone, and deleting one person's records changes nothing about anybody
 # else's.
@@ -278,7 +278,7 @@ def linked_to(edges: Table, ids: pl.Series, ignored: Mask) -> Mask:
 
 # People without a date: left out one by one, with their links, where their steward says so.
 #
-# Whoever has a date in another row, or was there before, is not left out. So what is left out
+# A person with a date in another row, or added before, is not left out. So what is left out
 # depends on records of the persons in it alone.
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from graphveil.graph.sequence import GraphSequence
 
 
-# Files that the user supplies: which are needed, what stands in them, where they come from.
+# Files that the user supplies: which are needed, what they contain, where they come from.
 
 
 ENDINGS = (".csv", ".csv.gz", ".parquet")
@@ -36,7 +36,7 @@ class SuppliedFile:
 
     Attributes:
         name: its name; without an ending, any of `ENDINGS` may follow.
-        holds: its columns, or whatever else stands in it.
+        holds: its columns, or whatever else it contains.
         origin: where the public original is described, as a sentence; empty if there is none.
     """
 

@@ -34,7 +34,7 @@ class StandIn:
 
     @property
     def sentence(self) -> str | None:
-        """What a reader of results has to know; None of a graph that stands for itself."""
+        """What a reader of results has to know; None of a graph that replaces no other."""
         if self.stands_for is None:
             return None
         return f"It stands in for the paper's {_GRAPHS[self.stands_for]}: {self.because}."
@@ -223,7 +223,7 @@ def read_patents(folder: Path, subcategory: int = HARDWARE_AND_SOFTWARE) -> Reco
 
 
 def _numbers(path: Path, wanted: Wanted, needed: tuple[str, ...], keep: Keep) -> pl.DataFrame:
-    """The kept rows of a table of whole numbers; refuses rows that lack a needed one."""
+    """The selected rows of a table of whole numbers; refuses rows that lack a needed one."""
     import polars as pl
 
     rows = _scan(path, wanted)

@@ -211,7 +211,7 @@ class ResultTable:
         return f"<table>\n<thead>{head}</thead>\n<tbody>\n{body}\n</tbody>\n</table>"
 
 
-# The summary: each contender at ε = 1, over all real networks, statistic by statistic.
+# The summary: each candidate at ε = 1, over all real networks, statistic by statistic.
 
 
 ONE = 1.0  # the ε at which budgets are usually compared
@@ -261,7 +261,7 @@ def share(holds: Iterable[bool]) -> str:
 
 
 def beaten(here: Iterable[Point], name: str) -> str:
-    """In how many cases a contender's relative error is below tuned Compose-projection's."""
+    """In how many cases a candidate's relative error is below tuned Compose-projection's."""
     both = [point for point in here if name in point.rows and PROJECTION in point.rows]
     if not both or name == PROJECTION:
         return NONE
@@ -319,7 +319,7 @@ def _on_epsilon(panels: Panels, names: Iterable[str]) -> dict[str, str]:
 
 
 def _at_one(panels: Panels, names: Iterable[str]) -> dict[str, str]:
-    """At ε = 1, statistic by statistic: what each contender gains, and the best untuned of ours."""
+    """At ε = 1, statistic by statistic: what each candidate gains, and the best untuned of ours."""
     at_one = at_epsilon(panels, ONE)
     found = {
         "luck": _percent(

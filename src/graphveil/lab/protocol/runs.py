@@ -54,7 +54,7 @@ class Cell:
         every: how many steps lie between two releases.
         runs: how often each mechanism is simulated.
         seed: the seed of the whole run.
-        own: the user's own contender that is simulated; None for all others together.
+        own: the user's own candidate that is simulated; None for all others together.
     """
 
     subject: Subject
@@ -88,7 +88,7 @@ class Cell:
 
     @property
     def entropy(self) -> tuple[int, ...]:
-        """The seed of this cell's noise: the same whoever competes or computes it, and when."""
+        """The seed of this cell's noise: the same for every candidate and in every run."""
         return self.seed, int(replace(self, own=None).key[:32], 16)
 
     def has_found(self, row: Row) -> bool:
@@ -223,7 +223,7 @@ class ReproduceRequest:
         figures: which of the two figures.
         releases: the numbers of releases in the figure of time; none means 1, 2, 4, … steps apart.
         protocol: runs, seed and the grid of ε.
-        contenders: the user's own, as module:object.
+        contenders: the user's own candidates, as module:object.
         reading: how files are read.
     """
 
@@ -280,7 +280,7 @@ class ReproduceRequest:
 
 @dataclass(frozen=True, eq=False)
 class Agenda:
-    """Everything that a wish comes to, admissible throughout.
+    """Everything that a request leads to, admissible throughout.
 
     Attributes:
         datasets: the data.
@@ -337,7 +337,7 @@ def reproduce(
         agenda: what to compute.
         out: the folder of results, where an interrupted run goes on.
         workers: how many processes simulate; None takes every core.
-        progress: told how many cells are done, of how many.
+        progress: called with how many cells are done, of how many.
         engine: where true values are counted; None takes this machine.
     """
     folder = out / "cells"
@@ -395,7 +395,7 @@ def _loaded(wanted: Iterable[str], seed: int, reading: HowToRead) -> tuple[Datas
 
 
 def _dataset(text: str, seed: int, reading: HowToRead) -> Dataset:
-    """A dataset, from a step on if one stands behind an @."""
+    """A dataset, from a step on if one is given after an @."""
     name, mark, since = text.rpartition("@")
     if not mark or not since.replace("-", "").isdigit():
         return dataset(text, seed=seed, reading=reading)

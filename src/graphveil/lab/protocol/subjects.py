@@ -45,7 +45,7 @@ LEAVES = 2  # of stars, unless others are asked for
 class AskedStatistic:
     """A statistic as it is asked for: ``high-degree``, ``stars:3``, ``pattern:a-b,b-c``.
 
-    What stands behind the colon is its first parameter, others have their defaults. A high-degree
+    The part after the colon is its first parameter, others have their defaults. A high-degree
     count takes τ from the data unless it is given; stars have two leaves.
     """
 
@@ -197,7 +197,7 @@ class Subject:
 
     @property
     def projection_threshold(self) -> DegreeBound | InOutBound:
-        """What a projection that is not tuned keeps: τ links, or those of whoever is no hub."""
+        """What an untuned projection retains: τ links, or those of nodes that are no hubs."""
         if self.tau is None:
             return self.hub_threshold
         return InOutBound(self.tau, self.tau) if self.directed else DegreeBound(self.tau)
@@ -295,7 +295,7 @@ class _Counting:
 def _promise(sequence: GraphSequence, threshold: Bound) -> Bound:
     """A threshold with the fewest hubs that are true of the data; alone if there are none.
 
-    Not checked, as in a study that says nothing of it: its numbers hold for whoever keeps it.
+    Not checked, as in a study that states nothing of it: its numbers hold for people who keep it.
     """
     assert isinstance(threshold, DegreeBound | InOutBound), "so are all of the list"
     hubs = fewest_hubs(sequence, threshold)

@@ -1,6 +1,6 @@
 """Workbooks of Excel and its kin, read by calamine: every sheet is a table.
 
-Each cell says what it is: dates are cells of dates, whatever stands above or below them. A cell
+Each cell states its own type: a date is a cell of type date, whatever is above or below it. A cell
 with a plain number is a number, also where others have dates.
 """
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-# How far the cells of a workbook reach, told before they are held.
+# How far the cells of a workbook reach, checked before they are loaded.
 #
 # calamine holds a sheet as a rectangle, from its first cell to its last one, or ends the process
 # where there is no memory for it. A small file can ask for far more than any machine has: by one
@@ -66,7 +66,7 @@ def cells_held(archive: ZipFile) -> int:
 def unpacked_size(archive: ZipFile, most: int) -> int:
     """How many bytes all members unpack to, whatever the archive says of them.
 
-    Once there are more than `most`, no more are counted.
+    Counting stops once there are more than `most`.
     """
     size = 0
     for each in archive.infolist():

@@ -1,7 +1,7 @@
 """Pajek networks (`.net`): vertices with labels, then arcs and edges between their numbers.
 
 The label is the id: numbers are places in the list, and would change if somebody were removed. What
-stands in square brackets is a time: of `[2014-2016,2018]`, 2014.
+is in square brackets is a time: of `[2014-2016,2018]`, 2014.
 """
 
 from __future__ import annotations

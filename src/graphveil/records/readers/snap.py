@@ -124,8 +124,8 @@ SNAP = register(
 # SNAP temporal networks: two ids and a Unix time per line.
 #
 # Nobody is listed. Where no other file lists people, a node appears with the first line that
-# names it; that is good for looking at a network, and not for a study, since whoever is removed
-# would take others along, or move them.
+# names it. That is good for looking at a network, but not for a study: removing a person
+# would remove others as well, or move them.
 
 
 _WHOLE = re.compile(r"[0-9]{1,15}")

@@ -49,7 +49,7 @@ class FirstLines:
         return len(self.first)
 
     def insisted_on(self, width: int) -> FirstLines:
-        """The same for whoever says what the file is: a line of another width is nobody's word."""
+        """The same where the format is given: begins at the first line of this width, if any."""
         if self.width in (0, width):
             return self
         lines = (re.split(_BETWEEN, line) for line in self.others if not line.startswith(_COMMENT))

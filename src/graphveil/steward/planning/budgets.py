@@ -364,7 +364,7 @@ def _of_part(rival: Contender, part: Fraction) -> Contender:
 
 
 def _prices(split: Split, delta: Fraction, risks: Sequence[Fraction | None]) -> Iterator[Price]:
-    lone = len(split.members) == 1  # whoever is alone in a pool has it all
+    lone = len(split.members) == 1  # a series that is alone in a pool has all of it
     for place, (share, risk) in enumerate(zip(split.shares, risks, strict=True)):
         if place in split.members:
             yield Price(split.pool, delta, None if lone else share)

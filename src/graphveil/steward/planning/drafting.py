@@ -1,4 +1,4 @@
-"""Drafting: from a wish to a study file with every share and mechanism settled."""
+"""Drafting: from a request to a study file with every share and mechanism settled."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Draft:
         }
 
     def write(self, folder: Path, *, database: str | None = None) -> Draft:
-        """Create the study in a folder of its own; with a URL, its ledger is kept in PostgreSQL."""
+        """Create the study in a new folder; with a URL, its ledger is stored in PostgreSQL."""
         from graphveil.steward.known_studies import keep_in_mind
         from graphveil.study import Study
 
@@ -73,7 +73,7 @@ def create(
 
 
 def draft(wish: StudyRequest) -> Draft:
-    """The study that a wish comes to; writes nothing, so that it can be tried out."""
+    """The study that a request leads to; writes nothing, so that it can be tried out."""
     from graphveil.steward.planning.outlook import outlooks
     from graphveil.steward.planning.sharing import sharing
 
@@ -83,7 +83,7 @@ def draft(wish: StudyRequest) -> Draft:
 
 
 def drafted(wish: StudyRequest) -> Promise:
-    """The study file that a wish comes to."""
+    """The study file that a request leads to."""
     from graphveil.steward.planning.sharing import shared
     from graphveil.study import Promise
     from graphveil.study.promise import require_limits
@@ -96,7 +96,7 @@ def drafted(wish: StudyRequest) -> Promise:
 
 
 def _entries(wish: StudyRequest) -> dict[str, Any]:
-    """The wish in the words of a study file."""
+    """The request in the terms of a study file."""
     series = with_shares(wish.series, wish.epsilon, wish.pool)
     series = with_risks(series, wish.delta) if wish.pool is None else series
     series = tuple(with_objective(each, wish.minimise) for each in series)
@@ -266,13 +266,13 @@ def _time(text: str) -> int | str:
 
 
 def too_noisy(outlooks: Sequence[Outlook]) -> list[str]:
-    """What is to be said of each series that would be drowned."""
+    """The message about each series that would be too noisy."""
     judged = ((each.series.name, each.judgement) for each in outlooks)
     return [f"'{name}': {found}" for name, found in judged if found and found.drowned]
 
 
 def require_useful(outlooks: Sequence[Outlook]) -> None:
-    """Refuse series that would be drowned, with what helps."""
+    """Refuse series that would be too noisy, with what helps."""
     found = too_noisy(outlooks)
     if not found:
         return

@@ -203,7 +203,7 @@ class Forecast:
     Attributes:
         curve: the expected sizes.
         noise: the predicted standard deviations.
-        drowned: where the noise drowns what is expected.
+        drowned: where the noise exceeds what is expected.
     """
 
     curve: tuple[float, ...]

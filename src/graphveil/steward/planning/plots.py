@@ -210,7 +210,7 @@ def budget_chart(found: Budgets) -> altair.LayerChart:
     """Error against ε, one line per series with its name at its end.
 
     Errors are parts of the expected sizes where all are known, with the borders of what is useful
-    and what is drowned, and counts otherwise.
+    and what is too noisy, and counts otherwise.
     """
     import altair as alt
 

@@ -1,4 +1,4 @@
-"""Wishes: what a steward wants of a study, in plain values, before anything is promised."""
+"""Requests: what a steward wants of a study, in plain values, before anything is promised."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class StudyRequest:
     Attributes:
         title: of the public report.
         population: whose network it is, in public words.
-        publisher: who stands behind it.
+        publisher: who is responsible for it.
         calendar: the public steps.
         epsilon: what all series may cost together, permanently.
         epsilon_reason: why this much.
@@ -138,7 +138,7 @@ _SHAPE = re.compile(
     r"(?:=(?P<name>[^:@=]+))?"
 )
 _NEXT_PAIR = re.compile(r",(?=[a-z]+=)")  # a pattern has commas of its own
-# What stands among the parameters, but belongs to the series and not to its statistic.
+# Given among the parameters, but of the series and not of its statistic.
 OF_THE_SERIES = (
     *("mechanism", "horizon", "projection", "delta", "pool", "minimise", "expected", "weight"),
 )

@@ -236,7 +236,7 @@ def _prices(
     """What the study file says of each series: a share of the pool, or an ε and perhaps a δ."""
     from graphveil.noise.exact_numbers import as_text
 
-    lone = len(split.members) == 1  # whoever is alone in a pool has it all
+    lone = len(split.members) == 1  # a series that is alone in a pool has all of it
     for place, (share, risk) in enumerate(zip(split.shares, risks, strict=True)):
         if place not in split.members:
             yield {"epsilon": as_text(share), "delta": risk}

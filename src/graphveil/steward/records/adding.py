@@ -41,7 +41,7 @@ class Addition:
 
     Attributes:
         reading: what the files were taken for; None where there were none.
-        added: the batch that was kept, if any, and what there is to say about it.
+        added: the batch that was stored, if any, and what there is to say about it.
     """
 
     reading: ReadFiles | None = field(repr=False)
@@ -256,7 +256,7 @@ def _hash(frame: pl.DataFrame) -> str:
 
 @contextmanager
 def _advising(strict: bool, records: Records | None = None) -> Iterator[None]:
-    """Whoever is refused because of a row is told how to go on without it."""
+    """Adds to a refusal because of a row how to continue without that row."""
     try:
         yield
     except RecordError as refused:

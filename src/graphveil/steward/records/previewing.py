@@ -1,6 +1,6 @@
 """Previewing: the first rows of files, which column is taken for what, and what would be read.
 
-Nothing is kept. What is shown holds people's ids: it is private.
+Nothing is stored. What is shown contains people's ids: it is private.
 """
 
 from __future__ import annotations
@@ -187,9 +187,9 @@ def sample(files: Sequence[Path], format_name: str | None, options: ReadingOptio
     return Sample(_texts(records.nodes.frame.head(ROWS)), _texts(records.edges.frame.head(ROWS)))
 
 
-# Explaining files: what each would be taken for, and which options are still to be said.
+# Explaining files: what each would be taken for, and which options are still needed.
 #
-# Nothing is kept and no study is needed. What is said shows columns and true counts: it is
+# Nothing is stored and no study is needed. The answer shows columns and true counts: it is
 # private.
 
 

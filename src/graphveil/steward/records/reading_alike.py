@@ -1,8 +1,8 @@
 """Reading alike: how files of a format were read before is how they are read again.
 
 Which field dates people is the steward's choice, made once: with the first files of a format it is
-kept in the private part of the study, and whoever says something else later has to say that this
-is on purpose.
+stored in the private part of the study, and a different choice later has to be confirmed as
+intended.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from graphveil.graph.intake.records import Records
 
 
-_OF_PEOPLE = ("time", "all_listed")  # kept only where the files date people
+_OF_PEOPLE = ("time", "all_listed")  # stored only where the files date people
 _CHOICES = (
     *_OF_PEOPLE, "edge_time", "day_first", "id", "source", "target", "distance", "max_distance",
     "where", "excel_dates", "undated", "encoding",
@@ -90,7 +90,7 @@ def _agree(now: Any, before: Any) -> bool:
 
 
 def _conditions(texts: tuple[str, ...]) -> set[Filter]:
-    """Conditions without their kind of table, which is understood and then kept."""
+    """Conditions without their kind of table, which is worked out and then stored."""
     return {replace(Filter.of(each), kind=None) for each in texts}
 
 
@@ -133,7 +133,7 @@ def undated(
 # Tables that Spark reads: which of them lists people, which links, and which options they take.
 
 
-PAIR = "pair"  # what tables of people and links are called, whoever reads them
+PAIR = "pair"  # what tables of people and links are called, whichever reader reads them
 _UNDERSTOOD = ("time", "edge_time", "id", "source", "target", "day_first", "undated", "most_bytes")
 
 

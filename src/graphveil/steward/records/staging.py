@@ -1,8 +1,9 @@
-"""The tray: files that a steward has brought and not yet kept, in the private part of a study.
+"""The staging area: files brought but not yet added, in the private part of a study.
 
-They lie there until they are kept or discarded, whatever becomes of the program that brought them.
-Their names are made safe; what is half there has no name yet. Several pages may use one tray at the
-same time: what one of them has looked at is kept or removed, and nothing that came since.
+They lie there until they are added or discarded, even if the program that brought them ends.
+Their names are made safe; an incomplete file has no name yet. Several pages may use one staging
+area at the same time: exactly the files that a page has looked at are added or removed, and none
+that came since.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def safe_name(text: str) -> str:
 
 @dataclass(frozen=True)
 class Reading:
-    """How the files of a tray are to be read.
+    """How the files of a staging area are to be read.
 
     Attributes:
         format: of all files; None recognises each.
@@ -83,7 +84,7 @@ NOTHING_SAID = Reading(None, {})
 
 @dataclass(frozen=True)
 class Brought:
-    """The files of a tray at one moment, and how they are to be read.
+    """The files of a staging area at one moment, and how they are to be read.
 
     Attributes:
         files: those that are there as a whole, by name.
@@ -103,7 +104,7 @@ class Brought:
 
 @dataclass(frozen=True)
 class Tray:
-    """The tray of one study.
+    """The staging area of one study.
 
     Attributes:
         folder: in the private part of the study.
@@ -178,7 +179,7 @@ class Tray:
 
     @contextmanager
     def _own_folder(self) -> Iterator[Path]:
-        """A folder in the tray that goes again, also where this process is killed."""
+        """A temporary folder in the staging area, removed even if this process is killed."""
         place = self.folder / _part()
         with ExitStack() as stack:
             with self._alone():
@@ -190,7 +191,7 @@ class Tray:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Nobody else changes the tray meanwhile; for moments only."""
+        """Nobody else changes the staging area meanwhile; for moments only."""
         with _locked(self.folder.parent):
             yield
 

@@ -44,7 +44,7 @@ def _show(request: Request) -> Response:
 
 
 def _picture(request: Request) -> Response:
-    """The picture; whoever asks to keep it is handed a file."""
+    """The picture; sent as a file where a download is asked for."""
     study, name = study_of(request), request.path_params["picture"]
     ending = Path(name).suffix
     if name.removesuffix(ending) != "errors" or ending not in KINDS:

@@ -16,7 +16,7 @@ CLOSED = "This address was used already, or is of an earlier run. The terminal s
 
 
 async def _ask(request: Request) -> Response:
-    """Whoever comes with the token is let in, or asked for the password."""
+    """Let a visitor with the token in, or ask for the password."""
     site, token = site_of(request), request.query_params.get("token", "")
     if not site.access.knows(token):
         return _closed()

@@ -1,6 +1,6 @@
 """The promise: what is published, for whom, under which bound and budget; with its noise beside.
 
-Nothing is kept of what is typed, and nothing is spent, until it is made the promise.
+Nothing that is typed is stored, and nothing is spent, until it is made the promise.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _predicted(form: Form) -> tuple[list[Prediction], str]:
 
 
 def _outlook(_: Request, form: Form) -> Response:
-    """The predictions alone, for whoever moves a slider."""
+    """The predictions alone, for a moved slider."""
     found, trouble = _predicted(form)
     return HTMLResponse(rendered("outlook.html.jinja", predictions=found, trouble=trouble))
 

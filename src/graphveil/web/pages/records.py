@@ -1,4 +1,4 @@
-"""Records: files are brought, looked at, and kept or discarded; what is shown is private."""
+"""Records: files are brought, looked at, and added or discarded; what is shown is private."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LOOK, KEEP, HERE = "look", "keep", "records"
 
 
 class Looked:
-    """What a look at a tray has found; private, so it says nothing of itself."""
+    """The result of a look at a staging area; private, so its repr shows nothing."""
 
     def __init__(self, fingerprint: str, seen: Sample, addition: Addition) -> None:
         self.fingerprint, self.seen, self.addition = fingerprint, seen, addition
@@ -75,7 +75,7 @@ def _show(request: Request) -> Response:
 
 
 def _previewed(brought: Brought) -> tuple[tuple[Preview, ...], str]:
-    """The files of a tray, or why they cannot be opened."""
+    """The files of a staging area, or why they cannot be opened."""
     reading = brought.reading
     try:
         return previews(brought.files, reading.format, reading.reading_options()), ""
@@ -84,7 +84,7 @@ def _previewed(brought: Brought) -> tuple[tuple[Preview, ...], str]:
 
 
 def _still(piece: Piece | None, brought: Brought) -> Looked | None:
-    """What a look has found, if the tray is as it was."""
+    """The result of a look, if the staging area has not changed since."""
     found = piece.result if piece else None
     same = isinstance(found, Looked) and found.fingerprint == brought.fingerprint
     return found if same else None

@@ -1,4 +1,4 @@
-"""The study file: the promise as it stands, and how noisy each series will be."""
+"""The study file: the promise as it is, and how noisy each series will be."""
 
 from __future__ import annotations
 

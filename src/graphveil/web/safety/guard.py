@@ -30,7 +30,7 @@ from graphveil.web.rendering import rendered
 
 # Access: a random token opens a session once, and a cookie keeps it; all of it in memory.
 #
-# The token stands in the address that the terminal shows. It is good for one use: what a browser
+# The token is in the address that the terminal shows. It is valid for one use: what a browser
 # keeps in its history, or another user of the machine sees in a list of processes, opens
 # nothing.
 
@@ -64,7 +64,7 @@ class Session:
 
 @dataclass(frozen=True)
 class Password:
-    """A password, of which only a slow hash is kept."""
+    """A password, of which only a slow hash is stored."""
 
     salt: bytes = field(repr=False)
     hash: bytes = field(repr=False)
@@ -89,7 +89,7 @@ class Access:
 
     Args:
         password: is asked for besides the token, where the server can be reached from elsewhere.
-        renewed: is told whenever a token was used, since the next one is another.
+        renewed: is called whenever a token was used, since the next one is another.
     """
 
     def __init__(
@@ -115,7 +115,7 @@ class Access:
         return hmac.compare_digest(self._token.encode(), token.encode())
 
     def enter(self, token: str, password: str = "") -> Session | None:
-        """A new session for whoever has the token, and the password; the token is then used."""
+        """A new session for a visitor with the token, and the password; the token is then used."""
         with self._lock:
             if not self.knows(token):
                 return None
@@ -176,7 +176,7 @@ class Address:
     """Where the server is reached.
 
     Attributes:
-        host: a name or number, as browsers are told.
+        host: a name or number, as browsers use it.
         port: of it.
     """
 

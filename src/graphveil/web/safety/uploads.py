@@ -1,4 +1,4 @@
-"""Uploads: files are written to their tray as they come in, within a limit, and nowhere else.
+"""Uploads: files are written to the staging area as they arrive, up to a limit, and nowhere else.
 
 The token of the form has to come before the first file: nothing of another site's is ever stored.
 """
@@ -97,7 +97,7 @@ class _Receiver:
 
 
 async def receive(request: Request, tray: Tray, most: int) -> list[str]:
-    """The files of a form, all in their tray; what they were called."""
+    """Write the files of a form to the staging area; returns their original names."""
     kind, told = parse_options_header(request.headers.get("content-type", ""))
     if kind != b"multipart/form-data" or b"boundary" not in told:
         raise HTTPException(415, "A form with files is expected.")
@@ -111,7 +111,7 @@ async def receive(request: Request, tray: Tray, most: int) -> list[str]:
     except MultipartParseError as error:
         receiver.stop(error)
         raise HTTPException(400, "The form cannot be read.") from error
-    except BaseException as error:  # whoever leaves in the middle, too
+    except BaseException as error:  # also where the client leaves in the middle
         receiver.stop(error)
         raise
     return receiver.names

@@ -3,7 +3,7 @@
 Both forms are read, plain and compact, with or without the wrapper `trace_results`. Edges name
 nodes by position. Removed edges are dropped. Ids such as PERSON|SEQUENCE are handed on as they
 are. People without links may be listed as `Singletons`; where they are not, somebody is listed only
-because of a link, and would vanish with whoever is at its other end.
+because of a link, and would vanish with the person at its other end.
 """
 
 from __future__ import annotations
@@ -224,7 +224,7 @@ def _read_one(claimed: Claimed, options: ReadingOptions) -> ParsedFile:
 
 
 def people_in(file: SourceFile, options: ReadingOptions) -> tuple[list[Section], dict[str, Any]]:
-    """The sections that list people, and the network, for whoever chooses a field of dates."""
+    """The sections that list people, and the network, to choose a field of dates from."""
     network = read_network(file, options)
     return _people(network, file, all_listed=options.all_listed)[0], network
 

@@ -68,7 +68,7 @@ def read_json(file: SourceFile, options: ReadingOptions) -> Any:
 
 
 class RepeatedKeys(dict[str, Any]):
-    """An object of the JSON in which a key stands twice."""
+    """An object of the JSON in which a key occurs twice."""
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -276,8 +276,8 @@ class _StatisticCommand(Verb):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Separate the statistic's options from the command's own."""
         rest = super().parse_args(ctx, args)
-        told = {each.name: ctx.params.pop(each.name) for each in self._options}
-        ctx.meta[_GIVEN] = {name: text for name, text in told.items() if text is not None}
+        given = {each.name: ctx.params.pop(each.name) for each in self._options}
+        ctx.meta[_GIVEN] = {name: text for name, text in given.items() if text is not None}
         return rest
 
 
@@ -318,8 +318,8 @@ def given_prices(given: Sequence[str] | None) -> dict[str, str]:
     """The prices that were typed as NAME=E, by the name of the series."""
     found: dict[str, str] = {}
     for text in given or ():
-        name, said, price = text.partition("=")
-        if not said or not name or not price:
+        name, sign, price = text.partition("=")
+        if not sign or not name or not price:
             raise ParameterError("price", "is written NAME=E, such as clusters=1/4")
         if name in found:
             raise ParameterError("price", f"of series '{name}' is given twice")
@@ -413,11 +413,11 @@ def accept(outlooks: Sequence[Outlook], *, yes: bool) -> None:
     from graphveil.cli.questions import at_a_terminal
     from graphveil.steward.planning.drafting import require_useful, too_noisy
 
-    found = too_noisy(outlooks)
-    if yes or not found:
+    messages = too_noisy(outlooks)
+    if yes or not messages:
         return
     if not at_a_terminal():
         require_useful(outlooks)
-    for each in found:
+    for each in messages:
         typer.echo(f"Series {each}.", err=True)
     typer.confirm("The noise will drown it. Go on all the same?", abort=True, err=True)

@@ -275,10 +275,10 @@ def _judgement(outlook: Outlook) -> tuple[str | None, str | None]:
     """The size that is expected, and what the noise leaves of it."""
     from graphveil.mechanisms.planning.usefulness import percent
 
-    found = outlook.judgement
-    if found is None:
+    judgement = outlook.judgement
+    if judgement is None:
         return None, None
-    return f"about {found.expected:,}", f"{found.word}, ±{percent(found.share)}"
+    return f"about {judgement.expected:,}", f"{judgement.word}, ±{percent(judgement.share)}"
 
 
 def print_shares(found: Sharing) -> None:

@@ -160,8 +160,8 @@ def taking_reading_options(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def told(**given: Any) -> None:
-        said = {name: given.pop(name) for name in _OPTIONS}
-        command(**given, reading=_reading(**said))
+        chosen = {name: given.pop(name) for name in _OPTIONS}
+        command(**given, reading=_reading(**chosen))
 
     told.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
     told.__annotations__ = {each.name: each.annotation for each in shown}
@@ -175,7 +175,7 @@ def _reading(
     limit: str | None,
     where: list[str] | None,
     undated: Undated | None,
-    **said: Any,
+    **chosen: Any,
 ) -> Reading:
     from graphveil.records import ReadingOptions
 
@@ -183,6 +183,6 @@ def _reading(
         where=tuple(where or ()),
         undated=None if undated is None else undated.value,
         most_bytes=most_bytes(limit),
-        **said,
+        **chosen,
     )
     return Reading(format_, options)

@@ -83,12 +83,12 @@ def keeps_bound(sequence: GraphSequence, bound: Bound, after: FinalDegrees | Non
     Degrees never fall, so a sequence keeps its bound at every step if it does at the last.
     """
     require_fit(sequence, bound)
-    found = degrees(sequence, after)
-    if bound.kept_by(found.outward, found.inward):
+    total = degrees(sequence, after)
+    if bound.kept_by(total.outward, total.inward):
         return True
     if not isinstance(bound, HubBound):
         return False
-    beside = _hubs_beside(sequence, bound.within, found)
+    beside = _hubs_beside(sequence, bound.within, total)
     return all(_most(hubs) <= allowed for hubs, allowed in zip(beside, bound.hubs, strict=False))
 
 

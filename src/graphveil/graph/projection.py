@@ -80,8 +80,8 @@ class Projected(GraphSequence):
 
     def until(self, steps: int) -> GraphSequence:
         """As of any sequence; from there, the projection cannot go on."""
-        found = super().until(steps)
-        return GraphSequence(**_values(found))
+        shorter = super().until(steps)
+        return GraphSequence(**_values(shorter))
 
 
 def greedy_projection(
@@ -163,17 +163,17 @@ def _project(
     offsets = np.empty(sequence.nodes - first + 1, np.int64)
     entries = np.empty(len(sequence.entries) - begin, np.int32)
     late_offsets = np.empty(sequence.steps - step + 1, np.int64)
-    late_kept = np.empty(len(late) - late_begin, np.int32)
-    room, by_kept = (offsets, entries, late_offsets, late_kept), counted is Counted.KEPT
+    late_directions = np.empty(len(late) - late_begin, np.int32)
+    room, by_retained = (offsets, entries, late_offsets, late_directions), counted is Counted.KEPT
     most = [bound.limit(each) for each in (("out", "in") if bound.directed else ("total",))]
-    small = by_kept and after is None and max(most) <= _MOST_OF_A_BYTE
+    small = by_retained and after is None and max(most) <= _MOST_OF_A_BYTE
     used = _used(sequence, after, np.dtype(np.uint8 if small else np.int32))
     if bound.directed:
-        count = project_directed(*columns, most[0], most[1], by_kept, used[0], used[1], *room)
+        count = project_directed(*columns, most[0], most[1], by_retained, used[0], used[1], *room)
     else:
-        count = project_undirected(*columns, most[0], by_kept, used[0], *room)
-    chosen = late_kept != 0
-    late_entries = (late.entries[late_begin:] & ~BOTH | late_kept)[chosen]
+        count = project_undirected(*columns, most[0], by_retained, used[0], *room)
+    chosen = late_directions != 0
+    late_entries = (late.entries[late_begin:] & ~BOTH | late_directions)[chosen]
     lists = offsets, entries[:count], late.newer[late_begin:][chosen], late_entries
     spent = tuple(counter.astype(np.int32, copy=False) for counter in used)
     return _joined(sequence, after, lists, late_offsets, spent)
@@ -197,10 +197,10 @@ def _used(
     sequence: GraphSequence, after: Projected | None, kind: np.dtype[Any]
 ) -> tuple[NDArray[Any], ...]:
     """The counters as they were, in a copy with zeros for new nodes."""
-    found = np.zeros((2 if sequence.directed else 1, sequence.nodes), kind)
-    for counter, before in zip(found, after.used if after else (), strict=False):
+    counters = np.zeros((2 if sequence.directed else 1, sequence.nodes), kind)
+    for counter, before in zip(counters, after.used if after else (), strict=False):
         counter[: len(before)] = before
-    return tuple(found)
+    return tuple(counters)
 
 
 def _joined(
@@ -222,8 +222,8 @@ def _joined(
         lists = before.extended(new)
         ends = np.append(after.late.offsets, late_offsets[1:] + len(before.late_newer))
     late = LateEdges(ends, lists.late_newer.values, lists.late_entries.values)
-    kept = {"offsets": lists.offsets.values, "entries": lists.entries.values, "late": late}
-    return Projected(**values | kept, lists=lists)
+    projected = {"offsets": lists.offsets.values, "entries": lists.entries.values, "late": late}
+    return Projected(**values | projected, lists=lists)
 
 
 def _values(sequence: GraphSequence) -> dict[str, Any]:

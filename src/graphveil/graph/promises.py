@@ -366,8 +366,8 @@ class HubBound(Bound):
         to_hubs, from_hubs = (_people(number) for number in self.hubs)
         incoming = _above(self.within.inward, "incoming link")
         outgoing = _above(self.within.outward, "outgoing link")
-        told = f"links to {to_hubs} with {incoming}, and from {from_hubs} with {outgoing}"
-        return f"{told}, never both ways between two people" if self.within.oriented else told
+        limits = f"links to {to_hubs} with {incoming}, and from {from_hubs} with {outgoing}"
+        return f"{limits}, never both ways between two people" if self.within.oriented else limits
 
     @property
     def hub_in_words(self) -> str:
@@ -409,8 +409,8 @@ class HubBound(Bound):
         """The assumption under which numbers hold; of everybody only if that is checked."""
         if self.checked:
             return super().assumption
-        told = f"the person has {self._neighbours()}, at every step, whoever else has more"
-        return f"{told}; reciprocal edges may occur" if self.reciprocal else told
+        limit = f"the person has {self._neighbours()}, at every step, whoever else has more"
+        return f"{limit}; reciprocal edges may occur" if self.reciprocal else limit
 
     def thresholds(self, levels: Callable[[int], Iterable[int]]) -> list[Bound]:
         """As of the bound within."""

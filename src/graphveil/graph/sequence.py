@@ -260,9 +260,9 @@ def _undirected_late(sequence: GraphSequence) -> LateEdges:
     pairs = late.newer.astype(np.int64) << 32 | older
     first = np.zeros(len(late), dtype=np.bool_)
     first[np.unique(pairs, return_index=True)[1]] = True
-    kept = first & ~known
-    ends = np.concatenate([[0], np.cumsum(kept)])
-    return LateEdges(ends[late.offsets], late.newer[kept], late.entries[kept] | np.int32(BOTH))
+    new = first & ~known
+    ends = np.concatenate([[0], np.cumsum(new)])
+    return LateEdges(ends[late.offsets], late.newer[new], late.entries[new] | np.int32(BOTH))
 
 
 # The recent network: the people of some steps in a row, and the links among them so far.
@@ -313,6 +313,6 @@ def _recent_late(late: LateEdges, start: int, step: int, first: int) -> LateEdge
     )
 
 
-def _ends(kept: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> np.ndarray:
+def _ends(retained: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> np.ndarray:
     """How many are retained before each place, and in all."""
-    return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(kept)])
+    return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(retained)])

@@ -47,8 +47,8 @@ def detected(
         own = by_format.get(format_name, options)
         return [(chosen, Claimed(file, _insisted(file, chosen, own))) for file in files]
     known = registered()
-    told = {name: by_format.get(name, options) for name in known}
-    claims = [_claims(file, known, told) for file in files]
+    options_of = {name: by_format.get(name, options) for name in known}
+    claims = [_claims(file, known, options_of) for file in files]
     certain = {name for claim in claims if len(claim) == 1 for name in claim}
     found = []
     for file, claim in zip(files, claims, strict=True):
@@ -69,10 +69,10 @@ def _insisted(file: SourceFile, chosen: Format, options: ReadingOptions) -> Clai
 
 
 def _claims(
-    file: SourceFile, known: dict[str, Format], told: Mapping[str, ReadingOptions]
+    file: SourceFile, known: dict[str, Format], options_of: Mapping[str, ReadingOptions]
 ) -> Claims:
-    found = {name: known[name].claims(file, False, told[name]) for name in known}
-    claims = {name: claim for name, claim in found.items() if claim is not None}
+    by_name = {name: known[name].claims(file, False, options_of[name]) for name in known}
+    claims = {name: claim for name, claim in by_name.items() if claim is not None}
     if not claims:
         raise InputError(
             "the content is not in a known format",
@@ -86,8 +86,8 @@ def _claims(
 
 def _is_outdone(claim: Claim, claims: Claims) -> bool:
     """Whether another format knows what to do with the same columns and more."""
-    mine = set(claim.columns)
-    return bool(mine) and any(mine < set(other.columns) for other in claims.values())
+    columns = set(claim.columns)
+    return bool(columns) and any(columns < set(other.columns) for other in claims.values())
 
 
 def _decided(file: SourceFile, claims: Claims, certain: set[str]) -> str:

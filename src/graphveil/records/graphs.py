@@ -223,11 +223,11 @@ def _edges(document: Document, file: SourceFile, chosen: Selection) -> Table:
     )
 
 
-def _flaws(said: Sequence[str], column: str) -> list[Violation]:
+def _flaws(rules: Sequence[str], column: str) -> list[Violation]:
     """The elements with which something is wrong, as faults of our column."""
     found = {
-        rule: np.array([row for row, each in enumerate(said) if each == rule], np.int64)
-        for rule in dict.fromkeys(said)
+        rule: np.array([row for row, each in enumerate(rules) if each == rule], np.int64)
+        for rule in dict.fromkeys(rules)
         if rule
     }
     return [Violation(rows, column, rule, _CORRECT) for rule, rows in found.items()]

@@ -293,7 +293,7 @@ def drawing(
 def _head(series: PublishedSeries) -> tuple[str, ...]:
     about = f"Series {series.series} · {price(series)} for all its releases · {series.mechanism}"
     projected = () if series.projection is None else (f"It is {cut(series)}.",)
-    thinned = (told,) if (told := thinning(series)) else ()
+    thinned = (note,) if (note := thinning(series)) else ()
     return heading(series), about, *projected, *thinned
 
 

@@ -31,10 +31,10 @@ class Exposure:
 
 def exposures(part: PublicPart) -> tuple[Exposure, ...]:
     """The loss beyond the promise; nothing where nobody can lose more than is promised."""
-    told = [{loss.further for loss in each.beyond} for each in part.series if each.beyond]
-    shared = set.intersection(*told) if told else set()  # older versions published fewer hubs
-    found = {further: _exposed(part, further) for further in sorted(shared)}
-    return tuple(Exposure(more, loss, loss / part.spent[0]) for more, loss in found.items())
+    published = [{loss.further for loss in each.beyond} for each in part.series if each.beyond]
+    shared = set.intersection(*published) if published else set()  # older versions have fewer hubs
+    exposed = {further: _exposed(part, further) for further in sorted(shared)}
+    return tuple(Exposure(more, loss, loss / part.spent[0]) for more, loss in exposed.items())
 
 
 def _exposed(part: PublicPart, further: int) -> Fraction:
@@ -59,11 +59,11 @@ def exposed_persons(part: PublicPart) -> tuple[str, ...]:
     """Whom a table of exposures is about: first those who keep the promise, then row by row."""
     bound = part.promise.degree_bound
     assert isinstance(bound, HubBound), "nobody else is told of exposures"
-    told = [each.further for each in exposures(part)]
+    further = [each.further for each in exposures(part)]
     if bound.directed:
-        return "as promised", *(f"{more} more than promised" for more in told)
+        return "as promised", *(f"{more} more than promised" for more in further)
     (promised,) = bound.hubs
-    return f"at most {promised}" if promised else "0", *(str(promised + more) for more in told)
+    return f"at most {promised}" if promised else "0", *(str(promised + more) for more in further)
 
 
 def rounded_up(epsilon: Fraction) -> str:

@@ -125,10 +125,10 @@ class Headline:
 
     def change(self, kind: str) -> PublishedChange | None:
         """How it changed in the newest step, or how that compares; None if it was not announced."""
-        told = releases.changes(self.series, self.newest)
+        changes = releases.changes(self.series, self.newest)
         at = self.place if self.series.vector else None
-        mine = (each for each in told if each.kind == kind and each.over == 1)
-        return next((each for each in mine if each.degree == at), None)
+        matching = (each for each in changes if each.kind == kind and each.over == 1)
+        return next((each for each in matching if each.degree == at), None)
 
     def during(self, back: int = 0) -> str:
         """The time of the newest step, or of one before."""
@@ -140,8 +140,8 @@ def headline(part: PublicPart) -> Headline | None:
 
     A series with one number per degree is taken only if there is no other.
     """
-    told = [each for each in part.series if each.releases]
-    ranked = sorted(told, key=lambda each: (each.vector, not _counts_everybody(each)))
+    published = [each for each in part.series if each.releases]
+    ranked = sorted(published, key=lambda each: (each.vector, not _counts_everybody(each)))
     return Headline(ranked[0], part.promise.calendar) if ranked else None
 
 
@@ -170,21 +170,21 @@ def overview(part: PublicPart) -> Iterator[Overview]:
             yield _overview(Headline(series, part.promise.calendar))
 
 
-def _overview(found: Headline) -> Overview:
-    made, place = found.newest, found.place
+def _overview(newest: Headline) -> Overview:
+    made, place = newest.newest, newest.place
     noisy = f" ({TOO_NOISY})" if is_too_noisy(made, place) else ""
-    against = found.change(releases.AGAINST)
+    against = newest.change(releases.AGAINST)
     return Overview(
-        series=found.series.series,
-        counted=opening(wording.counted_at(found.series, place)),
+        series=newest.series.series,
+        counted=opening(wording.counted_at(newest.series, place)),
         now=wording.count_range(made.low[place], made.high[place]) + noisy,
-        new=_new(found),
+        new=_new(newest),
         compared="" if against is None else verdict(against),
     )
 
 
-def _new(found: Headline) -> str:
-    new = found.change(releases.NEW)
+def _new(newest: Headline) -> str:
+    new = newest.change(releases.NEW)
     if new is None:
         return ""
-    return wording.count_range(new.low, new.high) if found.series.monotone else verdict(new)
+    return wording.count_range(new.low, new.high) if newest.series.monotone else verdict(new)

@@ -207,11 +207,11 @@ def over_expected(
     return frame.drawing("".join(marks), ticks, label)
 
 
-def _stretches(drowned: Sequence[bool]) -> Iterator[tuple[bool, list[int]]]:
+def _stretches(too_noisy: Sequence[bool]) -> Iterator[tuple[bool, list[int]]]:
     """Neighbouring releases that are alike; each stretch reaches to where the next begins."""
-    for bad, places in groupby(range(len(drowned)), key=lambda place: drowned[place]):
+    for bad, places in groupby(range(len(too_noisy)), key=lambda place: too_noisy[place]):
         own = list(places)
-        yield bad, [*own, own[-1] + 1] if own[-1] + 1 < len(drowned) else own
+        yield bad, [*own, own[-1] + 1] if own[-1] + 1 < len(too_noisy) else own
 
 
 def _band(
@@ -231,8 +231,8 @@ def _line(frame: Frame, places: list[int], curve: Sequence[float], colour: str) 
     return drawing.line(points, colour, 2.5)
 
 
-def _forecast_legend(drowned: Sequence[bool]) -> tuple[Sample, ...]:
+def _forecast_legend(too_noisy: Sequence[bool]) -> tuple[Sample, ...]:
     """Only what is drawn."""
     clear = (Sample("expected", PROCESSED), Sample("± noise", BAND, "band"))
     deep = (Sample("drowned in noise", DROWNED_BAND, "band"),)
-    return (*(clear if not all(drowned) else ()), *(deep if any(drowned) else ()))
+    return (*(clear if not all(too_noisy) else ()), *(deep if any(too_noisy) else ()))

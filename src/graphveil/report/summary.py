@@ -99,17 +99,17 @@ def how_sure(part: PublicPart) -> str:
         f"least {level}; that covers the noise that was added for privacy, not people whom nobody "
         "recorded"
     )
-    drowned, told = _noisy_series(part)
-    if drowned:
-        sentence += f", and {drowned} of {wording.many(told, 'series', 'series')} "
-        sentence += f"{'is' if drowned == 1 else 'are'} {TOO_NOISY} much"
+    noisy, total = _noisy_series(part)
+    if noisy:
+        sentence += f", and {noisy} of {wording.many(total, 'series', 'series')} "
+        sentence += f"{'is' if noisy == 1 else 'are'} {TOO_NOISY} much"
     return f"{sentence}."
 
 
 def _noisy_series(part: PublicPart) -> tuple[int, int]:
     """How many series are mostly noise in their newest release, of how many."""
-    told = [each for each in part.series if each.releases]
-    return sum(_is_mostly_noise(each) for each in told), len(told)
+    published = [each for each in part.series if each.releases]
+    return sum(_is_mostly_noise(each) for each in published), len(published)
 
 
 def _is_mostly_noise(series: PublishedSeries) -> bool:

@@ -155,9 +155,9 @@ def safekeeping(folder: Path) -> Safekeeping:
 
     study = Study.at(folder)
     place, rows = folder.resolve(), [row.hash for row in study.ledger().rows]
-    kept = (each.backup for each in known_folders.known(study.machine) if each.folder == place)
-    told = next(kept, "")
-    since = len(rows) - 1 - rows.index(told) if told in rows else None
+    backups = (each.backup for each in known_folders.known(study.machine) if each.folder == place)
+    newest = next(backups, "")
+    since = len(rows) - 1 - rows.index(newest) if newest in rows else None
     return Safekeeping(study.standing(), len(rows), since, study.machine.code())
 
 

@@ -174,13 +174,13 @@ def publish(
 def _publish(
     study: Study, folder: Path, asked: PublishRequest, progress: Callable[[Progress], object]
 ) -> Publication:
-    found = study.committed()
-    promise, made = study.promise(found.ledger), len(found.ledger.sealed)
+    committed = study.committed()
+    promise, made = study.promise(committed.ledger), len(committed.ledger.sealed)
     last = _last(promise, made, asked)
-    _require_opened(found, folder)
-    finished = last is None and _is_behind(study, found, reported=asked.report)
-    work = _Work(study, asked, found, 1 if last is None else max(0, last + 1 - made), progress)
-    with _told_what_stands(study, folder, made):
+    _require_opened(committed, folder)
+    finished = last is None and _is_behind(study, committed, reported=asked.report)
+    work = _Work(study, asked, committed, 1 if last is None else max(0, last + 1 - made), progress)
+    with _reporting_interrupts(study, folder, made):
         announced = work.finish() if finished else work.seal(last)
         part = announced.public_part
         page = work.report(part).page if asked.report else None
@@ -193,9 +193,9 @@ def _publish(
     )
 
 
-def _require_opened(found: Committed, folder: Path) -> None:
+def _require_opened(committed: Committed, folder: Path) -> None:
     """Refuse a draft: whose records were refused would otherwise publish that there is nobody."""
-    if not found.ledger.is_open:
+    if not committed.ledger.is_open:
         raise StudyError(
             "no records were added yet, and a sealed step cannot be taken back. First: graphveil "
             f"add {folder} FILES (of a network that is still empty, files that list nobody)."
@@ -203,7 +203,7 @@ def _require_opened(found: Committed, folder: Path) -> None:
 
 
 @contextmanager
-def _told_what_stands(study: Study, folder: Path, made: int) -> Iterator[None]:
+def _reporting_interrupts(study: Study, folder: Path, made: int) -> Iterator[None]:
     """On an interrupt, say which steps were sealed by then: the ledger knows in any case."""
     try:
         yield
@@ -212,10 +212,10 @@ def _told_what_stands(study: Study, folder: Path, made: int) -> Iterator[None]:
         labels = [
             ledger.versions[-1].calendar.label(step) for step in range(made, len(ledger.sealed))
         ]
-        raise Interruption(_what_stands(folder, labels)) from stop
+        raise Interruption(_sealed_so_far(folder, labels)) from stop
 
 
-def _what_stands(folder: Path, labels: Sequence[str]) -> str:
+def _sealed_so_far(folder: Path, labels: Sequence[str]) -> str:
     if not labels:
         return "interrupted before a step was sealed: nothing was changed. Run the command again."
     span = labels[0] if len(labels) == 1 else f"{labels[0]} to {labels[-1]}, {len(labels)} steps"
@@ -256,11 +256,11 @@ class _Work:
         return write_report(self.study.folder.public, part)
 
 
-def _is_behind(study: Study, found: Committed, *, reported: bool) -> bool:
+def _is_behind(study: Study, committed: Committed, *, reported: bool) -> bool:
     """Whether something was sealed that the public part does not show yet."""
-    ledger = found.ledger
+    ledger = committed.ledger
     stale = reported and bool(ledger.sealed) and not report_is_current(study.folder, ledger)
-    return found.is_behind or stale
+    return committed.is_behind or stale
 
 
 def _last(promise: Promise, made: int, asked: PublishRequest) -> int | None:

@@ -120,8 +120,8 @@ def write_report(public: Path, known: PublicPart | None = None) -> Report:
     from graphveil.study.public.public_part import PublicPart
 
     with writing(public):
-        told = known if known and known.is_announced(public) else None
-        part = told or PublicPart.read_newest(public)
+        current = known if known and known.is_announced(public) else None
+        part = current or PublicPart.read_newest(public)
         return Report(part, write_part(public, part))
 
 

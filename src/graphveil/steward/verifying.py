@@ -61,8 +61,8 @@ class Verification:
     def __str__(self) -> str:
         if self.failure is not None:
             return f"FAILED: {self.failure}"
-        told = [f"{each.name}: {each.found}" for each in self.checks]
-        return "\n  ".join([f"{self.outcome.value.capitalize()}: {len(told)} checks", *told])
+        lines = [f"{each.name}: {each.found}" for each in self.checks]
+        return "\n  ".join([f"{self.outcome.value.capitalize()}: {len(lines)} checks", *lines])
 
     def as_data(self) -> dict[str, Any]:
         """For programs."""

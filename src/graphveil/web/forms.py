@@ -132,20 +132,20 @@ def choices(previews: Sequence[Preview], reading: Reading) -> dict[str, list[str
     found = {}
     for name in MAPPED:
         likely = dates if name in ("time", "edge_time") else []
-        said = reading.options.get(name)
-        told = [said] if said and said not in every else []
-        found[name] = list(dict.fromkeys([*told, *likely, *every]))
+        chosen = reading.options.get(name)
+        first = [chosen] if chosen and chosen not in every else []
+        found[name] = list(dict.fromkeys([*first, *likely, *every]))
     found["distance"] = [*found["distance"], "none"] if "none" not in every else found["distance"]
     return found
 
 
 def days_said(reading: Reading) -> str:
     """Which of the three answers on days and months was given."""
-    said = reading.options.get("day_first")
-    return next(name for name, meant in DAYS.items() if meant is said)
+    day_first = reading.options.get("day_first")
+    return next(name for name, meant in DAYS.items() if meant is day_first)
 
 
 def marked(reading: Reading) -> set[str]:
     """The boxes that have their mark."""
     own = {name for name in MARKS if getattr(reading, name)}
-    return own | {name for name, said in reading.options.items() if said is True}
+    return own | {name for name, value in reading.options.items() if value is True}

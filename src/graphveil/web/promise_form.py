@@ -121,8 +121,8 @@ def with_series(form: Form) -> Form:
     if wanted not in registered():
         return form
     usual = registered()[wanted].defaults().items()
-    told = {f"{name}-{number}": str(value) for name, value in usual}
-    return form.also({"row": number, f"statistic-{number}": wanted, **told})
+    values = {f"{name}-{number}": str(value) for name, value in usual}
+    return form.also({"row": number, f"statistic-{number}": wanted, **values})
 
 
 def next_number(form: Form) -> str:
@@ -221,13 +221,13 @@ def _series(form: Form, epsilon: str) -> tuple[SeriesRequest, ...]:
 def _shares(form: Form, rows: Sequence[SeriesRow]) -> list[Fraction]:
     """The part of ε of each series, in percent."""
     given = [form[row.field("share")] for row in rows]
-    said = [exact("Share of ε", text.rstrip("% ")) for text in given if text]
-    left = WHOLE - sum(said, Fraction())
-    if left < 0 or (left == 0 and len(said) < len(given)) or any(each <= 0 for each in said):
+    shares = [exact("Share of ε", text.rstrip("% ")) for text in given if text]
+    left = WHOLE - sum(shares, Fraction())
+    if left < 0 or (left == 0 and len(shares) < len(given)) or any(each <= 0 for each in shares):
         raise BudgetError("the shares of ε have to be above 0, and 100% together at most.")
-    equal = left / max(len(given) - len(said), 1)
-    told = iter(said)
-    return [next(told) if text else equal for text in given]
+    equal = left / max(len(given) - len(shares), 1)
+    following = iter(shares)
+    return [next(following) if text else equal for text in given]
 
 
 def _series_request(form: Form, row: SeriesRow, epsilon: str | None) -> SeriesRequest:
@@ -256,14 +256,14 @@ def best_shares(form: Form) -> dict[str, str]:
 
     from graphveil.steward.planning.drafting import drafted
 
-    rows, wish = rows_of(form), request_of(form, draft=True)
-    if len(rows) < 2 or any(each.expected is None for each in wish.series):
+    rows, request = rows_of(form), request_of(form, draft=True)
+    if len(rows) < 2 or any(each.expected is None for each in request.series):
         problem = "needs at least two series, and the size that is expected of each"
         raise ParameterError("Best split", problem)
-    asking = tuple(replace(each, epsilon=None) for each in wish.series)
+    asking = tuple(replace(each, epsilon=None) for each in request.series)
     # With a δ, series might share a pool, for which the page has no field: shares are of ε alone.
-    found = drafted(replace(wish, series=asking, delta=None)).series
-    total = exact_epsilon(wish.epsilon)
+    found = drafted(replace(request, series=asking, delta=None)).series
+    total = exact_epsilon(request.epsilon)
     parts = _rounded([each.price[0] / total for each in found])
     return {row.field("share"): text for row, text in zip(rows, parts, strict=True)}
 
@@ -315,7 +315,7 @@ def prediction(outlook: Outlook) -> Prediction:
     """What the planner says of a series; every number is its own."""
     from graphveil.mechanisms.planning.usefulness import percent
 
-    plan, found, drawn = outlook.plan, outlook.judgement, forecast(outlook)
+    plan, judgement, drawn = outlook.plan, outlook.judgement, forecast(outlook)
     return Prediction(
         series=outlook.series.name,
         counted=outlook.series.counted().summary,
@@ -323,9 +323,9 @@ def prediction(outlook: Outlook) -> Prediction:
         mechanism=plan.mechanism.name,
         first=figure(plan.predicted[0]),
         last=figure(plan.last_std),
-        expected="" if found is None else f"{found.expected:,}",
-        share="" if found is None else percent(found.share),
-        word="" if found is None else str(found.word),
+        expected="" if judgement is None else f"{judgement.expected:,}",
+        share="" if judgement is None else percent(judgement.share),
+        word="" if judgement is None else str(judgement.word),
         note="" if drawn is None else _note(outlook, drawn),
         beyond=_beyond(outlook),
         drawing=() if drawn is None else _drawings(outlook, drawn),
@@ -346,12 +346,12 @@ def _beyond(outlook: Outlook) -> str:
     """The multiples of ε that the commands show as a table."""
     from graphveil.report.losses import rounded_up
 
-    told = [f"{n:,} more: {rounded_up(each)}" for n, each in outlook.times_beyond.items()]
-    if not told:
+    losses = [f"{n:,} more: {rounded_up(each)}" for n, each in outlook.times_beyond.items()]
+    if not losses:
         return ""
     return (
         "Times ε for a person who is linked to more hubs (people with more links than the bound) "
-        f"than promised, {'; '.join(told)}."
+        f"than promised, {'; '.join(losses)}."
     )
 
 

@@ -199,17 +199,17 @@ def require_safe(wish: ServeOptions) -> None:
 
 def _bound(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    found = socket.socket(family, socket.SOCK_STREAM)
+    listener = socket.socket(family, socket.SOCK_STREAM)
     try:
-        found.bind((host, port))
-        found.listen()  # so that early connections wait
+        listener.bind((host, port))
+        listener.listen()  # so that early connections wait
     except (OSError, OverflowError) as error:
-        found.close()
+        listener.close()
         cause = error.strerror if isinstance(error, OSError) else "no such port"
         raise StorageError(f"{host}:{port} cannot be served: {cause}. Try another --port.") from (
             error
         )
-    return found
+    return listener
 
 
 # The steward's browser is opened at the page, without showing its token to other users.

@@ -69,20 +69,20 @@ def study_of(request: Request) -> KnownStudy:
 def page(request: Request, template: str, *, code: int = 200, **values: Any) -> Response:
     """A page, with what was to be said on it."""
     session = session_of(request)
-    told = site_of(request).notices.pop(session.cookie, [])
+    notices = site_of(request).notices.pop(session.cookie, [])
     values = {"study": None, "at": "", **values}
     return HTMLResponse(
-        rendered(template, csrf=session.csrf, notices=told, **values), status_code=code
+        rendered(template, csrf=session.csrf, notices=notices, **values), status_code=code
     )
 
 
 def go_to(request: Request, path: str, *, good: str = "", bad: str = "") -> Response:
     """Go on to another page, which says something first; so that loading it again does nothing."""
-    told: list[tuple[Tone, str]] = [("good", good)] if good else []
-    told += [("bad", in_page_words(bad))] if bad else []
-    if told:
+    notes: list[tuple[Tone, str]] = [("good", good)] if good else []
+    notes += [("bad", in_page_words(bad))] if bad else []
+    if notes:
         notices = site_of(request).notices
-        notices.setdefault(session_of(request).cookie, []).extend(told)
+        notices.setdefault(session_of(request).cookie, []).extend(notes)
     return RedirectResponse(path, status_code=SEE_OTHER)
 
 

@@ -144,8 +144,8 @@ def as_lines(public: Public) -> Iterator[str]:
     yield public.promise.title
     yield from (f"  {fact}" for fact in public.facts)
     for name, counts, share, *newest in public.rows():
-        said = "nothing published" if newest[0] == NOTHING else f"newest: {', '.join(newest)}"
-        yield f"  {name}: {counts}; {share if 'pool' in share else f'ε = {share}'}; {said}"
+        state = "nothing published" if newest[0] == NOTHING else f"newest: {', '.join(newest)}"
+        yield f"  {name}: {counts}; {share if 'pool' in share else f'ε = {share}'}; {state}"
 
 
 def as_html(public: Public) -> str:

@@ -164,7 +164,7 @@ class Study:
         from graphveil.steward.planning import drafting
         from graphveil.steward.planning.requests import StudyRequest
 
-        wish = StudyRequest(
+        request = StudyRequest(
             title=title,
             population=population,
             publisher=publisher,
@@ -181,7 +181,7 @@ class Study:
             fold_case=fold_case,
             undated=undated,
         )
-        drafting.create(Path(folder), wish, database=database, drowned_too=drowned_too)
+        drafting.create(Path(folder), request, database=database, drowned_too=drowned_too)
         return cls(Path(folder))
 
     @classmethod
@@ -368,8 +368,8 @@ class Study:
         """
         from graphveil.steward.series import open_series
 
-        (wish,) = inputs.series_of({name: {**given, "epsilon": epsilon}})
-        return open_series(self.folder, wish, dry_run=dry_run, drowned_too=drowned_too)
+        (request,) = inputs.series_of({name: {**given, "epsilon": epsilon}})
+        return open_series(self.folder, request, dry_run=dry_run, drowned_too=drowned_too)
 
     def frame(self, series: str | None = None, *, pandas: bool = False) -> Any:
         """Every published number, one a row; public.

@@ -45,17 +45,17 @@ def verify(
         raise typer.Exit(UNFINISHED)
 
 
-def _print(found: Verification) -> None:
-    if found.checks:
-        rows = [(each.name, each.found) for each in found.checks]
+def _print(verification: Verification) -> None:
+    if verification.checks:
+        rows = [(each.name, each.found) for each in verification.checks]
         print_table("Checks passed", ("what", "found"), rows, text_columns=2)
-    if found.failure is not None:
+    if verification.failure is not None:
         return
-    open_ones = [each for each in found.checks if not each.is_finished]
+    open_ones = [each for each in verification.checks if not each.is_finished]
     if not open_ones:
         print("All checks passed.")
         return
     print("Nothing is wrong, but the public part is unfinished:")
     for each in open_ones:
         print(f"  {each.name}: {each.found}")
-    print(f"Next: {found.finish}")
+    print(f"Next: {verification.finish}")

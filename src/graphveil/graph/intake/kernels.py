@@ -183,20 +183,20 @@ def merge_pairs(offsets: Int64s, entries: Int32s) -> None:
     Both directions of one pair become one entry. Offsets are rewritten; entries past the
     last offset are meaningless afterwards.
     """
-    kept = 0
+    count = 0
     start = offsets[0]
     for node in range(len(offsets) - 1):
         stop = offsets[node + 1]
-        offsets[node] = kept
+        offsets[node] = count
         for i in range(start, stop):
             entry = entries[i]
-            if kept > offsets[node] and entries[kept - 1] >> 2 == entry >> 2:
-                entries[kept - 1] |= entry
+            if count > offsets[node] and entries[count - 1] >> 2 == entry >> 2:
+                entries[count - 1] |= entry
             else:
-                entries[kept] = entry
-                kept += 1
+                entries[count] = entry
+                count += 1
         start = stop
-    offsets[len(offsets) - 1] = kept
+    offsets[len(offsets) - 1] = count
 
 
 @kernel

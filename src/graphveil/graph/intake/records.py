@@ -61,9 +61,9 @@ class Violation:
 
     def error(self, place: Place, kind: str) -> RecordError:
         """The refusal of these rows, named by a place."""
-        said = self.rule if self.shown is None else f"{self.rule}: '{self.shown[:LONGEST_SHOWN]}'"
+        rule = self.rule if self.shown is None else f"{self.rule}: '{self.shown[:LONGEST_SHOWN]}'"
         return RecordError(
-            said, place=place, hint=self.hint, rule=self.rule, kind=kind, rows=self.rows
+            rule, place=place, hint=self.hint, rule=self.rule, kind=kind, rows=self.rows
         )
 
     def moved(self, by: int) -> Violation:
@@ -322,9 +322,9 @@ class IntakeReport:
         """
         counts = asdict(self)
         met = [name for name in _RULES if name in _TOTALS or counts[name]]
-        said = [counted(counts[name], _RULES[name]) for name in met]
+        lines = [counted(counts[name], _RULES[name]) for name in met]
         place = sum(name in (*_TOTALS, *_KNOWN) for name in met)
-        return [*said[:place], *about_known, *said[place:]]
+        return [*lines[:place], *about_known, *lines[place:]]
 
     def said(self, name: str) -> str:
         """How many records met a rule, in words; nothing if none did."""

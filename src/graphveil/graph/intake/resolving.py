@@ -87,9 +87,9 @@ class Resolved:
         try:
             yield
         except RecordError as refused:
-            stood = self.node_rows if refused.kind == "nodes" else self.edge_rows
-            if stood is not None:
-                refused.rows = stood[refused.rows]
+            original = self.node_rows if refused.kind == "nodes" else self.edge_rows
+            if original is not None:
+                refused.rows = original[refused.rows]
             raise
 
 

@@ -65,11 +65,11 @@ class OwnContender:
 
     def attempt(self, trial: Trial) -> Attempt | None:
         """Let it publish a subject; an error in it is reported as its own."""
-        found = _loaded(self.address)
+        candidate = _loaded(self.address)
         try:
-            if isinstance(found, Mechanism):
-                return _planned(found, trial)
-            estimates = found(trial)
+            if isinstance(candidate, Mechanism):
+                return _planned(candidate, trial)
+            estimates = candidate(trial)
         except Exception as error:
             where = f"{trial.subject.dataset}, {trial.subject.version}, {trial.subject.asked}"
             raise _refused(self.address, f"failed on {where}: {_first_line(error)}") from error
@@ -116,12 +116,12 @@ def _loaded(address: str) -> Competing:
         raise ParameterError(
             "contender", "must be written as module:object", hint="As in mine:my_mechanism."
         )
-    found = _resolved(module, name, address)
-    if isinstance(found, type) and issubclass(found, Mechanism):
-        return found()
-    if not isinstance(found, Mechanism) and not callable(found):
+    candidate = _resolved(module, name, address)
+    if isinstance(candidate, type) and issubclass(candidate, Mechanism):
+        return candidate()
+    if not isinstance(candidate, Mechanism) and not callable(candidate):
         raise _refused(address, "is neither a function nor a mechanism")
-    member: Competing = found
+    member: Competing = candidate
     return member
 
 
@@ -148,8 +148,8 @@ def _refused(address: str, reason: str, hint: str = "") -> ParameterError:
 
 
 def _first_line(error: Exception) -> str:
-    told = f"{type(error).__name__}: {error}"
-    return told if len(told) <= LONGEST_CAUSE else f"{told[:LONGEST_CAUSE]}…"
+    cause = f"{type(error).__name__}: {error}"
+    return cause if len(cause) <= LONGEST_CAUSE else f"{cause[:LONGEST_CAUSE]}…"
 
 
 SENSDIFF, COMPOSE, PROJECTION = "sensdiff", "compose-d-bounded", "compose-projection"
@@ -221,9 +221,9 @@ def outcomes(trial: Trial, own: OwnContender | None = None) -> list[Outcome]:
 
 def own_contenders(addresses: Iterable[str]) -> tuple[OwnContender, ...]:
     """The candidates at these addresses; refuses those whose name is taken."""
-    found = tuple(OwnContender.at(address) for address in dict.fromkeys(addresses))
+    candidates = tuple(OwnContender.at(address) for address in dict.fromkeys(addresses))
     taken = set(CONTENDERS)
-    for each in found:
+    for each in candidates:
         if each.name in taken:
             raise ParameterError(
                 "contender",
@@ -231,7 +231,7 @@ def own_contenders(addresses: Iterable[str]) -> tuple[OwnContender, ...]:
                 hint="Give the object another name.",
             )
         taken |= {each.name, each.name + POST}
-    return found
+    return candidates
 
 
 def _raw_and_processed(trial: Trial, name: str, publish: Publishing) -> Iterator[Outcome]:

@@ -130,8 +130,8 @@ def read_signed_citations(folder: Path) -> Records:
     known = papers.frame["paper"].cast(pl.String).str.strip_chars()
     for column in ("source", "target"):
         _refuse_unknown(citations, column, positive, known)
-    kept = citations.frame.filter(positive)
-    edges = kept.select(source="target", target="source").unique(maintain_order=True)
+    positive_rows = citations.frame.filter(positive)
+    edges = positive_rows.select(source="target", target="source").unique(maintain_order=True)
     names = {"node": papers.names.get("paper", "paper"), "time": papers.names.get("year", "year")}
     nodes = papers.frame.select(node="paper", time="year")
     return Records(
@@ -197,18 +197,18 @@ def read_patents(folder: Path, subcategory: int = HARDWARE_AND_SOFTWARE) -> Reco
     import polars as pl
 
     citations, patents = PATENT_CITATIONS.within(folder), PATENTS.within(folder)
-    kept = _numbers(
+    granted = _numbers(
         patents,
         Wanted(("patent", "gyear", "subcat")),
         ("patent",),
         lambda rows: rows.filter(pl.col("subcat") == subcategory),
     )
-    if not kept.height:
+    if not granted.height:
         raise InputError(
             f"there is no patent of subcategory {subcategory}",
             place=Place(patents.name, column="SUBCAT"),
         )
-    inside = kept.lazy().select("patent")
+    inside = granted.lazy().select("patent")
     pairs = _numbers(
         citations,
         Wanted(("citing", "cited")),
@@ -217,7 +217,7 @@ def read_patents(folder: Path, subcategory: int = HARDWARE_AND_SOFTWARE) -> Reco
             inside, left_on="cited", right_on="patent", how="semi"
         ),
     )
-    nodes = kept.select(node="patent", time="gyear")
+    nodes = granted.select(node="patent", time="gyear")
     edges = pairs.select(source="cited", target="citing").sort("source", "target")
     return Records(nodes=Table(nodes, patents.name), edges=Table(edges, citations.name))
 

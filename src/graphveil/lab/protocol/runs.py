@@ -94,9 +94,9 @@ class Cell:
     def has_found(self, row: Row) -> bool:
         """Whether a stored row is one of this cell, as far as it says what it is."""
         subject = self.subject
-        said = (row.place, row.epsilon, row.every, row.runs, row.seed)
+        stated = (row.place, row.epsilon, row.every, row.runs, row.seed)
         place = (subject.dataset, subject.version, subject.asked)
-        return said == (place, float(Fraction(self.epsilon)), self.every, self.runs, self.seed)
+        return stated == (place, float(Fraction(self.epsilon)), self.every, self.runs, self.seed)
 
     def trial(self, truth: Truth) -> Trial:
         """What is to be simulated, with the true values at the releases."""
@@ -399,11 +399,11 @@ def _dataset(text: str, seed: int, reading: HowToRead) -> Dataset:
     name, mark, since = text.rpartition("@")
     if not mark or not since.replace("-", "").isdigit():
         return dataset(text, seed=seed, reading=reading)
-    found = dataset(name, seed=seed, reading=reading)
-    numbered = found.calendar.unit == Unit.NUMBER and since.isdigit()
+    loaded = dataset(name, seed=seed, reading=reading)
+    numbered = loaded.calendar.unit == Unit.NUMBER and since.isdigit()
     calendar = Calendar.every(1, int(since) if numbered else since)
-    if (calendar.unit, calendar.width) != (found.calendar.unit, found.calendar.width):
+    if (calendar.unit, calendar.width) != (loaded.calendar.unit, loaded.calendar.width):
         raise ParameterError(
-            "dataset", f"the steps of '{found.name}' are not written like '{since}'"
+            "dataset", f"the steps of '{loaded.name}' are not written like '{since}'"
         )
-    return replace(found, calendar=calendar)
+    return replace(loaded, calendar=calendar)

@@ -88,11 +88,11 @@ class AskedStatistic:
             return False
         return True
 
-    def _with_parameters(self, found: FinalDegrees | None, *, directed: bool) -> Statistic:
+    def _with_parameters(self, observed: FinalDegrees | None, *, directed: bool) -> Statistic:
         member = self.member(directed=directed)
         given = self.text.partition(":")[2]
         parameters = {
-            each.name: self._value(each, "" if place else given, member, found)
+            each.name: self._value(each, "" if place else given, member, observed)
             for place, each in enumerate(member.parameters())
         }
         if given and not parameters:
@@ -100,23 +100,23 @@ class AskedStatistic:
         return member(**parameters)
 
     def _value(
-        self, wanted: Parameter, given: str, member: type[Statistic], found: FinalDegrees | None
+        self, wanted: Parameter, given: str, member: type[Statistic], observed: FinalDegrees | None
     ) -> Any:
         if wanted.default is not None and not given:
             return wanted.default
         if wanted.name == "k" and not given:
             return LEAVES
         if wanted.name == "tau" and not given:
-            return 1 if found is None else _tau(member, found)
+            return 1 if observed is None else _tau(member, observed)
         value = wanted.parse(given)
         if isinstance(value, str):
             raise ParameterError("statistic", f"'{self.text}' needs a whole number after ':'")
         return value
 
 
-def _tau(member: type[Statistic], found: FinalDegrees) -> int:
+def _tau(member: type[Statistic], observed: FinalDegrees) -> int:
     assert issubclass(member, DegreeStatistic), "only degrees are compared with τ"
-    return observed_tau(found.inward if member.direction == "in" else found.outward)
+    return observed_tau(observed.inward if member.direction == "in" else observed.outward)
 
 
 @dataclass(frozen=True, eq=False)

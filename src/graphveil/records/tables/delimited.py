@@ -276,8 +276,8 @@ def _opened(content: Path | bytes) -> IO[bytes]:
 
 def _lines(content: Path | bytes, wanted: set[int], first: int) -> dict[int, str]:
     with _opened(content) as file:
-        found = {n: line for n, line in enumerate(file, start=first) if n in wanted}
-    return {n: line.rstrip(b"\r\n").decode() for n, line in found.items()}
+        lines = {n: line for n, line in enumerate(file, start=first) if n in wanted}
+    return {n: line.rstrip(b"\r\n").decode() for n, line in lines.items()}
 
 
 def _has_loose_quotes(content: Path | bytes, table: DelimitedTable) -> bool:
@@ -329,8 +329,8 @@ def _without_blank_rows(
     numbers = np.arange(frame.height) + table.header + 1
     lines = _lines(content, set(numbers[empty.to_numpy()].tolist()), table.header)
     blank = [n for n, line in lines.items() if not line.strip(f"{table.separator} \t\r")]
-    kept = ~np.isin(numbers, blank)
-    return frame.filter(pl.Series(kept)), numbers[kept]
+    filled = ~np.isin(numbers, blank)
+    return frame.filter(pl.Series(filled)), numbers[filled]
 
 
 def is_text(content: bytes) -> bool:

@@ -66,10 +66,10 @@ def create(
     folder: Path, wish: StudyRequest, *, database: str | None = None, drowned_too: bool = False
 ) -> Draft:
     """Create a study; refuses series that noise would drown, unless they are wanted so."""
-    found = draft(wish)
+    drafted_study = draft(wish)
     if not drowned_too:
-        require_useful(found.outlooks)
-    return found.write(folder, database=database)
+        require_useful(drafted_study.outlooks)
+    return drafted_study.write(folder, database=database)
 
 
 def draft(wish: StudyRequest) -> Draft:
@@ -78,8 +78,8 @@ def draft(wish: StudyRequest) -> Draft:
     from graphveil.steward.planning.sharing import sharing
 
     promise = drafted(wish)
-    found = outlooks(promise)
-    return Draft(promise, found, sharing(found, wish.series))
+    predicted = outlooks(promise)
+    return Draft(promise, predicted, sharing(predicted, wish.series))
 
 
 def drafted(wish: StudyRequest) -> Promise:
@@ -95,55 +95,55 @@ def drafted(wish: StudyRequest) -> Promise:
     return settled(shared(promise, wish.series))
 
 
-def _entries(wish: StudyRequest) -> dict[str, Any]:
+def _entries(request: StudyRequest) -> dict[str, Any]:
     """The request in the terms of a study file."""
-    series = with_shares(wish.series, wish.epsilon, wish.pool)
-    series = with_risks(series, wish.delta) if wish.pool is None else series
-    series = tuple(with_objective(each, wish.minimise) for each in series)
-    calendar = wish.calendar.to_dict()
+    series = with_shares(request.series, request.epsilon, request.pool)
+    series = with_risks(series, request.delta) if request.pool is None else series
+    series = tuple(with_objective(each, request.minimise) for each in series)
+    calendar = request.calendar.to_dict()
     return {
-        "title": wish.title,
-        "population": wish.population,
-        "publisher": wish.publisher,
-        "directed": wish.directed,
-        "confidence": wish.confidence,
-        "bound": "none" if wish.no_bound else _bound_entry(wish),
+        "title": request.title,
+        "population": request.population,
+        "publisher": request.publisher,
+        "directed": request.directed,
+        "confidence": request.confidence,
+        "bound": "none" if request.no_bound else _bound_entry(request),
         "calendar": {key: value for key, value in calendar.items() if value is not None},
         "budget": {
-            "epsilon": wish.epsilon,
-            "justification": wish.epsilon_reason,
-            **({"delta": wish.delta} if wish.delta is not None else {}),
-            **({"pool": _pool(wish)} if wish.pool is not None else {}),
+            "epsilon": request.epsilon,
+            "justification": request.epsilon_reason,
+            **({"delta": request.delta} if request.delta is not None else {}),
+            **({"pool": _pool(request)} if request.pool is not None else {}),
         },
         "records": {
-            "person_separator": wish.person_separator,
-            "case": "fold" if wish.fold_case else "keep",
-            "undated": wish.undated,
+            "person_separator": request.person_separator,
+            "case": "fold" if request.fold_case else "keep",
+            "undated": request.undated,
         },
         "series": [each.as_entry() for each in series],
     }
 
 
-def _pool(wish: StudyRequest) -> dict[str, str]:
+def _pool(request: StudyRequest) -> dict[str, str]:
     """The pool that was asked for, with all δ that no series has to itself."""
     from graphveil.noise.exact_numbers import as_text, exact_delta
 
-    if wish.delta is None:
+    if request.delta is None:
         raise ParameterError("pool", "is for Gaussian noise: it needs a δ", hint="Give --delta.")
-    given = (exact_delta(each.delta) for each in wish.series if each.delta is not None)
-    left = exact_delta(wish.delta) - sum(given, Fraction())
-    return {"epsilon": str(wish.pool), "delta": as_text(exact_delta(left))}
+    given = (exact_delta(each.delta) for each in request.series if each.delta is not None)
+    left = exact_delta(request.delta) - sum(given, Fraction())
+    return {"epsilon": str(request.pool), "delta": as_text(exact_delta(left))}
 
 
-def _bound_entry(wish: StudyRequest) -> dict[str, Any]:
+def _bound_entry(request: StudyRequest) -> dict[str, Any]:
     return {
-        "degree": wish.degree,
-        "inward": wish.inward,
-        "outward": wish.outward,
-        "oriented": wish.oriented,
-        "hubs": None if wish.hubs is None else list(wish.hubs),
-        "if_broken": wish.if_broken,
-        "justification": wish.bound_reason,
+        "degree": request.degree,
+        "inward": request.inward,
+        "outward": request.outward,
+        "oriented": request.oriented,
+        "hubs": None if request.hubs is None else list(request.hubs),
+        "if_broken": request.if_broken,
+        "justification": request.bound_reason,
     }
 
 
@@ -273,13 +273,13 @@ def too_noisy(outlooks: Sequence[Outlook]) -> list[str]:
 
 def require_useful(outlooks: Sequence[Outlook]) -> None:
     """Refuse series that would be too noisy, with what helps."""
-    found = too_noisy(outlooks)
-    if not found:
+    messages = too_noisy(outlooks)
+    if not messages:
         return
-    more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+    more = f" (and {len(messages) - 1} more)" if len(messages) > 1 else ""
     raise ParameterError(
         "series",
-        f"{found[0]}{more}",
+        f"{messages[0]}{more}",
         hint="What helps: a larger --epsilon, --hubs with a smaller --bound, longer steps, fewer "
         "series. To have it all the same: --yes (in Python: drowned_too=True).",
     )

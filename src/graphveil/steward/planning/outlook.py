@@ -173,11 +173,11 @@ def study_outlook(folder: Path) -> StudyOutlook:
     from graphveil.study.storage.series_state import plan_of
 
     study = Study.at(folder)
-    found = study.committed()
-    promise = study.promise(found.ledger)
-    begins = {each.series: each.first_step for each in found.ledger.series}
-    kept = {name: plan_of(name, stored) for name, stored in found.kept.items()}
-    series = (replace(each, kept=kept.get(each.series.name)) for each in outlooks(promise, begins))
+    committed = study.committed()
+    promise = study.promise(committed.ledger)
+    begins = {each.series: each.first_step for each in committed.ledger.series}
+    plans = {name: plan_of(name, stored) for name, stored in committed.kept.items()}
+    series = (replace(each, kept=plans.get(each.series.name)) for each in outlooks(promise, begins))
     return StudyOutlook(folder, promise, tuple(series))
 
 
@@ -227,5 +227,5 @@ def forecast(outlook: Outlook) -> Forecast | None:
     noise = outlook.plan.predicted[:MOST_DRAWN]
     window = outlook.series.counted().counted_for or len(outlook.plan.predicted)
     curve = tuple(size * min(place + 1, window) / window for place in range(len(noise)))
-    drowned = tuple(std > DROWNING * there for std, there in zip(noise, curve, strict=True))
-    return Forecast(curve, noise, drowned)
+    too_noisy = tuple(std > DROWNING * there for std, there in zip(noise, curve, strict=True))
+    return Forecast(curve, noise, too_noisy)

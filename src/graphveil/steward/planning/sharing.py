@@ -106,11 +106,14 @@ def shared(promise: Promise, wishes: Sequence[SeriesRequest]) -> Promise:
     return promise.with_shares({name: {"epsilon": share} for name, share in found.items()})
 
 
-def _weights(wishes: Sequence[SeriesRequest]) -> list[float]:
+def _weights(requests: Sequence[SeriesRequest]) -> list[float]:
     """What an error of 1 of each series counts in the sum that is minimised."""
     from graphveil.mechanisms.planning.shares import positive
 
-    return [float(positive("weight", wish.weight or 1) / (wish.expected or 1)) for wish in wishes]
+    return [
+        float(positive("weight", request.weight or 1) / (request.expected or 1))
+        for request in requests
+    ]
 
 
 def sharing(outlooks: Sequence[Outlook], wishes: Sequence[SeriesRequest]) -> Sharing | None:
@@ -165,13 +168,13 @@ def _how(asking: Sequence[SeriesRequest], outlooks: Sequence[Outlook]) -> str:
     )
 
 
-def _asking(wishes: Sequence[SeriesRequest]) -> list[SeriesRequest]:
+def _asking(requests: Sequence[SeriesRequest]) -> list[SeriesRequest]:
     """The series that named no share."""
-    return [each for each in wishes if each.names_no_share]
+    return [each for each in requests if each.names_no_share]
 
 
-def _unsized(wishes: Sequence[SeriesRequest]) -> list[str]:
-    return [each.called for each in wishes if each.expected is None]
+def _unsized(requests: Sequence[SeriesRequest]) -> list[str]:
+    return [each.called for each in requests if each.expected is None]
 
 
 def require_purpose(wishes: Sequence[SeriesRequest]) -> None:
@@ -220,8 +223,8 @@ def pooled(promise: Promise, asking: Sequence[SeriesRequest], weights: Sequence[
     total = sum((each.price[0] for each in series), Fraction())
     delta = _risk_left(promise, asking)
     rivals = [
-        _alternative(promise, total, delta, each, wish, weight)
-        for each, wish, weight in zip(series, asking, weights, strict=True)
+        _alternative(promise, total, delta, each, request, weight)
+        for each, request, weight in zip(series, asking, weights, strict=True)
     ]
     split = best_pool(total, delta, rivals)
     prices = _prices(split, delta, [each.delta for each in asking])
@@ -268,13 +271,13 @@ def _alternative(
     total: Fraction,
     delta: Fraction,
     series: SeriesPromise,
-    wish: SeriesRequest,
+    request: SeriesRequest,
     weight: float,
 ) -> Contender:
     """A series with its errors inside a pool and outside; with a δ of its own, only outside."""
     from graphveil.mechanisms.planning.pooling import Contender
 
-    if wish.delta is not None:
+    if request.delta is not None:
         return Contender(weight, error_curve(promise, series), None)
     alone = error_curve(promise, series.model_copy(update={"delta": None}))
     inside = None

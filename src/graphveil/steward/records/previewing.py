@@ -130,8 +130,8 @@ def _people_of_hivtrace(
     sections, network = people_in(file, options)
     dates = date_like(sections, network)
     columns = ("id", *(name for name in dates if name != "id"))
-    told = [values_named(sections[0], name) for name in columns]
-    rows = islice(zip(*told, strict=True), ROWS)
+    values = [values_named(sections[0], name) for name in columns]
+    rows = islice(zip(*values, strict=True), ROWS)
     return columns, tuple(tuple(_shown(cell) for cell in row) for row in rows), tuple(dates)
 
 
@@ -237,12 +237,12 @@ class ExplainedFile:
 
         if not self.format:
             return [f"{self.name}: {self.why}"]
-        said = {
+        columns = {
             "columns": self.columns, "named by": self.ids, "look like dates": self.dates,
             "distances": self.distances,
         }  # fmt: skip
-        told = [f"  {word}: {listed(names)}" for word, names in said.items() if names]
-        return [f"{self.name}: {self.format}, lists {self.lists} ({self.why})", *told]
+        lines = [f"  {word}: {listed(names)}" for word, names in columns.items() if names]
+        return [f"{self.name}: {self.format}, lists {self.lists} ({self.why})", *lines]
 
 
 @dataclass(frozen=True)
@@ -263,10 +263,10 @@ class Explained:
 
     def lines(self) -> list[str]:
         """Everything in words."""
-        told = [line for file in self.files for line in file.lines()]
+        lines = [line for file in self.files for line in file.lines()]
         if self.refusal:
-            return [*told, f"Now refused: {self.refusal}", f"Try: {self.command}"]
-        return [*told, "They would be read:", *(f"  {line}" for line in self.report)]
+            return [*lines, f"Now refused: {self.refusal}", f"Try: {self.command}"]
+        return [*lines, "They would be read:", *(f"  {line}" for line in self.report)]
 
     def as_data(self) -> dict[str, Any]:
         """For programs."""
@@ -335,15 +335,15 @@ def _command(
     files: Sequence[str | Path], each: Sequence[ExplainedFile], options: ReadingOptions
 ) -> str:
     """A command with the options that are likely to be missing."""
-    said = ["graphveil", "add", "STUDY", *map(str, files), *_already(options)]
+    words = ["graphveil", "add", "STUDY", *map(str, files), *_already(options)]
     dates = [file.dates[0] for file in each if file.dates and file.lists != "edges"]
     own = any("time" in map(str.lower, file.columns) for file in each if file.lists != "edges")
     if options.time is None and dates and not own:
-        said += ["--time", dates[0]]
+        words += ["--time", dates[0]]
     distances = [name for file in each for name in file.distances]
     if options.threshold is None and options.distance is None and distances:
-        said += ["--max-distance", _threshold(distances[0])]
-    return " ".join(shlex.quote(word) for word in said)
+        words += ["--max-distance", _threshold(distances[0])]
+    return " ".join(shlex.quote(word) for word in words)
 
 
 def _already(options: ReadingOptions) -> list[str]:
@@ -395,13 +395,13 @@ class RulesMet:
 def rules_met(addition: Addition) -> tuple[RulesMet, ...]:
     """Everything that an addition says about records, by what became of them."""
     findings = addition.added.findings
-    told = {
+    groups = {
         group: [said for name in names if (said := findings.intake.said(name))]
         for group, names in _GROUPS.items()
     }
-    known = {said for lines in told.values() for said in lines}
+    known = {said for lines in groups.values() for said in lines}
     others = [line for line in findings.lines() if line not in known and not line.startswith("0 ")]
     aside = [line for line in others if " set aside: " in line or " they wait until " in line]
-    told["Set aside"] = aside
-    told["To look at"] = [line for line in others if line not in aside]
-    return tuple(RulesMet(group, tuple(lines)) for group, lines in told.items() if lines)
+    groups["Set aside"] = aside
+    groups["To look at"] = [line for line in others if line not in aside]
+    return tuple(RulesMet(group, tuple(lines)) for group, lines in groups.items() if lines)

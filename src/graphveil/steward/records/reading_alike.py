@@ -39,36 +39,36 @@ Choices = Mapping[str, Mapping[str, Any]]  # by format, then by option
 
 def as_before(given: ReadingOptions, before: Choices) -> dict[str, ReadingOptions]:
     """The options for each format that was read before: what is not given now stays as it was."""
-    return {name: _completed(given, kept) for name, kept in before.items()}
+    return {name: _completed(given, stored) for name, stored in before.items()}
 
 
-def _completed(given: ReadingOptions, kept: Mapping[str, Any]) -> ReadingOptions:
+def _completed(given: ReadingOptions, stored: Mapping[str, Any]) -> ReadingOptions:
     missing: dict[str, Any] = {
-        each: _value(kept[each]) for each in kept if not _is_said(getattr(given, each))
+        each: _value(stored[each]) for each in stored if not _is_given(getattr(given, each))
     }
     return replace(given, **missing)
 
 
-def _is_said(choice: object) -> bool:
+def _is_given(choice: object) -> bool:
     """Whether the steward gave this option; a flag that was not set counts as not given."""
     return choice not in (None, ()) and choice is not False
 
 
-def _value(kept: Any) -> Any:
-    return tuple(kept) if isinstance(kept, list) else kept
+def _value(stored: Any) -> Any:
+    return tuple(stored) if isinstance(stored, list) else stored
 
 
 def refuse_otherwise(used: Mapping[str, ReadingOptions], before: Choices, found: ReadFiles) -> None:
     """Refuse options that differ from those under which files of a format were read before."""
     for name in found.read:
-        kept = before.get(name, {})
-        for each in kept:
+        stored = before.get(name, {})
+        for each in stored:
             if each in _OF_PEOPLE and name not in found.formats:
                 continue
-            if each in _LATER and kept[each] is None:
+            if each in _LATER and stored[each] is None:
                 continue
-            if not _agree(getattr(used[name], each), _value(kept[each])):
-                was = "not given" if not kept[each] else f"'{_shown(kept[each])}'"
+            if not _agree(getattr(used[name], each), _value(stored[each])):
+                was = "not given" if not stored[each] else f"'{_shown(stored[each])}'"
                 raise ParameterError(
                     each,
                     f"was {was} when {name} files were added before",
@@ -126,8 +126,8 @@ def undated(
     given: ReadingOptions, used: Mapping[str, ReadingOptions], found: ReadFiles
 ) -> Undated | None:
     """What becomes of people without a date: as is said now, or was for files of these formats."""
-    said = (used.get(name, given).undated for name in found.read)
-    return given.undated or next((each for each in said if each is not None), None)
+    choices_made = (used.get(name, given).undated for name in found.read)
+    return given.undated or next((each for each in choices_made if each is not None), None)
 
 
 # Tables that Spark reads: which of them lists people, which links, and which options they take.
@@ -187,8 +187,8 @@ def require_possible(
 ) -> None:
     """Refuse what only readers of files can do, before a session is started."""
     given = {"format": format, "ignore-after-end": ignore_after_end}
-    for name, wish in given.items():
-        if wish:
+    for name, value in given.items():
+        if value:
             raise _for_files(name)
     require_understood(options)
 

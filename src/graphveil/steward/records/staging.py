@@ -75,8 +75,8 @@ class Reading:
         """As readers take them; refuses what they do not understand."""
         from graphveil.records import ReadingOptions
 
-        told = {**self.options, "where": tuple(self.options.get("where", ()))}
-        return ReadingOptions(**told)
+        options = {**self.options, "where": tuple(self.options.get("where", ()))}
+        return ReadingOptions(**options)
 
 
 NOTHING_SAID = Reading(None, {})
@@ -127,8 +127,8 @@ class Tray:
         """The files that are there as a whole, by name."""
         if not self._files.is_dir():
             return ()
-        found = (path for path in self._files.iterdir() if not path.name.startswith("."))
-        return tuple(sorted(path for path in found if path.is_file() and not path.is_symlink()))
+        visible = (path for path in self._files.iterdir() if not path.name.startswith("."))
+        return tuple(sorted(path for path in visible if path.is_file() and not path.is_symlink()))
 
     def brought(self) -> Brought:
         """What is there now."""

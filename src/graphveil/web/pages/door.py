@@ -34,8 +34,8 @@ async def _answer_password(request: Request) -> Response:
         content += piece
         if len(content) > MOST_BYTES:
             return _closed()
-    said = parse_qs(content.decode("utf-8", "replace"))
-    token, password = (said.get(name, [""])[0] for name in ("token", "password"))
+    fields = parse_qs(content.decode("utf-8", "replace"))
+    token, password = (fields.get(name, [""])[0] for name in ("token", "password"))
     site = site_of(request)
     session = await run_in_threadpool(site.access.enter, token, password)
     if session is None and site.access.knows(token):

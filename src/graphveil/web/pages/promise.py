@@ -99,8 +99,8 @@ def _make(request: Request, form: Form) -> Response:
         study = opened(folder)
     except GraphveilError as refused:
         return _page(request, form, refusal=str(refused), code=422)
-    told = "The study is made. This is its file: read it once more."
-    return go_to(request, within(study, "promise"), good=told)
+    message = "The study is made. This is its file: read it once more."
+    return go_to(request, within(study, "promise"), good=message)
 
 
 def _folder(home: Path, form: Form) -> Path:

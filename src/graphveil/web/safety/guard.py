@@ -162,9 +162,9 @@ ALWAYS = {
 
 def completed(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
     """The headers of an answer with those that every answer has; what it says itself counts."""
-    said = {name.lower() for name, _ in headers}
+    present = {name.lower() for name, _ in headers}
     more = ((name.encode(), text.encode()) for name, text in ALWAYS.items())
-    return [*headers, *((name, text) for name, text in more if name not in said)]
+    return [*headers, *((name, text) for name, text in more if name not in present)]
 
 
 DOOR, STATIC = "/enter", "/static/"

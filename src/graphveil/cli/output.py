@@ -61,7 +61,7 @@ def _set(cells: Sequence[str], widths: Sequence[int], text_columns: int) -> list
 
 
 def _is_one_wide(text: str) -> bool:
-    """Whether every character takes one place; what is not sure counts as not."""
+    """Whether every character takes one place; if unsure, no."""
     return all(
         east_asian_width(each) in ("Na", "N", "A") and not combining(each) and each.isprintable()
         for each in text
@@ -145,7 +145,7 @@ def text_only() -> Iterator[None]:
 
 
 def terminal(stream: TextIO) -> TextIO:
-    """The stream behind, for those who clean what they print."""
+    """The underlying stream, for callers that clean what they print."""
     return cast(TextIO, Encoded(stream.stream)) if isinstance(stream, PlainText) else stream
 
 
@@ -159,7 +159,7 @@ def print_json(data: Any) -> None:
 
 
 def print_note(text: str) -> None:
-    """Tell people something beside the result, on standard error, unless they want it quiet."""
+    """Print a note for people beside the result, on standard error, unless --quiet is given."""
     if not is_quiet():
         print(text, file=sys.stderr)
 
@@ -169,7 +169,7 @@ def console(*, stderr: bool = False, width: int | None = None) -> Console:
     from rich.console import Console
 
     stream = terminal(sys.stderr if stderr else sys.stdout)
-    drawn = False if stderr and is_quiet() else None  # no bar turns, whatever is at the other end
+    drawn = False if stderr and is_quiet() else None  # no animated bars, whatever the output is
     return Console(file=stream, width=width, markup=False, highlight=False, force_terminal=drawn)
 
 
@@ -314,14 +314,14 @@ def print_losses(times: Mapping[str, Mapping[int, Fraction]]) -> None:
     """
     from graphveil.report.losses import rounded_up
 
-    found = {name: each for name, each in times.items() if each}
-    if not found:
+    exposed = {name: each for name, each in times.items() if each}
+    if not exposed:
         return
-    numbers = list(next(iter(found.values())))
+    numbers = list(next(iter(exposed.values())))
     print_table(
         "Times ε for a person who is linked to more hubs than promised",
         ("series", *(f"{number} more" for number in numbers)),
-        ((name, *map(rounded_up, each.values())) for name, each in found.items()),
+        ((name, *map(rounded_up, each.values())) for name, each in exposed.items()),
     )
     print(BEYOND)
 

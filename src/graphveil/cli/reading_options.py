@@ -32,7 +32,7 @@ class Undated(StrEnum):
 
 @dataclass(frozen=True)
 class Reading:
-    """What the user said about files.
+    """The user's options for reading files.
 
     Attributes:
         format: of all files; None recognises each.

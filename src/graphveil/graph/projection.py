@@ -28,7 +28,7 @@ from graphveil.graph.promises import Bound
 from graphveil.graph.sequence import BOTH, GraphSequence, LateEdges
 
 Int32s = NDArray[np.int32]
-_MOST_OF_A_BYTE = 255  # a bound that small counters can hold, which lie nearer to the processor
+_MOST_OF_A_BYTE = 255  # the largest bound for one-byte counters, which fit better into the cache
 _Edges: TypeAlias = tuple[NDArray[np.int64], Int32s, Int32s, Int32s]  # see `EdgeLists`
 
 
@@ -54,7 +54,7 @@ class EdgeLists(NamedTuple):
         return cls(Column.of(offsets), Column.of(entries), Column.of(newer), Column.of(late))
 
     def extended(self, edges: _Edges) -> EdgeLists:
-        """The columns with more behind each; these stay as they are."""
+        """The columns with more values appended to each; these stay as they are."""
         offsets, entries, newer, late = edges
         return EdgeLists(
             self.offsets.extended(offsets[1:] + len(self.entries)),
@@ -66,7 +66,7 @@ class EdgeLists(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Projected(GraphSequence):
-    """A part of a sequence, and what it takes to go on when that grows.
+    """A part of a sequence, and what is needed to continue when that grows.
 
     Attributes:
         used: how much of its bound each node has used: outward and inward, or in total.
@@ -79,7 +79,7 @@ class Projected(GraphSequence):
     taken: int = field(default=0, repr=False)
 
     def until(self, steps: int) -> GraphSequence:
-        """As of any sequence; from there, the projection cannot go on."""
+        """As of any sequence; the result cannot be continued as a projection."""
         shorter = super().until(steps)
         return GraphSequence(**_values(shorter))
 

@@ -64,7 +64,7 @@ ISO = (
 class Unclear(Enum):
     """Why a text is no date."""
 
-    ORDER = auto()  # nobody said whether the day or the month comes first
+    ORDER = auto()  # it is not known whether the day or the month comes first
     ABSENT = auto()  # there is no such day
 
 

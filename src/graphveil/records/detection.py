@@ -50,11 +50,11 @@ def detected(
     options_of = {name: by_format.get(name, options) for name in known}
     claims = [_claims(file, known, options_of) for file in files]
     certain = {name for claim in claims if len(claim) == 1 for name in claim}
-    found = []
+    formats = []
     for file, claim in zip(files, claims, strict=True):
         name = _decided(file, claim, certain)
-        found.append((known[name], Claimed(file, claim[name])))
-    return found
+        formats.append((known[name], Claimed(file, claim[name])))
+    return formats
 
 
 def _insisted(file: SourceFile, chosen: Format, options: ReadingOptions) -> Claim:
@@ -85,7 +85,7 @@ def _claims(
 
 
 def _is_outdone(claim: Claim, claims: Claims) -> bool:
-    """Whether another format knows what to do with the same columns and more."""
+    """Whether another format claims the same columns and more."""
     columns = set(claim.columns)
     return bool(columns) and any(columns < set(other.columns) for other in claims.values())
 
@@ -113,7 +113,7 @@ def _which(claims: Claims, left: Sequence[str]) -> str:
 
 
 def _seen(file: SourceFile) -> str:
-    """What a file looks like, without a word of what may be people's ids."""
+    """What a file looks like, without any text that may be people's ids."""
     if file.held is not None:
         return f"{file.held.kind} with the columns {listed(file.held.frame.columns)}"
     if not file.head:
@@ -194,15 +194,15 @@ def found_files(
 ) -> list[SourceFile]:
     """Every file, sheet or table, each under a name of its own."""
     texts, ceiling = [str(word) for word in words], Ceiling(options.object_bytes)
-    found = [table_at(text, options, ceiling) for text in texts if is_address(text)]
+    tables = [table_at(text, options, ceiling) for text in texts if is_address(text)]
     for text in texts:
         if not is_address(text):
             require_file(_divided(text)[0])
     paths, parts = _parts([text for text in texts if not is_address(text)])
     for path, name in zip(parts, unique_names(paths), strict=True):
         for part in dict.fromkeys(parts[path]):
-            found += _inside(path, part, name, options, ceiling)
-    return found
+            tables += _inside(path, part, name, options, ceiling)
+    return tables
 
 
 def _parts(texts: Sequence[str]) -> tuple[list[Path], dict[Path, list[str]]]:

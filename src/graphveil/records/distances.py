@@ -33,7 +33,7 @@ class Threshold:
 
     Attributes:
         most: the largest distance of a link.
-        unit: in which it is counted, if anybody said so.
+        unit: in which it is counted, if given.
     """
 
     most: Decimal
@@ -90,7 +90,7 @@ def distance_column(
     Args:
         names: what the table has.
         named: the column that the steward names, or "none".
-        threshold: up to which distance pairs are links, if this was said.
+        threshold: up to which distance pairs are links, if given.
         source: what messages call the table.
     """
     if named is not None and bare(named) == NO_DISTANCE:

@@ -111,9 +111,9 @@ def step_ticks(
     for marked, text in _rules(calendar, steps):
         if np.count_nonzero(marked) > MOST:
             continue
-        found = [Tick(int(place), text(int(place) + first)) for place in np.flatnonzero(marked)]
-        if len(found) >= min(count, 2) and fits(found):
-            return found
+        ticks = [Tick(int(place), text(int(place) + first)) for place in np.flatnonzero(marked)]
+        if len(ticks) >= min(count, 2) and fits(ticks):
+            return ticks
     return [Tick(0, calendar.label(first))]
 
 

@@ -64,10 +64,10 @@ def revisions(part: PublicPart) -> tuple[Revision, ...]:
 
 def of_series(series: PublishedSeries) -> tuple[Revision, ...]:
     """The same of one series; nothing if its plan or its releases were never published."""
-    found = estimated(series, revised)
+    estimates = estimated(series, revised)
     return tuple(
         row
-        for made, values in zip(series.releases[: len(found)], found.tolist(), strict=True)
+        for made, values in zip(series.releases[: len(estimates)], estimates.tolist(), strict=True)
         for row in _rows(series, made, values, series.releases[-1].label)
     )
 

@@ -170,21 +170,21 @@ def overview(part: PublicPart) -> Iterator[Overview]:
             yield _overview(Headline(series, part.promise.calendar))
 
 
-def _overview(newest: Headline) -> Overview:
-    made, place = newest.newest, newest.place
+def _overview(each: Headline) -> Overview:
+    made, place = each.newest, each.place
     noisy = f" ({TOO_NOISY})" if is_too_noisy(made, place) else ""
-    against = newest.change(releases.AGAINST)
+    against = each.change(releases.AGAINST)
     return Overview(
-        series=newest.series.series,
-        counted=opening(wording.counted_at(newest.series, place)),
+        series=each.series.series,
+        counted=opening(wording.counted_at(each.series, place)),
         now=wording.count_range(made.low[place], made.high[place]) + noisy,
-        new=_new(newest),
+        new=_new(each),
         compared="" if against is None else verdict(against),
     )
 
 
-def _new(newest: Headline) -> str:
-    new = newest.change(releases.NEW)
+def _new(each: Headline) -> str:
+    new = each.change(releases.NEW)
     if new is None:
         return ""
-    return wording.count_range(new.low, new.high) if newest.series.monotone else verdict(new)
+    return wording.count_range(new.low, new.high) if each.series.monotone else verdict(new)

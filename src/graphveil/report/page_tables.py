@@ -147,10 +147,10 @@ def _scalar_table(series: PublishedSeries) -> PageTable:
 
 def _new_cells(series: PublishedSeries, made: ReleaseMade) -> tuple[str, str]:
     """What is new in a step; nothing at the first."""
-    found = new_at(series, made)
-    if not found:
+    change = new_at(series, made)
+    if not change:
         return "", ""
-    new = found[0]
+    new = change[0]
     if series.monotone:
         return wording.figure(new.value), wording.count_range(new.low, new.high)
     return wording.figure(new.value), f"{wording.figure(new.low)} to {wording.figure(new.high)}"

@@ -210,10 +210,10 @@ def _rests(bound: Bound) -> str:
     )
 
 
-def _goes_on(bound: HubBound, found: Sequence[Exposure]) -> str:
+def _goes_on(bound: HubBound, exposed: Sequence[Exposure]) -> str:
     worst = "".join(
         f", with {each.further:,} more up to {rounded_up(each.times)} times as much"
-        for each in found[-1:]
+        for each in exposed[-1:]
     )
     return (
         f"The publisher promises that everybody has {bound.in_words}, at every step. If that is "

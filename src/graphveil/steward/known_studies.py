@@ -43,8 +43,8 @@ def known_studies(beside: Path | None = None) -> tuple[KnownStudy, ...]:
     for folder in () if beside is None else _studies_in(beside):
         if folder not in listed:
             known_folders.remember(machine, folder)
-    found = (e for e in known_folders.known(machine) if e.is_there and not e.hidden)
-    return tuple(_study(each.key, each.folder) for each in found)
+    folders = (e for e in known_folders.known(machine) if e.is_there and not e.hidden)
+    return tuple(_study(each.key, each.folder) for each in folders)
 
 
 def opened(folder: Path) -> KnownStudy:

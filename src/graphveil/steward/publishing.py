@@ -87,7 +87,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class PublishRequest:
-    """What to publish: nothing is the next step, else one of the first three.
+    """What to publish: the next step by default, else one of the first three attributes.
 
     Attributes:
         step: the label of this step: the next, or one again.
@@ -194,7 +194,7 @@ def _publish(
 
 
 def _require_opened(committed: Committed, folder: Path) -> None:
-    """Refuse a draft: whose records were refused would otherwise publish that there is nobody."""
+    """Refuse a draft: if its records were refused, it would publish that there is nobody."""
     if not committed.ledger.is_open:
         raise StudyError(
             "no records were added yet, and a sealed step cannot be taken back. First: graphveil "
@@ -304,7 +304,7 @@ class NextStep:
 
 @dataclass(frozen=True)
 class NextRelease:
-    """What a series will say at the next step, as far as anybody can know before.
+    """What is known in advance of the next release of a series.
 
     Attributes:
         series: its name.
@@ -356,8 +356,8 @@ def due(folder: Path) -> Due:
     return Due(now, _steps(found, now), spends, tuple(each for each in releases if each))
 
 
-def _steps(found: StudyOutlook, now: Status) -> tuple[NextStep, ...]:
-    calendar, sealed = found.promise.calendar, now.steps.steps_sealed
+def _steps(outlook: StudyOutlook, now: Status) -> tuple[NextStep, ...]:
+    calendar, sealed = outlook.promise.calendar, now.steps.steps_sealed
     left = MOST_OFFERED if calendar.last_step is None else calendar.last_step + 1 - sealed
     over = now.steps.steps_due
     ended = min(NOT_DATED if over is None else over, left, MOST_OFFERED)
@@ -378,11 +378,11 @@ def _next_release(outlook: Outlook, sealed: int) -> NextRelease | None:
     place, horizon = sealed - outlook.first_step, outlook.plan.request.horizon
     if place < 0 or (horizon is not None and place >= horizon):
         return None
-    found = outlook.judgement
+    judgement = outlook.judgement
     return NextRelease(
         series=outlook.series.name,
         std=outlook.plan.standard_deviation(place),
         last_std=outlook.plan.last_std,
         expected=outlook.series.expected,
-        word=str(found.word) if found else "",
+        word=str(judgement.word) if judgement else "",
     )

@@ -26,7 +26,7 @@ OUR_FILES = {"README.txt", "study.toml", "ledger.jsonl"}
 
 
 class Outcome(StrEnum):
-    """What verifying comes to."""
+    """The outcome of verifying."""
 
     PASSED = "passed"
     UNFINISHED = "unfinished"
@@ -176,10 +176,10 @@ class _Reports:
             "`graphveil report` writes it again."
         )
 
-    def _was_made_before(self, path: str, found: bytes) -> bool:
+    def _was_made_before(self, path: str, content: bytes) -> bool:
         """Whether an earlier report made this file."""
         reports = (report for report in self._all_before() if path in report)
-        return any(report[path].make() == found for report in reports)
+        return any(report[path].make() == content for report in reports)
 
     def _all_before(self) -> Iterator[dict[str, Artefact]]:
         yield from list(self._earlier)
@@ -208,18 +208,18 @@ def _ends_of_commands(rows: Sequence[PublicRow]) -> list[int]:
 
 def _others(public: Path, expected: set[str]) -> str:
     """Files that graphveil has not made; they may be anything."""
-    found = (path for path in sorted(public.rglob("*")) if not path.is_dir())
-    names = [path.relative_to(public).as_posix() for path in found]
+    paths = (path for path in sorted(public.rglob("*")) if not path.is_dir())
+    names = [path.relative_to(public).as_posix() for path in paths]
     others = [name for name in names if name not in expected | OUR_FILES]
     if not others:
         return ""
     return f"; not graphveil's, and not looked into: {', '.join(others[:3])}"
 
 
-def _first_difference(path: str, found: bytes, made: bytes) -> str:
+def _first_difference(path: str, content: bytes, made: bytes) -> str:
     """The first row of a table that differs."""
     if not path.endswith(".csv"):
         return ""
-    rows, wanted = found.split(b"\n"), made.split(b"\n")
+    rows, wanted = content.split(b"\n"), made.split(b"\n")
     pairs = enumerate(zip(rows, wanted, strict=False), start=1)
     return f", row {next((row for row, (a, b) in pairs if a != b), min(len(rows), len(wanted)))}"

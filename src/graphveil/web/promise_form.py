@@ -43,7 +43,7 @@ EMPTY = Form(
         ("confidence", "0.95"),
     ]
 )
-LATER = "…"  # in the place of words that are still to come: noise does not depend on them
+LATER = "…"  # in place of texts that are still missing: noise does not depend on them
 MOST_RELEASES = 5000
 WHOLE = 100  # percent
 DIGITS = 10  # parts of a percent that a best split is rounded to
@@ -57,7 +57,7 @@ class SeriesRow:
         number: distinguishes its fields from those of others.
         statistic: what is counted.
         words: the same without mathematics.
-        parameters: what can be said about it.
+        parameters: those that can be given.
     """
 
     number: str
@@ -71,12 +71,14 @@ class SeriesRow:
 
 
 def rows_of(form: Form) -> list[SeriesRow]:
-    """The series of a form, without those whose statistic nobody knows."""
+    """The series of a form, without those of unknown statistics."""
     known = registered()
-    found = [(number, form[f"statistic-{number}"]) for number in dict.fromkeys(form.every("row"))]
+    numbered = [
+        (number, form[f"statistic-{number}"]) for number in dict.fromkeys(form.every("row"))
+    ]
     return [
         SeriesRow(number, name, _words(name), _parameters(name))
-        for number, name in found
+        for number, name in numbered
         if name in known
     ]
 
@@ -262,9 +264,9 @@ def best_shares(form: Form) -> dict[str, str]:
         raise ParameterError("Best split", problem)
     asking = tuple(replace(each, epsilon=None) for each in request.series)
     # With a δ, series might share a pool, for which the page has no field: shares are of ε alone.
-    found = drafted(replace(request, series=asking, delta=None)).series
+    series = drafted(replace(request, series=asking, delta=None)).series
     total = exact_epsilon(request.epsilon)
-    parts = _rounded([each.price[0] / total for each in found])
+    parts = _rounded([each.price[0] / total for each in series])
     return {row.field("share"): text for row, text in zip(rows, parts, strict=True)}
 
 
@@ -289,7 +291,7 @@ class Prediction:
         mechanism: which adds the noise.
         first: the predicted error of the first release.
         last: that of the last one.
-        expected: the size that is expected there; nothing if nobody said it.
+        expected: the size that is expected there; nothing if none was given.
         share: the error as a part of it.
         word: what that leaves of the number.
         note: from when on the number can be read.
@@ -312,7 +314,7 @@ class Prediction:
 
 
 def prediction(outlook: Outlook) -> Prediction:
-    """What the planner says of a series; every number is its own."""
+    """What the planner predicts for a series; no number is computed here."""
     from graphveil.mechanisms.planning.usefulness import percent
 
     plan, judgement, drawn = outlook.plan, outlook.judgement, forecast(outlook)

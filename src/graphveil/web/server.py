@@ -78,7 +78,7 @@ class Server:
 
     @property
     def address(self) -> str:
-        """What to open in a browser: good once."""
+        """The address to open in a browser: valid once."""
         return f"{self.site.address.url}{DOOR}?token={self.site.access.token}"
 
     def run(self) -> None:
@@ -130,7 +130,7 @@ class Connection(H11Protocol):
     _in_header = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Somebody has connected; among too many, the one that waits longest has to go."""
+        """A client has connected; if there are too many, the one that waits longest is closed."""
         self._heard = self.loop.time()
         super().connection_made(transport)
         if len(self.connections) > MOST_CONNECTIONS:
@@ -145,17 +145,17 @@ class Connection(H11Protocol):
         self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """It is over."""
+        """The connection has ended."""
         self._forget_timer()
         super().connection_lost(exc)
 
     @property
     def heard(self) -> float:
-        """When something came last; never, as long as its request is being answered."""
+        """When something came last; infinity while its request is being answered."""
         return self._heard if self._is_awaited else float("inf")
 
     def close(self) -> None:
-        """End it at once, unless it waits for us."""
+        """End it at once, unless it waits for our answer."""
         if self.flow.read_paused:
             self._timer = None
             self._watch()
@@ -165,7 +165,7 @@ class Connection(H11Protocol):
 
     @property
     def _is_awaited(self) -> bool:
-        """Whether it is for the other side to say something."""
+        """Whether the client is expected to send something."""
         return self.conn.their_state in (h11.IDLE, h11.SEND_BODY)
 
     def _watch(self) -> None:
@@ -185,7 +185,7 @@ class Connection(H11Protocol):
 
 
 def require_safe(wish: ServeOptions) -> None:
-    """Refuse to be reached from elsewhere without a password, or under no certain name."""
+    """Refuse to be reachable from elsewhere without a password, or without a definite host name."""
     if wish.host in (LOCAL, "localhost"):
         return
     if wish.host in ANYWHERE:

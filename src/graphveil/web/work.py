@@ -63,7 +63,7 @@ class Work:
         self._running: list[threading.Thread] = []
 
     def begin(self, piece: Piece, task: Callable[[Piece], Any]) -> Piece:
-        """Begin a piece, unless one of its kind runs on the same study; the one that runs."""
+        """Begin a piece, unless one of its kind runs on the study; returns the one that runs."""
         key = piece.study, piece.kind
         with self._entering:
             before = self._pieces.get(key)
@@ -95,8 +95,8 @@ class Work:
 
     def forget(self, study: str, kind: str) -> None:
         """Stop showing a piece, unless it runs."""
-        found = self.latest(study, kind)
-        if found is not None and not found.is_running:
+        piece = self.latest(study, kind)
+        if piece is not None and not piece.is_running:
             self._pieces.pop((study, kind), None)
 
     def wait(self) -> None:

@@ -33,9 +33,9 @@ def published(part: PublicPart) -> pl.DataFrame:
     """
     import polars as pl
 
-    found = {(each.series, each.step, each.degree): each for each in revisions(part)}
+    revised = {(each.series, each.step, each.degree): each for each in revisions(part)}
     frame = releases.as_frame(part)
-    rows = [found.get(row) for row in frame.select("series", "step", "degree").iter_rows()]
+    rows = [revised.get(row) for row in frame.select("series", "step", "degree").iter_rows()]
     return frame.with_columns(
         pl.Series("revised", [row and row.revised for row in rows], dtype=pl.Float64),
         pl.Series("revised_low", [row and row.low for row in rows], dtype=pl.Int64),

@@ -278,17 +278,21 @@ class Study:
             "ignore_after_end": ignore_after_end,
             "dry_run": dry_run,
         }
-        found = inputs.recognised(data, names)
-        if not isinstance(found, inputs.Files):
+        recognised = inputs.recognised(data, names)
+        if not isinstance(recognised, inputs.Files):
             inputs.require_for_files(format=format, options=options)
             return adding.add_records(
-                self.folder, found.records, directed=found.directed, undated=undated, **how
+                self.folder,
+                recognised.records,
+                directed=recognised.directed,
+                undated=undated,
+                **how,
             )
         return adding.add(
             self.folder,
-            found.paths,
+            recognised.paths,
             format=format,
-            options=found.options(options, undated),
+            options=recognised.options(options, undated),
             change_reading=change_reading,
             **how,
         )
@@ -418,8 +422,8 @@ class Study:
         from graphveil.steward.reporting import published
         from graphveil.workbench import frames
 
-        found = getattr(frames, kind)(published(self.folder, series))
-        return frames.as_pandas(found) if pandas else found
+        frame = getattr(frames, kind)(published(self.folder, series))
+        return frames.as_pandas(frame) if pandas else frame
 
     def plot(self, series: str | None = None) -> altair.LayerChart:
         """The chart of a series, which can be changed further; public.

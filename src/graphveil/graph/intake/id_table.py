@@ -122,8 +122,8 @@ class Texts:
         ends = self.ends.values[first : first + count + 1].tolist()
         raw = self.content.values[ends[0] : ends[-1]].tobytes()
         places = ((start - ends[0], stop - ends[0]) for start, stop in pairwise(ends))
-        found = [raw[start:stop].decode() for start, stop in places]
-        return pl.Series("id", found, dtype=pl.String)
+        texts = [raw[start:stop].decode() for start, stop in places]
+        return pl.Series("id", texts, dtype=pl.String)
 
     def find(self, asked: pl.Series, slots: Int32s, seed: int) -> Int32s:
         """The label of each, or UNKNOWN."""

@@ -61,9 +61,9 @@ class Violation:
 
     def error(self, place: Place, kind: str) -> RecordError:
         """The refusal of these rows, named by a place."""
-        rule = self.rule if self.shown is None else f"{self.rule}: '{self.shown[:LONGEST_SHOWN]}'"
+        text = self.rule if self.shown is None else f"{self.rule}: '{self.shown[:LONGEST_SHOWN]}'"
         return RecordError(
-            rule, place=place, hint=self.hint, rule=self.rule, kind=kind, rows=self.rows
+            text, place=place, hint=self.hint, rule=self.rule, kind=kind, rows=self.rows
         )
 
     def moved(self, by: int) -> Violation:

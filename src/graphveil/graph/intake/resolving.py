@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 Rows = NDArray[np.int64]
 Mask = NDArray[np.bool_]
-NO_TIME = "the time is missing"  # the rule that refuses nodes that nobody dates
+NO_TIME = "the time is missing"  # the rule that refuses nodes without a time
 NO_TIME_HINT = "Fill it in, or choose the rule that undated nodes join the first open step."
 
 
@@ -72,7 +72,7 @@ class Resolved:
     edge_rows: Rows | None = field(default=None, repr=False)
 
     def without(self, nodes: Mask, edges: Mask) -> Resolved:
-        """The others, of which it is known where they stood."""
+        """The other rows, with their original places."""
         return replace(
             self,
             nodes=self.nodes.kept(~nodes),
@@ -94,7 +94,7 @@ class Resolved:
 
 
 def _left(rows: Rows | None, aside: Mask) -> Rows:
-    """Where the rows stood that are not left aside."""
+    """The original places of the rows that are not left out."""
     return np.flatnonzero(~aside) if rows is None else rows[~aside]
 
 
@@ -160,11 +160,11 @@ class Persons(NamedTuple):
 def persons(table: Table, columns: tuple[str, ...], rules: RecordRules) -> Persons:
     """The persons that the ids of some columns mean; refuses rows without a proper id."""
     cleaned = [clean_ids(table, column) for column in columns]
-    found = [ids.column.alias(column) for ids, column in zip(cleaned, columns, strict=True)]
+    id_columns = [ids.column.alias(column) for ids, column in zip(cleaned, columns, strict=True)]
     if rules.merges_ids:
-        found = [_merged(table, ids, rules) for ids in found]
+        id_columns = [_merged(table, ids, rules) for ids in id_columns]
     trimmed, respelled = (sum(counts) for counts in list(zip(*cleaned, strict=True))[1:])
-    return Persons(found, trimmed, respelled)
+    return Persons(id_columns, trimmed, respelled)
 
 
 def _merged(table: Table, ids: pl.Series, rules: RecordRules) -> pl.Series:

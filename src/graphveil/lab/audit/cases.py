@@ -129,8 +129,8 @@ def _pairs(statistic: Any, bound: Bound) -> tuple[Pair, ...]:
         claimed = sensitivity_under(statistic, bound)
         sizes = (Size(3),) if bound.directed else (Size(4),)
         return attack_with_hubs(statistic, claimed, bound, sizes=sizes).witnesses
-    found = attack(statistic, bound, effort=SEARCH)
-    witnesses = [finding.witness for finding in found.findings if finding.witness is not None]
+    result = attack(statistic, bound, effort=SEARCH)
+    witnesses = [finding.witness for finding in result.findings if finding.witness is not None]
     known = [
         Pair.of(each, "node", directed=bound.directed) for each in constructions(bound, "node")
     ]

@@ -131,8 +131,8 @@ def looks_like_path(text: str) -> bool:
 def read_native(path: str, reading: HowToRead = AS_THEY_ARE) -> tuple[str, Records]:
     """The name of the data, which is that of their folder, and the records."""
     files = files_of(path)
-    found = read_records(files, format=reading.format, options=reading.options)
-    return Path(files[0].partition("#")[0]).resolve().parent.name, found.records
+    read = read_records(files, format=reading.format, options=reading.options)
+    return Path(files[0].partition("#")[0]).resolve().parent.name, read.records
 
 
 def calendar_for(times: pl.Series) -> Calendar:

@@ -230,7 +230,7 @@ def _numbers(path: Path, wanted: Wanted, needed: tuple[str, ...], keep: Keep) ->
     flawed = pl.any_horizontal(pl.col(name).is_null() for name in needed)
     try:
         bad = rows.filter(flawed).head(1).collect(engine="streaming")
-        found = keep(rows.drop("row")).collect(engine="streaming")
+        selected = keep(rows.drop("row")).collect(engine="streaming")
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise _unreadable(path) from error
     if bad.height:
@@ -241,7 +241,7 @@ def _numbers(path: Path, wanted: Wanted, needed: tuple[str, ...], keep: Keep) ->
             place=Place(path.name, row, column.upper()),
             hint="Use the file as it was published.",
         )
-    return found
+    return selected
 
 
 def _scan(path: Path, wanted: Wanted) -> pl.LazyFrame:
@@ -292,15 +292,15 @@ def read_hivtrace(path: Path, date: str) -> Records:
     """
     if not path.is_file():
         raise RESULTS.missing(str(path.parent), path.name)
-    found = read_records([path], format="hivtrace", options=ReadingOptions(time=date)).records
-    dates = _dates(found)
+    records = read_records([path], format="hivtrace", options=ReadingOptions(time=date)).records
+    dates = _dates(records)
     if dates and not any(dates.values()):
         raise InputError(
             "nobody has a date in the field of this name",
             place=Place(path.name, column=date),
             hint="Name the attribute that is the time stamp.",
         )
-    ends = (map(_person, found.edges.frame[end]) for end in ("source", "target"))
+    ends = (map(_person, records.edges.frame[end]) for end in ("source", "target"))
     links = {_earlier_first(a, b, dates) for a, b in zip(*ends, strict=True) if a != b}
     return from_rows([(person, dates[person]) for person in sorted(dates)], sorted(links))
 
@@ -309,10 +309,10 @@ def _person(name: str) -> str:
     return name.partition("|")[0].strip()
 
 
-def _dates(found: Records) -> Dates:
+def _dates(records: Records) -> Dates:
     """The earliest date of each person, None without one; dates sort as text."""
     dates: Dates = {}
-    for name, time in found.nodes.frame.iter_rows():
+    for name, time in records.nodes.frame.iter_rows():
         person, here = _person(name), None if time is None else str(time)
         known = dates.get(person)
         dates[person] = min(filter(None, (here, known)), default=None)

@@ -133,9 +133,9 @@ def in_order(rows: Iterable[Row]) -> list[Row]:
 
 def competing(rows: Iterable[Row]) -> list[str]:
     """The candidates that occur: those of the comparison in its order, then the user's own."""
-    found = dict.fromkeys(row.mechanism for row in rows)
-    known = [name for name in CONTENDERS if name in found]
-    return [*known, *(name for name in found if name not in known)]
+    occurring = dict.fromkeys(row.mechanism for row in rows)
+    known = [name for name in CONTENDERS if name in occurring]
+    return [*known, *(name for name in occurring if name not in known)]
 
 
 def write_rows(path: Path, rows: Iterable[Row]) -> None:

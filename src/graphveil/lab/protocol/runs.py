@@ -244,16 +244,16 @@ class ReproduceRequest:
 
     def asked(self) -> list[tuple[AskedStatistic, bool]]:
         """Each statistic in each version that is wanted, directed first; refuses what is not."""
-        found = [
+        versions = [
             (AskedStatistic(text), directed)
             for text in dict.fromkeys(self.statistics)
             for directed in (True, False)
             if self.directed in (None, directed)
         ]
-        for asked, directed in found:
+        for asked, directed in versions:
             if self.directed is not None:
                 asked.statistic(None, directed=directed)
-        return [pair for pair in found if pair[0].defined(directed=pair[1])]
+        return [pair for pair in versions if pair[0].defined(directed=pair[1])]
 
     def rhythms(self, steps: int) -> list[int]:
         """How many steps lie between releases, in the figure of time."""
@@ -384,14 +384,14 @@ def _in_figures(agenda: Agenda, stored: dict[Cell, list[Row] | None]) -> Iterato
 
 
 def _loaded(wanted: Iterable[str], seed: int, reading: HowToRead) -> tuple[Dataset, ...]:
-    found = [_dataset(each, seed, reading) for each in dict.fromkeys(wanted)]
-    names = [each.name for each in found]
+    loaded = [_dataset(each, seed, reading) for each in dict.fromkeys(wanted)]
+    names = [each.name for each in loaded]
     for name in names:
         if names.count(name) > 1:
             raise ParameterError("dataset", f"two are called '{name}'", hint="Rename a folder.")
-    if not found:
+    if not loaded:
         raise ParameterError("dataset", "name at least one")
-    return tuple(found)
+    return tuple(loaded)
 
 
 def _dataset(text: str, seed: int, reading: HowToRead) -> Dataset:

@@ -97,7 +97,7 @@ class Selection:
         return Selected(dated, left_out, [*notes, *changed])
 
     def _judged(self, table: Table) -> tuple[pl.Series, list[Violation], list[Note]]:
-        """Which rows count, those of which nobody can tell, and how many do not."""
+        """Which rows count, those that cannot be judged, and how many do not count."""
         import polars as pl
 
         selected = pl.repeat(True, table.frame.height, dtype=pl.Boolean, eager=True)
@@ -128,15 +128,15 @@ def conditions_on(
     names: Sequence[str], kind: Kind, filters: Sequence[Filter], source: str
 ) -> tuple[tuple[Filter, str], ...]:
     """The conditions that a table of a kind is held to, each with the user's column."""
-    theirs, found = names_by_text(names), []
+    theirs, chosen = names_by_text(names), []
     for each in filters:
         column = theirs.get(plain(each.column))
         if each.kind not in (None, kind) or (column is None and each.kind is None):
             continue
         if column is None:
             raise no_such("column", Place(source, column=each.column), names, [])
-        found.append((each, column))
-    return tuple(found)
+        chosen.append((each, column))
+    return tuple(chosen)
 
 
 def _numbered(name: str, number: int) -> str:
@@ -150,7 +150,7 @@ def _bare(table: Table) -> Table:
 
 
 def _near(distances: pl.Series, threshold: Threshold) -> tuple[pl.Series, list[Violation]]:
-    """Which pairs are near enough, and those whose distance is none."""
+    """Which pairs are near enough, and those whose distance is invalid."""
     import polars as pl
 
     texts = distances.cast(pl.String).fill_null("").str.strip_chars()

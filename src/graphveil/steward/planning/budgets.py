@@ -259,7 +259,7 @@ def _alternative(
     horizon: int | None,
     minimise: str | None,
 ) -> _Candidate:
-    """Refuses a share of its own, and sizes and weights that are none."""
+    """A candidate from a request; refuses a share of its own, and invalid sizes and weights."""
     from graphveil.mechanisms.factorisations.objectives import DEFAULT
     from graphveil.mechanisms.planning.shares import positive
     from graphveil.mechanisms.planning.usefulness import Judgement
@@ -335,7 +335,7 @@ def _best_splits(
 
 
 def _rival(each: _Candidate, delta: Fraction, low: Fraction, high: Fraction) -> Contender:
-    """Its errors for any total from low to high, asked for only here and there."""
+    """Its errors for any total from low to high, evaluated only where asked for."""
     from graphveil.mechanisms.planning.pooling import Contender, known_between
     from graphveil.noise.zcdp import rho_of
 

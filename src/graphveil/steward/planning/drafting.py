@@ -65,7 +65,7 @@ class Draft:
 def create(
     folder: Path, wish: StudyRequest, *, database: str | None = None, drowned_too: bool = False
 ) -> Draft:
-    """Create a study; refuses series that noise would drown, unless they are wanted so."""
+    """Create a study; refuses series that would be too noisy, unless these are accepted."""
     drafted_study = draft(wish)
     if not drowned_too:
         require_useful(drafted_study.outlooks)
@@ -125,7 +125,7 @@ def _entries(request: StudyRequest) -> dict[str, Any]:
 
 
 def _pool(request: StudyRequest) -> dict[str, str]:
-    """The pool that was asked for, with all δ that no series has to itself."""
+    """The requested pool, with all δ that no series has to itself."""
     from graphveil.noise.exact_numbers import as_text, exact_delta
 
     if request.delta is None:
@@ -150,7 +150,7 @@ def _bound_entry(request: StudyRequest) -> dict[str, Any]:
 def with_shares(
     series: Sequence[SeriesRequest], epsilon: str, pool: str | None = None
 ) -> tuple[SeriesRequest, ...]:
-    """Series that name no share split what the others leave, for the time being equally."""
+    """Give series that name no share an equal part of the rest, provisionally."""
     from graphveil.mechanisms.planning.shares import equal_shares
     from graphveil.noise.exact_numbers import as_text, exact_epsilon
 
@@ -170,7 +170,7 @@ def with_shares(
 
 
 def with_risks(series: Sequence[SeriesRequest], delta: str | None) -> tuple[SeriesRequest, ...]:
-    """Series that name no δ may use an equal part of it, if their mechanism needs one."""
+    """Give series that name no δ an equal part of it, if their mechanism needs one."""
     from graphveil.noise.exact_numbers import as_text, exact_delta
 
     if delta is None or not series:
@@ -183,7 +183,7 @@ def with_risks(series: Sequence[SeriesRequest], delta: str | None) -> tuple[Seri
 
 
 def with_objective(series: SeriesRequest, minimise: str | None = None) -> SeriesRequest:
-    """A series that does not say what is to be small follows the study, or the default."""
+    """A series that names no error to minimise takes that of the study, or the default."""
     from graphveil.mechanisms.factorisations.objectives import DEFAULT
 
     return replace(series, minimise=series.minimise or minimise or str(DEFAULT))
@@ -212,7 +212,7 @@ def settled_series(promise: Promise, series: SeriesPromise, first_step: int) -> 
 
 @contextmanager
 def refused_as(source: str) -> Iterator[None]:
-    """An error in a study that is not written yet names a parameter, not a file."""
+    """Makes an error in a study that is not written yet name a parameter, not a file."""
     try:
         yield
     except StudyError as error:
@@ -262,7 +262,7 @@ def _time(text: str) -> int | str:
     return int(text) if plain else text
 
 
-# Drowning: a series whose noise would drown what is expected of it is not begun by mistake.
+# Too noisy: a series whose noise would exceed what is expected of it is not begun by mistake.
 
 
 def too_noisy(outlooks: Sequence[Outlook]) -> list[str]:

@@ -45,7 +45,7 @@ class Outlook:
         from graphveil.series.planner import compare
 
         epsilon, delta, share = self.promise.price_of(self.series)
-        found = compare(
+        comparison = compare(
             self.series.counted(),
             self.promise.degree_bound,
             epsilon=epsilon,
@@ -58,7 +58,7 @@ class Outlook:
         chosen = self.plan.mechanism
         return [
             each
-            for each in found
+            for each in comparison
             if each.plan
             and each.name != chosen.name
             and each.plan.mechanism.projects == chosen.projects
@@ -93,7 +93,7 @@ class Outlook:
 
     def as_data(self) -> dict[str, Any]:
         """For programs."""
-        plan, found = self.plan, self.judgement
+        plan, judgement = self.plan, self.judgement
         return {
             "series": self.series.name,
             "statistic": str(self.series.counted()),
@@ -110,8 +110,8 @@ class Outlook:
             "last_std": plan.last_std,
             "std": list(plan.predicted),
             "expected": self.series.expected,
-            "relative_error": found.share if found else None,
-            "usefulness": str(found.word) if found else None,
+            "relative_error": judgement.share if judgement else None,
+            "usefulness": str(judgement.word) if judgement else None,
             "times_beyond_the_promise": plain_times(self.times_beyond),
             "others": [
                 {"name": each.name, "mean_std": each.plan.mean_std}

@@ -207,13 +207,13 @@ class _Bench:
         counted = self.engine.counted_part(self.sequence, bound)
         truth, projected = self._totals(self.sequence), self._totals(counted)
         try:
-            found = {
+            errors = {
                 each.name: self._error(each, bound, truth[place], projected[place])
                 for place, each in enumerate(self.series)
             }
         except ParameterError:
             return None
-        return TriedPromise(bound, 1 - counted.edges / self.sequence.edges, found)
+        return TriedPromise(bound, 1 - counted.edges / self.sequence.edges, errors)
 
     def _totals(self, sequence: GraphSequence) -> list[NDArray[np.int64]]:
         statistics = [each.statistic for each in self.series]
@@ -260,11 +260,11 @@ def _bounds(sequence: GraphSequence) -> Iterator[DegreeBound | InOutBound]:
 
 def _levels(largest: int, fine: int, factor: float) -> list[int]:
     """1, 2, 3, … and then in growing strides, the largest included."""
-    found, level = [], 1
+    levels, level = [], 1
     while level < largest:
-        found.append(level)
+        levels.append(level)
         level = level + 1 if level < fine else max(level + 1, round(level * factor))
-    return [*found, largest]
+    return [*levels, largest]
 
 
 # Networks to look at: records become a growing graph whose calendar follows from themselves.

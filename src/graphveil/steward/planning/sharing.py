@@ -1,4 +1,4 @@
-"""Sharing: who gets how much of a budget, and what another share would do."""
+"""Sharing: how a budget is split among series, and what another share would change."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Share:
-    """The share of a series, with the error that it keeps small by it.
+    """The share of a series, with the predicted error that it minimises.
 
     Attributes:
         series: its name.
@@ -102,8 +102,8 @@ def shared(promise: Promise, wishes: Sequence[SeriesRequest]) -> Promise:
     total = sum((each.price[0] for each in series), Fraction())
     curves = [error_curve(promise, each) for each in series]
     shares = checked(best_split(total, curves, _weights(asking)), total)
-    found = {each.name: as_text(share) for each, share in zip(series, shares, strict=True)}
-    return promise.with_shares({name: {"epsilon": share} for name, share in found.items()})
+    texts = {each.name: as_text(share) for each, share in zip(series, shares, strict=True)}
+    return promise.with_shares({name: {"epsilon": share} for name, share in texts.items()})
 
 
 def _weights(requests: Sequence[SeriesRequest]) -> list[float]:
@@ -122,9 +122,9 @@ def sharing(outlooks: Sequence[Outlook], wishes: Sequence[SeriesRequest]) -> Sha
     if len(asking) < 2:
         return None
     names = [each.called for each in asking]
-    found = [each for each in outlooks if each.series.name in names]
-    shares = tuple(share_of(each) for each in found)
-    return Sharing(_how(asking, found), shares, advice(found))
+    theirs = [each for each in outlooks if each.series.name in names]
+    shares = tuple(share_of(each) for each in theirs)
+    return Sharing(_how(asking, theirs), shares, advice(theirs))
 
 
 def share_of(outlook: Outlook) -> Share:
@@ -204,7 +204,7 @@ def has_risk_to_share(promise: Promise, asking: Sequence[SeriesRequest]) -> bool
 
 
 def series_of(promise: Promise, wishes: Sequence[SeriesRequest]) -> list[SeriesPromise]:
-    """The series that were wished for, as the study has them."""
+    """The requested series, as the study has them."""
     named = {each.name: each for each in promise.series}
     return [named[each.called] for each in wishes]
 
@@ -228,9 +228,9 @@ def pooled(promise: Promise, asking: Sequence[SeriesRequest], weights: Sequence[
     ]
     split = best_pool(total, delta, rivals)
     prices = _prices(split, delta, [each.delta for each in asking])
-    found = {each.name: price for each, price in zip(series, prices, strict=True)}
+    by_name = {each.name: price for each, price in zip(series, prices, strict=True)}
     pool = _pool(split.pool, delta) if len(split.members) > 1 else None
-    return promise.with_pool(pool).with_shares(found)
+    return promise.with_pool(pool).with_shares(by_name)
 
 
 def _prices(

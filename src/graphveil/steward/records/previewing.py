@@ -64,30 +64,30 @@ def previews(
     )
 
 
-def _preview(file: SourceFile, found: ExplainedFile, options: ReadingOptions) -> Preview:
-    columns, rows, dates = _beginning(file, found, options)
+def _preview(file: SourceFile, recognised: ExplainedFile, options: ReadingOptions) -> Preview:
+    columns, rows, dates = _beginning(file, recognised, options)
     return Preview(
         name=file.name,
-        format=found.format,
-        why=found.why,
-        lists=found.lists,
+        format=recognised.format,
+        why=recognised.why,
+        lists=recognised.lists,
         columns=columns,
         rows=rows,
-        roles=_roles(columns, found, options),
+        roles=_roles(columns, recognised, options),
         dates=dates,
     )
 
 
 def _beginning(
-    file: SourceFile, found: ExplainedFile, options: ReadingOptions
+    file: SourceFile, recognised: ExplainedFile, options: ReadingOptions
 ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...], tuple[str, ...]]:
-    """Columns, first rows, and columns that look like dates; nothing of what is no table."""
+    """Columns, first rows, and columns that look like dates; nothing if it is no table."""
     from graphveil.records.tables.table_file import table_file
 
     try:
-        if found.format == "hivtrace":
+        if recognised.format == "hivtrace":
             return _people_of_hivtrace(file, options)
-        if found.format and not found.columns:
+        if recognised.format and not recognised.columns:
             return (), (), ()  # a graph, or lines without names
         table = table_file(file)
         names = tuple(name for name in table.names if name.strip())
@@ -139,8 +139,10 @@ def _shown(cell: object) -> str:
     return "" if cell is None else str(cell)[:60]
 
 
-def _roles(columns: Sequence[str], found: ExplainedFile, options: ReadingOptions) -> dict[str, str]:
-    """What columns are taken for, by what was recognised and what the steward said."""
+def _roles(
+    columns: Sequence[str], recognised: ExplainedFile, options: ReadingOptions
+) -> dict[str, str]:
+    """What columns are taken for, by what was recognised and the steward's options."""
     from graphveil.records.columns import plain
 
     theirs = {plain(name): name for name in reversed(columns)}
@@ -151,14 +153,17 @@ def _roles(columns: Sequence[str], found: ExplainedFile, options: ReadingOptions
             if plain(name) in theirs:
                 roles.setdefault(theirs[plain(name)], role)
 
-    ids = found.ids or (("id",) if found.format == "hivtrace" else ())
+    ids = recognised.ids or (("id",) if recognised.format == "hivtrace" else ())
     named = {"nodes": (PERSON,), "edges": (ONE_END, OTHER_END), "network": (PERSON, ONE_END)}
-    roles |= dict(zip(ids, named.get(found.lists, ()), strict=False))
-    if found.lists in ("nodes", "network"):
+    roles |= dict(zip(ids, named.get(recognised.lists, ()), strict=False))
+    if recognised.lists in ("nodes", "network"):
         take(options.time or "time", DATE)
-    if found.lists in ("edges", "network"):
-        take(options.edge_time or ("time" if found.lists == "edges" else None), LINK_DATE)
-        take(options.distance or (found.distances[0] if found.distances else None), DISTANCE)
+    if recognised.lists in ("edges", "network"):
+        take(options.edge_time or ("time" if recognised.lists == "edges" else None), LINK_DATE)
+        take(
+            options.distance or (recognised.distances[0] if recognised.distances else None),
+            DISTANCE,
+        )
     return roles
 
 
@@ -180,10 +185,10 @@ def sample(files: Sequence[Path], format_name: str | None, options: ReadingOptio
     from graphveil.records import read_records
 
     try:
-        found = read_records(files, format=format_name, options=replace(options, mark_bad=True))
+        read = read_records(files, format=format_name, options=replace(options, mark_bad=True))
     except InputError:
         return Sample()
-    records = found.records
+    records = read.records
     return Sample(_texts(records.nodes.frame.head(ROWS)), _texts(records.edges.frame.head(ROWS)))
 
 
@@ -286,12 +291,12 @@ def explained(
     format: str | None,  # noqa: A002
     options: ReadingOptions,
 ) -> Explained:
-    """What files would be taken for, and what is still to be said.
+    """What files would be taken for, and which options are still needed.
 
     Args:
         files: as for adding.
         format: of all files; None recognises each by its content.
-        options: what was said already.
+        options: those given already.
     """
     from graphveil.records import read_records
     from graphveil.records.detection import found_files
@@ -299,10 +304,10 @@ def explained(
     each = tuple(explained_file(file, format, options) for file in found_files(files, options))
     command = _command(files, each, options)
     try:
-        found = read_records(files, format=format, options=replace(options, mark_bad=False))
+        read = read_records(files, format=format, options=replace(options, mark_bad=False))
     except GraphveilError as refused:
         return Explained(each, (), str(refused), command)
-    return Explained(each, tuple(found.report.lines()), "", command)
+    return Explained(each, tuple(read.report.lines()), "", command)
 
 
 def explained_file(
@@ -347,7 +352,7 @@ def _command(
 
 
 def _already(options: ReadingOptions) -> list[str]:
-    """What was said, as the shell takes it."""
+    """The given options, as the shell takes them."""
     words = []
     for name in ("id", "source", "target", "time", "edge_time", "distance", "max_distance"):
         if getattr(options, name) is not None:

@@ -38,7 +38,7 @@ Choices = Mapping[str, Mapping[str, Any]]  # by format, then by option
 
 
 def as_before(given: ReadingOptions, before: Choices) -> dict[str, ReadingOptions]:
-    """The options for each format that was read before: what is not given now stays as it was."""
+    """The options for each format that was read before: those not given now stay as they were."""
     return {name: _completed(given, stored) for name, stored in before.items()}
 
 
@@ -107,7 +107,7 @@ def choices(
     before: Choices,
     found: ReadFiles,
 ) -> dict[str, dict[str, Any]]:
-    """What to keep about the files of these formats: all that was said, as it was understood."""
+    """What to store about the files of these formats: all given options, as understood."""
     return {
         name: {
             **before.get(name, {}),
@@ -125,7 +125,7 @@ def choices(
 def undated(
     given: ReadingOptions, used: Mapping[str, ReadingOptions], found: ReadFiles
 ) -> Undated | None:
-    """What becomes of people without a date: as is said now, or was for files of these formats."""
+    """What becomes of people without a date: as given now, or before for files of these formats."""
     choices_made = (used.get(name, given).undated for name in found.read)
     return given.undated or next((each for each in choices_made if each is not None), None)
 
@@ -138,7 +138,7 @@ _UNDERSTOOD = ("time", "edge_time", "id", "source", "target", "day_first", "unda
 
 
 def require_understood(options: ReadingOptions) -> None:
-    """Refuse what the readers of files do, and Spark's tables do not."""
+    """Refuse options that readers of files understand, and Spark's tables do not."""
     from graphveil.records.options import DEFAULTS
 
     for name, default in vars(DEFAULTS).items():
@@ -194,7 +194,7 @@ def require_possible(
 
 
 def tables_of(engine: Engine | None, files: Sequence[str], options: ReadingOptions) -> ReadFiles:
-    """The records in tables that Spark reads; nobody has read them yet."""
+    """The records in tables that Spark reads; they are not read yet."""
     from graphveil.backends.spark import SparkCluster, SparkEngine
     from graphveil.backends.spark.intake.tables import TableRecords
     from graphveil.records import ReadFiles
@@ -202,7 +202,7 @@ def tables_of(engine: Engine | None, files: Sequence[str], options: ReadingOptio
 
     assert isinstance(engine, SparkEngine), "tables are read by a session"
     assert isinstance(engine.cluster, SparkCluster), "tables are read by a session"
-    require_understood(options)  # also what was said for files before
+    require_understood(options)  # also what was given for files before
     nodes, edges = told_apart(engine.cluster.session, files, options)
     records = cast("Records", TableRecords(nodes, edges, options.day_first))
     return ReadFiles(records, ParseReport((), ()), (PAIR,), (PAIR,), {PAIR: {}}, None)

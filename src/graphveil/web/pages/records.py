@@ -151,7 +151,7 @@ def _how(reading: Reading) -> dict[str, Any]:
 
 
 def _keep(request: Request, form: Form) -> Response:
-    """Keep the records, of exactly the files that were looked at."""
+    """Add the records of exactly the files that were looked at."""
     study = study_of(request)
     staging = Tray.of(study.folder)
     brought = staging.brought()
@@ -161,9 +161,9 @@ def _keep(request: Request, form: Form) -> Response:
     def task(_: Piece) -> Looked:
         with staging.held(brought) as files:
             names = [path.name for path in files]  # a mended file has its name again
-            found = add(study.folder, files, **_how(brought.reading), called=names)
+            addition = add(study.folder, files, **_how(brought.reading), called=names)
         staging.remove(brought.marks)
-        return Looked("", Sample(), found)
+        return Looked("", Sample(), addition)
 
     return set_to_work(request, study, KEEP, "Keeping the records", task, after=HERE)
 

@@ -21,7 +21,7 @@ MOST_TOKEN = 200  # bytes
 
 
 class _Receiver:
-    """What the parser tells, part by part: first the token, then files."""
+    """Receives the parts of the form from the parser: first the token, then files."""
 
     def __init__(self, tray: Tray, check: Callable[[str], None], most: int) -> None:
         self._staging, self._check, self._left = tray, check, most
@@ -92,7 +92,7 @@ class _Receiver:
             raise HTTPException(400, "The form broke off. Bring the files again.")
 
     def stop(self, error: BaseException) -> None:
-        """What is half there is removed."""
+        """Remove the incomplete file."""
         self._open.__exit__(type(error), error, None)
 
 

@@ -145,9 +145,9 @@ def _edges(
     import polars as pl
 
     names = {end: f"{links.name}.{end}" for end in ("source", "target")}
-    found = {end: _ends(links, end, ids, present) for end in names}
-    columns: dict[str, list[str | None]] = {end: people for end, (people, _) in found.items()}
-    violations = [violation for _, wrong in found.values() for violation in wrong]
+    ends = {end: _ends(links, end, ids, present) for end in names}
+    columns: dict[str, list[str | None]] = {end: people for end, (people, _) in ends.items()}
+    violations = [violation for _, wrong in ends.values() for violation in wrong]
     if named is not None:
         values = first_named(links, named_fields(named))
         columns["time 0"], wrong = date_texts([values[entry] for entry in present])

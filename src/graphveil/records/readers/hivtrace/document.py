@@ -72,8 +72,8 @@ class RepeatedKeys(dict[str, Any]):
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    return found if len(found) == len(pairs) else RepeatedKeys(found)
+    entries = dict(pairs)
+    return entries if len(entries) == len(pairs) else RepeatedKeys(entries)
 
 
 def is_ambiguous(entry: Any) -> bool:

@@ -159,14 +159,14 @@ def taking_reading_options(command: Callable[..., None]) -> Callable[..., None]:
     shown = [each.replace(kind=kind) for each in [*own[:at], *more, *own[at:]]]
 
     @functools.wraps(command)
-    def told(**given: Any) -> None:
+    def with_options(**given: Any) -> None:
         chosen = {name: given.pop(name) for name in _OPTIONS}
         command(**given, reading=_reading(**chosen))
 
-    told.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
-    told.__annotations__ = {each.name: each.annotation for each in shown}
-    del told.__wrapped__
-    return told
+    with_options.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
+    with_options.__annotations__ = {each.name: each.annotation for each in shown}
+    del with_options.__wrapped__
+    return with_options
 
 
 def _reading(

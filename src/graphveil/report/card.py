@@ -80,7 +80,7 @@ def _unit(part: PublicPart) -> dict[str, Any]:
         "neighbours": statement.NEIGHBOURS,
         "neighbours_formally": statement.neighbours_formally(part),
         "assumption": statement.assumption(part),
-        **({"beyond_the_promise": told} if (told := _exposures(part)) else {}),
+        **({"beyond_the_promise": beyond} if (beyond := _exposures(part)) else {}),
     }
 
 
@@ -180,7 +180,7 @@ def _series(series: PublishedSeries) -> dict[str, Any]:
             "assumption": sensitivity.assumption,
             "proof": sensitivity.proof,
         },
-        **({"beyond_the_promise": told} if (told := _series_exposures(series)) else {}),
+        **({"beyond_the_promise": beyond} if (beyond := _series_exposures(series)) else {}),
         "noise": [
             {"law": each.law, "parameter": each.size[0], "value": each.size[1], "steps": each.steps}
             for each in series.noise

@@ -44,11 +44,11 @@ def _exposed(part: PublicPart, further: int) -> Fraction:
     """
     pool, own, rho = part.promise.budget.pool, Fraction(), Fraction()
     for each in part.series:
-        found = next((loss for loss in each.beyond if loss.further == further), None)
+        stated = next((loss for loss in each.beyond if loss.further == further), None)
         if each.pool_share is None:
-            own += each.epsilon if found is None else found.epsilon
-        elif found is not None and found.rho is not None:
-            rho += found.rho
+            own += each.epsilon if stated is None else stated.epsilon
+        elif stated is not None and stated.rho is not None:
+            rho += stated.rho
         else:
             assert pool is not None, "a series shares it"
             rho += each.pool_share * rho_of(*pool.price)

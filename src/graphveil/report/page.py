@@ -136,7 +136,7 @@ def _facts(series: PublishedSeries) -> list[tuple[str, str]]:
         *([("Minimised", aim)] if (aim := statement.aim(series)) else []),
         ("Noise drawn", _noise(series)),
         ("Releases", _length(series)),
-        *([("Expected", _expectation(series, found))] if (found := series.judgement) else []),
+        *([("Expected", _expectation(series, judged))] if (judged := series.judgement) else []),
         *([("Processing", series.releases[-1].processing)] if series.releases else []),
     ]
 

@@ -224,8 +224,8 @@ def exposure(folder: Path) -> Exposure | None:
     """What others can read of the study in a folder; None if nothing, or if there is no study."""
     from graphveil.study.storage.folder import Folder
 
-    found = Folder(folder.resolve())
-    if not found.private.is_dir() or found.private.is_symlink():
+    place = Folder(folder.resolve())
+    if not place.private.is_dir() or place.private.is_symlink():
         return None
-    paths = found.exposed()
-    return Exposure(found.private, paths) if paths else None
+    paths = place.exposed()
+    return Exposure(place.private, paths) if paths else None

@@ -54,8 +54,8 @@ def opened(folder: Path) -> KnownStudy:
     from graphveil.study.custody.machine import Machine
 
     Study.at(folder)  # refuses
-    found = known_folders.remember(Machine.here(), folder)
-    return _study(found.key, found.folder)
+    known = known_folders.remember(Machine.here(), folder)
+    return _study(known.key, known.folder)
 
 
 def known_study(key: str) -> KnownStudy:
@@ -95,8 +95,8 @@ def _studies_in(folder: Path) -> Iterator[Path]:
 def _study(key: str, folder: Path) -> KnownStudy:
     from graphveil.study.storage.folder import Folder
 
-    found = Folder(folder)
-    return KnownStudy(key, folder, _title(found.study_file), found.public_ledger.exists())
+    place = Folder(folder)
+    return KnownStudy(key, folder, _title(place.study_file), place.public_ledger.exists())
 
 
 def _title(study_file: Path) -> str:

@@ -349,11 +349,11 @@ def due(folder: Path) -> Due:
     from graphveil.steward.planning.outlook import study_outlook
     from graphveil.steward.status import status
 
-    now, found = status(folder), study_outlook(folder)
+    now, outlook = status(folder), study_outlook(folder)
     sealed = now.steps.steps_sealed
-    spends = "0" if now.is_open else _price(found.promise)
-    releases = (_next_release(each, sealed) for each in found.series)
-    return Due(now, _steps(found, now), spends, tuple(each for each in releases if each))
+    spends = "0" if now.is_open else _price(outlook.promise)
+    releases = (_next_release(each, sealed) for each in outlook.series)
+    return Due(now, _steps(outlook, now), spends, tuple(each for each in releases if each))
 
 
 def _steps(outlook: StudyOutlook, now: Status) -> tuple[NextStep, ...]:

@@ -165,13 +165,13 @@ class _Reports:
             return False
         if path.is_symlink() or not path.is_file():
             raise IntegrityError(f"{newest.path} is missing. `graphveil report` makes it again.")
-        found, made = path.read_bytes(), newest.make()
-        if found == made:
+        content, made = path.read_bytes(), newest.make()
+        if content == made:
             return True
-        if not self._is_current and self._was_made_before(newest.path, found):
+        if not self._is_current and self._was_made_before(newest.path, content):
             return False
         raise IntegrityError(
-            f"{newest.path}{_first_difference(newest.path, found, made)} is not what graphveil "
+            f"{newest.path}{_first_difference(newest.path, content, made)} is not what graphveil "
             "makes from the ledger: it was changed, or written by another version. "
             "`graphveil report` writes it again."
         )

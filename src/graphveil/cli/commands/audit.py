@@ -76,12 +76,12 @@ def audit(
     bound = chosen_bound(degree, inward, outward, oriented=oriented, hubs=hubs)
     with _progress() as progress:
         plan = _plan(statistic, bound, epsilon, delta, horizon, mechanism)
-        found = auditing.audit(plan, statistic, bound, seed=seed, effort=effort, progress=progress)
+        result = auditing.audit(plan, statistic, bound, seed=seed, effort=effort, progress=progress)
     if as_json:
-        print_json(_as_data(plan, found))
+        print_json(_as_data(plan, result))
     else:
-        _print(plan, found)
-    if found.violated:
+        _print(plan, result)
+    if result.violated:
         raise typer.Exit(VIOLATION)
 
 
@@ -168,10 +168,10 @@ def _print(plan: Plan, result: Audit) -> None:
     print(REMINDER)
 
 
-def _rows(found: Audit) -> Iterator[tuple[str, int, int, int, str]]:
+def _rows(result: Audit) -> Iterator[tuple[str, int, int, int, str]]:
     parts: list[tuple[str, Evidence | None]] = [
-        ("simulated", found.simulation),
-        ("with the noise of releases", found.release),
+        ("simulated", result.simulation),
+        ("with the noise of releases", result.release),
     ]
     for name, part in parts:
         if part is not None:

@@ -106,7 +106,7 @@ def _sizes(expected: Sequence[str], names: list[str]) -> dict[str, int]:
 
 
 def plan_series_budgets(
-    wishes: Sequence[SeriesRequest], bound_for: BoundFor, budget: str, **options: Any
+    requests: Sequence[SeriesRequest], bound_for: BoundFor, budget: str, **options: Any
 ) -> Budgets:
     """The errors of some series for every total."""
     from graphveil.statistics.statistic import statistic
@@ -115,10 +115,10 @@ def plan_series_budgets(
     low, high = read_range(budget)
     bound = [
         bound_for(statistic(each.statistic, **each.parameters), threshold_of(each))
-        for each in wishes
+        for each in requests
     ]
     with working("Planning …"):
-        return series_budgets(list(zip(wishes, bound, strict=True)), low, high, **options)
+        return series_budgets(list(zip(requests, bound, strict=True)), low, high, **options)
 
 
 def plan_study_budgets(folder: Path, budget: str, expected: Sequence[str] | None) -> Budgets:
@@ -275,7 +275,7 @@ def plan(
     threshold = chosen_threshold(projection)
     bound = promised.bound(statistic, threshold)
     with working("Planning …"):
-        found = compared(
+        comparison = compared(
             statistic,
             bound,
             epsilon=epsilon,
@@ -288,11 +288,11 @@ def plan(
         )
     if plot is not None:
         with working("Drawing …"):
-            write_chart(plot, found.prospects, found.chosen)
+            write_chart(plot, comparison.prospects, comparison.chosen)
     if as_json:
-        print_json(found.as_data())
+        print_json(comparison.as_data())
     else:
-        _print(found, everything=everything)
+        _print(comparison, everything=everything)
 
 
 @dataclass(frozen=True)
@@ -403,13 +403,13 @@ def _plan_study(
         show(plan_study_budgets(folder, budget, expected), plot=plot, as_json=as_json)
         return
     with working("Planning …"):
-        found = study_outlook(folder)
-        names = [each.name for each in found.promise.series]
-        found = found.expecting(sizes_by_series(expected, names))
+        outlook = study_outlook(folder)
+        names = [each.name for each in outlook.promise.series]
+        outlook = outlook.expecting(sizes_by_series(expected, names))
     if as_json:
-        print_json(found.as_data())
+        print_json(outlook.as_data())
     else:
-        _print_study(found)
+        _print_study(outlook)
 
 
 def _print_study(outlook: StudyOutlook) -> None:

@@ -93,15 +93,15 @@ def promise(
         network = read_records(files, format=reading.format, options=reading.options)
         undated = reading.options.undated or "refuse"
         intake = _taken(network, every, directed or oriented, oriented, undated)
-        found = tried_promises(intake.sequence, wanted, horizon=horizon)
+        tried = tried_promises(intake.sequence, wanted, horizon=horizon)
     if plot is not None:
         from graphveil.steward.planning.plots import write_promises
 
-        write_promises(plot, found)
+        write_promises(plot, tried)
     if as_json:
-        print_json(found.as_data())
+        print_json(tried.as_data())
     else:
-        _print(found)
+        _print(tried)
 
 
 def _wanted(lines: list[str], epsilon: str) -> list[Wanted]:

@@ -203,8 +203,8 @@ def _summary(rows: list[Row]) -> ResultTable:
     """The one table that says most."""
     from graphveil.lab.findings.page import tables
 
-    found = tables(rows)
-    return found.get("gains", found["settings"])
+    by_name = tables(rows)
+    return by_name.get("gains", by_name["settings"])
 
 
 def _print(rows: list[Row], written: list[Path], started: float) -> None:

@@ -48,11 +48,11 @@ def sensitivity(
 
     statistic = named_statistic(name, **given_parameters(context))
     bound = chosen_bound(degree, inward, outward, oriented=oriented, hubs=hubs, if_broken=if_broken)
-    found = sensitivity_under(statistic, bound)
+    change = sensitivity_under(statistic, bound)
     if as_json:
-        print_json(_as_data(statistic, bound, found))
+        print_json(_as_data(statistic, bound, change))
     else:
-        _print(statistic, bound, found)
+        _print(statistic, bound, change)
 
 
 def _as_data(statistic: Statistic, bound: Bound, change: Sensitivity) -> dict[str, Any]:

@@ -20,14 +20,14 @@ def status(folder: StudyFolder, as_json: Json = False) -> None:
     Example: graphveil status my-study
     """
     from graphveil.steward.custody import shared_backup
-    from graphveil.steward.status import status as found_status
+    from graphveil.steward.status import status as status_of
 
-    found = found_status(folder)
+    state = status_of(folder)
     warn(shared_backup(folder))
     if as_json:
-        print_json(found.as_data())
+        print_json(state.as_data())
     else:
-        _print(folder, found)
+        _print(folder, state)
 
 
 def _print(folder: Path, state: Status) -> None:

@@ -34,14 +34,14 @@ def verify(
 
     with working("Verifying …"):
         load_kernels_without_blas()
-        found = verifying.verify(folder, chosen(engine, master, conf))
+        verification = verifying.verify(folder, chosen(engine, master, conf))
     if as_json:
-        print_json(found.as_data())
+        print_json(verification.as_data())
     else:
-        _print(found)
-    if found.failure is not None:
-        raise found.failure
-    if found.outcome is verifying.Outcome.UNFINISHED:
+        _print(verification)
+    if verification.failure is not None:
+        raise verification.failure
+    if verification.outcome is verifying.Outcome.UNFINISHED:
         raise typer.Exit(UNFINISHED)
 
 

@@ -24,9 +24,9 @@ USUAL = ("0.1", "10")
 def _show(request: Request) -> Response:
     study = study_of(request)
     low, high = _range(request)
-    found, trouble = None, ""
+    budgets, trouble = None, ""
     try:
-        found = _budgets(study.folder, low, high)
+        budgets = _budgets(study.folder, low, high)
     except GraphveilError as refused:
         trouble = in_page_words(str(refused))
     return page(
@@ -34,7 +34,7 @@ def _show(request: Request) -> Response:
         "compare.html.jinja",
         study=study,
         at="compare",
-        found=found,
+        found=budgets,
         trouble=trouble,
         low=low,
         high=high,

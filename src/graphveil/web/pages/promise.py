@@ -39,7 +39,7 @@ def _empty(request: Request) -> Response:
 
 
 def _page(request: Request, form: Form, *, refusal: str = "", code: int = 200) -> Response:
-    found, trouble = _predicted(form)
+    predictions, trouble = _predicted(form)
     return page(
         request,
         "promise.html.jinja",
@@ -49,7 +49,7 @@ def _page(request: Request, form: Form, *, refusal: str = "", code: int = 200) -
         rhythms=RHYTHMS,
         statistics=offered(),
         symbols=OPEN,
-        predictions=found,
+        predictions=predictions,
         trouble=trouble,
         refusal=in_page_words(refusal),
         home=site_of(request).home,
@@ -66,8 +66,8 @@ def _predicted(form: Form) -> tuple[list[Prediction], str]:
 
 def _outlook(_: Request, form: Form) -> Response:
     """The predictions alone, for a moved slider."""
-    found, trouble = _predicted(form)
-    return HTMLResponse(rendered("outlook.html.jinja", predictions=found, trouble=trouble))
+    predictions, trouble = _predicted(form)
+    return HTMLResponse(rendered("outlook.html.jinja", predictions=predictions, trouble=trouble))
 
 
 def _send(request: Request, form: Form) -> Response:

@@ -51,7 +51,7 @@ def _show(request: Request) -> Response:
     looked, added = work.latest(study.key, LOOK), work.latest(study.key, KEEP)
     brought = staging.brought()
     reading = brought.reading
-    found, trouble = _previewed(brought)
+    previewed, trouble = _previewed(brought)
     return page(
         request,
         "records.html.jinja",
@@ -60,11 +60,11 @@ def _show(request: Request) -> Response:
         status=status(study.folder),
         files=brought.files,
         marks=brought.marks,
-        previews=found,
+        previews=previewed,
         trouble=trouble,
         reading=reading,
         mapped=MAPPED,
-        choices=choices(found, reading),
+        choices=choices(previewed, reading),
         days=days_said(reading),
         marked=marked(reading),
         formats=known_formats(),

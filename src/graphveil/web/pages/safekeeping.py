@@ -19,7 +19,7 @@ KIND, HERE = "adopt", "safekeeping"
 def _show(request: Request) -> Response:
     study = study_of(request)
     piece = site_of(request).work.latest(study.key, KIND)
-    found = safekeeping(study.folder)
+    state = safekeeping(study.folder)
     would, why_not = None, ""
     if study.is_open:
         try:
@@ -31,7 +31,7 @@ def _show(request: Request) -> Response:
         "safekeeping.html.jinja",
         study=study,
         at="safe",
-        found=found,
+        found=state,
         would=would,
         why_not=why_not,
         figure=figure,

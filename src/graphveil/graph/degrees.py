@@ -254,10 +254,10 @@ def project_undirected(
     late_kept_offsets: Int64s,
     late_kept: Int32s,
 ) -> int:
-    """Fill the projected lists, the offsets of projected late edges, and their directions or 0.
+    """Fill retained lists, offsets of retained late edges, and each late edge's direction or 0.
 
     All of them from those of `from_step` on. `used` counts how much of its bound each node has
-    used, up to then. Returns how many entries the projected lists have.
+    used, up to then. Returns how many entries the retained lists have.
     """
     kept_offsets[0] = late_kept_offsets[0] = late_count = 0
     count, always = np.uint64(0), np.int32(not by_kept)

@@ -335,7 +335,7 @@ def _best_splits(
 
 
 def _rival(each: _Candidate, delta: Fraction, low: Fraction, high: Fraction) -> Contender:
-    """Its errors for any total from low to high, evaluated only where asked for."""
+    """Its errors for any total from low to high, interpolated between a few computed ones."""
     from graphveil.mechanisms.planning.pooling import Contender, known_between
     from graphveil.noise.zcdp import rho_of
 

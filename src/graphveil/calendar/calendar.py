@@ -100,8 +100,8 @@ def read_points(parameter: str, values: list[object]) -> tuple[Unit, tuple[int, 
 # Columns of steps: what a calendar makes of a column of times, and which rows it cannot place.
 
 
-NO_STEP = -1  # stands in a step column where the time is missing
-BAD_STEP = -2  # stands there where the time has no step
+NO_STEP = -1  # in a step column, marks a missing time
+BAD_STEP = -2  # marks a time that has no step
 
 
 @dataclass(frozen=True, eq=False)

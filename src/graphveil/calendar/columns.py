@@ -73,8 +73,8 @@ def texts_of(values: Iterable[object]) -> pl.Series:
 
 
 def _text_of(value: object) -> str | None:
-    """A Python object as the text that means the same; None if it stands for nothing."""
-    if _stands_for_nothing(value):
+    """A Python object as the text that means the same; None if it means a missing value."""
+    if _is_missing(value):
         return None
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()  # half a surrogate pair is not text
@@ -91,7 +91,7 @@ def _text_of(value: object) -> str | None:
     return UNREADABLE_TEXT
 
 
-def _stands_for_nothing(value: object) -> bool:
+def _is_missing(value: object) -> bool:
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     if isinstance(value, np.datetime64):

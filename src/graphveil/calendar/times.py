@@ -531,12 +531,12 @@ def with_days(times: pl.Series) -> tuple[pl.Series, pl.Series, NDArray[np.bool_]
 def _days(text: str) -> tuple[str, str] | None:
     """The first and the last day of a period, if it exists."""
     try:
-        if found := _QUARTER.fullmatch(text):
-            year, quarter = int(found[1]), int(found[2])
+        if match := _QUARTER.fullmatch(text):
+            year, quarter = int(match[1]), int(match[2])
             ends = dt.date(year + quarter // 4, quarter % 4 * 3 + 1, 1) - dt.timedelta(days=1)
             return dt.date(year, quarter * 3 - 2, 1).isoformat(), ends.isoformat()
-        if found := _WEEK.fullmatch(text):
-            year, week = int(found[1]), int(found[2])
+        if match := _WEEK.fullmatch(text):
+            year, week = int(match[1]), int(match[2])
             first, last = (dt.date.fromisocalendar(year, week, day) for day in (1, 7))
             return first.isoformat(), last.isoformat()
     except (ValueError, OverflowError):

@@ -33,7 +33,7 @@ class IfBroken(StrEnum):
 
 
 def guarded(folder: Path) -> Path:
-    """The folder of a study; whoever names it is told if others can read its secrets."""
+    """The folder of a study; warns if others can read its secrets."""
     from graphveil.steward.custody import exposure
 
     warn(exposure(folder))
@@ -41,7 +41,7 @@ def guarded(folder: Path) -> Path:
 
 
 def warn(found: object) -> None:
-    """Say on standard error what a steward should change; nothing of None."""
+    """Warn on standard error of what a steward should change; prints nothing of None."""
     if found is not None:
         print(f"graphveil: WARNING: {found}", file=sys.stderr)
 
@@ -182,18 +182,18 @@ def _with_hubs(
 
     if hubs is None:
         return within
-    promised = HubBound(within, hub_numbers(hubs))  # which refuses that there be none
+    promised = HubBound(within, hub_numbers(hubs))  # which refuses zero hubs
     promised.require_sense()
     return replace(promised, checked=if_broken is IfBroken.REFUSE)
 
 
 def hub_numbers(text: str) -> tuple[int, ...]:
     """How many hubs: H, or IxO for in- and out-hubs."""
-    found = re.fullmatch(r"([0-9]+)(?:x([0-9]+))?", text)
-    if found is None:
+    match = re.fullmatch(r"([0-9]+)(?:x([0-9]+))?", text)
+    if match is None:
         problem = f"must be a number, or IxO for in- and out-hubs, not '{text}'"
         raise ParameterError("hubs", problem)
-    return tuple(int(number) for number in found.groups() if number is not None)
+    return tuple(int(number) for number in match.groups() if number is not None)
 
 
 # Where counting runs: options of every command that counts. They concern this machine alone.
@@ -231,13 +231,13 @@ def settings_of(engine: EngineName, master: str | None, conf: list[str] | None) 
     """The settings of Spark; refuses them where it is not asked for."""
     if engine is not EngineName.SPARK and (master or conf):
         raise ParameterError("--master, --conf", "are for Spark", hint="Add --engine spark.")
-    found = {}
+    settings = {}
     for each in conf or []:
         key, separator, value = each.partition("=")
         if not separator or not key.strip():
             raise ParameterError("--conf", "must be KEY=VALUE, such as spark.executor.memory=4g")
-        found[key.strip()] = value.strip()
-    return found
+        settings[key.strip()] = value.strip()
+    return settings
 
 
 # The options of statistics: every parameter that one of them has, as it describes itself.
@@ -276,8 +276,8 @@ class _StatisticCommand(Verb):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Separate the statistic's options from the command's own."""
         rest = super().parse_args(ctx, args)
-        told = {each.name: ctx.params.pop(each.name) for each in self._options}
-        ctx.meta[_GIVEN] = {name: text for name, text in told.items() if text is not None}
+        given = {each.name: ctx.params.pop(each.name) for each in self._options}
+        ctx.meta[_GIVEN] = {name: text for name, text in given.items() if text is not None}
         return rest
 
 
@@ -316,26 +316,26 @@ def _made_options(taken: set[str]) -> list[Any]:
 
 def given_prices(given: Sequence[str] | None) -> dict[str, str]:
     """The prices that were typed as NAME=E, by the name of the series."""
-    found: dict[str, str] = {}
+    by_name: dict[str, str] = {}
     for text in given or ():
-        name, said, price = text.partition("=")
-        if not said or not name or not price:
+        name, sign, price = text.partition("=")
+        if not sign or not name or not price:
             raise ParameterError("price", "is written NAME=E, such as clusters=1/4")
-        if name in found:
+        if name in by_name:
             raise ParameterError("price", f"of series '{name}' is given twice")
-        found[name] = price
-    return found
+        by_name[name] = price
+    return by_name
 
 
 def confirm(question: str) -> None:
     """Ask before something that cannot be undone; refuse where nobody can be asked."""
     if not sys.stdin.isatty():
         raise ParameterError("yes", "is needed where nobody can be asked", hint="Give --yes.")
-    with redirect_stdout(sys.stderr):  # standard output is for what the command comes to
+    with redirect_stdout(sys.stderr):  # standard output is for the results of the command
         typer.confirm(question, abort=True)
 
 
-# What is expected of series, on the command line: sizes and weights, and a yes to drowned ones.
+# Expectations of series, on the command line: sizes, weights, and consent to those too noisy.
 
 
 SIZE = "expected size of "  # what the answer for a series is called
@@ -360,16 +360,16 @@ Drowned = Annotated[bool, typer.Option("--yes", help="Take series that noise wil
 
 def by_series(option: str, given: Sequence[str] | None, known: Sequence[str]) -> dict[str, str]:
     """What was typed as SERIES=VALUE, by series; refuses what names none, or one twice."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for text in given or ():
         name, _, value = text.replace(" ", "").partition("=")
         if name not in known or not value:
             problem = f"'{text[:80]}' is not of the form SERIES=N"
             raise ParameterError(option, problem, hint=f"Series: {', '.join(known)[:120]}.")
-        if name in found:
+        if name in values:
             raise ParameterError(option, f"of series '{name}' is given twice")
-        found[name] = value
-    return found
+        values[name] = value
+    return values
 
 
 def expected_size(text: str) -> int:
@@ -385,7 +385,7 @@ def sizes_by_series(given: Sequence[str] | None, known: Sequence[str]) -> dict[s
 
 
 def with_options(series: SeriesRequest, size: int | None, weight: str | None) -> SeriesRequest:
-    """The series with what was given apart from its line; refuses what is said twice."""
+    """The series with options given apart from its line; refuses one that is given twice."""
     for option, here in (("expected", size), ("weight", weight)):
         if here is not None and getattr(series, option) is not None:
             raise ParameterError(option, f"of series '{series.called}' is given twice")
@@ -409,15 +409,15 @@ def answered_sizes(answers: Mapping[str, str], series: Sequence[str]) -> dict[st
 
 
 def accept(outlooks: Sequence[Outlook], *, yes: bool) -> None:
-    """Ask whether drowned series shall be begun all the same; refuse where nobody can be asked."""
+    """Ask whether series that are too noisy shall begin anyway; refuse if nobody can answer."""
     from graphveil.cli.questions import at_a_terminal
     from graphveil.steward.planning.drafting import require_useful, too_noisy
 
-    found = too_noisy(outlooks)
-    if yes or not found:
+    messages = too_noisy(outlooks)
+    if yes or not messages:
         return
     if not at_a_terminal():
         require_useful(outlooks)
-    for each in found:
+    for each in messages:
         typer.echo(f"Series {each}.", err=True)
     typer.confirm("The noise will drown it. Go on all the same?", abort=True, err=True)

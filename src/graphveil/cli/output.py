@@ -61,7 +61,7 @@ def _set(cells: Sequence[str], widths: Sequence[int], text_columns: int) -> list
 
 
 def _is_one_wide(text: str) -> bool:
-    """Whether every character takes one place; what is not sure counts as not."""
+    """Whether every character takes one place; if unsure, no."""
     return all(
         east_asian_width(each) in ("Na", "N", "A") and not combining(each) and each.isprintable()
         for each in text
@@ -71,7 +71,7 @@ def _is_one_wide(text: str) -> bool:
 # What reaches a terminal is text: control characters from files are shown, not obeyed.
 #
 # A title, a column or a value may hold escape sequences that clear the screen, rename the window
-# or turn text around. While a command runs, both of its streams write them out (`\x1b`), whoever
+# or turn text around. While a command runs, both of its streams write them out (`\x1b`), whatever
 # prints: the commands, the option parser, a warning or a traceback. Only `output.console`, which
 # draws tables and bars from text that it has cleaned itself, reaches the terminal directly.
 
@@ -119,7 +119,7 @@ class Encoded:
             self.write(line)
 
     def __getattr__(self, name: str) -> Any:
-        if name == "buffer":  # whoever writes bytes would go round
+        if name == "buffer":  # writing bytes would bypass the cleaning
             raise AttributeError(name)
         return getattr(self.stream, name)
 
@@ -145,7 +145,7 @@ def text_only() -> Iterator[None]:
 
 
 def terminal(stream: TextIO) -> TextIO:
-    """The stream behind, for those who clean what they print."""
+    """The underlying stream, for callers that clean what they print."""
     return cast(TextIO, Encoded(stream.stream)) if isinstance(stream, PlainText) else stream
 
 
@@ -159,17 +159,17 @@ def print_json(data: Any) -> None:
 
 
 def print_note(text: str) -> None:
-    """Tell people something beside the result, on standard error, unless they want it quiet."""
+    """Print a note for people beside the result, on standard error, unless --quiet is given."""
     if not is_quiet():
         print(text, file=sys.stderr)
 
 
 def console(*, stderr: bool = False, width: int | None = None) -> Console:
-    """A terminal that is drawn on; whoever uses it gives it text that is clean already."""
+    """A terminal that is drawn on; callers pass text that is clean already."""
     from rich.console import Console
 
     stream = terminal(sys.stderr if stderr else sys.stdout)
-    drawn = False if stderr and is_quiet() else None  # no bar turns, whatever is at the other end
+    drawn = False if stderr and is_quiet() else None  # no animated bars, whatever the output is
     return Console(file=stream, width=width, markup=False, highlight=False, force_terminal=drawn)
 
 
@@ -275,10 +275,10 @@ def _judgement(outlook: Outlook) -> tuple[str | None, str | None]:
     """The size that is expected, and what the noise leaves of it."""
     from graphveil.mechanisms.planning.usefulness import percent
 
-    found = outlook.judgement
-    if found is None:
+    judgement = outlook.judgement
+    if judgement is None:
         return None, None
-    return f"about {found.expected:,}", f"{found.word}, ±{percent(found.share)}"
+    return f"about {judgement.expected:,}", f"{judgement.word}, ±{percent(judgement.share)}"
 
 
 def print_shares(found: Sharing) -> None:
@@ -314,14 +314,14 @@ def print_losses(times: Mapping[str, Mapping[int, Fraction]]) -> None:
     """
     from graphveil.report.losses import rounded_up
 
-    found = {name: each for name, each in times.items() if each}
-    if not found:
+    exposed = {name: each for name, each in times.items() if each}
+    if not exposed:
         return
-    numbers = list(next(iter(found.values())))
+    numbers = list(next(iter(exposed.values())))
     print_table(
         "Times ε for a person who is linked to more hubs than promised",
         ("series", *(f"{number} more" for number in numbers)),
-        ((name, *map(rounded_up, each.values())) for name, each in found.items()),
+        ((name, *map(rounded_up, each.values())) for name, each in exposed.items()),
     )
     print(BEYOND)
 

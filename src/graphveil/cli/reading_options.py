@@ -32,7 +32,7 @@ class Undated(StrEnum):
 
 @dataclass(frozen=True)
 class Reading:
-    """What the user said about files.
+    """The user's options for reading files.
 
     Attributes:
         format: of all files; None recognises each.
@@ -159,14 +159,14 @@ def taking_reading_options(command: Callable[..., None]) -> Callable[..., None]:
     shown = [each.replace(kind=kind) for each in [*own[:at], *more, *own[at:]]]
 
     @functools.wraps(command)
-    def told(**given: Any) -> None:
-        said = {name: given.pop(name) for name in _OPTIONS}
-        command(**given, reading=_reading(**said))
+    def with_options(**given: Any) -> None:
+        chosen = {name: given.pop(name) for name in _OPTIONS}
+        command(**given, reading=_reading(**chosen))
 
-    told.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
-    told.__annotations__ = {each.name: each.annotation for each in shown}
-    del told.__wrapped__
-    return told
+    with_options.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
+    with_options.__annotations__ = {each.name: each.annotation for each in shown}
+    del with_options.__wrapped__
+    return with_options
 
 
 def _reading(
@@ -175,7 +175,7 @@ def _reading(
     limit: str | None,
     where: list[str] | None,
     undated: Undated | None,
-    **said: Any,
+    **chosen: Any,
 ) -> Reading:
     from graphveil.records import ReadingOptions
 
@@ -183,6 +183,6 @@ def _reading(
         where=tuple(where or ()),
         undated=None if undated is None else undated.value,
         most_bytes=most_bytes(limit),
-        **said,
+        **chosen,
     )
     return Reading(format_, options)

@@ -15,11 +15,11 @@ from typer.core import TyperCommand
 
 _ASKED = "graphveil.quiet"
 _QUIET: ContextVar[bool] = ContextVar(_ASKED, default=False)
-_FOR_PROGRAMS = ("as_json", "as_csv")  # what is asked for by these is said all the same
+_FOR_PROGRAMS = ("as_json", "as_csv")  # what these ask for is printed all the same
 
 
 class Verb(TyperCommand):
-    """A command that can be told to say nothing unless something is wrong."""
+    """A command with an option to print nothing unless something is wrong."""
 
     @cached_property
     def _quiet(self) -> Any:
@@ -31,13 +31,13 @@ class Verb(TyperCommand):
         return [*own, self._quiet, about_help]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Keep what was said for those who print."""
+        """Store whether it was given, for the functions that print."""
         rest = super().parse_args(ctx, args)
         ctx.meta[_ASKED] = ctx.params.pop("quiet")
         return rest
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; what it would tell people goes nowhere if they want it quiet."""
+        """Run the command; what it would print for people is dropped if --quiet is given."""
         asked = bool(ctx.meta[_ASKED])
         wanted = any(ctx.params.get(name) for name in _FOR_PROGRAMS)
         before = _QUIET.set(asked)
@@ -49,7 +49,7 @@ class Verb(TyperCommand):
 
 
 def is_quiet() -> bool:
-    """Whether the command that runs was told to be quiet."""
+    """Whether the running command was asked to be quiet."""
     return _QUIET.get()
 
 

@@ -1,1 +1,1 @@
-"""The growing graph: records are resolved, taken in and kept in columns; bounds and projections."""
+"""The growing graph: records are resolved, added and stored in columns; bounds and projections."""

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Scalar = TypeVar("Scalar", bound=np.generic)
-ROOM = 8  # one part in this many is kept free for what comes later
+ROOM = 8  # one part in this many is left free for later values
 
 
 @dataclass(eq=False)
@@ -47,7 +47,7 @@ class Column(Generic[Scalar]):
     def of(cls, values: NDArray[Scalar]) -> Column[Scalar]:
         """A column of the given array, which it takes over: do not write to it any more.
 
-        No room is kept for later, since most columns are loaded once and never extended.
+        No room is reserved for later values: most columns are loaded once and never extended.
         """
         return cls(_Buffer(values, len(values)), len(values))
 

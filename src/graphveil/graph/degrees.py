@@ -51,7 +51,7 @@ def degrees(sequence: GraphSequence, after: FinalDegrees | None = None) -> Final
 
 
 class Linking(Protocol):
-    """What links can mean in a graph, wherever it is kept."""
+    """What links can mean in a graph, wherever it is stored."""
 
     @property
     def directed(self) -> bool:
@@ -83,12 +83,12 @@ def keeps_bound(sequence: GraphSequence, bound: Bound, after: FinalDegrees | Non
     Degrees never fall, so a sequence keeps its bound at every step if it does at the last.
     """
     require_fit(sequence, bound)
-    found = degrees(sequence, after)
-    if bound.kept_by(found.outward, found.inward):
+    total = degrees(sequence, after)
+    if bound.kept_by(total.outward, total.inward):
         return True
     if not isinstance(bound, HubBound):
         return False
-    beside = _hubs_beside(sequence, bound.within, found)
+    beside = _hubs_beside(sequence, bound.within, total)
     return all(_most(hubs) <= allowed for hubs, allowed in zip(beside, bound.hubs, strict=False))
 
 
@@ -254,10 +254,10 @@ def project_undirected(
     late_kept_offsets: Int64s,
     late_kept: Int32s,
 ) -> int:
-    """Fill kept lists, offsets of kept late edges, and each late edge's kept direction or 0.
+    """Fill retained lists, offsets of retained late edges, and each late edge's direction or 0.
 
     All of them from those of `from_step` on. `used` counts how much of its bound each node has
-    used, up to then. Returns how many entries the kept lists have.
+    used, up to then. Returns how many entries the retained lists have.
     """
     kept_offsets[0] = late_kept_offsets[0] = late_count = 0
     count, always = np.uint64(0), np.int32(not by_kept)
@@ -273,7 +273,7 @@ def project_undirected(
                 entry = entries[i]
                 older = np.uint32(entry >> 2)
                 others = used[older]
-                # Not `and`: which edges are kept is hard to predict, and a wrong guess
+                # Not `and`: which edges are retained is hard to predict, and a wrong guess
                 # costs the processor more than the second comparison.
                 admitted = np.int32((own < bound) & (others < bound))
                 own += admitted | always
@@ -345,7 +345,7 @@ def _admit_directed(
     in_bound: int,
     by_kept: bool,
 ) -> int:
-    """The directions of a pair that are kept."""
+    """The directions of a pair that are retained."""
     older, direction = entry >> 2, 0
     if entry & FORWARD and _admit_arc(
         used_out, used_in, older, newer, out_bound, in_bound, by_kept

@@ -5,7 +5,7 @@ endpoint, then the late ones; each of these by newer endpoint and older endpoint
 linked both ways at one step, older → newer first). Labels follow step and identity, and
 whether an edge is prompt depends on nobody but its two ends, so two sequences that differ in
 one node take their common edges in the same order, whatever the order of rows in their files.
-Whether an edge is kept depends on earlier edges only: the projection of the graph at step t
+Whether an edge is retained depends on earlier edges only: the projection of the graph at step t
 is what the projected sequence holds at step t.
 
 What one person can change in a greedily projected graph is proved in
@@ -28,7 +28,7 @@ from graphveil.graph.promises import Bound
 from graphveil.graph.sequence import BOTH, GraphSequence, LateEdges
 
 Int32s = NDArray[np.int32]
-_MOST_OF_A_BYTE = 255  # a bound that small counters can hold, which lie nearer to the processor
+_MOST_OF_A_BYTE = 255  # the largest bound for one-byte counters, which fit better into the cache
 _Edges: TypeAlias = tuple[NDArray[np.int64], Int32s, Int32s, Int32s]  # see `EdgeLists`
 
 
@@ -54,7 +54,7 @@ class EdgeLists(NamedTuple):
         return cls(Column.of(offsets), Column.of(entries), Column.of(newer), Column.of(late))
 
     def extended(self, edges: _Edges) -> EdgeLists:
-        """The columns with more behind each; these stay as they are."""
+        """The columns with more values appended to each; these stay as they are."""
         offsets, entries, newer, late = edges
         return EdgeLists(
             self.offsets.extended(offsets[1:] + len(self.entries)),
@@ -66,11 +66,11 @@ class EdgeLists(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Projected(GraphSequence):
-    """A part of a sequence, and what it takes to go on when that grows.
+    """A part of a sequence, and what is needed to continue when that grows.
 
     Attributes:
         used: how much of its bound each node has used: outward and inward, or in total.
-        lists: the edges that are kept; None as long as these are all.
+        lists: the edges that are retained; None as long as these are all.
         taken: how many edges were looked at.
     """
 
@@ -79,15 +79,15 @@ class Projected(GraphSequence):
     taken: int = field(default=0, repr=False)
 
     def until(self, steps: int) -> GraphSequence:
-        """As of any sequence; from there, the projection cannot go on."""
-        found = super().until(steps)
-        return GraphSequence(**_values(found))
+        """As of any sequence; the result cannot be continued as a projection."""
+        shorter = super().until(steps)
+        return GraphSequence(**_values(shorter))
 
 
 def greedy_projection(
     sequence: GraphSequence, bound: Bound, after: Projected | None = None
 ) -> Projected:
-    """Keep an edge if both endpoints have kept fewer edges than the bound so far.
+    """Retain an edge if both endpoints have retained fewer edges than the bound so far.
 
     The projection of Day, Li and Lyu (2016), with its own threshold; used by the paper's
     baselines. Its difference sequence has a sensitivity that grows with the number of
@@ -101,7 +101,7 @@ def greedy_projection(
 
     Args:
         sequence: the growing graph.
-        bound: how many edges of a node are kept.
+        bound: how many edges of a node are retained.
         after: the same projection of an earlier state of the sequence, which then costs nothing.
     """
     return _project(sequence, bound, Counted.KEPT, after)
@@ -110,7 +110,7 @@ def greedy_projection(
 def time_aware_projection(
     sequence: GraphSequence, bound: Bound, after: Projected | None = None
 ) -> Projected:
-    """Keep an edge if it is among the first of both endpoints, kept or not.
+    """Retain an edge if it is among the first of both endpoints, retained or not.
 
     The variant of Blocki et al. as used along streams by Jain, Smith and Wagaman (2024):
     counters run over the original edges, so that one person's influence does not cascade.
@@ -124,7 +124,7 @@ def time_aware_projection(
 
     Args:
         sequence: the growing graph.
-        bound: how many edges of a node are kept.
+        bound: how many edges of a node are retained.
         after: the same projection of an earlier state of the sequence, which then costs nothing.
     """
     return _project(sequence, bound, Counted.ORIGINAL, after)
@@ -148,7 +148,7 @@ def counted_part(
 def _project(
     sequence: GraphSequence, bound: Bound, counted: Counted, after: Projected | None
 ) -> Projected:
-    """What is kept of the steps that `after` lacks, behind what it has."""
+    """The retained edges of the steps that `after` lacks, appended to those that it has."""
     from graphveil.graph.degrees import project_directed, project_undirected
 
     require_fit(sequence, bound)
@@ -163,24 +163,24 @@ def _project(
     offsets = np.empty(sequence.nodes - first + 1, np.int64)
     entries = np.empty(len(sequence.entries) - begin, np.int32)
     late_offsets = np.empty(sequence.steps - step + 1, np.int64)
-    late_kept = np.empty(len(late) - late_begin, np.int32)
-    room, by_kept = (offsets, entries, late_offsets, late_kept), counted is Counted.KEPT
+    late_directions = np.empty(len(late) - late_begin, np.int32)
+    room, by_retained = (offsets, entries, late_offsets, late_directions), counted is Counted.KEPT
     most = [bound.limit(each) for each in (("out", "in") if bound.directed else ("total",))]
-    small = by_kept and after is None and max(most) <= _MOST_OF_A_BYTE
+    small = by_retained and after is None and max(most) <= _MOST_OF_A_BYTE
     used = _used(sequence, after, np.dtype(np.uint8 if small else np.int32))
     if bound.directed:
-        count = project_directed(*columns, most[0], most[1], by_kept, used[0], used[1], *room)
+        count = project_directed(*columns, most[0], most[1], by_retained, used[0], used[1], *room)
     else:
-        count = project_undirected(*columns, most[0], by_kept, used[0], *room)
-    chosen = late_kept != 0
-    late_entries = (late.entries[late_begin:] & ~BOTH | late_kept)[chosen]
+        count = project_undirected(*columns, most[0], by_retained, used[0], *room)
+    chosen = late_directions != 0
+    late_entries = (late.entries[late_begin:] & ~BOTH | late_directions)[chosen]
     lists = offsets, entries[:count], late.newer[late_begin:][chosen], late_entries
     spent = tuple(counter.astype(np.int32, copy=False) for counter in used)
     return _joined(sequence, after, lists, late_offsets, spent)
 
 
 def _require_earlier(after: Projected, sequence: GraphSequence) -> None:
-    """Refuse what was kept of another sequence, or of more steps than this one has."""
+    """Refuse a projection of another sequence, or of more steps than this one has."""
     steps = after.steps
     if steps <= sequence.steps and after.nodes == sequence.node_offsets[steps]:
         taken = sequence.offsets[after.nodes] + sequence.late.offsets[steps]
@@ -196,11 +196,11 @@ def _require_earlier(after: Projected, sequence: GraphSequence) -> None:
 def _used(
     sequence: GraphSequence, after: Projected | None, kind: np.dtype[Any]
 ) -> tuple[NDArray[Any], ...]:
-    """The counters as they were, in a copy with zeros for whoever is new."""
-    found = np.zeros((2 if sequence.directed else 1, sequence.nodes), kind)
-    for counter, before in zip(found, after.used if after else (), strict=False):
+    """The counters as they were, in a copy with zeros for new nodes."""
+    counters = np.zeros((2 if sequence.directed else 1, sequence.nodes), kind)
+    for counter, before in zip(counters, after.used if after else (), strict=False):
         counter[: len(before)] = before
-    return tuple(found)
+    return tuple(counters)
 
 
 def _joined(
@@ -210,7 +210,7 @@ def _joined(
     late_offsets: NDArray[np.int64],
     used: tuple[Int32s, ...],
 ) -> Projected:
-    """What was kept before, and behind it what is new."""
+    """The edges retained before, followed by the new ones."""
     taken = len(sequence.entries) + len(sequence.late)
     values = _values(sequence) | {"used": used, "taken": taken, "growth": None}
     if (after is None or after.lists is None) and _are_all(sequence, after, new[1], new[3]):
@@ -222,8 +222,8 @@ def _joined(
         lists = before.extended(new)
         ends = np.append(after.late.offsets, late_offsets[1:] + len(before.late_newer))
     late = LateEdges(ends, lists.late_newer.values, lists.late_entries.values)
-    kept = {"offsets": lists.offsets.values, "entries": lists.entries.values, "late": late}
-    return Projected(**values | kept, lists=lists)
+    projected = {"offsets": lists.offsets.values, "entries": lists.entries.values, "late": late}
+    return Projected(**values | projected, lists=lists)
 
 
 def _values(sequence: GraphSequence) -> dict[str, Any]:

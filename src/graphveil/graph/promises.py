@@ -92,7 +92,7 @@ class Bound(ABC):
 
     @abstractmethod
     def kept_by(self, outward: NodeDegrees, inward: NodeDegrees) -> bool:
-        """Whether these degrees keep the promise, whoever is linked to whom.
+        """Whether these degrees keep the promise, whichever nodes are linked.
 
         An undirected graph has equal ones outward and inward.
         """
@@ -258,7 +258,7 @@ def _within(degrees: NodeDegrees, most: int) -> bool:
 # changes those by little: docs/sensitivities.md#hubs.
 #
 # What is counted keeps the bound D whatever the records are. So nothing has to stop where the
-# promise is broken: whoever is linked to at most H hubs is protected as promised, and others
+# promise is broken: people linked to at most H hubs are protected as promised, and others
 # lose more with each hub, without a limit (docs/sensitivities.md#a-broken-promise).
 
 
@@ -273,7 +273,7 @@ class HubBound(Bound):
             than Din incoming links; of those who link to a person, how many have more than
             Dout outgoing ones.
         checked: whether records that break the promise are refused. If they are not, nothing is
-            known of others, and the numbers are those that hold for whoever keeps it.
+            known of others, and the numbers are those that hold for people who keep it.
 
     Examples:
         >>> HubBound(DegreeBound(10), hubs=(2,)).in_words
@@ -348,7 +348,7 @@ class HubBound(Bound):
 
     @property
     def brief(self) -> str:
-        """As in "10, hubs 2"; what goes without hubs is told as the bound within."""
+        """As in "10, hubs 2"; without hubs, only the bound within."""
         if not any(self.hubs):
             return self.within.brief
         return f"{self.within.brief}, hubs {', '.join(map(str, self.hubs))}"
@@ -366,8 +366,8 @@ class HubBound(Bound):
         to_hubs, from_hubs = (_people(number) for number in self.hubs)
         incoming = _above(self.within.inward, "incoming link")
         outgoing = _above(self.within.outward, "outgoing link")
-        told = f"links to {to_hubs} with {incoming}, and from {from_hubs} with {outgoing}"
-        return f"{told}, never both ways between two people" if self.within.oriented else told
+        limits = f"links to {to_hubs} with {incoming}, and from {from_hubs} with {outgoing}"
+        return f"{limits}, never both ways between two people" if self.within.oriented else limits
 
     @property
     def hub_in_words(self) -> str:
@@ -409,8 +409,8 @@ class HubBound(Bound):
         """The assumption under which numbers hold; of everybody only if that is checked."""
         if self.checked:
             return super().assumption
-        told = f"the person has {self._neighbours()}, at every step, whoever else has more"
-        return f"{told}; reciprocal edges may occur" if self.reciprocal else told
+        limit = f"the person has {self._neighbours()}, at every step, whoever else has more"
+        return f"{limit}; reciprocal edges may occur" if self.reciprocal else limit
 
     def thresholds(self, levels: Callable[[int], Iterable[int]]) -> list[Bound]:
         """As of the bound within."""

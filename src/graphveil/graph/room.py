@@ -39,8 +39,8 @@ def _require(needed: float, what: str) -> None:
 
 def free_bytes() -> int | None:
     """What this process may still take; None where the system does not tell."""
-    told = [each for each in (_free_in_system(), _free_in_group()) if each is not None]
-    return min(told, default=None)
+    sizes = [each for each in (_free_in_system(), _free_in_group()) if each is not None]
+    return min(sizes, default=None)
 
 
 def _free_in_system() -> int | None:

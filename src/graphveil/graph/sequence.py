@@ -3,8 +3,8 @@
 Nodes are labelled 0, 1, 2, … by step and, within a step, by identity, so that labels
 never depend on the order of rows in a file. Every edge joins an *older* node (smaller
 label) to a *newer* one. An edge that appears together with its newer endpoint is
-*prompt*: it stands in that node's list of older neighbours, and since lists follow labels,
-appending a step appends lists. An edge with a later step of its own is *late* and is kept
+*prompt*: it is in that node's list of older neighbours, and since lists follow labels,
+appending a step appends lists. An edge with a later step of its own is *late* and is stored
 in order of its step, separate from the lists.
 """
 
@@ -35,7 +35,7 @@ FORWARD = 1  # older → newer
 BACKWARD = 2  # newer → older
 BOTH = 3  # both; also every undirected edge
 MOST_NODES = 2**29  # what fits beside the two direction bits
-UNSTATED = -1  # stands among the stated steps where a record had no time
+UNSTATED = -1  # among the stated steps, marks a record without a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,9 +260,9 @@ def _undirected_late(sequence: GraphSequence) -> LateEdges:
     pairs = late.newer.astype(np.int64) << 32 | older
     first = np.zeros(len(late), dtype=np.bool_)
     first[np.unique(pairs, return_index=True)[1]] = True
-    kept = first & ~known
-    ends = np.concatenate([[0], np.cumsum(kept)])
-    return LateEdges(ends[late.offsets], late.newer[kept], late.entries[kept] | np.int32(BOTH))
+    new = first & ~known
+    ends = np.concatenate([[0], np.cumsum(new)])
+    return LateEdges(ends[late.offsets], late.newer[new], late.entries[new] | np.int32(BOTH))
 
 
 # The recent network: the people of some steps in a row, and the links among them so far.
@@ -313,6 +313,6 @@ def _recent_late(late: LateEdges, start: int, step: int, first: int) -> LateEdge
     )
 
 
-def _ends(kept: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> np.ndarray:
-    """How many are kept before each place, and in all."""
-    return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(kept)])
+def _ends(retained: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> np.ndarray:
+    """How many are retained before each place, and in all."""
+    return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(retained)])

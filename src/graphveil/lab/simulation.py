@@ -88,17 +88,17 @@ def _laplace(scale: float, shape: tuple[int, ...], rng: np.random.Generator) -> 
 
 
 def _gaussian(variance: float, shape: tuple[int, ...], rng: np.random.Generator) -> Integers:
-    """Discrete Laplace proposals, kept with the probability that makes them Gaussian."""
+    """Discrete Laplace proposals, accepted with the probability that makes them Gaussian."""
     size = prod(shape)
     width = floor(sqrt(variance)) + 1
-    kept: list[Integers] = []
+    accepted: list[Integers] = []
     missing = size
     while missing > 0:
         proposed = _laplace(width, (2 * missing + 64,), rng)
         exponent = (np.abs(proposed) - variance / width) ** 2 / (2 * variance)
-        kept.append(proposed[rng.standard_exponential(len(proposed)) >= exponent])
-        missing -= len(kept[-1])
-    return np.concatenate(kept)[:size].reshape(shape)
+        accepted.append(proposed[rng.standard_exponential(len(proposed)) >= exponent])
+        missing -= len(accepted[-1])
+    return np.concatenate(accepted)[:size].reshape(shape)
 
 
 def _cores(law: JointLaw, vectors: int, rng: np.random.Generator) -> Integers:

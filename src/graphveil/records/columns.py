@@ -140,8 +140,8 @@ def _dates(kind: str, likely: Sequence[str]) -> str:
     return f"These look like dates: {', '.join(likely[:_SHOWN])}{more}."
 
 
-def _advice(column: str, found: Sequence[str], wanted: Wanted) -> str:
+def _advice(column: str, names: Sequence[str], wanted: Wanted) -> str:
     expected = ", ".join((*wanted.required, *(f"[{name}]" for name in wanted.optional)))
-    near = get_close_matches(plain(column), [plain(name) for name in found], n=1)
+    near = get_close_matches(plain(column), [plain(name) for name in names], n=1)
     hint = f" Is it the one called '{near[0]}'? Rename it." if near else ""
     return f"Expected columns: {expected}.{hint}"

@@ -64,59 +64,59 @@ ISO = (
 class Unclear(Enum):
     """Why a text is no date."""
 
-    ORDER = auto()  # nobody said whether the day or the month comes first
+    ORDER = auto()  # it is not known whether the day or the month comes first
     ABSENT = auto()  # there is no such day
 
 
 def as_iso(text: str, day_first: bool | None) -> str | Unclear:
     """A date in the form of ISO 8601, or why it has none; other texts stay as they are."""
-    found = _CLOCK.fullmatch(text)
-    if found is None:
+    match = _CLOCK.fullmatch(text)
+    if match is None:
         return _date(text, day_first) or text
-    date = _date(found[1], day_first)
+    date = _date(match[1], day_first)
     if date is None or isinstance(date, Unclear):
         return date or text
-    clock = _clock(found)
+    clock = _clock(match)
     return Unclear.ABSENT if clock is None else f"{date}T{clock}"
 
 
 def from_excel(text: str) -> str | Unclear:
     """A day as Excel counts them, in the form of ISO 8601; other texts stay as they are."""
-    found = _SERIAL.fullmatch(text)
-    if found is None:
+    match = _SERIAL.fullmatch(text)
+    if match is None:
         return text
-    if not _FIRST_SERIAL <= int(found[1]) <= _LAST_SERIAL:
+    if not _FIRST_SERIAL <= int(match[1]) <= _LAST_SERIAL:
         return Unclear.ABSENT
-    seconds = round(float(found[2] or 0) * 86_400)
-    moment = _EXCEL_ZERO + dt.timedelta(days=int(found[1]), seconds=seconds)
+    seconds = round(float(match[2] or 0) * 86_400)
+    moment = _EXCEL_ZERO + dt.timedelta(days=int(match[1]), seconds=seconds)
     return moment.isoformat() if seconds else moment.date().isoformat()
 
 
 def _date(text: str, day_first: bool | None) -> str | Unclear | None:
     """The date alone; None if the text has another form."""
-    if found := _THREE_NUMBERS.fullmatch(text):
+    if match := _THREE_NUMBERS.fullmatch(text):
         if day_first is None:
             return Unclear.ORDER
-        first, second = int(found[1]), int(found[3])
+        first, second = int(match[1]), int(match[3])
         day, month = (first, second) if day_first else (second, first)
-        return _day(_year(found[4]), month, day)
-    if found := _YEAR_FIRST.fullmatch(text):
-        return _day(int(found[1]), int(found[3]), int(found[4]))
-    if found := _MONTH_AND_YEAR.fullmatch(text):
-        return _month(int(found[2]), int(found[1]))
-    if found := _YEAR_AND_MONTH.fullmatch(text):
-        return _month(int(found[1]), int(found[2]))
+        return _day(_year(match[4]), month, day)
+    if match := _YEAR_FIRST.fullmatch(text):
+        return _day(int(match[1]), int(match[3]), int(match[4]))
+    if match := _MONTH_AND_YEAR.fullmatch(text):
+        return _month(int(match[2]), int(match[1]))
+    if match := _YEAR_AND_MONTH.fullmatch(text):
+        return _month(int(match[1]), int(match[2]))
     return _with_a_name(text)
 
 
 def _with_a_name(text: str) -> str | Unclear | None:
     """Dates whose month is a word; None if the text has another form, or another word."""
-    if (found := _DAY_NAME_YEAR.fullmatch(text)) and (month := _named(found[2])):
-        return _day(_year(found[3]), month, int(found[1]))
-    if (found := _NAME_DAY_YEAR.fullmatch(text)) and (month := _named(found[1])):
-        return _day(int(found[3]), month, int(found[2]))
-    if (found := _NAME_YEAR.fullmatch(text)) and (month := _named(found[1])):
-        return _month(int(found[2]), month)
+    if (match := _DAY_NAME_YEAR.fullmatch(text)) and (month := _named(match[2])):
+        return _day(_year(match[3]), month, int(match[1]))
+    if (match := _NAME_DAY_YEAR.fullmatch(text)) and (month := _named(match[1])):
+        return _day(int(match[3]), month, int(match[2]))
+    if (match := _NAME_YEAR.fullmatch(text)) and (month := _named(match[1])):
+        return _month(int(match[2]), month)
     return None
 
 
@@ -145,15 +145,15 @@ def _month(year: int, month: int) -> str | Unclear:
     return f"{year:04}-{month:02}" if 1 <= month <= 12 else Unclear.ABSENT
 
 
-def _clock(found: re.Match[str]) -> str | None:
+def _clock(match: re.Match[str]) -> str | None:
     """The time of day and its zone; None if no clock shows it."""
-    hour, half = int(found[2]), (found[6] or "").lower()[:1]
+    hour, half = int(match[2]), (match[6] or "").lower()[:1]
     if half and not 1 <= hour <= 12:
         return None
     hour = hour % 12 + 12 * (half == "p") if half else hour
-    second = f":{found[4]}{(found[5] or '').replace(',', '.')}" if found[4] else ""
-    zone = {"utc": "Z", "gmt": "Z", "z": "Z"}.get((found[7] or "").lower(), found[7] or "")
-    return f"{hour:02}:{found[3]}{second}{zone}"
+    second = f":{match[4]}{(match[5] or '').replace(',', '.')}" if match[4] else ""
+    zone = {"utc": "Z", "gmt": "Z", "z": "Z"}.get((match[7] or "").lower(), match[7] or "")
+    return f"{hour:02}:{match[3]}{second}{zone}"
 
 
 PLAIN_NUMBER = re.compile(r"-?[0-9]{1,18}")

@@ -47,14 +47,14 @@ def detected(
         own = by_format.get(format_name, options)
         return [(chosen, Claimed(file, _insisted(file, chosen, own))) for file in files]
     known = registered()
-    told = {name: by_format.get(name, options) for name in known}
-    claims = [_claims(file, known, told) for file in files]
+    options_of = {name: by_format.get(name, options) for name in known}
+    claims = [_claims(file, known, options_of) for file in files]
     certain = {name for claim in claims if len(claim) == 1 for name in claim}
-    found = []
+    formats = []
     for file, claim in zip(files, claims, strict=True):
         name = _decided(file, claim, certain)
-        found.append((known[name], Claimed(file, claim[name])))
-    return found
+        formats.append((known[name], Claimed(file, claim[name])))
+    return formats
 
 
 def _insisted(file: SourceFile, chosen: Format, options: ReadingOptions) -> Claim:
@@ -69,10 +69,10 @@ def _insisted(file: SourceFile, chosen: Format, options: ReadingOptions) -> Clai
 
 
 def _claims(
-    file: SourceFile, known: dict[str, Format], told: Mapping[str, ReadingOptions]
+    file: SourceFile, known: dict[str, Format], options_of: Mapping[str, ReadingOptions]
 ) -> Claims:
-    found = {name: known[name].claims(file, False, told[name]) for name in known}
-    claims = {name: claim for name, claim in found.items() if claim is not None}
+    by_name = {name: known[name].claims(file, False, options_of[name]) for name in known}
+    claims = {name: claim for name, claim in by_name.items() if claim is not None}
     if not claims:
         raise InputError(
             "the content is not in a known format",
@@ -85,9 +85,9 @@ def _claims(
 
 
 def _is_outdone(claim: Claim, claims: Claims) -> bool:
-    """Whether another format knows what to do with the same columns and more."""
-    mine = set(claim.columns)
-    return bool(mine) and any(mine < set(other.columns) for other in claims.values())
+    """Whether another format claims the same columns and more."""
+    columns = set(claim.columns)
+    return bool(columns) and any(columns < set(other.columns) for other in claims.values())
 
 
 def _decided(file: SourceFile, claims: Claims, certain: set[str]) -> str:
@@ -113,7 +113,7 @@ def _which(claims: Claims, left: Sequence[str]) -> str:
 
 
 def _seen(file: SourceFile) -> str:
-    """What a file looks like, without a word of what may be people's ids."""
+    """What a file looks like, without any text that may be people's ids."""
     if file.held is not None:
         return f"{file.held.kind} with the columns {listed(file.held.frame.columns)}"
     if not file.head:
@@ -194,15 +194,15 @@ def found_files(
 ) -> list[SourceFile]:
     """Every file, sheet or table, each under a name of its own."""
     texts, ceiling = [str(word) for word in words], Ceiling(options.object_bytes)
-    found = [table_at(text, options, ceiling) for text in texts if is_address(text)]
+    tables = [table_at(text, options, ceiling) for text in texts if is_address(text)]
     for text in texts:
         if not is_address(text):
             require_file(_divided(text)[0])
     paths, parts = _parts([text for text in texts if not is_address(text)])
     for path, name in zip(parts, unique_names(paths), strict=True):
         for part in dict.fromkeys(parts[path]):
-            found += _inside(path, part, name, options, ceiling)
-    return found
+            tables += _inside(path, part, name, options, ceiling)
+    return tables
 
 
 def _parts(texts: Sequence[str]) -> tuple[list[Path], dict[Path, list[str]]]:
@@ -218,7 +218,7 @@ def _parts(texts: Sequence[str]) -> tuple[list[Path], dict[Path, list[str]]]:
 
 
 def _divided(text: str) -> tuple[Path, str]:
-    """A path, and what stands behind # where no file has the whole name."""
+    """A path, and the part after # where no file has the whole name."""
     before, mark, part = text.rpartition("#")
     if mark and part and "\0" not in text and not Path(text).exists() and Path(before).is_file():
         return Path(before), part

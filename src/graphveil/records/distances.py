@@ -33,7 +33,7 @@ class Threshold:
 
     Attributes:
         most: the largest distance of a link.
-        unit: in which it is counted, if anybody said so.
+        unit: in which it is counted, if given.
     """
 
     most: Decimal
@@ -42,14 +42,14 @@ class Threshold:
     @classmethod
     def of(cls, text: str) -> Threshold:
         """The threshold that a text says: a number, and a unit if there is one."""
-        found = _FORM.fullmatch(text)
-        most = number_of(found[1]) if found else None
-        if found is None or most is None or most < 0:
+        match = _FORM.fullmatch(text)
+        most = number_of(match[1]) if match else None
+        if match is None or most is None or most < 0:
             raise ParameterError(
                 "max-distance", f"must be a number, also with a unit, not '{text[:30]}'",
                 hint=f"{_USUAL}.",
             )  # fmt: skip
-        unit = found[2] and _UNITS.get(bare(found[2]), found[2].strip().lower())
+        unit = match[2] and _UNITS.get(bare(match[2]), match[2].strip().lower())
         return cls(most, unit)
 
     def __str__(self) -> str:
@@ -90,24 +90,24 @@ def distance_column(
     Args:
         names: what the table has.
         named: the column that the steward names, or "none".
-        threshold: up to which distance pairs are links, if this was said.
+        threshold: up to which distance pairs are links, if given.
         source: what messages call the table.
     """
     if named is not None and bare(named) == NO_DISTANCE:
         return None
-    told = [name for name in names if named is not None and bare(name) == bare(named)]
-    found = told or distance_columns(names)
-    if not found:
+    chosen = [name for name in names if named is not None and bare(name) == bare(named)]
+    candidates = chosen or distance_columns(names)
+    if not candidates:
         return None
-    if len(found) > 1 or (named is not None and not told):
+    if len(candidates) > 1 or (named is not None and not chosen):
         raise InputError(
-            f"which column is the distance: {listed(found)}",
+            f"which column is the distance: {listed(candidates)}",
             place=Place(source),
             hint="Say it with --distance, or --distance none if every row is a link.",
         )
     if threshold is None:
-        raise unsaid(Place(source, column=found[0]))
-    return found[0]
+        raise unsaid(Place(source, column=candidates[0]))
+    return candidates[0]
 
 
 def unsaid(place: Place) -> InputError:

@@ -1,6 +1,6 @@
 """Conditions that records have to meet, such as `Node type=Person` or `age>=18`.
 
-A condition looks at one record at a time: whether a record is kept depends on that record alone.
+A condition looks at one record at a time: whether it is selected depends on that record alone.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ class Filter:
     @classmethod
     def of(cls, text: str) -> Filter:
         """The condition that a text says, or a refusal."""
-        found = _FORM.fullmatch(text.strip())
-        if found is None:
+        match = _FORM.fullmatch(text.strip())
+        if match is None:
             raise ParameterError(
                 "where",
                 f"cannot be understood: '{text[:40]}'",
                 hint='Write "column=value", with =, !=, <, <=, > or >=; "column=a|b" allows both.',
             )
-        kind, column, comparison, value = found.groups()
+        kind, column, comparison, value = match.groups()
         made = cls(_kind(kind), column, comparison, value)
         if comparison not in ("=", "!=") and not (made.number is not None or _DATE.match(value)):
             raise ParameterError(
@@ -99,13 +99,13 @@ class Filter:
             ">": pl.col(name) > right,
             ">=": pl.col(name) >= right,
         }[self.comparison]
-        kept = left.alias(name).to_frame().select(met).to_series().fill_null(False)
+        selected = left.alias(name).to_frame().select(met).to_series().fill_null(False)
         unclear = ~texts.str.contains(shape) & (texts != "")
         if not unclear.any():
-            return kept & (texts != ""), []
+            return selected & (texts != ""), []
         rule = f"the value cannot be compared, as the condition on '{self.column}' asks"
         hint = "Correct it, or empty the cell: empty ones do not meet the condition."
-        return (kept & (texts != "")) | unclear, [Violation.where(unclear, column, rule, hint)]
+        return (selected & (texts != "")) | unclear, [Violation.where(unclear, column, rule, hint)]
 
 
 def number_of(text: str) -> Decimal | None:
@@ -126,9 +126,9 @@ def _among(texts: pl.Series, values: list[str]) -> pl.Series:
     """Rows that say one of the values: as text without regard to case, or as the same number."""
     import polars as pl
 
-    found = texts.str.to_lowercase().is_in([value.lower() for value in values])
+    equal = texts.str.to_lowercase().is_in([value.lower() for value in values])
     numbers = [float(number) for value in values if (number := number_of(value)) is not None]
     if numbers:
         written = texts.str.contains(NUMBER)
-        found |= written & texts.cast(pl.Float64, strict=False).is_in(numbers).fill_null(False)
-    return found
+        equal |= written & texts.cast(pl.Float64, strict=False).is_in(numbers).fill_null(False)
+    return equal

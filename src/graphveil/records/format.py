@@ -99,8 +99,8 @@ class ParseReport:
 
     def lines(self) -> list[str]:
         """All files in words, one after the other."""
-        said = [line for file in self.files for line in file.lines()]
-        return [*said, *map(str, self.notes)]
+        lines = [line for file in self.files for line in file.lines()]
+        return [*lines, *map(str, self.notes)]
 
 
 Role: TypeAlias = Literal["nodes", "edges", "network"]

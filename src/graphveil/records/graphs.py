@@ -109,11 +109,11 @@ def chosen_values(
 
 def names_by_key(document: Document, domain: Domain) -> dict[str, str]:
     """The id of each key of nodes or edges, by its name; of two equal names the first."""
-    found: dict[str, str] = {}
+    roles: dict[str, str] = {}
     for at, key in document.keys.items():
         if key.domain in (domain, "all"):
-            found.setdefault(key.name, at)
-    return found
+            roles.setdefault(key.name, at)
+    return roles
 
 
 def _names(document: Document, domain: Domain) -> list[str]:
@@ -136,14 +136,14 @@ def _key(document: Document, domain: Domain, name: str, file: SourceFile) -> str
     """The id of the key that people know by this name, for nodes or for edges."""
     keys = {at: key for at, key in document.keys.items() if key.domain in (domain, "all")}
     called = [at for at, key in keys.items() if plain(key.name) == plain(name)]
-    found = called or [at for at in keys if plain(at) == plain(name)]
-    if len(found) > 1:
+    matching = called or [at for at in keys if plain(at) == plain(name)]
+    if len(matching) > 1:
         raise InputError(
             "two attributes have this name; case and surrounding blanks do not count",
             place=Place(file.name, column=name),
             hint="Rename or remove one of them.",
         )
-    return found[0] if found else None
+    return matching[0] if matching else None
 
 
 def _values_of(document: Document, elements: Sequence[Element], key: str) -> Sequence[str | None]:
@@ -164,8 +164,8 @@ def _no_time(document: Document, file: SourceFile, named: str | None, missing: s
     """The refusal of a graph without the date attribute."""
     likely = _date_keys(document, "node", document.nodes)
     if named is not None:
-        found = [key.name for key in document.keys.values()]
-        return no_such("attribute", Place(file.name, column=missing), found, likely)
+        names = [key.name for key in document.keys.values()]
+        return no_such("attribute", Place(file.name, column=missing), names, likely)
     return unnamed_date("attribute", "node", Place(file.name), likely)
 
 
@@ -223,11 +223,11 @@ def _edges(document: Document, file: SourceFile, chosen: Selection) -> Table:
     )
 
 
-def _flaws(said: Sequence[str], column: str) -> list[Violation]:
+def _flaws(rules: Sequence[str], column: str) -> list[Violation]:
     """The elements with which something is wrong, as faults of our column."""
     found = {
-        rule: np.array([row for row, each in enumerate(said) if each == rule], np.int64)
-        for rule in dict.fromkeys(said)
+        rule: np.array([row for row, each in enumerate(rules) if each == rule], np.int64)
+        for rule in dict.fromkeys(rules)
         if rule
     }
     return [Violation(rows, column, rule, _CORRECT) for rule, rows in found.items()]
@@ -282,8 +282,8 @@ def claimed_by_root(file: SourceFile, insisted: bool, root: str) -> Claim | None
         head = head.replace(b"\0", b"")[2:]
     begins = rf"\s*<(\?xml|!--|!DOCTYPE|[\w:]*{root})".encode()
     outermost = rf"<([\w.-]+:)?{root}[\s/>]".encode()
-    found = re.match(begins, head, re.IGNORECASE) and re.search(outermost, head)
-    return Claim("network", f"XML whose outermost element is {root}") if insisted or found else None
+    match = re.match(begins, head, re.IGNORECASE) and re.search(outermost, head)
+    return Claim("network", f"XML whose outermost element is {root}") if insisted or match else None
 
 
 @dataclass
@@ -336,7 +336,7 @@ class XmlWalk(ABC):
 
     @abstractmethod
     def require_read(self, tag: str) -> None:
-        """Refuse an element that cannot be read where it stands."""
+        """Refuse an element that cannot be read where it occurs."""
 
     @abstractmethod
     def begun(self, tag: str, given: dict[str, str]) -> None:

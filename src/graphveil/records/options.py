@@ -53,8 +53,8 @@ class ReadingOptions:
         most_bytes: the largest file to read, compressed or not; None takes 4 GiB for tables
             and 256 MiB for JSON and GraphML.
         most_nesting: how deep JSON and XML may be nested.
-        mark_bad: whether rows that break a rule are handed on, marked as such, for whoever
-            leaves them out; else the first of them refuses the files.
+        mark_bad: whether rows that break a rule are passed on, marked as such, so that the
+            caller can leave them out; else the first of them refuses the files.
 
     Examples:
         >>> ReadingOptions(time="diagnosed", day_first=True).time
@@ -121,11 +121,11 @@ class ReadingOptions:
 def _require_encoding(name: str) -> None:
     """Refuse what turns no bytes into text, or not block by block, as some of Python's codecs."""
     try:
-        found = codecs.lookup(name)
-        text = found.incrementaldecoder(errors="strict").decode(_SAMPLE.encode(name), final=True)
+        codec = codecs.lookup(name)
+        text = codec.incrementaldecoder(errors="strict").decode(_SAMPLE.encode(name), final=True)
     except (LookupError, TypeError, AttributeError, ValueError, AssertionError) as error:
         raise _no_encoding(name) from error
-    if text != _SAMPLE or found.name in _NO_ENCODINGS:
+    if text != _SAMPLE or codec.name in _NO_ENCODINGS:
         raise _no_encoding(name)
 
 
@@ -137,11 +137,11 @@ def _no_encoding(name: str) -> ParameterError:
 
 def size_of(text: str) -> int:
     """A number of bytes as people write it: 500MB, 2GB, 2GiB or plain digits."""
-    found = _SIZE.fullmatch(text.strip())
-    if found is None or not int(found[1]):
+    match = _SIZE.fullmatch(text.strip())
+    if match is None or not int(match[1]):
         raise ParameterError("limit", "must be a size such as 500MB or 2GB")
-    thousand = 1024 if found[3] else 1000
-    return int(int(found[1]) * thousand ** " KMGT".index(found[2].upper() or " "))
+    thousand = 1024 if match[3] else 1000
+    return int(int(match[1]) * thousand ** " KMGT".index(match[2].upper() or " "))
 
 
 DEFAULTS = ReadingOptions()

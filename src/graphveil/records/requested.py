@@ -50,8 +50,11 @@ def require_understood(options: ReadingOptions, parsed: Sequence[ParsedFile]) ->
                 hint=f'Say "nodes:{each.text}" or "edges:{each.text}".',
             )  # fmt: skip
     linked = [file.report.name for file in parsed if file.edges]
-    told = options.threshold is not None or bare(options.distance or "") not in ("", NO_DISTANCE)
-    if told and linked and not any(file.threshold for file in parsed):
+    limited = options.threshold is not None or bare(options.distance or "") not in (
+        "",
+        NO_DISTANCE,
+    )
+    if limited and linked and not any(file.threshold for file in parsed):
         raise ParameterError(
             "max-distance", f"no list of links has a column of distances: {listed(linked)}",
             hint="Name it: --distance.",
@@ -87,14 +90,14 @@ def without_links_of_left_out(
         return list(edges), []
     gone = _texts(left_out, "node")
     gone = gone.filter(~gone.is_in(_texts(nodes, "node").implode())).drop_nulls().implode()
-    kept, count = [], 0
+    remaining, count = [], 0
     for table in edges:
         theirs = _texts([table], "source").is_in(gone) | _texts([table], "target").is_in(gone)
         theirs = theirs.fill_null(False)  # who is not named is left to the intake
         count += int(theirs.sum())
-        kept.append(table.kept(~theirs.to_numpy()) if theirs.any() else table)
+        remaining.append(table.kept(~theirs.to_numpy()) if theirs.any() else table)
     rule = "links left out, of people who do not meet the conditions"
-    return kept, [Note.of_rows(rule, count)] if count else []
+    return remaining, [Note.of_rows(rule, count)] if count else []
 
 
 def _texts(tables: Sequence[Table], column: str) -> pl.Series:

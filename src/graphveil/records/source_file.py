@@ -190,7 +190,7 @@ class SourceFile:
 
         Args:
             most: bytes of the document.
-            costs: how much memory each occurrence of a mark stands for once it is parsed.
+            costs: how much memory each occurrence of a mark takes once it is parsed.
         """
         size = 0
         for block in self.blocks(most):
@@ -335,14 +335,14 @@ def _unpacked_head(path: Path, name: str, head: bytes, packed: str) -> bytes:
     return head
 
 
-def _encoding(head: bytes, said: str | None) -> str:
+def _encoding(head: bytes, given: str | None) -> str:
     """The encoding that a mark at the beginning says, or the steward; XML says it itself."""
     for mark in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         if head.startswith(mark):
             return "" if b"<" in head[2:4] else "utf-16"
-    if said is None or head.startswith(codecs.BOM_UTF8):
+    if given is None or head.startswith(codecs.BOM_UTF8):
         return ""
-    name = codecs.lookup(said).name
+    name = codecs.lookup(given).name
     return "" if name in ("utf-8", "utf-8-sig") else name
 
 

@@ -45,10 +45,10 @@ class Artefact:
 
 def artefacts(part: PublicPart) -> tuple[Artefact, ...]:
     """Every file of the report, in the order in which they are written."""
-    return tuple(_found(part))
+    return tuple(_listed(part))
 
 
-def _found(part: PublicPart) -> Iterator[Artefact]:
+def _listed(part: PublicPart) -> Iterator[Artefact]:
     from graphveil.report import card, charts, page
     from graphveil.report import public_tables as tables
 

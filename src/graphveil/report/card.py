@@ -41,7 +41,7 @@ def card(part: PublicPart) -> dict[str, Any]:
         "post_processing": _processing(part),
         "trust": [{"who": who, "with": what} for who, what in statement.trust(part)],
         "ledger": _ledger(part),
-        **{key: told for key, told in _turns(part).items() if told},
+        **{key: turn for key, turn in _turns(part).items() if turn},
     }
 
 
@@ -80,7 +80,7 @@ def _unit(part: PublicPart) -> dict[str, Any]:
         "neighbours": statement.NEIGHBOURS,
         "neighbours_formally": statement.neighbours_formally(part),
         "assumption": statement.assumption(part),
-        **({"beyond_the_promise": told} if (told := _exposures(part)) else {}),
+        **({"beyond_the_promise": beyond} if (beyond := _exposures(part)) else {}),
     }
 
 
@@ -157,7 +157,7 @@ def _pool(part: PublicPart) -> dict[str, Any]:
 
 
 def _series(series: PublishedSeries) -> dict[str, Any]:
-    found = series.sensitivity
+    sensitivity = series.sensitivity
     return {
         "series": series.series,
         "statistic": counted(series),
@@ -175,12 +175,12 @@ def _series(series: PublishedSeries) -> dict[str, Any]:
         "releases_made": len(series.releases),
         "numbers_per_release": series.width,
         "sensitivity": {
-            "l1": found.l1,
-            "exact": found.exact,
-            "assumption": found.assumption,
-            "proof": found.proof,
+            "l1": sensitivity.l1,
+            "exact": sensitivity.exact,
+            "assumption": sensitivity.assumption,
+            "proof": sensitivity.proof,
         },
-        **({"beyond_the_promise": told} if (told := _series_exposures(series)) else {}),
+        **({"beyond_the_promise": beyond} if (beyond := _series_exposures(series)) else {}),
         "noise": [
             {"law": each.law, "parameter": each.size[0], "value": each.size[1], "steps": each.steps}
             for each in series.noise
@@ -192,10 +192,10 @@ def _series(series: PublishedSeries) -> dict[str, Any]:
 
 def _expectation(series: PublishedSeries) -> dict[str, Any]:
     """What the publisher expected, and what the announced noise leaves of it."""
-    found = series.judgement
-    if found is None:
+    judgement = series.judgement
+    if judgement is None:
         return {}
-    return {"expected": {"size": found.expected, "usefulness": str(found.word)}}
+    return {"expected": {"size": judgement.expected, "usefulness": str(judgement.word)}}
 
 
 def _series_exposures(series: PublishedSeries) -> list[dict[str, Any]]:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 WIDTH, HEIGHT = 640, 260
 MILLIONS = 1e7  # from here on, counts are written as "12M"
 LETTER = 7  # pixels that a letter of an axis label takes
-LEGEND_AT, SAMPLE = -16, 22  # where the legend stands, and how long its samples are
+LEGEND_AT, SAMPLE = -16, 22  # the place of the legend, and how long its samples are
 
 
 def layer(values: list[dict[str, Any]], **mark: Any) -> altair.Chart:
@@ -293,7 +293,7 @@ def drawing(
 def _head(series: PublishedSeries) -> tuple[str, ...]:
     about = f"Series {series.series} · {price(series)} for all its releases · {series.mechanism}"
     projected = () if series.projection is None else (f"It is {cut(series)}.",)
-    thinned = (told,) if (told := thinning(series)) else ()
+    thinned = (note,) if (note := thinning(series)) else ()
     return heading(series), about, *projected, *thinned
 
 

@@ -46,7 +46,7 @@ class Counts:
         return cls(low, high if high > low else high + stride, stride)
 
     def share(self, value: float) -> float:
-        """How far up a value stands, from 0 to 1."""
+        """The height of a value, from 0 to 1."""
         return (value - self.low) / (self.high - self.low)
 
     @property
@@ -111,9 +111,9 @@ def step_ticks(
     for marked, text in _rules(calendar, steps):
         if np.count_nonzero(marked) > MOST:
             continue
-        found = [Tick(int(place), text(int(place) + first)) for place in np.flatnonzero(marked)]
-        if len(found) >= min(count, 2) and fits(found):
-            return found
+        ticks = [Tick(int(place), text(int(place) + first)) for place in np.flatnonzero(marked)]
+        if len(ticks) >= min(count, 2) and fits(ticks):
+            return ticks
     return [Tick(0, calendar.label(first))]
 
 
@@ -312,7 +312,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Frame:
-    """Where everything stands; the plot's left, right, top and bottom are in pixels.
+    """The places of everything; the plot's left, right, top and bottom are in pixels.
 
     Attributes:
         size: of the drawing.
@@ -358,7 +358,7 @@ class Frame:
         return self.bottom + 24 + (ROW if self.axis else 0) + self.size.edge
 
     def at(self, place: int, value: float) -> Point:
-        """Where a value stands."""
+        """The place of a value."""
         share = (place + 0.5) / self.places
         return (
             self.left + share * (self.right - self.left),
@@ -383,7 +383,7 @@ class Frame:
         return document("".join(parts), self.size.width, self.height, label)
 
     def _middle(self, tick: Tick) -> float:
-        """Where a tick's text stands: below its place, but on the paper."""
+        """The place of a tick's text: below the tick, but on the paper."""
         x, half = self._x(tick), _half(tick)
         return max(half, min(x, self.size.width - half))
 

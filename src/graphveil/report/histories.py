@@ -1,7 +1,7 @@
 """Revised histories: every number so far, estimated again from all that was published since.
 
-First values stay what they were; a revision stands beside them, with the release after which it was
-made, as statistical offices do. Series of studies whose plan was never told have none.
+First values stay as they were; a revision is shown beside them, with the release after which it was
+made, as statistical offices do. Series of studies whose plan was never published have none.
 """
 
 from __future__ import annotations
@@ -63,11 +63,11 @@ def revisions(part: PublicPart) -> tuple[Revision, ...]:
 
 
 def of_series(series: PublishedSeries) -> tuple[Revision, ...]:
-    """The same of one series; nothing if its plan was never told, or nothing is published."""
-    found = estimated(series, revised)
+    """The same of one series; nothing if its plan or its releases were never published."""
+    estimates = estimated(series, revised)
     return tuple(
         row
-        for made, values in zip(series.releases[: len(found)], found.tolist(), strict=True)
+        for made, values in zip(series.releases[: len(estimates)], estimates.tolist(), strict=True)
         for row in _rows(series, made, values, series.releases[-1].label)
     )
 

@@ -21,7 +21,7 @@ class Exposure:
     Attributes:
         further: to how many people with many links the person is linked, beyond those promised.
         epsilon: by all series that are open.
-        times: the same in multiples of what these series cost whoever keeps the promise.
+        times: the same in multiples of what these series cost people who keep the promise.
     """
 
     further: int
@@ -31,10 +31,10 @@ class Exposure:
 
 def exposures(part: PublicPart) -> tuple[Exposure, ...]:
     """The loss beyond the promise; nothing where nobody can lose more than is promised."""
-    told = [{loss.further for loss in each.beyond} for each in part.series if each.beyond]
-    shared = set.intersection(*told) if told else set()  # older versions told of fewer hubs
-    found = {further: _exposed(part, further) for further in sorted(shared)}
-    return tuple(Exposure(more, loss, loss / part.spent[0]) for more, loss in found.items())
+    published = [{loss.further for loss in each.beyond} for each in part.series if each.beyond]
+    shared = set.intersection(*published) if published else set()  # older versions have fewer hubs
+    exposed = {further: _exposed(part, further) for further in sorted(shared)}
+    return tuple(Exposure(more, loss, loss / part.spent[0]) for more, loss in exposed.items())
 
 
 def _exposed(part: PublicPart, further: int) -> Fraction:
@@ -44,11 +44,11 @@ def _exposed(part: PublicPart, further: int) -> Fraction:
     """
     pool, own, rho = part.promise.budget.pool, Fraction(), Fraction()
     for each in part.series:
-        found = next((loss for loss in each.beyond if loss.further == further), None)
+        stated = next((loss for loss in each.beyond if loss.further == further), None)
         if each.pool_share is None:
-            own += each.epsilon if found is None else found.epsilon
-        elif found is not None and found.rho is not None:
-            rho += found.rho
+            own += each.epsilon if stated is None else stated.epsilon
+        elif stated is not None and stated.rho is not None:
+            rho += stated.rho
         else:
             assert pool is not None, "a series shares it"
             rho += each.pool_share * rho_of(*pool.price)
@@ -59,15 +59,15 @@ def exposed_persons(part: PublicPart) -> tuple[str, ...]:
     """Whom a table of exposures is about: first those who keep the promise, then row by row."""
     bound = part.promise.degree_bound
     assert isinstance(bound, HubBound), "nobody else is told of exposures"
-    told = [each.further for each in exposures(part)]
+    further = [each.further for each in exposures(part)]
     if bound.directed:
-        return "as promised", *(f"{more} more than promised" for more in told)
+        return "as promised", *(f"{more} more than promised" for more in further)
     (promised,) = bound.hubs
-    return f"at most {promised}" if promised else "0", *(str(promised + more) for more in told)
+    return f"at most {promised}" if promised else "0", *(str(promised + more) for more in further)
 
 
 def rounded_up(epsilon: Fraction) -> str:
-    """A loss for readers, never told too small."""
+    """A loss for readers, never rounded down."""
     return f"{ceil(epsilon * 100) / 100:,.2f}"
 
 
@@ -75,7 +75,7 @@ def rounded_up(epsilon: Fraction) -> str:
 
 
 PRIORS = (0.5, 0.1, 0.01)
-ODDS_SHOWN = 1_000_000  # a larger factor says no more to a reader than this one
+ODDS_SHOWN = 1_000_000  # a larger factor means nothing else to a reader than this one
 
 
 @dataclass(frozen=True)

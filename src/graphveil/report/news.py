@@ -91,11 +91,11 @@ def opening(words: str) -> str:
     return words[0].upper() + words[1:]
 
 
-# The number that stands for a series in summaries: its newest one, and how it changed.
+# The number that represents a series in summaries: its newest one, and how it changed.
 
 
 EVERYBODY = "nodes"  # the statistic that counts people
-LINKED = 1  # of a series with one number per degree, the one that is told
+LINKED = 1  # of a series with one number per degree, the one that is stated
 
 
 @dataclass(frozen=True)
@@ -125,10 +125,10 @@ class Headline:
 
     def change(self, kind: str) -> PublishedChange | None:
         """How it changed in the newest step, or how that compares; None if it was not announced."""
-        told = releases.changes(self.series, self.newest)
+        changes = releases.changes(self.series, self.newest)
         at = self.place if self.series.vector else None
-        mine = (each for each in told if each.kind == kind and each.over == 1)
-        return next((each for each in mine if each.degree == at), None)
+        matching = (each for each in changes if each.kind == kind and each.over == 1)
+        return next((each for each in matching if each.degree == at), None)
 
     def during(self, back: int = 0) -> str:
         """The time of the newest step, or of one before."""
@@ -140,8 +140,8 @@ def headline(part: PublicPart) -> Headline | None:
 
     A series with one number per degree is taken only if there is no other.
     """
-    told = [each for each in part.series if each.releases]
-    ranked = sorted(told, key=lambda each: (each.vector, not _counts_everybody(each)))
+    published = [each for each in part.series if each.releases]
+    ranked = sorted(published, key=lambda each: (each.vector, not _counts_everybody(each)))
     return Headline(ranked[0], part.promise.calendar) if ranked else None
 
 
@@ -149,7 +149,7 @@ def _counts_everybody(series: PublishedSeries) -> bool:
     return series.statistic == EVERYBODY and WINDOW not in series.spans
 
 
-# All series at a glance: how many by now, how many new, and whether that is more than before.
+# Overview of all series: how many by now, how many new, and whether that is more than before.
 
 
 @dataclass(frozen=True)
@@ -170,21 +170,21 @@ def overview(part: PublicPart) -> Iterator[Overview]:
             yield _overview(Headline(series, part.promise.calendar))
 
 
-def _overview(found: Headline) -> Overview:
-    made, place = found.newest, found.place
+def _overview(each: Headline) -> Overview:
+    made, place = each.newest, each.place
     noisy = f" ({TOO_NOISY})" if is_too_noisy(made, place) else ""
-    against = found.change(releases.AGAINST)
+    against = each.change(releases.AGAINST)
     return Overview(
-        series=found.series.series,
-        counted=opening(wording.counted_at(found.series, place)),
+        series=each.series.series,
+        counted=opening(wording.counted_at(each.series, place)),
         now=wording.count_range(made.low[place], made.high[place]) + noisy,
-        new=_new(found),
+        new=_new(each),
         compared="" if against is None else verdict(against),
     )
 
 
-def _new(found: Headline) -> str:
-    new = found.change(releases.NEW)
+def _new(each: Headline) -> str:
+    new = each.change(releases.NEW)
     if new is None:
         return ""
-    return wording.count_range(new.low, new.high) if found.series.monotone else verdict(new)
+    return wording.count_range(new.low, new.high) if each.series.monotone else verdict(new)

@@ -120,7 +120,7 @@ def _drawings(series: PublishedSeries, calendar: Calendar) -> dict[str, Any]:
 
     from graphveil.report import charts
 
-    # Drawn from our own data, with every text escaped: safe as it stands.
+    # Drawn from our own data, with every text escaped: safe as it is.
     return {
         name: Markup(charts.drawing(series, calendar, size, titled=False).decode())
         for name, size in (("wide", WIDE), ("narrow", NARROW))
@@ -133,34 +133,34 @@ def _facts(series: PublishedSeries) -> list[tuple[str, str]]:
         ("Privacy loss", f"{wording.price(series)} for all its releases"),
         ("Sensitivity", _sensitivity(series.sensitivity)),
         ("Mechanism", f"{series.mechanism}: {series.mechanism_summary}"),
-        *([("Minimised", told)] if (told := statement.aim(series)) else []),
+        *([("Minimised", aim)] if (aim := statement.aim(series)) else []),
         ("Noise drawn", _noise(series)),
         ("Releases", _length(series)),
-        *([("Expected", _expectation(series, found))] if (found := series.judgement) else []),
+        *([("Expected", _expectation(series, judged))] if (judged := series.judgement) else []),
         *([("Processing", series.releases[-1].processing)] if series.releases else []),
     ]
 
 
-def _expectation(series: PublishedSeries, found: Judgement) -> str:
+def _expectation(series: PublishedSeries, judged: Judgement) -> str:
     """The size that was stated beforehand, and what the announced noise leaves of it."""
     return (
-        f"about {found.expected:,} in the end, which the publisher stated beforehand and did not "
+        f"about {judged.expected:,} in the end, which the publisher stated beforehand and did not "
         f"measure; the noise announced for release {len(series.predicted_std)} has a standard "
-        f"deviation of {wording.figure(found.std)} ({percent(found.share)}): {found.word}"
+        f"deviation of {wording.figure(judged.std)} ({percent(judged.share)}): {judged.word}"
     )
 
 
-def _sensitivity(found: SensitivityFact) -> str:
-    proof = f"proof: {found.proof} of graphveil"
-    if found.of_one_release:
+def _sensitivity(fact: SensitivityFact) -> str:
+    proof = f"proof: {fact.proof} of graphveil"
+    if fact.of_one_release:
         return (
-            f"one person can change each release of the series by at most {found.l1:,}, in every "
+            f"one person can change each release of the series by at most {fact.l1:,}, in every "
             f"network; {proof}"
         )
-    reached = "this bound is tight" if found.exact else "this bound may not be tight"
+    reached = "this bound is tight" if fact.exact else "this bound may not be tight"
     return (
-        f"one person can change all releases of the series together by at most {found.l1:,} "
-        f"({reached}), if {found.assumption}; {proof}"
+        f"one person can change all releases of the series together by at most {fact.l1:,} "
+        f"({reached}), if {fact.assumption}; {proof}"
     )
 
 

@@ -67,17 +67,17 @@ def shares(part: PublicPart) -> PageTable:
 
 
 def exposures(part: PublicPart) -> PageTable | None:
-    """What whoever breaks the promise loses; None if that is nothing."""
-    found = exposed.exposures(part)
-    if not found:
+    """What people who break the promise lose; None if that is nothing."""
+    exposure = exposed.exposures(part)
+    if not exposure:
         return None
-    losses = (part.spent[0], *(each.epsilon for each in found))
-    told = (f"at most {exposed.rounded_up(loss)}" for loss in losses)
-    times = ("1", *(f"up to {exposed.rounded_up(each.times)}" for each in found))
+    losses = (part.spent[0], *(each.epsilon for each in exposure))
+    bounds = (f"at most {exposed.rounded_up(loss)}" for loss in losses)
+    times = ("1", *(f"up to {exposed.rounded_up(each.times)}" for each in exposure))
     bound = part.promise.degree_bound
     assert isinstance(bound, HubBound), "nobody else is told of exposures"
     header = f"linked to people {bound.hub_in_words}", "ε of the open series", "times as much"
-    rows = tuple(zip(exposed.exposed_persons(part), told, times, strict=True))
+    rows = tuple(zip(exposed.exposed_persons(part), bounds, times, strict=True))
     return PageTable("What a person loses who is linked to more", header, rows)
 
 
@@ -125,7 +125,7 @@ def _newest(series: PublishedSeries) -> tuple[str, tuple[ReleaseMade, ...]]:
 
 def _scalar_table(series: PublishedSeries) -> PageTable:
     level = wording.percent(series.releases[-1].level)
-    told = any(made.changes for made in series.releases)
+    has_changes = any(made.changes for made in series.releases)
     now = "processed" if WINDOW in series.spans else "in all"
     revised = estimated(series, revising.revised)[:, 0].tolist()
     title, shown = _newest(series)
@@ -135,11 +135,11 @@ def _scalar_table(series: PublishedSeries) -> PageTable:
             *_cells(made, 0),
             wording.figure(made.noise_std),
             *((wording.whole(revised[place]),) if revised else ()),
-            *(_new_cells(series, made) if told else ()),
+            *(_new_cells(series, made) if has_changes else ()),
         )
         for place, made in enumerate(shown, len(series.releases) - len(shown))
     )
-    news = ("new", "its interval") if told else ()
+    news = ("new", "its interval") if has_changes else ()
     later = (f"revised after {series.releases[-1].label}",) if revised else ()
     header = ("step", now, "raw", f"{level} interval", "noise (std)", *later, *news)
     return PageTable(title, header, rows, open=len(rows) <= SHORT)
@@ -147,10 +147,10 @@ def _scalar_table(series: PublishedSeries) -> PageTable:
 
 def _new_cells(series: PublishedSeries, made: ReleaseMade) -> tuple[str, str]:
     """What is new in a step; nothing at the first."""
-    found = new_at(series, made)
-    if not found:
+    change = new_at(series, made)
+    if not change:
         return "", ""
-    new = found[0]
+    new = change[0]
     if series.monotone:
         return wording.figure(new.value), wording.count_range(new.low, new.high)
     return wording.figure(new.value), f"{wording.figure(new.low)} to {wording.figure(new.high)}"

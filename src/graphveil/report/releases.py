@@ -58,7 +58,7 @@ class PublishedChange:
 
 
 def all_changes(part: PublicPart) -> Iterator[PublishedChange]:
-    """Every change that can be told: by series, then step, then kind, then degree."""
+    """Every change that can be stated: by series, then step, then kind, then degree."""
     for series in part.series:
         for made in series.releases:
             yield from changes(series, made)

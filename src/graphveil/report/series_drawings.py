@@ -51,7 +51,7 @@ def over_steps(
 
 
 def thinning(series: PublishedSeries) -> str:
-    """What readers are told if not every release is drawn; nothing if every one is."""
+    """The note to readers if not every release is drawn; nothing if every one is."""
     steps = len(series.releases)
     return "" if series.vector or steps <= LONG else THINNED.format(steps=ceil(steps / PARTS))
 
@@ -64,7 +64,7 @@ def _points(frame: Frame, values: Sequence[float]) -> list[Point]:
 def _drawn(values: Sequence[float]) -> Sequence[int]:
     """The places of a line that are drawn: all, or the extremes of each part, and both ends.
 
-    Nothing that stands out is lost: in every part the line reaches as far up and down as it does.
+    No peak is lost: in every part the drawn line reaches as far up and down as the full one.
     """
     count = len(values)
     if count <= LONG:
@@ -185,7 +185,7 @@ def over_expected(
     Args:
         curve: the sizes that are expected.
         noise: the predicted standard deviations.
-        drowned: where the noise drowns what is expected.
+        drowned: where the noise exceeds what is expected.
         calendar: of the study.
         first_step: the step of the first release.
         size: of the drawing.
@@ -207,11 +207,11 @@ def over_expected(
     return frame.drawing("".join(marks), ticks, label)
 
 
-def _stretches(drowned: Sequence[bool]) -> Iterator[tuple[bool, list[int]]]:
+def _stretches(too_noisy: Sequence[bool]) -> Iterator[tuple[bool, list[int]]]:
     """Neighbouring releases that are alike; each stretch reaches to where the next begins."""
-    for bad, places in groupby(range(len(drowned)), key=lambda place: drowned[place]):
+    for bad, places in groupby(range(len(too_noisy)), key=lambda place: too_noisy[place]):
         own = list(places)
-        yield bad, [*own, own[-1] + 1] if own[-1] + 1 < len(drowned) else own
+        yield bad, [*own, own[-1] + 1] if own[-1] + 1 < len(too_noisy) else own
 
 
 def _band(
@@ -231,8 +231,8 @@ def _line(frame: Frame, places: list[int], curve: Sequence[float], colour: str) 
     return drawing.line(points, colour, 2.5)
 
 
-def _forecast_legend(drowned: Sequence[bool]) -> tuple[Sample, ...]:
+def _forecast_legend(too_noisy: Sequence[bool]) -> tuple[Sample, ...]:
     """Only what is drawn."""
     clear = (Sample("expected", PROCESSED), Sample("± noise", BAND, "band"))
     deep = (Sample("drowned in noise", DROWNED_BAND, "band"),)
-    return (*(clear if not all(drowned) else ()), *(deep if any(drowned) else ()))
+    return (*(clear if not all(too_noisy) else ()), *(deep if any(too_noisy) else ()))

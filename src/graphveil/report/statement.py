@@ -125,10 +125,10 @@ def composition(part: PublicPart) -> dict[str, str]:
     if pool is None:
         return dict(COMPOSITION)
     names = ", ".join(each.series for each in part.series if each.pool_share is not None)
-    told = _POOLED.format(names=names or "to come", epsilon=pool.epsilon, delta=pool.delta)
+    sentence = _POOLED.format(names=names or "to come", epsilon=pool.epsilon, delta=pool.delta)
     if left := part.promise.pool_left():
-        told += f" A share of {as_text(left)} of the pool is left for later series."
-    return COMPOSITION | {"over_statistics": f"{COMPOSITION['over_statistics']} {told}"}
+        sentence += f" A share of {as_text(left)} of the pool is left for later series."
+    return COMPOSITION | {"over_statistics": f"{COMPOSITION['over_statistics']} {sentence}"}
 
 
 def has_revisions(part: PublicPart) -> bool:
@@ -172,13 +172,13 @@ def neighbours_formally(part: PublicPart) -> str:
     """The neighbour definition, and which pairs the stated limit is about."""
     bound = part.promise.degree_bound
     if bound.checked:
-        said = f", {_SAME}, and both keep the promised degree bound at every step"
+        condition = f", {_SAME}, and both keep the promised degree bound at every step"
     elif isinstance(bound, HubBound):
-        said = f", and {_SAME}. The stated limit holds for all neighbours in which v* has "
-        said += f"{bound.of_one_person} in G', whatever else G and G' are like"
+        condition = f", and {_SAME}. The stated limit holds for all neighbours in which v* has "
+        condition += f"{bound.of_one_person} in G', whatever else G and G' are like"
     else:
-        said = f", and {_SAME}; nothing is assumed about their degrees"
-    return _FORMALLY.format(bound=said)
+        condition = f", and {_SAME}; nothing is assumed about their degrees"
+    return _FORMALLY.format(bound=condition)
 
 
 def assumption(part: PublicPart) -> str:
@@ -210,10 +210,10 @@ def _rests(bound: Bound) -> str:
     )
 
 
-def _goes_on(bound: HubBound, found: Sequence[Exposure]) -> str:
+def _goes_on(bound: HubBound, exposed: Sequence[Exposure]) -> str:
     worst = "".join(
         f", with {each.further:,} more up to {rounded_up(each.times)} times as much"
-        for each in found[-1:]
+        for each in exposed[-1:]
     )
     return (
         f"The publisher promises that everybody has {bound.in_words}, at every step. If that is "
@@ -256,13 +256,13 @@ def _choice(part: PublicPart) -> list[str]:
 
 
 def _parameters(part: PublicPart) -> list[str]:
-    told = []
+    lines = []
     for each in part.series:
         given = {**each.parameters}
         if each.projection is not None:
             given["projection"] = str(each.projection)
-        told += [f"{each.series}: {name} = {value}" for name, value in given.items()]
-    return told
+        lines += [f"{each.series}: {name} = {value}" for name, value in given.items()]
+    return lines
 
 
 def _shares(part: PublicPart) -> list[str]:

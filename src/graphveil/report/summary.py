@@ -1,7 +1,7 @@
 """The summary on top of the page: five questions that everybody asks, a sentence for each.
 
 Made from the public facts alone. With several series it is about one of them, the `headline`; the
-others are told in the table below it and in their own sections.
+others are in the table below it and in their own sections.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ def summary(part: PublicPart) -> tuple[Answer, ...]:
 
 def how_many(part: PublicPart) -> str:
     """The newest number, by when, and where it lies."""
-    found = headline(part)
-    if found is None:
+    top = headline(part)
+    if top is None:
         return "Nothing is published yet."
-    made, place = found.newest, found.place
-    by = opening(phrases.by(found.calendar, made.step))
+    made, place = top.newest, top.place
+    by = opening(phrases.by(top.calendar, made.step))
     where = _range(made.low[place], made.high[place])
     noisy = f": {TOO_NOISY} more" if is_too_noisy(made, place) else ""
-    return f"{by}, the number of {found.things} was {where}{noisy}."
+    return f"{by}, the number of {top.things} was {where}{noisy}."
 
 
 def _range(low: int, high: int) -> str:
@@ -59,18 +59,18 @@ def _range(low: int, high: int) -> str:
 
 def how_many_new(part: PublicPart) -> str:
     """What the newest step has added."""
-    found = headline(part)
-    if found is None or len(found.series.releases) < 2:
+    top = headline(part)
+    if top is None or len(top.series.releases) < 2:
         return "How many are new can be told from the second release on."
-    new = found.change(releases.NEW)
+    new = top.change(releases.NEW)
     if new is None:
-        return f"How many were new {found.during()} was not announced with that release."
-    if not found.series.monotone:
-        before = phrases.step_name(found.calendar)
+        return f"How many were new {top.during()} was not announced with that release."
+    if not top.series.monotone:
+        before = phrases.step_name(top.calendar)
         clearly = "it changed" if new.clear else "it did not clearly change"
-        return f"{opening(found.during())}, {clearly}: {_bare(new)} than one {before} before."
+        return f"{opening(top.during())}, {clearly}: {_bare(new)} than one {before} before."
     noisy = f": {TOO_NOISY} more" if new.low == 0 else ""
-    return f"Of these, {_range(new.low, new.high)} were new {found.during()}{noisy}."
+    return f"Of these, {_range(new.low, new.high)} were new {top.during()}{noisy}."
 
 
 def _bare(change: PublishedChange) -> str:
@@ -79,37 +79,37 @@ def _bare(change: PublishedChange) -> str:
 
 def more_or_fewer(part: PublicPart) -> str:
     """How what is new compares with the step before."""
-    found = headline(part)
-    if found is None or len(found.series.releases) < 3:
+    top = headline(part)
+    if top is None or len(top.series.releases) < 3:
         return "Whether that is more or fewer than before can be told from the third release on."
-    against = found.change(releases.AGAINST)
+    against = top.change(releases.AGAINST)
     if against is None:
         return "Whether that is more or fewer than before was not announced with that release."
-    what = "That" if found.series.monotone else "That change"
+    what = "That" if top.series.monotone else "That change"
     clearly = "is" if against.clear else "is no clear difference:"
-    return f"{what} {clearly} {_bare(against)} than {found.during(1)}."
+    return f"{what} {clearly} {_bare(against)} than {top.during(1)}."
 
 
 def how_sure(part: PublicPart) -> str:
     """What the ranges mean, and what they leave out."""
-    found = headline(part)
-    level = wording.percent(found.newest.level if found else part.promise.confidence)
+    top = headline(part)
+    level = wording.percent(top.newest.level if top else part.promise.confidence)
     sentence = (
         "Each of these ranges, taken by itself, holds the true number with a probability of at "
         f"least {level}; that covers the noise that was added for privacy, not people whom nobody "
         "recorded"
     )
-    drowned, told = _noisy_series(part)
-    if drowned:
-        sentence += f", and {drowned} of {wording.many(told, 'series', 'series')} "
-        sentence += f"{'is' if drowned == 1 else 'are'} {TOO_NOISY} much"
+    noisy, total = _noisy_series(part)
+    if noisy:
+        sentence += f", and {noisy} of {wording.many(total, 'series', 'series')} "
+        sentence += f"{'is' if noisy == 1 else 'are'} {TOO_NOISY} much"
     return f"{sentence}."
 
 
 def _noisy_series(part: PublicPart) -> tuple[int, int]:
     """How many series are mostly noise in their newest release, of how many."""
-    told = [each for each in part.series if each.releases]
-    return sum(_is_mostly_noise(each) for each in told), len(told)
+    published = [each for each in part.series if each.releases]
+    return sum(_is_mostly_noise(each) for each in published), len(published)
 
 
 def _is_mostly_noise(series: PublishedSeries) -> bool:

@@ -40,7 +40,7 @@ COUNTED = {
 }
 
 
-# What stands in these words as long as nobody has said a number.
+# Placeholders in these words as long as no number is given.
 OPEN = {"tau": "τ", "k": "k", "newest": "the newest steps", "pattern": "that you draw"}
 
 
@@ -115,8 +115,8 @@ def cut(series: PublishedSeries) -> str:
     """How a projecting mechanism limits the network before it counts."""
     limits = series.projection if isinstance(series.projection, tuple) else (series.projection,)
     kinds = ("incoming links", "outgoing links") if len(limits) == 2 else ("links",)
-    told = " and ".join(f"{limit} {kind}" for limit, kind in zip(limits, kinds, strict=True))
-    return f"counted after projecting the network to at most {told} per person"
+    limit_words = " and ".join(f"{limit} {kind}" for limit, kind in zip(limits, kinds, strict=True))
+    return f"counted after projecting the network to at most {limit_words} per person"
 
 
 def percent(level: str) -> str:
@@ -155,8 +155,8 @@ def span(part: PublicPart) -> str:
 
 def when(at: str) -> str:
     """A time of the ledger, as in "2026-11-16, 02:40 UTC"."""
-    found = re.fullmatch(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d).*", at)
-    return f"{found[1]}, {found[2]} UTC" if found else at
+    match = re.fullmatch(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d).*", at)
+    return f"{match[1]}, {match[2]} UTC" if match else at
 
 
 def many(number: int, thing: str, things: str | None = None) -> str:

@@ -81,7 +81,7 @@ def adoption(
 
     Args:
         folder: of the study.
-        reason: why; the public is told.
+        reason: why; it is published.
         prices: what may be paid for fresh noise, by series.
     """
     from graphveil.steward.reporting import write_report
@@ -122,7 +122,7 @@ def machine_code() -> str:
     return Machine.here().code()
 
 
-# Safekeeping: how a study stands to what this machine has seen, and when it was last backed up.
+# Safekeeping: how a study compares with what this machine has seen, and its last backup.
 
 
 @dataclass(frozen=True)
@@ -130,10 +130,10 @@ class Safekeeping:
     """What a keeper of backups has to know.
 
     Attributes:
-        standing: whether the study may go on here, and if not, why.
+        standing: whether the study may continue here, and if not, why.
         entries: rows of the ledger; nothing has happened in a draft.
-        since_backup: how many of them came after the last backup that somebody told of; None if
-            nobody has, or what was backed up is no longer in the ledger.
+        since_backup: how many of them came after the last backup that was noted; None if
+            none was, or what was backed up is no longer in the ledger.
         machine: the code of this machine, to which a study can be handed over.
     """
 
@@ -155,9 +155,9 @@ def safekeeping(folder: Path) -> Safekeeping:
 
     study = Study.at(folder)
     place, rows = folder.resolve(), [row.hash for row in study.ledger().rows]
-    kept = (each.backup for each in known_folders.known(study.machine) if each.folder == place)
-    told = next(kept, "")
-    since = len(rows) - 1 - rows.index(told) if told in rows else None
+    backups = (each.backup for each in known_folders.known(study.machine) if each.folder == place)
+    newest = next(backups, "")
+    since = len(rows) - 1 - rows.index(newest) if newest in rows else None
     return Safekeeping(study.standing(), len(rows), since, study.machine.code())
 
 
@@ -224,8 +224,8 @@ def exposure(folder: Path) -> Exposure | None:
     """What others can read of the study in a folder; None if nothing, or if there is no study."""
     from graphveil.study.storage.folder import Folder
 
-    found = Folder(folder.resolve())
-    if not found.private.is_dir() or found.private.is_symlink():
+    place = Folder(folder.resolve())
+    if not place.private.is_dir() or place.private.is_symlink():
         return None
-    paths = found.exposed()
-    return Exposure(found.private, paths) if paths else None
+    paths = place.exposed()
+    return Exposure(place.private, paths) if paths else None

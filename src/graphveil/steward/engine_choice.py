@@ -1,4 +1,4 @@
-"""Which engine counts for one command: a matter of this machine, told to nobody."""
+"""Which engine counts for one command: a matter of this machine that is never published."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ class KnownStudy:
     """A study of this machine, as a list shows it.
 
     Attributes:
-        key: a random name that stands for its folder.
+        key: a random name for its folder.
         folder: where it is.
         title: as its study file has it; nothing where that cannot be read.
         is_open: whether it is more than a draft.
@@ -43,23 +43,23 @@ def known_studies(beside: Path | None = None) -> tuple[KnownStudy, ...]:
     for folder in () if beside is None else _studies_in(beside):
         if folder not in listed:
             known_folders.remember(machine, folder)
-    found = (e for e in known_folders.known(machine) if e.is_there and not e.hidden)
-    return tuple(_study(each.key, each.folder) for each in found)
+    folders = (e for e in known_folders.known(machine) if e.is_there and not e.hidden)
+    return tuple(_study(each.key, each.folder) for each in folders)
 
 
 def opened(folder: Path) -> KnownStudy:
-    """The study in a folder, which is kept in mind; refuses a folder that holds none."""
+    """The study in a folder, which is remembered; refuses a folder that holds none."""
     from graphveil.study import Study
     from graphveil.study.custody import machine as known_folders
     from graphveil.study.custody.machine import Machine
 
     Study.at(folder)  # refuses
-    found = known_folders.remember(Machine.here(), folder)
-    return _study(found.key, found.folder)
+    known = known_folders.remember(Machine.here(), folder)
+    return _study(known.key, known.folder)
 
 
 def known_study(key: str) -> KnownStudy:
-    """The study that a key stands for."""
+    """The study that has a key."""
     from graphveil.study.custody import machine as known_folders
     from graphveil.study.custody.machine import Machine
 
@@ -78,7 +78,7 @@ def forget(key: str) -> None:
 
 
 def keep_in_mind(folder: Path) -> None:
-    """Note where a study is; whoever cannot write that down does without."""
+    """Note where a study is; does nothing where that cannot be written."""
     with suppress(GraphveilError):
         opened(folder)
 
@@ -95,8 +95,8 @@ def _studies_in(folder: Path) -> Iterator[Path]:
 def _study(key: str, folder: Path) -> KnownStudy:
     from graphveil.study.storage.folder import Folder
 
-    found = Folder(folder)
-    return KnownStudy(key, folder, _title(found.study_file), found.public_ledger.exists())
+    place = Folder(folder)
+    return KnownStudy(key, folder, _title(place.study_file), place.public_ledger.exists())
 
 
 def _title(study_file: Path) -> str:

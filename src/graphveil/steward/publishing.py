@@ -87,7 +87,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class PublishRequest:
-    """What to publish: nothing is the next step, else one of the first three.
+    """What to publish: the next step by default, else one of the first three attributes.
 
     Attributes:
         step: the label of this step: the next, or one again.
@@ -164,7 +164,7 @@ def publish(
     progress: Callable[[Progress], object] = lambda _: None,
     engine: EngineChoice = HERE,
 ) -> Publication:
-    """Seal what is asked for and announce it; a plain wish first finishes an interrupted run."""
+    """Seal what is asked for and announce it; a plain request first finishes an interrupted run."""
     from graphveil.study import Study
 
     with engine.running() as counting:
@@ -174,13 +174,13 @@ def publish(
 def _publish(
     study: Study, folder: Path, asked: PublishRequest, progress: Callable[[Progress], object]
 ) -> Publication:
-    found = study.committed()
-    promise, made = study.promise(found.ledger), len(found.ledger.sealed)
+    committed = study.committed()
+    promise, made = study.promise(committed.ledger), len(committed.ledger.sealed)
     last = _last(promise, made, asked)
-    _require_opened(found, folder)
-    finished = last is None and _is_behind(study, found, reported=asked.report)
-    work = _Work(study, asked, found, 1 if last is None else max(0, last + 1 - made), progress)
-    with _told_what_stands(study, folder, made):
+    _require_opened(committed, folder)
+    finished = last is None and _is_behind(study, committed, reported=asked.report)
+    work = _Work(study, asked, committed, 1 if last is None else max(0, last + 1 - made), progress)
+    with _reporting_interrupts(study, folder, made):
         announced = work.finish() if finished else work.seal(last)
         part = announced.public_part
         page = work.report(part).page if asked.report else None
@@ -193,9 +193,9 @@ def _publish(
     )
 
 
-def _require_opened(found: Committed, folder: Path) -> None:
-    """Refuse a draft: whose records were refused would otherwise publish that there is nobody."""
-    if not found.ledger.is_open:
+def _require_opened(committed: Committed, folder: Path) -> None:
+    """Refuse a draft: if its records were refused, it would publish that there is nobody."""
+    if not committed.ledger.is_open:
         raise StudyError(
             "no records were added yet, and a sealed step cannot be taken back. First: graphveil "
             f"add {folder} FILES (of a network that is still empty, files that list nobody)."
@@ -203,8 +203,8 @@ def _require_opened(found: Committed, folder: Path) -> None:
 
 
 @contextmanager
-def _told_what_stands(study: Study, folder: Path, made: int) -> Iterator[None]:
-    """Who interrupts is told which steps were sealed by then: the ledger knows, whatever we do."""
+def _reporting_interrupts(study: Study, folder: Path, made: int) -> Iterator[None]:
+    """On an interrupt, say which steps were sealed by then: the ledger knows in any case."""
     try:
         yield
     except KeyboardInterrupt as stop:
@@ -212,10 +212,10 @@ def _told_what_stands(study: Study, folder: Path, made: int) -> Iterator[None]:
         labels = [
             ledger.versions[-1].calendar.label(step) for step in range(made, len(ledger.sealed))
         ]
-        raise Interruption(_what_stands(folder, labels)) from stop
+        raise Interruption(_sealed_so_far(folder, labels)) from stop
 
 
-def _what_stands(folder: Path, labels: Sequence[str]) -> str:
+def _sealed_so_far(folder: Path, labels: Sequence[str]) -> str:
     if not labels:
         return "interrupted before a step was sealed: nothing was changed. Run the command again."
     span = labels[0] if len(labels) == 1 else f"{labels[0]} to {labels[-1]}, {len(labels)} steps"
@@ -256,11 +256,11 @@ class _Work:
         return write_report(self.study.folder.public, part)
 
 
-def _is_behind(study: Study, found: Committed, *, reported: bool) -> bool:
+def _is_behind(study: Study, committed: Committed, *, reported: bool) -> bool:
     """Whether something was sealed that the public part does not show yet."""
-    ledger = found.ledger
+    ledger = committed.ledger
     stale = reported and bool(ledger.sealed) and not report_is_current(study.folder, ledger)
-    return found.is_behind or stale
+    return committed.is_behind or stale
 
 
 def _last(promise: Promise, made: int, asked: PublishRequest) -> int | None:
@@ -304,7 +304,7 @@ class NextStep:
 
 @dataclass(frozen=True)
 class NextRelease:
-    """What a series will say at the next step, as far as anybody can know before.
+    """What is known in advance of the next release of a series.
 
     Attributes:
         series: its name.
@@ -326,7 +326,7 @@ class Due:
     """What publishing would do.
 
     Attributes:
-        status: where the study stands.
+        status: the state of the study.
         steps: those that can be published, in order; of one that has not ended, only the next.
         spends: the ε that is spent by it: that of all series where the study is still a draft,
             else nothing, since a series is paid for when it is opened.
@@ -349,15 +349,15 @@ def due(folder: Path) -> Due:
     from graphveil.steward.planning.outlook import study_outlook
     from graphveil.steward.status import status
 
-    now, found = status(folder), study_outlook(folder)
+    now, outlook = status(folder), study_outlook(folder)
     sealed = now.steps.steps_sealed
-    spends = "0" if now.is_open else _price(found.promise)
-    releases = (_next_release(each, sealed) for each in found.series)
-    return Due(now, _steps(found, now), spends, tuple(each for each in releases if each))
+    spends = "0" if now.is_open else _price(outlook.promise)
+    releases = (_next_release(each, sealed) for each in outlook.series)
+    return Due(now, _steps(outlook, now), spends, tuple(each for each in releases if each))
 
 
-def _steps(found: StudyOutlook, now: Status) -> tuple[NextStep, ...]:
-    calendar, sealed = found.promise.calendar, now.steps.steps_sealed
+def _steps(outlook: StudyOutlook, now: Status) -> tuple[NextStep, ...]:
+    calendar, sealed = outlook.promise.calendar, now.steps.steps_sealed
     left = MOST_OFFERED if calendar.last_step is None else calendar.last_step + 1 - sealed
     over = now.steps.steps_due
     ended = min(NOT_DATED if over is None else over, left, MOST_OFFERED)
@@ -378,11 +378,11 @@ def _next_release(outlook: Outlook, sealed: int) -> NextRelease | None:
     place, horizon = sealed - outlook.first_step, outlook.plan.request.horizon
     if place < 0 or (horizon is not None and place >= horizon):
         return None
-    found = outlook.judgement
+    judgement = outlook.judgement
     return NextRelease(
         series=outlook.series.name,
         std=outlook.plan.standard_deviation(place),
         last_std=outlook.plan.last_std,
         expected=outlook.series.expected,
-        word=str(found.word) if found else "",
+        word=str(judgement.word) if judgement else "",
     )

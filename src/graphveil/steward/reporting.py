@@ -113,15 +113,15 @@ def write_report(public: Path, known: PublicPart | None = None) -> Report:
 
     Args:
         public: where it lies.
-        known: what it says, if the caller knows; it is read where that is no longer so, by
-            whoever holds the lock, so that no report replaces a newer one.
+        known: what it says, if the caller knows; where that is out of date it is read again, under
+            the lock, so that no report replaces a newer one.
     """
     from graphveil.report.artefacts import write_part
     from graphveil.study.public.public_part import PublicPart
 
     with writing(public):
-        told = known if known and known.is_announced(public) else None
-        part = told or PublicPart.read_newest(public)
+        current = known if known and known.is_announced(public) else None
+        part = current or PublicPart.read_newest(public)
         return Report(part, write_part(public, part))
 
 

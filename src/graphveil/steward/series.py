@@ -82,7 +82,7 @@ def open_series(
     return Opening(outlook, opened=not dry_run)
 
 
-def _outlook(ledger: Ledger, wish: SeriesRequest) -> Outlook:
+def _outlook(ledger: Ledger, request: SeriesRequest) -> Outlook:
     """The series as it would be opened now."""
     from graphveil.study.lifecycle.opening import with_series
 
@@ -91,9 +91,9 @@ def _outlook(ledger: Ledger, wish: SeriesRequest) -> Outlook:
             "this study is a draft, and nothing is promised yet: add the series to "
             "public/study.toml."
         )
-    require_purpose([wish])
+    require_purpose([request])
     with refused_as("the new series"):
-        wider = with_series(ledger, with_objective(wish).as_entry(), "the new series")
+        wider = with_series(ledger, with_objective(request).as_entry(), "the new series")
     series = settled_series(wider.promise, wider.series, wider.first_step)
     return Outlook(wider.promise, series, wider.first_step)
 

@@ -1,4 +1,4 @@
-"""Status: where a study stands, what is due, what is spent and left; one part of it is private.
+"""Status: the state of a study, what is due, what is spent and left; one part of it is private.
 
 What records say shows in the private part alone: the rest is the same for every set of records,
 as long as the same commands succeed.
@@ -115,7 +115,7 @@ class SeriesStatus:
 
     def as_data(self) -> dict[str, Any]:
         """For programs."""
-        return {"from" if key == "first" else key: said for key, said in asdict(self).items()}
+        return {"from" if key == "first" else key: value for key, value in asdict(self).items()}
 
 
 @dataclass(frozen=True)
@@ -131,8 +131,8 @@ class SeriesList:
         """The series of a promise; those of a draft begin with the first step."""
         begins = {each.series: each.first_step for each in ledger.series}
         made = {each.series: len(each.releases) for each in ledger.series}
-        told = {each.series: each.judgement for each in ledger.series}
-        judged = {name: str(found.word) for name, found in told.items() if found}
+        judgements = {each.series: each.judgement for each in ledger.series}
+        judged = {name: str(found.word) for name, found in judgements.items() if found}
         series = tuple(
             SeriesStatus(
                 name=each.name,
@@ -215,7 +215,7 @@ def _withdrawable(ledger: Ledger) -> int | None:
 
 @dataclass(frozen=True, repr=False)
 class Status:
-    """Where a study stands; shown without its private part.
+    """The state of a study; shown without its private part.
 
     Attributes:
         is_open: whether it is more than a draft.
@@ -226,7 +226,7 @@ class Status:
         listed: series and budget.
         is_current: whether the public part shows all that was sealed.
         page: the report, if there is one.
-        standing: how the study stands to what this machine has seen of it.
+        standing: how the study compares with what this machine has seen of it.
     """
 
     is_open: bool
@@ -274,12 +274,12 @@ class Status:
 
 
 def status(folder: Path) -> Status:
-    """Where the study in a folder stands."""
+    """The state of the study in a folder."""
     from graphveil.study import Study
 
     study = Study.at(folder)
-    found = study.committed()
-    ledger = found.ledger
+    committed = study.committed()
+    ledger = committed.ledger
     promise, sealed = study.promise(ledger), len(ledger.sealed)
     page = study.folder.public / "report.html"
     return Status(
@@ -289,12 +289,14 @@ def status(folder: Path) -> Status:
         steps=Steps.of(promise, sealed),
         private=PrivateStatus.of(study, ledger),
         listed=SeriesList.of(promise, ledger),
-        is_current=_is_current(study, found),
+        is_current=_is_current(study, committed),
         page=page if page.is_file() else None,
         standing=study.standing(),
     )
 
 
-def _is_current(study: Study, found: Committed) -> bool:
-    ledger = found.ledger
-    return not found.is_behind and (not ledger.sealed or report_is_current(study.folder, ledger))
+def _is_current(study: Study, committed: Committed) -> bool:
+    ledger = committed.ledger
+    return not committed.is_behind and (
+        not ledger.sealed or report_is_current(study.folder, ledger)
+    )

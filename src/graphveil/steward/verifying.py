@@ -26,7 +26,7 @@ OUR_FILES = {"README.txt", "study.toml", "ledger.jsonl"}
 
 
 class Outcome(StrEnum):
-    """What verifying comes to."""
+    """The outcome of verifying."""
 
     PASSED = "passed"
     UNFINISHED = "unfinished"
@@ -39,7 +39,7 @@ class Verification:
 
     Attributes:
         checks: those that passed.
-        failure: why there are no more; None if all passed.
+        failure: why the checks ended early; None if all passed.
         finish: the command that writes what is unfinished.
     """
 
@@ -61,8 +61,8 @@ class Verification:
     def __str__(self) -> str:
         if self.failure is not None:
             return f"FAILED: {self.failure}"
-        told = [f"{each.name}: {each.found}" for each in self.checks]
-        return "\n  ".join([f"{self.outcome.value.capitalize()}: {len(told)} checks", *told])
+        lines = [f"{each.name}: {each.found}" for each in self.checks]
+        return "\n  ".join([f"{self.outcome.value.capitalize()}: {len(lines)} checks", *lines])
 
     def as_data(self) -> dict[str, Any]:
         """For programs."""
@@ -165,21 +165,21 @@ class _Reports:
             return False
         if path.is_symlink() or not path.is_file():
             raise IntegrityError(f"{newest.path} is missing. `graphveil report` makes it again.")
-        found, made = path.read_bytes(), newest.make()
-        if found == made:
+        content, made = path.read_bytes(), newest.make()
+        if content == made:
             return True
-        if not self._is_current and self._was_made_before(newest.path, found):
+        if not self._is_current and self._was_made_before(newest.path, content):
             return False
         raise IntegrityError(
-            f"{newest.path}{_first_difference(newest.path, found, made)} is not what graphveil "
+            f"{newest.path}{_first_difference(newest.path, content, made)} is not what graphveil "
             "makes from the ledger: it was changed, or written by another version. "
             "`graphveil report` writes it again."
         )
 
-    def _was_made_before(self, path: str, found: bytes) -> bool:
+    def _was_made_before(self, path: str, content: bytes) -> bool:
         """Whether an earlier report made this file."""
         reports = (report for report in self._all_before() if path in report)
-        return any(report[path].make() == found for report in reports)
+        return any(report[path].make() == content for report in reports)
 
     def _all_before(self) -> Iterator[dict[str, Artefact]]:
         yield from list(self._earlier)
@@ -208,18 +208,18 @@ def _ends_of_commands(rows: Sequence[PublicRow]) -> list[int]:
 
 def _others(public: Path, expected: set[str]) -> str:
     """Files that graphveil has not made; they may be anything."""
-    found = (path for path in sorted(public.rglob("*")) if not path.is_dir())
-    names = [path.relative_to(public).as_posix() for path in found]
+    paths = (path for path in sorted(public.rglob("*")) if not path.is_dir())
+    names = [path.relative_to(public).as_posix() for path in paths]
     others = [name for name in names if name not in expected | OUR_FILES]
     if not others:
         return ""
     return f"; not graphveil's, and not looked into: {', '.join(others[:3])}"
 
 
-def _first_difference(path: str, found: bytes, made: bytes) -> str:
+def _first_difference(path: str, content: bytes, made: bytes) -> str:
     """The first row of a table that differs."""
     if not path.endswith(".csv"):
         return ""
-    rows, wanted = found.split(b"\n"), made.split(b"\n")
+    rows, wanted = content.split(b"\n"), made.split(b"\n")
     pairs = enumerate(zip(rows, wanted, strict=False), start=1)
     return f", row {next((row for row, (a, b) in pairs if a != b), min(len(rows), len(wanted)))}"

@@ -48,9 +48,9 @@ def _static(request: Request) -> Response:
 
 def _no_page(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    told = {404: "There is no such page.", 405: "This page takes no such request."}
+    texts = {404: "There is no such page.", 405: "This page takes no such request."}
     own = error.detail if error.detail not in ("Not Found", "Method Not Allowed") else ""
-    text = own or told.get(error.status_code, "This cannot be done.")
+    text = own or texts.get(error.status_code, "This cannot be done.")
     if request.state.session is None:
         return PlainTextResponse(text, status_code=error.status_code)
     return page(request, "refused.html.jinja", code=error.status_code, text=text)

@@ -27,15 +27,15 @@ class Form:
         self._pairs = pairs
 
     def __getitem__(self, name: str) -> str:
-        """What a field says, without surrounding blanks."""
+        """The value of a field, without surrounding blanks."""
         return next((value.strip() for key, value in self._pairs if key == name), "")
 
     def said(self, name: str) -> str | None:
-        """The same; None where it says nothing."""
+        """The same; None where it is empty."""
         return self[name] or None
 
     def checked(self, name: str) -> bool:
-        """Whether a box has its mark."""
+        """Whether a box is checked."""
         return bool(self[name])
 
     def every(self, name: str) -> list[str]:
@@ -47,7 +47,7 @@ class Form:
         return Form([*self._pairs, *more.items()])
 
     def saying(self, other: Mapping[str, str]) -> Form:
-        """The same, but for what some fields say."""
+        """The same with other values for some fields."""
         return Form([*((k, v) for k, v in self._pairs if k not in other), *other.items()])
 
     def without(self, name: str, value: str) -> Form:
@@ -113,10 +113,10 @@ DAYS = {"": None, "day": True, "month": False}
 
 
 def reading_of(form: Form) -> Reading:
-    """What a form says about files."""
+    """The options for reading files that a form gives."""
     options: dict[str, Any] = {
         name: form[name] for name in (*MAPPED, *TEXTS) if form[name]
-    }  # what is not said is left to the files
+    }  # what is not given is left to the files
     options["where"] = [line.strip() for line in form["where"].splitlines() if line.strip()]
     options["day_first"] = DAYS.get(form["days"])
     options["excel_dates"] = form.checked("excel_dates")
@@ -126,26 +126,28 @@ def reading_of(form: Form) -> Reading:
 
 
 def choices(previews: Sequence[Preview], reading: Reading) -> dict[str, list[str]]:
-    """The columns to choose from, for each thing that has to be found; dates first where wanted."""
+    """The columns to choose from, for each role of a column; dates first where wanted."""
     every = list(dict.fromkeys(name for each in previews for name in each.columns))
     dates = [name for name in every if any(name in each.dates for each in previews)]
-    found = {}
+    columns = {}
     for name in MAPPED:
         likely = dates if name in ("time", "edge_time") else []
-        said = reading.options.get(name)
-        told = [said] if said and said not in every else []
-        found[name] = list(dict.fromkeys([*told, *likely, *every]))
-    found["distance"] = [*found["distance"], "none"] if "none" not in every else found["distance"]
-    return found
+        chosen = reading.options.get(name)
+        first = [chosen] if chosen and chosen not in every else []
+        columns[name] = list(dict.fromkeys([*first, *likely, *every]))
+    columns["distance"] = (
+        [*columns["distance"], "none"] if "none" not in every else columns["distance"]
+    )
+    return columns
 
 
 def days_said(reading: Reading) -> str:
     """Which of the three answers on days and months was given."""
-    said = reading.options.get("day_first")
-    return next(name for name, meant in DAYS.items() if meant is said)
+    day_first = reading.options.get("day_first")
+    return next(name for name, meant in DAYS.items() if meant is day_first)
 
 
 def marked(reading: Reading) -> set[str]:
-    """The boxes that have their mark."""
+    """The boxes that are checked."""
     own = {name for name in MARKS if getattr(reading, name)}
-    return own | {name for name, said in reading.options.items() if said is True}
+    return own | {name for name, value in reading.options.items() if value is True}

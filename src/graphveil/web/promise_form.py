@@ -1,4 +1,4 @@
-"""The form of a promise: its fields become a wish; what is blank is left open.
+"""The form of a promise: its fields become a request; what is blank is left open.
 
 A share is a part of ε in percent, so that moving ε moves every series with it. Shares that are
 blank are equal parts of what the others leave.
@@ -43,7 +43,7 @@ EMPTY = Form(
         ("confidence", "0.95"),
     ]
 )
-LATER = "…"  # in the place of words that are still to come: noise does not depend on them
+LATER = "…"  # in place of texts that are still missing: noise does not depend on them
 MOST_RELEASES = 5000
 WHOLE = 100  # percent
 DIGITS = 10  # parts of a percent that a best split is rounded to
@@ -54,10 +54,10 @@ class SeriesRow:
     """One series of the form.
 
     Attributes:
-        number: by which its fields are told apart.
+        number: distinguishes its fields from those of others.
         statistic: what is counted.
         words: the same without mathematics.
-        parameters: what can be said about it.
+        parameters: those that can be given.
     """
 
     number: str
@@ -71,12 +71,14 @@ class SeriesRow:
 
 
 def rows_of(form: Form) -> list[SeriesRow]:
-    """The series of a form, without those whose statistic nobody knows."""
+    """The series of a form, without those of unknown statistics."""
     known = registered()
-    found = [(number, form[f"statistic-{number}"]) for number in dict.fromkeys(form.every("row"))]
+    numbered = [
+        (number, form[f"statistic-{number}"]) for number in dict.fromkeys(form.every("row"))
+    ]
     return [
         SeriesRow(number, name, _words(name), _parameters(name))
-        for number, name in found
+        for number, name in numbered
         if name in known
     ]
 
@@ -121,8 +123,8 @@ def with_series(form: Form) -> Form:
     if wanted not in registered():
         return form
     usual = registered()[wanted].defaults().items()
-    told = {f"{name}-{number}": str(value) for name, value in usual}
-    return form.also({"row": number, f"statistic-{number}": wanted, **told})
+    values = {f"{name}-{number}": str(value) for name, value in usual}
+    return form.also({"row": number, f"statistic-{number}": wanted, **values})
 
 
 def next_number(form: Form) -> str:
@@ -221,13 +223,13 @@ def _series(form: Form, epsilon: str) -> tuple[SeriesRequest, ...]:
 def _shares(form: Form, rows: Sequence[SeriesRow]) -> list[Fraction]:
     """The part of ε of each series, in percent."""
     given = [form[row.field("share")] for row in rows]
-    said = [exact("Share of ε", text.rstrip("% ")) for text in given if text]
-    left = WHOLE - sum(said, Fraction())
-    if left < 0 or (left == 0 and len(said) < len(given)) or any(each <= 0 for each in said):
+    shares = [exact("Share of ε", text.rstrip("% ")) for text in given if text]
+    left = WHOLE - sum(shares, Fraction())
+    if left < 0 or (left == 0 and len(shares) < len(given)) or any(each <= 0 for each in shares):
         raise BudgetError("the shares of ε have to be above 0, and 100% together at most.")
-    equal = left / max(len(given) - len(said), 1)
-    told = iter(said)
-    return [next(told) if text else equal for text in given]
+    equal = left / max(len(given) - len(shares), 1)
+    following = iter(shares)
+    return [next(following) if text else equal for text in given]
 
 
 def _series_request(form: Form, row: SeriesRow, epsilon: str | None) -> SeriesRequest:
@@ -256,15 +258,15 @@ def best_shares(form: Form) -> dict[str, str]:
 
     from graphveil.steward.planning.drafting import drafted
 
-    rows, wish = rows_of(form), request_of(form, draft=True)
-    if len(rows) < 2 or any(each.expected is None for each in wish.series):
+    rows, request = rows_of(form), request_of(form, draft=True)
+    if len(rows) < 2 or any(each.expected is None for each in request.series):
         problem = "needs at least two series, and the size that is expected of each"
         raise ParameterError("Best split", problem)
-    asking = tuple(replace(each, epsilon=None) for each in wish.series)
+    asking = tuple(replace(each, epsilon=None) for each in request.series)
     # With a δ, series might share a pool, for which the page has no field: shares are of ε alone.
-    found = drafted(replace(wish, series=asking, delta=None)).series
-    total = exact_epsilon(wish.epsilon)
-    parts = _rounded([each.price[0] / total for each in found])
+    series = drafted(replace(request, series=asking, delta=None)).series
+    total = exact_epsilon(request.epsilon)
+    parts = _rounded([each.price[0] / total for each in series])
     return {row.field("share"): text for row, text in zip(rows, parts, strict=True)}
 
 
@@ -289,7 +291,7 @@ class Prediction:
         mechanism: which adds the noise.
         first: the predicted error of the first release.
         last: that of the last one.
-        expected: the size that is expected there; nothing if nobody said it.
+        expected: the size that is expected there; nothing if none was given.
         share: the error as a part of it.
         word: what that leaves of the number.
         note: from when on the number can be read.
@@ -312,10 +314,10 @@ class Prediction:
 
 
 def prediction(outlook: Outlook) -> Prediction:
-    """What the planner says of a series; every number is its own."""
+    """What the planner predicts for a series; no number is computed here."""
     from graphveil.mechanisms.planning.usefulness import percent
 
-    plan, found, drawn = outlook.plan, outlook.judgement, forecast(outlook)
+    plan, judgement, drawn = outlook.plan, outlook.judgement, forecast(outlook)
     return Prediction(
         series=outlook.series.name,
         counted=outlook.series.counted().summary,
@@ -323,9 +325,9 @@ def prediction(outlook: Outlook) -> Prediction:
         mechanism=plan.mechanism.name,
         first=figure(plan.predicted[0]),
         last=figure(plan.last_std),
-        expected="" if found is None else f"{found.expected:,}",
-        share="" if found is None else percent(found.share),
-        word="" if found is None else str(found.word),
+        expected="" if judgement is None else f"{judgement.expected:,}",
+        share="" if judgement is None else percent(judgement.share),
+        word="" if judgement is None else str(judgement.word),
         note="" if drawn is None else _note(outlook, drawn),
         beyond=_beyond(outlook),
         drawing=() if drawn is None else _drawings(outlook, drawn),
@@ -346,12 +348,12 @@ def _beyond(outlook: Outlook) -> str:
     """The multiples of ε that the commands show as a table."""
     from graphveil.report.losses import rounded_up
 
-    told = [f"{n:,} more: {rounded_up(each)}" for n, each in outlook.times_beyond.items()]
-    if not told:
+    losses = [f"{n:,} more: {rounded_up(each)}" for n, each in outlook.times_beyond.items()]
+    if not losses:
         return ""
     return (
         "Times ε for a person who is linked to more hubs (people with more links than the bound) "
-        f"than promised, {'; '.join(told)}."
+        f"than promised, {'; '.join(losses)}."
     )
 
 
@@ -360,7 +362,7 @@ def _drawings(outlook: Outlook, drawn: Forecast) -> tuple[Markup, ...]:
     from graphveil.report.series_drawings import over_expected
 
     label = f"{outlook.series.name}: expected sizes and predicted noise. {_note(outlook, drawn)}"
-    # Drawn from numbers and our own words, every text escaped: safe as it stands.
+    # Drawn from numbers and our own words, every text escaped: safe as it is.
     return tuple(
         Markup(
             over_expected(

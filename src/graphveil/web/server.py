@@ -1,6 +1,6 @@
 """The server: bound to this machine, its address shown once, stopped by Ctrl-C.
 
-Whoever opens many connections and says nothing does not keep others out: a request has to come
+A client that opens many connections and sends nothing does not block others: a request has to come
 within a time, and where there are too many connections, the one that waits longest is closed.
 """
 
@@ -64,7 +64,7 @@ class Server:
 
     Args:
         wish: how to serve.
-        tell: is told the address to open: first when it runs, then whenever it was used.
+        tell: is called with the address to open: first when it runs, then whenever it was used.
     """
 
     def __init__(self, wish: ServeOptions, tell: Callable[[str], object]) -> None:
@@ -78,7 +78,7 @@ class Server:
 
     @property
     def address(self) -> str:
-        """What to open in a browser: good once."""
+        """The address to open in a browser: valid once."""
         return f"{self.site.address.url}{DOOR}?token={self.site.access.token}"
 
     def run(self) -> None:
@@ -130,7 +130,7 @@ class Connection(H11Protocol):
     _in_header = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Somebody has connected; among too many, the one that waits longest has to go."""
+        """A client has connected; if there are too many, the one that waits longest is closed."""
         self._heard = self.loop.time()
         super().connection_made(transport)
         if len(self.connections) > MOST_CONNECTIONS:
@@ -145,17 +145,17 @@ class Connection(H11Protocol):
         self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """It is over."""
+        """The connection has ended."""
         self._forget_timer()
         super().connection_lost(exc)
 
     @property
     def heard(self) -> float:
-        """When something came last; never, as long as its request is being answered."""
+        """When something came last; infinity while its request is being answered."""
         return self._heard if self._is_awaited else float("inf")
 
     def close(self) -> None:
-        """End it at once, unless it waits for us."""
+        """End it at once, unless it waits for our answer."""
         if self.flow.read_paused:
             self._timer = None
             self._watch()
@@ -165,11 +165,11 @@ class Connection(H11Protocol):
 
     @property
     def _is_awaited(self) -> bool:
-        """Whether it is for the other side to say something."""
+        """Whether the client is expected to send something."""
         return self.conn.their_state in (h11.IDLE, h11.SEND_BODY)
 
     def _watch(self) -> None:
-        """Set the time for what has to come next; a header that trickles in gets no more time."""
+        """Set the deadline for the next part; a header that trickles in gets no extension."""
         if self.conn.their_state is h11.IDLE and self._timer is not None and self._in_header:
             return
         self._forget_timer()
@@ -185,7 +185,7 @@ class Connection(H11Protocol):
 
 
 def require_safe(wish: ServeOptions) -> None:
-    """Refuse to be reached from elsewhere without a password, or under no certain name."""
+    """Refuse to be reachable from elsewhere without a password, or without a definite host name."""
     if wish.host in (LOCAL, "localhost"):
         return
     if wish.host in ANYWHERE:
@@ -199,17 +199,17 @@ def require_safe(wish: ServeOptions) -> None:
 
 def _bound(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    found = socket.socket(family, socket.SOCK_STREAM)
+    listener = socket.socket(family, socket.SOCK_STREAM)
     try:
-        found.bind((host, port))
-        found.listen()  # so that whoever is faster than we are waits
+        listener.bind((host, port))
+        listener.listen()  # so that early connections wait
     except (OSError, OverflowError) as error:
-        found.close()
+        listener.close()
         cause = error.strerror if isinstance(error, OSError) else "no such port"
         raise StorageError(f"{host}:{port} cannot be served: {cause}. Try another --port.") from (
             error
         )
-    return found
+    return listener
 
 
 # The steward's browser is opened at the page, without showing its token to other users.

@@ -48,14 +48,14 @@ class Site:
 
 def site_of(request: Request) -> Site:
     """The site that a request came to."""
-    found: Site = request.app.state.site
-    return found
+    site: Site = request.app.state.site
+    return site
 
 
 def session_of(request: Request) -> Session:
     """The session of a request; the guard has let in no other."""
-    found: Session = request.state.session
-    return found
+    session: Session = request.state.session
+    return session
 
 
 def study_of(request: Request) -> KnownStudy:
@@ -67,22 +67,22 @@ def study_of(request: Request) -> KnownStudy:
 
 
 def page(request: Request, template: str, *, code: int = 200, **values: Any) -> Response:
-    """A page, with what was to be said on it."""
+    """A page, with the notices that were left for it."""
     session = session_of(request)
-    told = site_of(request).notices.pop(session.cookie, [])
+    notices = site_of(request).notices.pop(session.cookie, [])
     values = {"study": None, "at": "", **values}
     return HTMLResponse(
-        rendered(template, csrf=session.csrf, notices=told, **values), status_code=code
+        rendered(template, csrf=session.csrf, notices=notices, **values), status_code=code
     )
 
 
 def go_to(request: Request, path: str, *, good: str = "", bad: str = "") -> Response:
-    """Go on to another page, which says something first; so that loading it again does nothing."""
-    told: list[tuple[Tone, str]] = [("good", good)] if good else []
-    told += [("bad", in_page_words(bad))] if bad else []
-    if told:
+    """Redirect to another page, which shows a notice; so that loading it again does nothing."""
+    notes: list[tuple[Tone, str]] = [("good", good)] if good else []
+    notes += [("bad", in_page_words(bad))] if bad else []
+    if notes:
         notices = site_of(request).notices
-        notices.setdefault(session_of(request).cookie, []).extend(told)
+        notices.setdefault(session_of(request).cookie, []).extend(notes)
     return RedirectResponse(path, status_code=SEE_OTHER)
 
 
@@ -100,7 +100,7 @@ def set_to_work(
     *,
     after: str,
 ) -> Response:
-    """Begin a piece of work, and go to its page; or on to where it leads, if it is short."""
+    """Begin a piece of work, and go to its page; or directly to the result, if it is short."""
     piece = Piece(study.key, kind, title, within(study, after))
     running = site_of(request).work.begin(piece, task)
     return go_to(request, within(study, f"work/{kind}") if running.is_running else running.after)

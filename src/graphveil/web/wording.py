@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-# What the shell calls an option, and what stands beside its field here.
+# What the shell calls an option, and the label of its field here.
 LABELS = {
     "all-listed": "“HIV-TRACE lists everybody”",
     "bound": "“Links of a person, at most”",
@@ -58,7 +58,7 @@ def in_page_words(message: str) -> str:
     text = _IN_PYTHON.sub("", message)
     for command, label in _COMMANDS.items():
         text = text.replace(command, label)
-    return _OPTION.sub(lambda found: LABELS.get(found[1], found[0]), text)
+    return _OPTION.sub(lambda match: LABELS.get(match[1], match[0]), text)
 
 
 def figure(number: float) -> str:

@@ -1,6 +1,6 @@
-"""Work that takes its time: one piece after the other, whoever asks, each watched as it goes.
+"""Work that takes its time: one piece after the other, for all pages, each with its progress.
 
-What is held here is only what a page shows. What was done stands in the ledger: a server that is
+What is held here is only what a page shows. What was done is in the ledger: a server that is
 killed forgets the piece, and the study does not.
 """
 
@@ -63,7 +63,7 @@ class Work:
         self._running: list[threading.Thread] = []
 
     def begin(self, piece: Piece, task: Callable[[Piece], Any]) -> Piece:
-        """Begin a piece, unless one of its kind runs on the same study; the one that runs."""
+        """Begin a piece, unless one of its kind runs on the study; returns the one that runs."""
         key = piece.study, piece.kind
         with self._entering:
             before = self._pieces.get(key)
@@ -94,9 +94,9 @@ class Work:
         return self._pieces.get((study, kind))
 
     def forget(self, study: str, kind: str) -> None:
-        """Show a piece no more, unless it runs."""
-        found = self.latest(study, kind)
-        if found is not None and not found.is_running:
+        """Stop showing a piece, unless it runs."""
+        piece = self.latest(study, kind)
+        if piece is not None and not piece.is_running:
             self._pieces.pop((study, kind), None)
 
     def wait(self) -> None:

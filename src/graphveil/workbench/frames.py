@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 def published(part: PublicPart) -> pl.DataFrame:
     """Every published number, with what all numbers so far say of it now.
 
-    Series whose plan was never told have no revisions: there these columns are empty.
+    Series whose plan was never published have no revisions: there these columns are empty.
     """
     import polars as pl
 
-    found = {(each.series, each.step, each.degree): each for each in revisions(part)}
+    revised = {(each.series, each.step, each.degree): each for each in revisions(part)}
     frame = releases.as_frame(part)
-    rows = [found.get(row) for row in frame.select("series", "step", "degree").iter_rows()]
+    rows = [revised.get(row) for row in frame.select("series", "step", "degree").iter_rows()]
     return frame.with_columns(
         pl.Series("revised", [row and row.revised for row in rows], dtype=pl.Float64),
         pl.Series("revised_low", [row and row.low for row in rows], dtype=pl.Int64),
@@ -63,7 +63,7 @@ def as_pandas(frame: pl.DataFrame) -> pd.DataFrame:
         raise ParameterError("pandas", "is not installed, or pyarrow is not", hint=hint) from error
 
 
-# A study at a glance, in text and HTML, from its public part alone.
+# Overview of a study, in text and HTML, from its public part alone.
 
 
 NOTHING = "–"
@@ -144,8 +144,8 @@ def as_lines(public: Public) -> Iterator[str]:
     yield public.promise.title
     yield from (f"  {fact}" for fact in public.facts)
     for name, counts, share, *newest in public.rows():
-        said = "nothing published" if newest[0] == NOTHING else f"newest: {', '.join(newest)}"
-        yield f"  {name}: {counts}; {share if 'pool' in share else f'ε = {share}'}; {said}"
+        state = "nothing published" if newest[0] == NOTHING else f"newest: {', '.join(newest)}"
+        yield f"  {name}: {counts}; {share if 'pool' in share else f'ε = {share}'}; {state}"
 
 
 def as_html(public: Public) -> str:

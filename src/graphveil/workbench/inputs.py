@@ -61,8 +61,8 @@ class Files:
         """How to read them."""
         from graphveil.records import ReadingOptions
 
-        told: dict[str, Any] = _given(**vars(self.names), undated=undated)
-        return replace(more or ReadingOptions(), **told)
+        given: dict[str, Any] = _given(**vars(self.names), undated=undated)
+        return replace(more or ReadingOptions(), **given)
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ def require_for_files(**given: object) -> None:
             raise ParameterError(name, "is about files, and none was given")
 
 
-# Plain values: names, numbers and dictionaries become what a steward can wish for.
+# Plain values: names, numbers and dictionaries become what a steward can request.
 
 
 SeriesGiven: TypeAlias = (
@@ -175,7 +175,7 @@ def promised(
     if_broken: str,
     directed: bool,
 ) -> dict[str, Any]:
-    """What a study promises about links, in the words of a wish."""
+    """What a study promises about links, in the terms of a request."""
     from graphveil.graph.promises import DegreeBound, HubBound, InOutBound, NoBound, as_bound
 
     if bound is None or isinstance(bound, NoBound):
@@ -189,14 +189,14 @@ def promised(
         hubs = within.hubs if any(within.hubs) else None
         if_broken = "refuse" if within.checked else "continue"
         within = within.within
-    told: dict[str, Any] = {"bound_reason": reason, "if_broken": if_broken}
-    told["hubs"] = (hubs,) if isinstance(hubs, int) else None if hubs is None else tuple(hubs)
+    options: dict[str, Any] = {"bound_reason": reason, "if_broken": if_broken}
+    options["hubs"] = (hubs,) if isinstance(hubs, int) else None if hubs is None else tuple(hubs)
     if isinstance(within, DegreeBound):
-        return told | {"degree": within.degree, "directed": directed}
+        return options | {"degree": within.degree, "directed": directed}
     if not isinstance(within, InOutBound):
         raise ParameterError("bound", "is of a kind that a study cannot promise")
     limits = {"inward": within.inward, "outward": within.outward}
-    return told | limits | {"oriented": within.oriented, "directed": True}
+    return options | limits | {"oriented": within.oriented, "directed": True}
 
 
 def series_of(given: SeriesGiven) -> tuple[SeriesRequest, ...]:
@@ -206,7 +206,7 @@ def series_of(given: SeriesGiven) -> tuple[SeriesRequest, ...]:
             "series", f"must be a list such as {EXAMPLES}, or a dictionary by name"
         )
     if isinstance(given, Mapping):
-        return tuple(_named(name, said) for name, said in given.items())
+        return tuple(_named(name, options) for name, options in given.items())
     return tuple(_written(each) if isinstance(each, str) else _promised(each) for each in given)
 
 
@@ -215,12 +215,12 @@ def _written(line: str) -> SeriesRequest:
     return SeriesRequest(**series_data(line))
 
 
-def _named(name: str, said: Mapping[str, Any] | SeriesPromise | Exact | None) -> SeriesRequest:
-    if isinstance(said, SeriesPromise):
-        return _promised(said)
-    entries: dict[str, Any] = {} if said is None else {"epsilon": said}
-    if isinstance(said, Mapping):
-        entries = dict(said)
+def _named(name: str, options: Mapping[str, Any] | SeriesPromise | Exact | None) -> SeriesRequest:
+    if isinstance(options, SeriesPromise):
+        return _promised(options)
+    entries: dict[str, Any] = {} if options is None else {"epsilon": options}
+    if isinstance(options, Mapping):
+        entries = dict(options)
     own = {key: value for key, value in entries.items() if key in _OF_THE_SERIES}
     own |= {key: exact_text(key, own[key]) for key in _EXACT if own.get(key) is not None}
     parameters = {key: value for key, value in entries.items() if key not in _OF_THE_SERIES}
@@ -228,9 +228,9 @@ def _named(name: str, said: Mapping[str, Any] | SeriesPromise | Exact | None) ->
 
 
 def _promised(series: SeriesPromise) -> SeriesRequest:
-    """The wish for a series that is written out already."""
-    told = series.model_dump()
-    own = {key: told[key] for key in (*_OF_THE_SERIES, "name", "parameters") if key in told}
+    """The request for a series that is written out already."""
+    entries = series.model_dump()
+    own = {key: entries[key] for key in (*_OF_THE_SERIES, "name", "parameters") if key in entries}
     if series.mechanism == AUTO:
         del own["mechanism"]
     return SeriesRequest(**own)

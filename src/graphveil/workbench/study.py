@@ -112,7 +112,7 @@ class Study:
             folder: a folder that holds no study yet.
             title: of the public report.
             population: whose network it is, in public words.
-            publisher: who stands behind it.
+            publisher: who is responsible for it.
             bound: how many links a person has at most; two numbers in a directed network, for
                 links to and from a person; or a bound such as `HubBound`. None promises nothing,
                 so that every series has to do without.
@@ -164,7 +164,7 @@ class Study:
         from graphveil.steward.planning import drafting
         from graphveil.steward.planning.requests import StudyRequest
 
-        wish = StudyRequest(
+        request = StudyRequest(
             title=title,
             population=population,
             publisher=publisher,
@@ -181,7 +181,7 @@ class Study:
             fold_case=fold_case,
             undated=undated,
         )
-        drafting.create(Path(folder), wish, database=database, drowned_too=drowned_too)
+        drafting.create(Path(folder), request, database=database, drowned_too=drowned_too)
         return cls(Path(folder))
 
     @classmethod
@@ -278,17 +278,21 @@ class Study:
             "ignore_after_end": ignore_after_end,
             "dry_run": dry_run,
         }
-        found = inputs.recognised(data, names)
-        if not isinstance(found, inputs.Files):
+        recognised = inputs.recognised(data, names)
+        if not isinstance(recognised, inputs.Files):
             inputs.require_for_files(format=format, options=options)
             return adding.add_records(
-                self.folder, found.records, directed=found.directed, undated=undated, **how
+                self.folder,
+                recognised.records,
+                directed=recognised.directed,
+                undated=undated,
+                **how,
             )
         return adding.add(
             self.folder,
-            found.paths,
+            recognised.paths,
             format=format,
-            options=found.options(options, undated),
+            options=recognised.options(options, undated),
             change_reading=change_reading,
             **how,
         )
@@ -368,8 +372,8 @@ class Study:
         """
         from graphveil.steward.series import open_series
 
-        (wish,) = inputs.series_of({name: {**given, "epsilon": epsilon}})
-        return open_series(self.folder, wish, dry_run=dry_run, drowned_too=drowned_too)
+        (request,) = inputs.series_of({name: {**given, "epsilon": epsilon}})
+        return open_series(self.folder, request, dry_run=dry_run, drowned_too=drowned_too)
 
     def frame(self, series: str | None = None, *, pandas: bool = False) -> Any:
         """Every published number, one a row; public.
@@ -418,8 +422,8 @@ class Study:
         from graphveil.steward.reporting import published
         from graphveil.workbench import frames
 
-        found = getattr(frames, kind)(published(self.folder, series))
-        return frames.as_pandas(found) if pandas else found
+        frame = getattr(frames, kind)(published(self.folder, series))
+        return frames.as_pandas(frame) if pandas else frame
 
     def plot(self, series: str | None = None) -> altair.LayerChart:
         """The chart of a series, which can be changed further; public.
@@ -440,7 +444,7 @@ class Study:
         return chart(_with_releases(shown[0]))
 
     def status(self) -> Status:
-        """Where the study stands; one attribute of the answer, `private`, is for you alone.
+        """The state of the study; one attribute of the answer, `private`, is for you alone.
 
         Examples:
             >>> study.status()

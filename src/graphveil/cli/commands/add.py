@@ -134,13 +134,13 @@ def add(
                 engine=chosen(engine, master, conf),
             )
 
-    found = _agreed(added, yes)
+    addition = _agreed(added, yes)
     if details is not None:
-        found.write_details(details)
+        addition.write_details(details)
     if as_json:
-        print_json(found.as_data())
+        print_json(addition.as_data())
     else:
-        _print(folder, found, details)
+        _print(folder, addition, details)
 
 
 def _agreed(add_files: Callable[[bool], Addition], yes: bool) -> Addition:

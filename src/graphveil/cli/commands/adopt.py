@@ -51,7 +51,7 @@ def adopt(
     print("Adopted: from now on this copy goes on by itself.")
 
 
-def _show(found: Adoption) -> None:
+def _show(adopted: Adoption) -> None:
     """The error before and after, and what it costs if another copy goes on."""
     rows = (
         (
@@ -59,15 +59,15 @@ def _show(found: Adoption) -> None:
             *map(three_digits, (each.next_before, each.next_after)),
             *map(three_digits, (each.last_before, each.last_after)),
         )
-        for each in found.changes
+        for each in adopted.changes
     )
     header = ("series", "next release", "adopted", "last release", "adopted")
     print_table("Predicted standard deviation of the noise", header, rows)
-    price = f"ε = {found.epsilon}" + (f", δ = {found.delta}" if found.delta else "")
-    for each in found.changes:
+    price = f"ε = {adopted.epsilon}" + (f", δ = {adopted.delta}" if adopted.delta else "")
+    for each in adopted.changes:
         if each.price != "0":
             print(f"Fresh noise for {each.series} costs ε = {each.price}; less means more noise.")
-    if found.price != "0":
-        print(f"Budget after: {found.budget}.")
+    if adopted.price != "0":
+        print(f"Budget after: {adopted.budget}.")
     print("If no other copy goes on, the guarantee of the study stays as it is.")
     print(f"Each other copy that goes on costs every person up to {price} more.")

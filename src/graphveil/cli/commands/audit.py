@@ -76,12 +76,12 @@ def audit(
     bound = chosen_bound(degree, inward, outward, oriented=oriented, hubs=hubs)
     with _progress() as progress:
         plan = _plan(statistic, bound, epsilon, delta, horizon, mechanism)
-        found = auditing.audit(plan, statistic, bound, seed=seed, effort=effort, progress=progress)
+        result = auditing.audit(plan, statistic, bound, seed=seed, effort=effort, progress=progress)
     if as_json:
-        print_json(_as_data(plan, found))
+        print_json(_as_data(plan, result))
     else:
-        _print(plan, found)
-    if found.violated:
+        _print(plan, result)
+    if result.violated:
         raise typer.Exit(VIOLATION)
 
 
@@ -123,7 +123,7 @@ def _progress() -> Iterator[Callable[[float], None]]:
         yield lambda part: bar.update(task, completed=part)
 
 
-def _as_data(plan: Plan, found: Audit) -> dict[str, Any]:
+def _as_data(plan: Plan, result: Audit) -> dict[str, Any]:
     from dataclasses import asdict
 
     from graphveil.noise.exact_numbers import as_text
@@ -132,25 +132,25 @@ def _as_data(plan: Plan, found: Audit) -> dict[str, Any]:
         "subject": plan.subject,
         "mechanism": plan.mechanism.name,
         "horizon": plan.request.horizon,
-        "epsilon": as_text(found.claimed),
-        "delta": None if found.delta is None else as_text(found.delta),
-        "lower_bound": found.lower_bound,
-        "confidence": found.confidence,
-        "violated": found.violated,
-        "verdict": found.verdict,
-        "simulation": asdict(found.simulation),
-        "release": None if found.release is None else asdict(found.release),
-        "pair": str(found.pair),
+        "epsilon": as_text(result.claimed),
+        "delta": None if result.delta is None else as_text(result.delta),
+        "lower_bound": result.lower_bound,
+        "confidence": result.confidence,
+        "violated": result.violated,
+        "verdict": result.verdict,
+        "simulation": asdict(result.simulation),
+        "release": None if result.release is None else asdict(result.release),
+        "pair": str(result.pair),
     }
 
 
-def _print(plan: Plan, found: Audit) -> None:
+def _print(plan: Plan, result: Audit) -> None:
     from graphveil.cli.output import print_table
     from graphveil.noise.exact_numbers import as_text
 
-    claim = f"ε = {as_text(found.claimed)}"
-    if found.delta is not None:
-        claim += f", δ = {as_text(found.delta)}"
+    claim = f"ε = {as_text(result.claimed)}"
+    if result.delta is not None:
+        claim += f", δ = {as_text(result.delta)}"
     print_table(
         f"{plan.subject}: {plan.mechanism.name}, claimed {claim}",
         (
@@ -160,18 +160,18 @@ def _print(plan: Plan, found: Audit) -> None:
             "on the other side",
             "ε is at least",
         ),
-        _rows(found),
+        _rows(result),
     )
-    print(f"Claimed {claim}; shown, with confidence {found.confidence:.6f}: ", end="")
-    print(f"ε ≥ {found.lower_bound:.3f}. Verdict: {found.verdict}.")
-    print(f"The pair: {found.pair}.")
+    print(f"Claimed {claim}; shown, with confidence {result.confidence:.6f}: ", end="")
+    print(f"ε ≥ {result.lower_bound:.3f}. Verdict: {result.verdict}.")
+    print(f"The pair: {result.pair}.")
     print(REMINDER)
 
 
-def _rows(found: Audit) -> Iterator[tuple[str, int, int, int, str]]:
+def _rows(result: Audit) -> Iterator[tuple[str, int, int, int, str]]:
     parts: list[tuple[str, Evidence | None]] = [
-        ("simulated", found.simulation),
-        ("with the noise of releases", found.release),
+        ("simulated", result.simulation),
+        ("with the noise of releases", result.release),
     ]
     for name, part in parts:
         if part is not None:

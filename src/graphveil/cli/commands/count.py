@@ -133,11 +133,11 @@ def _count_here(
     from graphveil.steward.planning.promising import taken
 
     load_kernels_without_blas()
-    found = read_records(files, format=reading.format, options=reading.options)
+    read = read_records(files, format=reading.format, options=reading.options)
     undated = reading.options.undated or "refuse"
-    sequence, report = taken(found.records, every, undated=undated, **kind)
+    sequence, report = taken(read.records, every, undated=undated, **kind)
     counts = LocalEngine().count(sequence, [statistic])
-    return _Counted(sequence.labels, counts, found.report.lines(), report.lines())
+    return _Counted(sequence.labels, counts, read.report.lines(), report.lines())
 
 
 def _count_there(
@@ -153,10 +153,10 @@ def _count_there(
 
     if reading.format is not None:
         raise ParameterError("format", "is for files that the local engine reads")
-    found = count_tables(
+    counted = count_tables(
         tables, statistic, every, options=reading.options, master=master, settings=settings, **kind
     )
-    return _Counted(found.labels, found.counts, [], found.report.lines())
+    return _Counted(counted.labels, counted.counts, [], counted.report.lines())
 
 
 def _print_json(statistic: Statistic, counted: _Counted) -> None:

@@ -111,7 +111,7 @@ def _line(name: str, whose: str, found: Summary, labels: list[str]) -> tuple[obj
 
 
 def _counterpart(given: Dataset) -> str | None:
-    """The paper's dataset that this one is, or stands in for."""
+    """The paper's dataset that this one is, or replaces."""
     from graphveil.lab.datasets.files import PAPER
     from graphveil.lab.datasets.sources import STAND_INS
 

@@ -48,7 +48,7 @@ def demo(
     for scene in _scenes(folder, exports):
         ran.append(scene.command)
         if as_json:
-            _said(scene)
+            _output(scene)
         else:
             print(f"\n{scene.tale}")
             print(f"$ {_typed(scene.command)}", flush=True)
@@ -171,21 +171,21 @@ def _new(study: str) -> tuple[str, ...]:
 
 def _show(scene: _Scene) -> None:
     """Print the beginning of what a command prints."""
-    lines = _said(scene)
+    lines = _output(scene)
     for line in lines[: scene.shown]:
         print(f"  {line}")
     if len(lines) > scene.shown:
         print(f"  … and {len(lines) - scene.shown} more")
 
 
-def _said(scene: _Scene) -> list[str]:
+def _output(scene: _Scene) -> list[str]:
     """What a command prints that is run as a user would."""
     from graphveil.cli import program
 
-    said = io.StringIO()
-    with redirect_stdout(said), redirect_stderr(said):
+    output = io.StringIO()
+    with redirect_stdout(output), redirect_stderr(output):
         program(scene.command[0])(list(scene.command), prog_name="graphveil", standalone_mode=False)
-    return [line.rstrip() for line in said.getvalue().splitlines() if line.strip()]
+    return [line.rstrip() for line in output.getvalue().splitlines() if line.strip()]
 
 
 def _typed(command: tuple[str, ...]) -> str:

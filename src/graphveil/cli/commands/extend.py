@@ -57,22 +57,22 @@ def extend(
         print("Nothing was changed.")
 
 
-def _show(found: StudyGoingOn) -> None:
+def _show(extension: StudyGoingOn) -> None:
     """What goes on for nothing, what costs how much, and the noise at the new steps."""
     print_table(
-        f"From {found.end} to {found.last}: predicted standard deviation of the noise",
-        ("series", "price, ε", f"at {found.end}", "first new", f"at {found.last}"),
+        f"From {extension.end} to {extension.last}: predicted standard deviation of the noise",
+        ("series", "price, ε", f"at {extension.end}", "first new", f"at {extension.last}"),
         (
             (
                 each.name,
                 "none" if each.price == "0" else each.price,
                 *map(three_digits, (each.last_planned, each.first_new, each.last_new)),
             )
-            for each in found.series
+            for each in extension.series
         ),
         text_columns=2,
     )
-    if found.others:
-        print(f"Without an end of their own: {', '.join(found.others)}.")
-    print(f"Budget before: {found.budget_before}.")
-    print(f"Budget after:  {found.budget_after}.")
+    if extension.others:
+        print(f"Without an end of their own: {', '.join(extension.others)}.")
+    print(f"Budget before: {extension.budget_before}.")
+    print(f"Budget after:  {extension.budget_after}.")

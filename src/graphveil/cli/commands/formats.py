@@ -34,12 +34,12 @@ def formats(
         return
     from graphveil.steward.records.previewing import PRIVATE, explained
 
-    found = explained(files, format=reading.format, options=reading.options)
+    explanation = explained(files, format=reading.format, options=reading.options)
     if as_json:
-        print_json(found.as_data())
+        print_json(explanation.as_data())
         return
     print_note(PRIVATE)
-    for line in found.lines():
+    for line in explanation.lines():
         print(one_line(line))
 
 

@@ -42,8 +42,8 @@ def generate(
         write_pair(drawn.records(), folder)
     nodes, edges = len(drawn.time), len(drawn.source)
     if as_json:
-        found = {"folder": str(folder), "nodes": nodes, "edges": edges}
-        print_json(found | {"seed": seed, "model": str(chosen)})
+        result = {"folder": str(folder), "nodes": nodes, "edges": edges}
+        print_json(result | {"seed": seed, "model": str(chosen)})
         return
     print(f"{nodes:,} nodes and {edges:,} edges in {folder}")
     print(f"Drawn with seed {seed} from {chosen}")

@@ -42,11 +42,11 @@ def hand_over(
         )
     else:
         custody.hand_over(folder, to)
-        told = (
+        message = (
             f"Handed over to {to}: this machine will not go on with the study.\n"
             "Copy its whole folder there now; the first command that is run there takes it."
         )
-        _tell({"handed_over_to": to}, told, as_json=as_json)
+        _tell({"handed_over_to": to}, message, as_json=as_json)
 
 
 def _tell(data: dict[str, Any], text: str, *, as_json: bool) -> None:

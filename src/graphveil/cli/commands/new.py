@@ -170,8 +170,8 @@ def new(
 
     Folder(folder.resolve()).require_free()
     if no_bound:
-        told = (degree, inward, outward, oriented or None, hubs, if_broken, bound_reason)
-        promised_nothing(*told)
+        given = (degree, inward, outward, oriented or None, hubs, if_broken, bound_reason)
+        promised_nothing(*given)
     texts = {
         "title": title, "population": population, "publisher": publisher,
         "bound": degree, "in-bound": inward, "out-bound": outward, "bound-reason": bound_reason,

@@ -83,20 +83,20 @@ def plan_request(
         name = next(iter(given))
         hint = f"Write it with the series: NAME:{name}={given[name][:20]}."
         raise ParameterError(name, "is it for all of these series?", hint=hint)
-    told: dict[str, Any] = {key: text for key, text in options.items() if text is not None}
-    if "projection" in told:
-        told["projection"] = projection_of(told["projection"])
+    stated: dict[str, Any] = {key: text for key, text in options.items() if text is not None}
+    if "projection" in stated:
+        stated["projection"] = projection_of(stated["projection"])
     parameters = {key: entry_value(key, text) for key, text in given.items()}
-    wishes = [_completed(each, told, parameters) for each in series]
-    sizes = _sizes(expected or (), [each.called for each in wishes])
-    return [with_options(each, sizes.get(each.called), None) for each in wishes]
+    requests = [_completed(each, stated, parameters) for each in series]
+    sizes = _sizes(expected or (), [each.called for each in requests])
+    return [with_options(each, sizes.get(each.called), None) for each in requests]
 
 
 def _completed(
-    wish: SeriesRequest, told: dict[str, Any], parameters: dict[str, Any]
+    request: SeriesRequest, given: dict[str, Any], parameters: dict[str, Any]
 ) -> SeriesRequest:
-    missing = {key: value for key, value in told.items() if getattr(wish, key) is None}
-    return replace(wish, **missing, parameters={**wish.parameters, **parameters})
+    missing = {key: value for key, value in given.items() if getattr(request, key) is None}
+    return replace(request, **missing, parameters={**request.parameters, **parameters})
 
 
 def _sizes(expected: Sequence[str], names: list[str]) -> dict[str, int]:
@@ -106,7 +106,7 @@ def _sizes(expected: Sequence[str], names: list[str]) -> dict[str, int]:
 
 
 def plan_series_budgets(
-    wishes: Sequence[SeriesRequest], bound_for: BoundFor, budget: str, **options: Any
+    requests: Sequence[SeriesRequest], bound_for: BoundFor, budget: str, **options: Any
 ) -> Budgets:
     """The errors of some series for every total."""
     from graphveil.statistics.statistic import statistic
@@ -115,10 +115,10 @@ def plan_series_budgets(
     low, high = read_range(budget)
     bound = [
         bound_for(statistic(each.statistic, **each.parameters), threshold_of(each))
-        for each in wishes
+        for each in requests
     ]
     with working("Planning …"):
-        return series_budgets(list(zip(wishes, bound, strict=True)), low, high, **options)
+        return series_budgets(list(zip(requests, bound, strict=True)), low, high, **options)
 
 
 def plan_study_budgets(folder: Path, budget: str, expected: Sequence[str] | None) -> Budgets:
@@ -146,22 +146,22 @@ def show(found: Budgets, *, plot: Path | None, as_json: bool) -> None:
         _print_budgets(found)
 
 
-def _print_budgets(found: Budgets) -> None:
+def _print_budgets(budgets: Budgets) -> None:
     from graphveil.noise.exact_numbers import as_text
 
     print_table(
-        f"{found.title}: standard deviation of the noise at the last release, by ε in all",
-        ("ε", *(each.name for each in found.budgets[0].series)),
-        ((as_text(each.total), *map(_cell, each.series)) for each in found.budgets),
+        f"{budgets.title}: standard deviation of the noise at the last release, by ε in all",
+        ("ε", *(each.name for each in budgets.budgets[0].series)),
+        ((as_text(each.total), *map(_cell, each.series)) for each in budgets.budgets),
     )
-    print(found.how)
+    print(budgets.how)
     print(_UNSPENT)
 
 
 def _cell(series: SeriesAtPrice) -> str:
-    found = series.judgement
+    judgement = series.judgement
     pooled = "*" if series.pool else ""
-    return f"{three_digits(series.std)}{pooled}" + (f", {found.word}" if found else "")
+    return f"{three_digits(series.std)}{pooled}" + (f", {judgement.word}" if judgement else "")
 
 
 UNKNOWN = "unknown"
@@ -252,8 +252,8 @@ def plan(
         about_statistics = (epsilon, degree, inward, outward, hubs, delta, minimise)
         flags = (oriented or None, no_bound or None, projection, if_broken, *names[1:])
         picture = plot if budget is None else None
-        told: list[object] = [*about_statistics, *given.values(), *flags, picture]
-        _require_untold(told, horizon, mechanism)
+        others: list[object] = [*about_statistics, *given.values(), *flags, picture]
+        _require_not_given(others, horizon, mechanism)
         _plan_study(guarded(Path(names[0])), expected, budget, plot, as_json=as_json)
         return
     promised = _Promised(degree, inward, outward, oriented, hubs, if_broken, no_bound)
@@ -262,10 +262,12 @@ def plan(
     steps = _steps(horizon)
     if budget is not None:
         chosen = {"mechanism": mechanism, "projection": projection}
-        wishes = plan_request(names, given, expected, chosen)
+        requests = plan_request(names, given, expected, chosen)
         more = {"horizon": steps, "delta": delta, "minimise": minimise}
         show(
-            plan_series_budgets(wishes, promised.bound, budget, **more), plot=plot, as_json=as_json
+            plan_series_budgets(requests, promised.bound, budget, **more),
+            plot=plot,
+            as_json=as_json,
         )
         return
     assert epsilon is not None, "that is required"
@@ -273,7 +275,7 @@ def plan(
     threshold = chosen_threshold(projection)
     bound = promised.bound(statistic, threshold)
     with working("Planning …"):
-        found = compared(
+        comparison = compared(
             statistic,
             bound,
             epsilon=epsilon,
@@ -286,11 +288,11 @@ def plan(
         )
     if plot is not None:
         with working("Drawing …"):
-            write_chart(plot, found.prospects, found.chosen)
+            write_chart(plot, comparison.prospects, comparison.chosen)
     if as_json:
-        print_json(found.as_data())
+        print_json(comparison.as_data())
     else:
-        _print(found, everything=everything)
+        _print(comparison, everything=everything)
 
 
 @dataclass(frozen=True)
@@ -358,7 +360,7 @@ def is_study(name: str) -> bool:
     )
 
 
-def _require_untold(given: list[object], horizon: str, mechanism: str) -> None:
+def _require_not_given(given: list[object], horizon: str, mechanism: str) -> None:
     """Refuse what the study file says already."""
     if any(each is not None for each in given) or (horizon, mechanism) != (UNKNOWN, "auto"):
         raise ParameterError(
@@ -401,60 +403,60 @@ def _plan_study(
         show(plan_study_budgets(folder, budget, expected), plot=plot, as_json=as_json)
         return
     with working("Planning …"):
-        found = study_outlook(folder)
-        names = [each.name for each in found.promise.series]
-        found = found.expecting(sizes_by_series(expected, names))
+        outlook = study_outlook(folder)
+        names = [each.name for each in outlook.promise.series]
+        outlook = outlook.expecting(sizes_by_series(expected, names))
     if as_json:
-        print_json(found.as_data())
+        print_json(outlook.as_data())
     else:
-        _print_study(found)
+        _print_study(outlook)
 
 
-def _print_study(found: StudyOutlook) -> None:
+def _print_study(outlook: StudyOutlook) -> None:
     from graphveil.noise.exact_numbers import as_text
 
-    study = found.promise
-    print_outlooks(f"{study.title}: standard deviation of the noise, predicted", found.series)
+    study = outlook.promise
+    print_outlooks(f"{study.title}: standard deviation of the noise, predicted", outlook.series)
     left, _ = study.budget_left()
     print(f"Calendar: {study.calendar.describe()}. {study.bound_sentence}")
     print(f"ε = {study.budget.epsilon} in all; {as_text(left)} is left for later series.")
-    print_losses({each.series.name: each.times_beyond for each in found.series})
+    print_losses({each.series.name: each.times_beyond for each in outlook.series})
     print(UNSPENT)
-    for name, warning in found.warnings.items():
+    for name, warning in outlook.warnings.items():
         print(f"Warning, {name}: {warning}", file=sys.stderr)
 
 
-def _print(found: Comparison, *, everything: bool) -> None:
-    chosen = found.chosen
-    possible = [each for each in found.prospects if each.plan is not None]
+def _print(comparison: Comparison, *, everything: bool) -> None:
+    chosen = comparison.chosen
+    possible = [each for each in comparison.prospects if each.plan is not None]
     shown = [
         place
-        for place, heading in enumerate(found.headings)
+        for place, heading in enumerate(comparison.headings)
         if everything or heading in (*_SHOWN, str(chosen.request.minimise))
     ]
 
     def row(each: Prospect) -> list[object]:
         assert each.plan is not None, "others are not in the table"
         mark = "◀" if each.name == chosen.mechanism.name else ""
-        errors = list(found.errors(each.plan).values())
+        errors = list(comparison.errors(each.plan).values())
         return [each.name, mark, *(three_digits(errors[place]) for place in shown)]
 
     steps = len(chosen.predicted)
     length = f"the first {steps}" if chosen.request.horizon is None else str(steps)
     print_table(
         f"{chosen.subject}: standard deviation of the noise over {length} releases",
-        ("mechanism", "", *(found.headings[place] for place in shown)),
+        ("mechanism", "", *(comparison.headings[place] for place in shown)),
         map(row, possible),
         text_columns=2,
     )
-    _print_others(found.prospects, everything=everything)
+    _print_others(comparison.prospects, everything=everything)
     print(f"Choice: {chosen.mechanism.name}, {_guarantee(chosen)}.")
     print(f"Minimised: {chosen.request.minimise}, {chosen.request.minimise.summary}.")
-    print_losses({"this series": found.times_beyond})
-    if found.judgement:
-        print(f"Size: {found.judgement}.")
-    if found.warning:
-        print(f"Warning: {found.warning}", file=sys.stderr)
+    print_losses({"this series": comparison.times_beyond})
+    if comparison.judgement:
+        print(f"Size: {comparison.judgement}.")
+    if comparison.warning:
+        print(f"Warning: {comparison.warning}", file=sys.stderr)
 
 
 def _print_others(prospects: Sequence[Prospect], *, everything: bool) -> None:

@@ -93,15 +93,15 @@ def promise(
         network = read_records(files, format=reading.format, options=reading.options)
         undated = reading.options.undated or "refuse"
         intake = _taken(network, every, directed or oriented, oriented, undated)
-        found = tried_promises(intake.sequence, wanted, horizon=horizon)
+        tried = tried_promises(intake.sequence, wanted, horizon=horizon)
     if plot is not None:
         from graphveil.steward.planning.plots import write_promises
 
-        write_promises(plot, found)
+        write_promises(plot, tried)
     if as_json:
-        print_json(found.as_data())
+        print_json(tried.as_data())
     else:
-        _print(found)
+        _print(tried)
 
 
 def _wanted(lines: list[str], epsilon: str) -> list[Wanted]:
@@ -116,10 +116,10 @@ def _wanted(lines: list[str], epsilon: str) -> list[Wanted]:
     for key in OF_THE_SERIES:
         if any(key in entry for entry in entries):
             raise ParameterError(key, "is not part of what is tried", hint="Leave it out.")
-    wishes = with_shares([SeriesRequest(**entry) for entry in entries], epsilon)
+    requests = with_shares([SeriesRequest(**entry) for entry in entries], epsilon)
     return [
         Wanted(each.called, statistic(each.statistic, **each.parameters), exact_epsilon(share))
-        for each in wishes
+        for each in requests
         if (share := each.epsilon) is not None
     ]
 
@@ -138,23 +138,23 @@ def _taken(
     )
 
 
-def _print(found: TriedPromises) -> None:
-    names = list(found.best.series)
+def _print(tried: TriedPromises) -> None:
+    names = list(tried.best.series)
     header = ["bound", "hubs", "", "links left out"]
     for name in names:
-        told = f"{name}: " if len(names) > 1 else ""
-        header += [f"{told}Γ", "noise", "missed", "error", "of the number"]
+        prefix = f"{name}: " if len(names) > 1 else ""
+        header += [f"{prefix}Γ", "noise", "missed", "error", "of the number"]
 
     def row(each: TriedPromise) -> list[object]:
-        mark = "◀" if each is found.best else ""
+        mark = "◀" if each is tried.best else ""
         hubs = "x".join(map(str, each.bound.hubs))
         cells = [cell for name in names for cell in _cells(each.series[name])]
         return [each.bound.within.brief, hubs, mark, f"{each.dropped:.1%}", *cells]
 
-    title = f"Promises that this network keeps, for {found.horizon} releases"
-    print_table(title, header, map(row, found.tried), text_columns=3)
-    best = found.best.bound
-    print(f"Smallest error: that everybody has {best.in_words} ({_options(found.best)}).")
+    title = f"Promises that this network keeps, for {tried.horizon} releases"
+    print_table(title, header, map(row, tried.tried), text_columns=3)
+    best = tried.best.bound
+    print(f"Smallest error: that everybody has {best.in_words} ({_options(tried.best)}).")
     print(
         "noise: predicted standard deviation; missed: what links that are left out change; error: "
         "both together; all as root mean squares over the releases."
@@ -170,6 +170,6 @@ def _options(tried: TriedPromise) -> str:
     """The promise as `graphveil new` takes it."""
     names = ("--in-bound", "--out-bound") if tried.bound.directed else ("--bound",)
     limits = zip(names, tried.bound.within.limits, strict=True)
-    told = " ".join(f"{name} {limit}" for name, limit in limits)
+    options = " ".join(f"{name} {limit}" for name, limit in limits)
     hubs = "x".join(map(str, tried.bound.hubs))
-    return f"{told} --hubs {hubs}" if any(tried.bound.hubs) else told
+    return f"{options} --hubs {hubs}" if any(tried.bound.hubs) else options

@@ -123,7 +123,7 @@ def reproduce(
     for page in pages or ():
         require_page(page)
     _look_here(contenders or [])
-    wish = ReproduceRequest(
+    request = ReproduceRequest(
         datasets=tuple(datasets or ("synthetic-1", "synthetic-2")),
         statistics=tuple(statistics or PAPER),
         directed=None if version is None else version is Version.directed,
@@ -134,7 +134,7 @@ def reproduce(
         reading=HowToRead(reading.format, reading.options),
     )
     _require_folder(out)
-    agenda = Agenda.of(wish)
+    agenda = Agenda.of(request)
     with _progress() as progress:
         rows = compute(agenda, out, workers, progress)
     written = write_report(out, rows)
@@ -146,10 +146,10 @@ def reproduce(
         _print(rows, files, started)
 
 
-def _look_here(contenders: list[str]) -> None:
+def _look_here(addresses: list[str]) -> None:
     """Let a module of one's own be found in the folder of the caller."""
     here = str(Path.cwd())
-    if contenders and here not in sys.path:
+    if addresses and here not in sys.path:
         sys.path.append(here)
 
 
@@ -203,8 +203,8 @@ def _summary(rows: list[Row]) -> ResultTable:
     """The one table that says most."""
     from graphveil.lab.findings.page import tables
 
-    found = tables(rows)
-    return found.get("gains", found["settings"])
+    by_name = tables(rows)
+    return by_name.get("gains", by_name["settings"])
 
 
 def _print(rows: list[Row], written: list[Path], started: float) -> None:

@@ -48,36 +48,36 @@ def sensitivity(
 
     statistic = named_statistic(name, **given_parameters(context))
     bound = chosen_bound(degree, inward, outward, oriented=oriented, hubs=hubs, if_broken=if_broken)
-    found = sensitivity_under(statistic, bound)
+    change = sensitivity_under(statistic, bound)
     if as_json:
-        print_json(_as_data(statistic, bound, found))
+        print_json(_as_data(statistic, bound, change))
     else:
-        _print(statistic, bound, found)
+        _print(statistic, bound, change)
 
 
-def _as_data(statistic: Statistic, bound: Bound, found: Sensitivity) -> dict[str, Any]:
+def _as_data(statistic: Statistic, bound: Bound, change: Sensitivity) -> dict[str, Any]:
     from graphveil.statistics.change import shape_under
 
     shape = shape_under(statistic, bound)
     return {
         "statistic": str(statistic),
         "bound": str(bound),
-        "l1": found.l1,
-        "static_l1": found.static_l1,
-        "l2_squared": found.l2_squared,
-        "l2": found.l2,
-        "variation_squared": found.variation_squared,
-        "edge_l1": found.edge_l1,
-        "exact": found.exact,
-        "exact_for": sorted(found.exact_for),
+        "l1": change.l1,
+        "static_l1": change.static_l1,
+        "l2_squared": change.l2_squared,
+        "l2": change.l2,
+        "variation_squared": change.variation_squared,
+        "edge_l1": change.edge_l1,
+        "exact": change.exact,
+        "exact_for": sorted(change.exact_for),
         "shape": shape.to_dict() | {"words": shape.words()},
-        "paper": found.paper,
-        "assumption": found.assumption,
-        "proof": found.proof,
+        "paper": change.paper,
+        "assumption": change.assumption,
+        "proof": change.proof,
     }
 
 
-def _print(statistic: Statistic, bound: Bound, found: Sensitivity) -> None:
+def _print(statistic: Statistic, bound: Bound, change: Sensitivity) -> None:
     from graphveil.cli.output import print_table
     from graphveil.statistics.change import shape_under
 
@@ -86,18 +86,18 @@ def _print(statistic: Statistic, bound: Bound, found: Sensitivity) -> None:
         whole = "all releases together"
 
     def row(scope: str, measure: str, value: object, paper: int | None = None) -> list[object]:
-        return [scope, value, "exact" if measure in found.exact_for else "upper bound", paper]
+        return [scope, value, "exact" if measure in change.exact_for else "upper bound", paper]
 
     print_table(
         f"{statistic}: {bound}",
         ("what one person can change", "at most", "", "the paper"),
         (
-            row(f"{whole}, L1", "l1", found.l1, found.paper),
-            row("one release, L1", "static_l1", found.static_l1),
-            row(f"{whole}, L2", "l2_squared", f"√{found.l2_squared:,}"),
-            row("one edge instead of one person, L1", "edge_l1", found.edge_l1),
+            row(f"{whole}, L1", "l1", change.l1, change.paper),
+            row("one release, L1", "static_l1", change.static_l1),
+            row(f"{whole}, L2", "l2_squared", f"√{change.l2_squared:,}"),
+            row("one edge instead of one person, L1", "edge_l1", change.edge_l1),
         ),
     )
     print(f"Shape: {shape_under(statistic, bound).words()}")
-    print(f"Assumption: {found.assumption}")
-    print(f"Proof: {found.proof}")
+    print(f"Assumption: {change.assumption}")
+    print(f"Proof: {change.proof}")

@@ -88,8 +88,8 @@ def series(
         _require_nothing([*flags.values(), *parameters.values(), dry_run or None, yes or None])
         _list(folder, as_json=as_json)
     else:
-        wish = _series_request(opened, _given(flags), parameters)
-        _open(folder, wish, yes=yes, dry_run=dry_run, as_json=as_json)
+        request = _series_request(opened, _given(flags), parameters)
+        _open(folder, request, yes=yes, dry_run=dry_run, as_json=as_json)
 
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:
@@ -129,26 +129,26 @@ def _series_request(text: str, flags: dict[str, Any], parameters: dict[str, Any]
     return wished
 
 
-def _open(folder: Path, wish: SeriesRequest, *, yes: bool, dry_run: bool, as_json: bool) -> None:
+def _open(folder: Path, request: SeriesRequest, *, yes: bool, dry_run: bool, as_json: bool) -> None:
     """Show what the series would be like, and open it unless this is a dry run."""
     from graphveil.steward.series import open_series
 
     with working("Planning …"):
-        found = open_series(folder, wish, dry_run=True)
+        opening = open_series(folder, request, dry_run=True)
     if not dry_run:
-        accept([found.outlook], yes=yes)
-        found = open_series(folder, wish, drowned_too=True)
+        accept([opening.outlook], yes=yes)
+        opening = open_series(folder, request, drowned_too=True)
     if as_json:
-        print_json(found.as_data())
+        print_json(opening.as_data())
     else:
-        _print(found)
+        _print(opening)
 
 
-def _print(found: Opening) -> None:
-    outlook = found.outlook
+def _print(opening: Opening) -> None:
+    outlook = opening.outlook
     print_outlooks("Predicted standard deviation of the noise", [outlook])
-    if found.opened:
+    if opening.opened:
         print(f"Opened: {outlook.series.name}, from {outlook.first_label} on.")
-        print(f"Budget: {found.budget}.")
+        print(f"Budget: {opening.budget}.")
     else:
         print(f"It would begin with {outlook.first_label}. {UNSPENT}")

@@ -58,10 +58,10 @@ def serve(
     except ImportError as error:
         raise StudyError(MISSING) from error
     home, first = _places(folder)
-    wish = ServeOptions(home, first, port, address, _password(password_file))
+    options = ServeOptions(home, first, port, address, _password(password_file))
     if limit is not None:
-        wish = replace(wish, most_bytes=most_bytes(limit) or wish.most_bytes)
-    server = Server(wish, _tell_json if as_json else _tell)
+        options = replace(options, most_bytes=most_bytes(limit) or options.most_bytes)
+    server = Server(options, _tell_json if as_json else _tell)
     with nullcontext() if no_open else opening(server.address), suppress(KeyboardInterrupt):
         server.run()
     if server.site.work.is_busy:

@@ -1,4 +1,4 @@
-"""`graphveil status`: where a study stands, what is due, and what is left to spend."""
+"""`graphveil status`: the state of a study, what is due, and what is left to spend."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ def status(folder: StudyFolder, as_json: Json = False) -> None:
     Example: graphveil status my-study
     """
     from graphveil.steward.custody import shared_backup
-    from graphveil.steward.status import status as found_status
+    from graphveil.steward.status import status as status_of
 
-    found = found_status(folder)
+    state = status_of(folder)
     warn(shared_backup(folder))
     if as_json:
-        print_json(found.as_data())
+        print_json(state.as_data())
     else:
-        _print(folder, found)
+        _print(folder, state)
 
 
-def _print(folder: Path, found: Status) -> None:
-    print_series(f"{found.listed.title}: {found.state}", found.listed.series)
-    print(f"Calendar: {found.calendar}.")
-    print(found.promised)
-    steps = found.steps
+def _print(folder: Path, state: Status) -> None:
+    print_series(f"{state.listed.title}: {state.state}", state.listed.series)
+    print(f"Calendar: {state.calendar}.")
+    print(state.promised)
+    steps = state.steps
     last = f", the last {steps.last_sealed}" if steps.last_sealed else ""
     following = steps.next_step or "none, the calendar has ended"
     print(f"Steps: {steps.steps_sealed} sealed{last}; ", end="")
     print(f"next: {following}{_due_words(steps.steps_due)}.")
-    print(f"Budget: {found.listed.budget}.")
-    print(_advice(folder, found))
-    waiting = found.private.batches_waiting
+    print(f"Budget: {state.listed.budget}.")
+    print(_advice(folder, state))
+    waiting = state.private.batches_waiting
     print(f"PRIVATE, for the data holder only: batches of records waiting: {waiting}.")
-    if found.private.unsettled:
+    if state.private.unsettled:
         print(
-            f"PRIVATE: {found.private.unsettled} was refused or did not end, so no step is "
+            f"PRIVATE: {state.private.unsettled} was refused or did not end, so no step is "
             f"published. Add the files again, or: graphveil add {folder} --abandon"
         )
 
@@ -56,14 +56,14 @@ def _due_words(due: int | None) -> str:
     return f"; {due} {'has ended and is' if due == 1 else 'have ended and are'} due"
 
 
-def _advice(folder: Path, found: Status) -> str:
+def _advice(folder: Path, state: Status) -> str:
     """What to do next."""
-    if not found.standing.may_go_on:
-        return f"This machine: {found.standing.value}. See graphveil hand-over and graphveil adopt."
-    if not found.is_open:
+    if not state.standing.may_go_on:
+        return f"This machine: {state.standing.value}. See graphveil hand-over and graphveil adopt."
+    if not state.is_open:
         return f"A draft spends nothing. Next: graphveil add {folder} FILES"
-    if not found.is_current:
+    if not state.is_current:
         return f"The public part is behind. Next: graphveil publish {folder}"
-    if found.page is None:
+    if state.page is None:
         return f"Nothing is published yet. Next: graphveil publish {folder}"
-    return f"The public part is up to date: {found.page}"
+    return f"The public part is up to date: {state.page}"

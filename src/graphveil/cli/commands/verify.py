@@ -34,28 +34,28 @@ def verify(
 
     with working("Verifying …"):
         load_kernels_without_blas()
-        found = verifying.verify(folder, chosen(engine, master, conf))
+        verification = verifying.verify(folder, chosen(engine, master, conf))
     if as_json:
-        print_json(found.as_data())
+        print_json(verification.as_data())
     else:
-        _print(found)
-    if found.failure is not None:
-        raise found.failure
-    if found.outcome is verifying.Outcome.UNFINISHED:
+        _print(verification)
+    if verification.failure is not None:
+        raise verification.failure
+    if verification.outcome is verifying.Outcome.UNFINISHED:
         raise typer.Exit(UNFINISHED)
 
 
-def _print(found: Verification) -> None:
-    if found.checks:
-        rows = [(each.name, each.found) for each in found.checks]
+def _print(verification: Verification) -> None:
+    if verification.checks:
+        rows = [(each.name, each.found) for each in verification.checks]
         print_table("Checks passed", ("what", "found"), rows, text_columns=2)
-    if found.failure is not None:
+    if verification.failure is not None:
         return
-    open_ones = [each for each in found.checks if not each.is_finished]
+    open_ones = [each for each in verification.checks if not each.is_finished]
     if not open_ones:
         print("All checks passed.")
         return
     print("Nothing is wrong, but the public part is unfinished:")
     for each in open_ones:
         print(f"  {each.name}: {each.found}")
-    print(f"Next: {found.finish}")
+    print(f"Next: {verification.finish}")

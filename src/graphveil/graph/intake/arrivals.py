@@ -73,8 +73,8 @@ class Known:
         if not self.rows.any():
             return self.rows
         differs = now < self.stated if only_earlier else now != self.stated
-        found: Mask = self.rows & differs & (now != UNSTATED)
-        return found
+        redated_rows: Mask = self.rows & differs & (now != UNSTATED)
+        return redated_rows
 
 
 def arrivals(
@@ -143,7 +143,7 @@ class _NewRows:
     Attributes:
         ids: who; more than once where rows repeat a node.
         stated: the step that each row states, or UNSTATED.
-        rows: where each stands in the batch; meaningless for those who wait.
+        rows: the place of each in the batch; meaningless for those who wait.
     """
 
     ids: pl.Series
@@ -204,12 +204,12 @@ def _in_order(coming: _NewRows, given: Table, open_step: int) -> tuple[IdIndex, 
     Who is late or undated joins the open step.
     """
     steps = np.maximum(coming.stated, np.int32(open_step))
-    found, ordered = _numbers_in_order(coming.ids, steps) or _texts_in_order(coming, given, steps)
+    index, ordered = _numbers_in_order(coming.ids, steps) or _texts_in_order(coming, given, steps)
     if np.array_equal(steps, coming.stated):
-        return found, ordered, ordered
-    stated = np.empty(len(found.ids), np.int32)
-    stated[found.labels(coming.ids)] = coming.stated
-    return found, ordered, stated
+        return index, ordered, ordered
+    stated = np.empty(len(index.ids), np.int32)
+    stated[index.labels(coming.ids)] = coming.stated
+    return index, ordered, stated
 
 
 def _numbers_in_order(ids: pl.Series, steps: Steps) -> tuple[IdIndex, Steps] | None:
@@ -248,7 +248,7 @@ def _sorted(ids: pl.Series, steps: Steps) -> tuple[IdIndex, Steps]:
 def _first_of_each(coming: _NewRows, given: Table) -> Rows:
     """The first row of every node; refuses rows that state a later step than another of the node.
 
-    Whoever leaves these out lets the earliest step count: the order of rows must not decide.
+    A caller that leaves these out lets the earliest step count: the order of rows must not decide.
     """
     import polars as pl
 

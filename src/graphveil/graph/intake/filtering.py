@@ -47,19 +47,19 @@ class LeftOut:
         return len(self.table.frame)
 
     def frame(self) -> pl.DataFrame:
-        """One row each: where it stands, what is wrong, and what it says, all as text."""
+        """One row each: its place, what is wrong, and what it says, all as text."""
         import polars as pl
 
         rows = range(len(self))
         places = [self.table.place(row, self.column) for row in rows]
-        said = {
+        columns = {
             "file": [place.source for place in places],
             "row": [str(place.row) for place in places],
             "column": [self.column] * len(self),
             "reason": [self.rule] * len(self),
             **{cell: _texts(self.table, cell) for cell in _CELLS},
         }
-        return pl.DataFrame(said, schema=dict.fromkeys(said, pl.String))
+        return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,6 @@
 """A table of ids that is searched where it lies, at the cost of what is asked for.
 
-`identity.IdIndex` is made for one run, from all ids. This one is kept between commands: ids and
+`identity.IdIndex` is made for one run, from all ids. This one is stored between commands: ids and
 slots are columns that may be mapped from a file. Two ids are the same here as there: whole numbers
 of 64 bits that are equal, or texts of the same bytes.
 """
@@ -122,8 +122,8 @@ class Texts:
         ends = self.ends.values[first : first + count + 1].tolist()
         raw = self.content.values[ends[0] : ends[-1]].tobytes()
         places = ((start - ends[0], stop - ends[0]) for start, stop in pairwise(ends))
-        found = [raw[start:stop].decode() for start, stop in places]
-        return pl.Series("id", found, dtype=pl.String)
+        texts = [raw[start:stop].decode() for start, stop in places]
+        return pl.Series("id", texts, dtype=pl.String)
 
     def find(self, asked: pl.Series, slots: Int32s, seed: int) -> Int32s:
         """The label of each, or UNKNOWN."""

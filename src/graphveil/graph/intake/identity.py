@@ -4,7 +4,7 @@ Ids are compared by their text: 7 and "7" are one person, 7 and "07" are two. Su
 and characters that show nothing are removed, and letters with accents are composed (NFC), so that
 two ids are one exactly if they are spelled alike; an id with a line break or another control
 character is refused. What becomes of an id depends on that id alone. Where every id is a plain
-whole number, the column is kept as 64-bit integers, which is only a compact way to write the same
+whole number, the column is stored as 64-bit integers, which is only a compact form of the same
 text.
 """
 

@@ -183,26 +183,26 @@ def merge_pairs(offsets: Int64s, entries: Int32s) -> None:
     Both directions of one pair become one entry. Offsets are rewritten; entries past the
     last offset are meaningless afterwards.
     """
-    kept = 0
+    count = 0
     start = offsets[0]
     for node in range(len(offsets) - 1):
         stop = offsets[node + 1]
-        offsets[node] = kept
+        offsets[node] = count
         for i in range(start, stop):
             entry = entries[i]
-            if kept > offsets[node] and entries[kept - 1] >> 2 == entry >> 2:
-                entries[kept - 1] |= entry
+            if count > offsets[node] and entries[count - 1] >> 2 == entry >> 2:
+                entries[count - 1] |= entry
             else:
-                entries[kept] = entry
-                kept += 1
+                entries[count] = entry
+                count += 1
         start = stop
-    offsets[len(offsets) - 1] = kept
+    offsets[len(offsets) - 1] = count
 
 
 @kernel
 def prompt_directions(offsets: Int64s, entries: Int32s, newer: Int32s, older: Int32s) -> Int32s:
     """How each pair is linked in the lists: direction bits, or 0 if it is not."""
-    found = np.zeros(len(newer), dtype=np.int32)
+    directions = np.zeros(len(newer), dtype=np.int32)
     for i in range(len(newer)):
         low, high = offsets[newer[i]], offsets[newer[i] + 1]
         while low < high:
@@ -212,8 +212,8 @@ def prompt_directions(offsets: Int64s, entries: Int32s, newer: Int32s, older: In
             else:
                 high = middle
         if low < offsets[newer[i] + 1] and entries[low] >> 2 == older[i]:
-            found[i] = entries[low] & BOTH
-    return found
+            directions[i] = entries[low] & BOTH
+    return directions
 
 
 # Compiled loops that find ids in a table of labels; plain arrays in, plain arrays out.
@@ -277,7 +277,7 @@ def hash_texts(ends: Int64s, texts: Bytes, seed: int, hashes: Hashes) -> None:
     """Fill `hashes` with the hash of each text, from eight bytes at a time."""
     for i in range(len(hashes)):
         place, stop = ends[i], ends[i + 1]
-        found = np.uint64(seed) ^ np.uint64(stop - place)
+        mixed = np.uint64(seed) ^ np.uint64(stop - place)
         while place < stop:
             left = min(stop - place, WORD)
             if place + WORD <= len(texts):
@@ -287,10 +287,10 @@ def hash_texts(ends: Int64s, texts: Bytes, seed: int, hashes: Hashes) -> None:
                 word = np.uint64(0)
                 for at in range(stop - 1, place - 1, -1):
                     word = word << np.uint64(8) | np.uint64(texts[at])
-            found = (found ^ word) * np.uint64(0x9E3779B97F4A7C15)
-            found ^= found >> np.uint64(32)
+            mixed = (mixed ^ word) * np.uint64(0x9E3779B97F4A7C15)
+            mixed ^= mixed >> np.uint64(32)
             place += left
-        hashes[i] = _mixed(found, seed)
+        hashes[i] = _mixed(mixed, seed)
 
 
 @kernel

@@ -292,7 +292,7 @@ def _list_shares(offsets: Int64s) -> list[tuple[int, int]]:
 
 
 def _first_reverse(ends: Endpoints) -> int:
-    """The first row whose reverse stands in an earlier row; there is one."""
+    """Returns the first row whose reverse is an earlier row; there is one."""
     seen: set[tuple[int, int]] = set()
     pairs = enumerate(zip(ends.source.tolist(), ends.target.tolist(), strict=True))
     for row, pair in pairs:
@@ -395,18 +395,18 @@ def _linked_before(sequence: GraphSequence, late: LateRows, lists: Lists) -> Int
 
 def already_linked(sequence: GraphSequence, source: Int32s, target: Int32s) -> Mask:
     """Which pairs of labels have this edge already; a label below 0 is not a node yet."""
-    found = np.zeros(len(source), dtype=np.bool_)
+    known_links = np.zeros(len(source), dtype=np.bool_)
     rows = np.flatnonzero((source >= 0) & (target >= 0) & (source != target))
     ends = Endpoints(source[rows], target[rows])
     steps, nobody = np.zeros(len(rows), np.int32), np.zeros(len(rows), np.bool_)
     asked = _late_rows(ends, steps, nobody, directed=sequence.directed)
     linked = _linked_before(sequence, asked, _NO_LISTS)
-    found[rows] = (linked & asked.entries & BOTH) != 0
-    return found
+    known_links[rows] = (linked & asked.entries & BOTH) != 0
+    return known_links
 
 
 def _first_late_reverse(fresh: LateRows, linked: Int32s) -> int | None:
-    """The first row whose reverse is known, or stands in an earlier row."""
+    """Returns the first row whose reverse is known already or is an earlier row."""
     if not len(fresh):
         return None
     keys = fresh.keys()  # ascending

@@ -61,9 +61,9 @@ class Violation:
 
     def error(self, place: Place, kind: str) -> RecordError:
         """The refusal of these rows, named by a place."""
-        said = self.rule if self.shown is None else f"{self.rule}: '{self.shown[:LONGEST_SHOWN]}'"
+        text = self.rule if self.shown is None else f"{self.rule}: '{self.shown[:LONGEST_SHOWN]}'"
         return RecordError(
-            said, place=place, hint=self.hint, rule=self.rule, kind=kind, rows=self.rows
+            text, place=place, hint=self.hint, rule=self.rule, kind=kind, rows=self.rows
         )
 
     def moved(self, by: int) -> Violation:
@@ -72,7 +72,7 @@ class Violation:
         return replace(self, rows=self.rows + by, first=first)
 
     def among(self, kept: NDArray[np.bool_]) -> Violation | None:
-        """The same fault once only some rows are kept; None if none of its rows is."""
+        """The same fault after a selection of rows; None if none of its rows is selected."""
         left = self.rows[kept[self.rows]]
         if not len(left):
             return None
@@ -234,8 +234,8 @@ class Records:
     Attributes:
         nodes: columns `node` and `time`.
         edges: columns `source` and `target`, and `time` where edges have their own.
-        by_links: the sources in which people stand only because of their links, if no other
-            lists people: whoever is removed would take others along, so that a study refuses.
+        by_links: the sources in which people occur only because of their links, if no other
+            lists people: removing a person would remove others too, so that a study refuses.
     """
 
     nodes: Table
@@ -322,9 +322,9 @@ class IntakeReport:
         """
         counts = asdict(self)
         met = [name for name in _RULES if name in _TOTALS or counts[name]]
-        said = [counted(counts[name], _RULES[name]) for name in met]
+        lines = [counted(counts[name], _RULES[name]) for name in met]
         place = sum(name in (*_TOTALS, *_KNOWN) for name in met)
-        return [*said[:place], *about_known, *said[place:]]
+        return [*lines[:place], *about_known, *lines[place:]]
 
     def said(self, name: str) -> str:
         """How many records met a rule, in words; nothing if none did."""

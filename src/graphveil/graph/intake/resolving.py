@@ -1,7 +1,7 @@
 """Resolving: what a source says becomes people and steps, row by row.
 
 The one place where ids are cleaned and times are dated. Every row stays where it was, so that
-whoever refuses one later can still say where it stands. The rules are described in
+a refusal later on can still name the row. The rules are described in
 `docs/records.md`.
 """
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 Rows = NDArray[np.int64]
 Mask = NDArray[np.bool_]
-NO_TIME = "the time is missing"  # the rule that refuses nodes that nobody dates
+NO_TIME = "the time is missing"  # the rule that refuses nodes without a time
 NO_TIME_HINT = "Fill it in, or choose the rule that undated nodes join the first open step."
 
 
@@ -72,7 +72,7 @@ class Resolved:
     edge_rows: Rows | None = field(default=None, repr=False)
 
     def without(self, nodes: Mask, edges: Mask) -> Resolved:
-        """The others, of which it is known where they stood."""
+        """The other rows, with their original places."""
         return replace(
             self,
             nodes=self.nodes.kept(~nodes),
@@ -83,18 +83,18 @@ class Resolved:
 
     @contextmanager
     def as_read(self) -> Iterator[None]:
-        """Whoever refuses rows of these tables refuses those of the records that they were."""
+        """Within this context, refused rows are numbered as in the original records."""
         try:
             yield
         except RecordError as refused:
-            stood = self.node_rows if refused.kind == "nodes" else self.edge_rows
-            if stood is not None:
-                refused.rows = stood[refused.rows]
+            original = self.node_rows if refused.kind == "nodes" else self.edge_rows
+            if original is not None:
+                refused.rows = original[refused.rows]
             raise
 
 
 def _left(rows: Rows | None, aside: Mask) -> Rows:
-    """Where the rows stood that are not left aside."""
+    """The original places of the rows that are not left out."""
     return np.flatnonzero(~aside) if rows is None else rows[~aside]
 
 
@@ -160,15 +160,15 @@ class Persons(NamedTuple):
 def persons(table: Table, columns: tuple[str, ...], rules: RecordRules) -> Persons:
     """The persons that the ids of some columns mean; refuses rows without a proper id."""
     cleaned = [clean_ids(table, column) for column in columns]
-    found = [ids.column.alias(column) for ids, column in zip(cleaned, columns, strict=True)]
+    id_columns = [ids.column.alias(column) for ids, column in zip(cleaned, columns, strict=True)]
     if rules.merges_ids:
-        found = [_merged(table, ids, rules) for ids in found]
+        id_columns = [_merged(table, ids, rules) for ids in id_columns]
     trimmed, respelled = (sum(counts) for counts in list(zip(*cleaned, strict=True))[1:])
-    return Persons(found, trimmed, respelled)
+    return Persons(id_columns, trimmed, respelled)
 
 
 def _merged(table: Table, ids: pl.Series, rules: RecordRules) -> pl.Series:
-    """What stands before the separator, in one case."""
+    """The part before the separator, in one case."""
     import polars as pl
 
     text = ids.cast(pl.String)
@@ -219,7 +219,7 @@ def _of_one_time_each(nodes: Table, rules: RecordRules) -> Table:
 
 # Records dated after the last step: ignored one by one, where their steward says so.
 #
-# A row is judged by its own time, an edge also by when its two ends arrive: whoever arrives
+# A row is judged by its own time, an edge also by when its two ends arrive: a node that arrives
 # after the last step is not there, and has no links. So what is ignored depends on records of
 # the persons in it alone, and deleting one person's records changes nothing about anybody
 # else's.
@@ -278,7 +278,7 @@ def linked_to(edges: Table, ids: pl.Series, ignored: Mask) -> Mask:
 
 # People without a date: left out one by one, with their links, where their steward says so.
 #
-# Whoever has a date in another row, or was there before, is not left out. So what is left out
+# A person with a date in another row, or added before, is not left out. So what is left out
 # depends on records of the persons in it alone.
 
 

@@ -14,7 +14,7 @@ class RecordRules:
     """How ids become people, and what happens to those without a time.
 
     Attributes:
-        person_separator: what stands between a person and a sequence in an id; "" if ids are
+        person_separator: what separates a person from a sequence in an id; "" if ids are
             people already.
         case: "keep" distinguishes Ann from ann; "fold" does not.
         undated: nodes without a time are refused, or put into the first open step.

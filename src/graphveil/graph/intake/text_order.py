@@ -169,8 +169,8 @@ def _key(texts: Bytes, place: int, end: int, turned: np.uint64) -> np.uint64:
     else:
         for at in range(place, place + WORD):
             word = word << np.uint64(8) | np.uint64(texts[at] if at < end else 0)
-    kept = ~(_ALL >> np.uint64(8 * count))
-    return (word ^ turned) & kept | np.uint64(count)
+    mask = ~(_ALL >> np.uint64(8 * count))
+    return (word ^ turned) & mask | np.uint64(count)
 
 
 @kernel

@@ -107,7 +107,7 @@ def make_room(
 def link(
     schedule: Schedule, rules: SearchRules, u: int, v: int, step: int, rng: np.random.Generator
 ) -> None:
-    """Let u→v appear at `step`, and remove what stands in its way."""
+    """Let u→v appear at `step`, and remove what prevents that."""
     put(schedule, u, v, NEVER, rules.symmetric)
     make_room(schedule, rules, u, True, rng)
     make_room(schedule, rules, v, rules.symmetric, rng)

@@ -195,7 +195,7 @@ _SIGNATURE = types.void(
 def compiled(definition: Definition) -> Definition:
     """A statistic's definition as machine code behind one fixed type.
 
-    It is never cached on disk: an attack must see the definition as it stands now.
+    It is never cached on disk: an attack must see the current definition.
     """
     return cast(Definition, numba.cfunc(_SIGNATURE)(seeing_modules(definition)))
 

@@ -355,9 +355,9 @@ def attack_with_hubs(
 
 def first_links(schedule: Schedule, bound: HubBound) -> Schedule:
     """What is counted of a schedule under a promise with hubs."""
-    kept = np.empty_like(schedule)
-    keep_first_links(schedule, limits_of(bound), kept)
-    return kept
+    projected = np.empty_like(schedule)
+    keep_first_links(schedule, limits_of(bound), projected)
+    return projected
 
 
 def _starts(bound: HubBound, runs: int, rng: np.random.Generator) -> Iterator[Schedule]:

@@ -139,8 +139,8 @@ class ShapeAttack:
 
     def _hub_cells(self) -> Iterator[str]:
         for name in ("l1", "static_l1", "variation_squared"):
-            found = self.hubs
-            yield _cell(getattr(found, name), getattr(found.claimed, name)) if found else "–"
+            hubs = self.hubs
+            yield _cell(getattr(hubs, name), getattr(hubs.claimed, name)) if hubs else "–"
 
 
 def attack_shapes(statistics: Iterable[Statistic], *, moves: int = 1_000) -> list[ShapeAttack]:
@@ -177,9 +177,9 @@ def _hubs(statistic: Statistic, promise: HubBound, moves: int) -> HubFinding | N
     return attack_with_hubs(statistic, claimed, promise, sizes=sizes, runs=4, moves=moves)
 
 
-def _cell(found: int, claimed: int) -> str:
-    sign = ">" if found > claimed else "=" if found == claimed else "<"
-    return f"{found} {sign} {claimed}"
+def _cell(reached: int, claimed: int) -> str:
+    sign = ">" if reached > claimed else "=" if reached == claimed else "<"
+    return f"{reached} {sign} {claimed}"
 
 
 # The tally of a sweep as a table for people.

@@ -125,7 +125,7 @@ def _options(
 
 SHORT_HORIZON = 8  # how many releases are watched where the horizon is unknown
 FEWEST_RUNS = 1_000
-LEARNT = 10_000  # series that are learnt from at most: weights need no more
+LEARNT = 10_000  # series that are learnt from at most: enough for the weights
 BATCH = 2_000_000  # numbers that are held in memory at a time
 RELEASED_STEPS = 200_000  # numbers published with the noise of releases: a long series has fewer
 TINY = 1e-12

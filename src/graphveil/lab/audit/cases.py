@@ -129,8 +129,8 @@ def _pairs(statistic: Any, bound: Bound) -> tuple[Pair, ...]:
         claimed = sensitivity_under(statistic, bound)
         sizes = (Size(3),) if bound.directed else (Size(4),)
         return attack_with_hubs(statistic, claimed, bound, sizes=sizes).witnesses
-    found = attack(statistic, bound, effort=SEARCH)
-    witnesses = [finding.witness for finding in found.findings if finding.witness is not None]
+    result = attack(statistic, bound, effort=SEARCH)
+    witnesses = [finding.witness for finding in result.findings if finding.witness is not None]
     known = [
         Pair.of(each, "node", directed=bound.directed) for each in constructions(bound, "node")
     ]
@@ -162,8 +162,8 @@ def _case(statistic: Attackable, pair: Pair, steps: int, width: int, limit: Boun
     hidden = hidden_part(len(larger), pair.relation, directed=pair.directed)
     sides = []
     for schedule in (larger, np.where(hidden == 1, NEVER, larger)):
-        kept = schedule if limit is None else _counted(schedule, pair, limit)
-        counts = totals(statistic, kept, pair)
+        projected = schedule if limit is None else _counted(schedule, pair, limit)
+        counts = totals(statistic, projected, pair)
         if window_of(statistic):  # after which everybody has left again
             counts = np.vstack([counts, np.zeros_like(counts[:1])])
         sides.append(_fit(np.diff(counts, axis=0, prepend=0), steps, width))
@@ -187,8 +187,8 @@ def _counted(schedule: Integers, pair: Pair, limit: Bound) -> Integers:
 
 def _projected(schedule: Integers, pair: Pair, bound: Bound) -> Integers:
     """The greedy projection: by step, then by nodes, an edge stays if both ends have room."""
-    kept = np.full_like(schedule, NEVER)
-    np.fill_diagonal(kept, np.diagonal(schedule))
+    projected = np.full_like(schedule, NEVER)
+    np.fill_diagonal(projected, np.diagonal(schedule))
     room_in = np.full(len(schedule), bound.limit("in"))
     room_out = room_in if not pair.directed else np.full(len(schedule), bound.limit("out"))
     edges = [
@@ -200,9 +200,9 @@ def _projected(schedule: Integers, pair: Pair, bound: Bound) -> Integers:
         if room_out[u] > 0 and room_in[v] > 0:
             room_out[u] -= 1
             room_in[v] -= 1
-            kept[u, v] = step
-            kept[v, u] = kept[v, u] if pair.directed else step
-    return kept
+            projected[u, v] = step
+            projected[v, u] = projected[v, u] if pair.directed else step
+    return projected
 
 
 # What an audit can watch: anything that publishes a series for a difference sequence.

@@ -1,1 +1,1 @@
-"""Contenders: everything that publishes a subject in an experiment, the paper's and ours."""
+"""Candidates: everything that publishes a subject in an experiment, the paper's and ours."""

@@ -1,4 +1,4 @@
-"""The comparison: every contender by name, and how each does on one trial.
+"""The comparison: every candidate by name, and how each does on one trial.
 
 Each of ours competes twice: as it is published, and post-processed, with ``+post`` behind its
 name. Post-processing costs no privacy.
@@ -26,7 +26,7 @@ from graphveil.lab.protocol.protocol import mean_and_standard_error
 from graphveil.mechanisms.mechanism import Mechanism, Request
 from graphveil.mechanisms.planning.plan import Plan
 
-# A contender of one's own, named as module:object.
+# A candidate of one's own, named as module:object.
 #
 # The object is a function of a `Trial` that returns what it publishes in every run, or None
 # where it does not admit the subject; or it is a `Mechanism`, planned and simulated like all
@@ -39,7 +39,7 @@ LONGEST_CAUSE = 120  # characters of somebody else's error
 
 @dataclass(frozen=True)
 class OwnContender:
-    """A contender by its address, which another process can load as well.
+    """A candidate by its address, which another process can load as well.
 
     Attributes:
         address: module:object.
@@ -51,7 +51,7 @@ class OwnContender:
 
     @classmethod
     def at(cls, address: str) -> OwnContender:
-        """The contender at an address; refuses what cannot compete."""
+        """The candidate at an address; refuses what cannot compete."""
         _loaded(address)
         module = sys.modules[address.partition(":")[0]]
         file = getattr(module, "__file__", None)
@@ -64,12 +64,12 @@ class OwnContender:
         return self.address.partition(":")[2]
 
     def attempt(self, trial: Trial) -> Attempt | None:
-        """Let it publish a subject; its failure is told as its own."""
-        found = _loaded(self.address)
+        """Let it publish a subject; an error in it is reported as its own."""
+        candidate = _loaded(self.address)
         try:
-            if isinstance(found, Mechanism):
-                return _planned(found, trial)
-            estimates = found(trial)
+            if isinstance(candidate, Mechanism):
+                return _planned(candidate, trial)
+            estimates = candidate(trial)
         except Exception as error:
             where = f"{trial.subject.dataset}, {trial.subject.version}, {trial.subject.asked}"
             raise _refused(self.address, f"failed on {where}: {_first_line(error)}") from error
@@ -116,12 +116,12 @@ def _loaded(address: str) -> Competing:
         raise ParameterError(
             "contender", "must be written as module:object", hint="As in mine:my_mechanism."
         )
-    found = _resolved(module, name, address)
-    if isinstance(found, type) and issubclass(found, Mechanism):
-        return found()
-    if not isinstance(found, Mechanism) and not callable(found):
+    candidate = _resolved(module, name, address)
+    if isinstance(candidate, type) and issubclass(candidate, Mechanism):
+        return candidate()
+    if not isinstance(candidate, Mechanism) and not callable(candidate):
         raise _refused(address, "is neither a function nor a mechanism")
-    member: Competing = found
+    member: Competing = candidate
     return member
 
 
@@ -148,8 +148,8 @@ def _refused(address: str, reason: str, hint: str = "") -> ParameterError:
 
 
 def _first_line(error: Exception) -> str:
-    told = f"{type(error).__name__}: {error}"
-    return told if len(told) <= LONGEST_CAUSE else f"{told[:LONGEST_CAUSE]}…"
+    cause = f"{type(error).__name__}: {error}"
+    return cause if len(cause) <= LONGEST_CAUSE else f"{cause[:LONGEST_CAUSE]}…"
 
 
 SENSDIFF, COMPOSE, PROJECTION = "sensdiff", "compose-d-bounded", "compose-projection"
@@ -182,7 +182,7 @@ CONTENDERS = (*PAPERS, *(name + post for name in OURS for post in ("", POST)))
 
 @dataclass(frozen=True)
 class Outcome:
-    """How one contender did.
+    """How one candidate did.
 
     Attributes:
         mechanism: its name in the comparison.
@@ -207,7 +207,7 @@ class Outcome:
 
 
 def outcomes(trial: Trial, own: OwnContender | None = None) -> list[Outcome]:
-    """Every contender that admits the subject, in the order of `CONTENDERS`; or one's own."""
+    """Every candidate that admits the subject, in the order of `CONTENDERS`; or one's own."""
     if own is not None:
         return list(_raw_and_processed(trial, own.name, own.attempt))
     found = []
@@ -220,10 +220,10 @@ def outcomes(trial: Trial, own: OwnContender | None = None) -> list[Outcome]:
 
 
 def own_contenders(addresses: Iterable[str]) -> tuple[OwnContender, ...]:
-    """The contenders at these addresses; refuses those whose name is taken."""
-    found = tuple(OwnContender.at(address) for address in dict.fromkeys(addresses))
+    """The candidates at these addresses; refuses those whose name is taken."""
+    candidates = tuple(OwnContender.at(address) for address in dict.fromkeys(addresses))
     taken = set(CONTENDERS)
-    for each in found:
+    for each in candidates:
         if each.name in taken:
             raise ParameterError(
                 "contender",
@@ -231,7 +231,7 @@ def own_contenders(addresses: Iterable[str]) -> tuple[OwnContender, ...]:
                 hint="Give the object another name.",
             )
         taken |= {each.name, each.name + POST}
-    return found
+    return candidates
 
 
 def _raw_and_processed(trial: Trial, name: str, publish: Publishing) -> Iterator[Outcome]:

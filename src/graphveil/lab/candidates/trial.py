@@ -1,6 +1,6 @@
 """A trial: one subject published again and again under one ε, and one attempt at it.
 
-All contenders draw from the same seed, so that those which coincide have the same error to the
+All candidates draw from the same seed, so that those which coincide have the same error to the
 last digit, and differences between others are not blurred by luck.
 """
 
@@ -29,7 +29,7 @@ from graphveil.statistics.sensitivity import Sensitivity
 
 @dataclass(frozen=True, eq=False)
 class Attempt:
-    """What a contender publishes in every run of a trial.
+    """What a candidate publishes in every run of a trial.
 
     Attributes:
         estimates: what is published: (runs, *shape of the truth).

@@ -35,7 +35,7 @@ class Dataset:
         records: nodes and edges; edges run from earlier to later, or as the files have them.
         directed_by_nature: whether directions mean something in the source.
         calendar: how times become steps.
-        stand_in: a sentence if it stands in for data that cannot be had.
+        stand_in: a sentence if it replaces data that cannot be obtained.
         source: where it comes from.
     """
 
@@ -62,7 +62,7 @@ class Entry:
         title: what it is, in a few words.
         usage: how it is written, with its parameters or files.
         note: what has to be known about it.
-        load: the dataset, from what stands behind the colon and a seed.
+        load: the dataset, from the text after the colon and a seed.
     """
 
     name: str

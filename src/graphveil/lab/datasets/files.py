@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from graphveil.graph.sequence import GraphSequence
 
 
-# Files that the user supplies: which are needed, what stands in them, where they come from.
+# Files that the user supplies: which are needed, what they contain, where they come from.
 
 
 ENDINGS = (".csv", ".csv.gz", ".parquet")
@@ -36,7 +36,7 @@ class SuppliedFile:
 
     Attributes:
         name: its name; without an ending, any of `ENDINGS` may follow.
-        holds: its columns, or whatever else stands in it.
+        holds: its columns, or whatever else it contains.
         origin: where the public original is described, as a sentence; empty if there is none.
     """
 
@@ -131,8 +131,8 @@ def looks_like_path(text: str) -> bool:
 def read_native(path: str, reading: HowToRead = AS_THEY_ARE) -> tuple[str, Records]:
     """The name of the data, which is that of their folder, and the records."""
     files = files_of(path)
-    found = read_records(files, format=reading.format, options=reading.options)
-    return Path(files[0].partition("#")[0]).resolve().parent.name, found.records
+    read = read_records(files, format=reading.format, options=reading.options)
+    return Path(files[0].partition("#")[0]).resolve().parent.name, read.records
 
 
 def calendar_for(times: pl.Series) -> Calendar:

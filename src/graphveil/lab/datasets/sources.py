@@ -34,7 +34,7 @@ class StandIn:
 
     @property
     def sentence(self) -> str | None:
-        """What a reader of results has to know; None of a graph that stands for itself."""
+        """What a reader of results has to know; None of a graph that replaces no other."""
         if self.stands_for is None:
             return None
         return f"It stands in for the paper's {_GRAPHS[self.stands_for]}: {self.because}."
@@ -130,8 +130,8 @@ def read_signed_citations(folder: Path) -> Records:
     known = papers.frame["paper"].cast(pl.String).str.strip_chars()
     for column in ("source", "target"):
         _refuse_unknown(citations, column, positive, known)
-    kept = citations.frame.filter(positive)
-    edges = kept.select(source="target", target="source").unique(maintain_order=True)
+    positive_rows = citations.frame.filter(positive)
+    edges = positive_rows.select(source="target", target="source").unique(maintain_order=True)
     names = {"node": papers.names.get("paper", "paper"), "time": papers.names.get("year", "year")}
     nodes = papers.frame.select(node="paper", time="year")
     return Records(
@@ -197,18 +197,18 @@ def read_patents(folder: Path, subcategory: int = HARDWARE_AND_SOFTWARE) -> Reco
     import polars as pl
 
     citations, patents = PATENT_CITATIONS.within(folder), PATENTS.within(folder)
-    kept = _numbers(
+    granted = _numbers(
         patents,
         Wanted(("patent", "gyear", "subcat")),
         ("patent",),
         lambda rows: rows.filter(pl.col("subcat") == subcategory),
     )
-    if not kept.height:
+    if not granted.height:
         raise InputError(
             f"there is no patent of subcategory {subcategory}",
             place=Place(patents.name, column="SUBCAT"),
         )
-    inside = kept.lazy().select("patent")
+    inside = granted.lazy().select("patent")
     pairs = _numbers(
         citations,
         Wanted(("citing", "cited")),
@@ -217,20 +217,20 @@ def read_patents(folder: Path, subcategory: int = HARDWARE_AND_SOFTWARE) -> Reco
             inside, left_on="cited", right_on="patent", how="semi"
         ),
     )
-    nodes = kept.select(node="patent", time="gyear")
+    nodes = granted.select(node="patent", time="gyear")
     edges = pairs.select(source="cited", target="citing").sort("source", "target")
     return Records(nodes=Table(nodes, patents.name), edges=Table(edges, citations.name))
 
 
 def _numbers(path: Path, wanted: Wanted, needed: tuple[str, ...], keep: Keep) -> pl.DataFrame:
-    """The kept rows of a table of whole numbers; refuses rows that lack a needed one."""
+    """The selected rows of a table of whole numbers; refuses rows that lack a needed one."""
     import polars as pl
 
     rows = _scan(path, wanted)
     flawed = pl.any_horizontal(pl.col(name).is_null() for name in needed)
     try:
         bad = rows.filter(flawed).head(1).collect(engine="streaming")
-        found = keep(rows.drop("row")).collect(engine="streaming")
+        selected = keep(rows.drop("row")).collect(engine="streaming")
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise _unreadable(path) from error
     if bad.height:
@@ -241,7 +241,7 @@ def _numbers(path: Path, wanted: Wanted, needed: tuple[str, ...], keep: Keep) ->
             place=Place(path.name, row, column.upper()),
             hint="Use the file as it was published.",
         )
-    return found
+    return selected
 
 
 def _scan(path: Path, wanted: Wanted) -> pl.LazyFrame:
@@ -292,15 +292,15 @@ def read_hivtrace(path: Path, date: str) -> Records:
     """
     if not path.is_file():
         raise RESULTS.missing(str(path.parent), path.name)
-    found = read_records([path], format="hivtrace", options=ReadingOptions(time=date)).records
-    dates = _dates(found)
+    records = read_records([path], format="hivtrace", options=ReadingOptions(time=date)).records
+    dates = _dates(records)
     if dates and not any(dates.values()):
         raise InputError(
             "nobody has a date in the field of this name",
             place=Place(path.name, column=date),
             hint="Name the attribute that is the time stamp.",
         )
-    ends = (map(_person, found.edges.frame[end]) for end in ("source", "target"))
+    ends = (map(_person, records.edges.frame[end]) for end in ("source", "target"))
     links = {_earlier_first(a, b, dates) for a, b in zip(*ends, strict=True) if a != b}
     return from_rows([(person, dates[person]) for person in sorted(dates)], sorted(links))
 
@@ -309,10 +309,10 @@ def _person(name: str) -> str:
     return name.partition("|")[0].strip()
 
 
-def _dates(found: Records) -> Dates:
+def _dates(records: Records) -> Dates:
     """The earliest date of each person, None without one; dates sort as text."""
     dates: Dates = {}
-    for name, time in found.nodes.frame.iter_rows():
+    for name, time in records.nodes.frame.iter_rows():
         person, here = _person(name), None if time is None else str(time)
         known = dates.get(person)
         dates[person] = min(filter(None, (here, known)), default=None)

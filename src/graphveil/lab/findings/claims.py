@@ -54,13 +54,13 @@ Panels: TypeAlias = dict[Place, list[Point]]
 
 def points(rows: Iterable[Row], figure: str) -> Panels:
     """The points of each panel of a figure, by ε and then by the number of releases."""
-    found: dict[Place, dict[tuple[float, int], Point]] = {}
+    panels: dict[Place, dict[tuple[float, int], Point]] = {}
     for row in rows:
         if row.figure == figure:
-            panel = found.setdefault(row.place, {})
+            panel = panels.setdefault(row.place, {})
             at = row.epsilon, row.releases
             panel.setdefault(at, Point(*at, {})).rows[row.mechanism] = row
-    return {place: [panel[at] for at in sorted(panel)] for place, panel in found.items()}
+    return {place: [panel[at] for at in sorted(panel)] for place, panel in panels.items()}
 
 
 def mean_ratio(panel: Sequence[Point], mechanism: str, *, absolute: bool = False) -> float | None:
@@ -159,13 +159,13 @@ def slower(panel: Sequence[Point], other: str) -> bool:
 
 def useful_from(panel: Sequence[Point], mechanism: str) -> float | None:
     """The least ε from which a mechanism is better than always publishing 0, if there is one."""
-    found: float | None = None
+    useful: float | None = None
     for point in reversed(panel):
         row = point.rows.get(mechanism)
         if row is None or row.error >= row.zero_error:
             break
-        found = point.epsilon
-    return found
+        useful = point.epsilon
+    return useful
 
 
 def _drawn(panel: Sequence[Point], mechanism: str) -> list[Point]:
@@ -211,7 +211,7 @@ class ResultTable:
         return f"<table>\n<thead>{head}</thead>\n<tbody>\n{body}\n</tbody>\n</table>"
 
 
-# The summary: each contender at ε = 1, over all real networks, statistic by statistic.
+# The summary: each candidate at ε = 1, over all real networks, statistic by statistic.
 
 
 ONE = 1.0  # the ε at which budgets are usually compared
@@ -261,7 +261,7 @@ def share(holds: Iterable[bool]) -> str:
 
 
 def beaten(here: Iterable[Point], name: str) -> str:
-    """In how many cases a contender's relative error is below tuned Compose-projection's."""
+    """In how many cases a candidate's relative error is below tuned Compose-projection's."""
     both = [point for point in here if name in point.rows and PROJECTION in point.rows]
     if not both or name == PROJECTION:
         return NONE
@@ -290,19 +290,19 @@ def quotes(rows: Sequence[Row]) -> dict[str, str]:
     names = competing(rows)
     drawn = {place: panel for place, panel in by_epsilon.items() if is_model(place)}
     real = {place: panel for place, panel in by_epsilon.items() if place not in drawn}
-    found = {"runs": str(rows[0].runs) if rows else "no"}
+    values = {"runs": str(rows[0].runs) if rows else "no"}
     for where, panels in (("", by_epsilon), (" synthetic", drawn), (" real", real)):
         named = _on_epsilon(panels, names) | _at_one(panels, names)
-        found |= {f"{name}{where}": text for name, text in named.items()}
+        values |= {f"{name}{where}": text for name, text in named.items()}
     for dataset in dict.fromkeys(place[0] for place in by_epsilon):
         here = {place: panel for place, panel in by_epsilon.items() if place[0] == dataset}
-        found |= {f"{name} {dataset}": text for name, text in _at_one(here, names).items()}
-    return found | _on_time(by_time, names)
+        values |= {f"{name} {dataset}": text for name, text in _at_one(here, names).items()}
+    return values | _on_time(by_time, names)
 
 
 def _on_epsilon(panels: Panels, names: Iterable[str]) -> dict[str, str]:
     """Where SensDiff is below the baselines, all ratios to it, and whether it is of use."""
-    found = {
+    values = {
         f"below {other}": share(
             verdict(panel, other, "epsilon") == "yes" for panel in panels.values()
         )
@@ -311,17 +311,17 @@ def _on_epsilon(panels: Panels, names: Iterable[str]) -> dict[str, str]:
     for mechanism in names:
         for word, absolute in (("relative", False), ("absolute", True)):
             mean = (mean_ratio(panel, mechanism, absolute=absolute) for panel in panels.values())
-            found[f"{word} {mechanism}"] = span(mean)
+            values[f"{word} {mechanism}"] = span(mean)
         useful = (useful_from(panel, mechanism) for panel in panels.values())
-        found[f"useless {mechanism}"] = share(each is None for each in useful)
-    found["worst epsilon"] = share(worst(panel, "epsilon") == "yes" for panel in panels.values())
-    return found
+        values[f"useless {mechanism}"] = share(each is None for each in useful)
+    values["worst epsilon"] = share(worst(panel, "epsilon") == "yes" for panel in panels.values())
+    return values
 
 
 def _at_one(panels: Panels, names: Iterable[str]) -> dict[str, str]:
-    """At ε = 1, statistic by statistic: what each contender gains, and the best untuned of ours."""
+    """At ε = 1, statistic by statistic: what each candidate gains, and the best untuned of ours."""
     at_one = at_epsilon(panels, ONE)
-    found = {
+    values = {
         "luck": _percent(
             point.luck(PROJECTION) for point in at_one.values() if PROJECTION in point.rows
         )
@@ -329,14 +329,14 @@ def _at_one(panels: Panels, names: Iterable[str]) -> dict[str, str]:
     for statistic in dict.fromkeys(place[2] for place in at_one):
         here = [point for place, point in at_one.items() if place[2] == statistic]
         for mechanism in names:
-            found |= {
+            values |= {
                 f"{word} {mechanism} {statistic}": text
                 for word, text in _of_points(here, mechanism).items()
             }
         best = [min(_untuned_ratios(point)) for point in here]
-        found[f"mean best untuned {statistic}"] = number(geometric_mean(best))
-        found[f"span best untuned {statistic}"] = span(best)
-    return found
+        values[f"mean best untuned {statistic}"] = number(geometric_mean(best))
+        values[f"span best untuned {statistic}"] = span(best)
+    return values
 
 
 def _of_points(here: Sequence[Point], mechanism: str) -> dict[str, str]:
@@ -365,16 +365,16 @@ def _untuned_ratios(point: Point) -> list[float]:
 
 def _on_time(panels: Panels, names: Iterable[str]) -> dict[str, str]:
     """How errors grow with T, and what few releases are like for high degrees."""
-    found = {
+    values = {
         f"growth {mechanism}": span(growth(panel, mechanism) for panel in panels.values())
         for mechanism in names
     }
     for other in BASELINES:
-        found[f"slower {other}"] = share(slower(panel, other) for panel in panels.values())
+        values[f"slower {other}"] = share(slower(panel, other) for panel in panels.values())
         for few in (2, 3):
-            found[f"at {few} {other}"] = span(_few_releases(panels, few, other))
-    found["worst releases"] = share(worst(panel, "releases") == "yes" for panel in panels.values())
-    return found
+            values[f"at {few} {other}"] = span(_few_releases(panels, few, other))
+    values["worst releases"] = share(worst(panel, "releases") == "yes" for panel in panels.values())
+    return values
 
 
 def _few_releases(panels: Panels, releases: int, other: str) -> Iterable[float]:

@@ -50,7 +50,7 @@ LOOKS = {
     HUBS + POST: Look("#0A7D4F", (1, 0), "diamond", 1.6),
     SHAPED + POST: Look("#5B2A86", (1, 0), "triangle-right", 1.6),
 }
-OWN_LOOKS = tuple(  # of the user's contenders, which are black
+OWN_LOOKS = tuple(  # of the user's candidates, which are black
     Look("#000000", dash, shape, 1.6)
     for dash, shape in (((1, 0), "circle"), ((6, 3), "square"), ((2, 3), "diamond"))
 )

@@ -3,7 +3,7 @@
 At first `initial` random people are infectious and all others susceptible. In every step, each
 infectious person recovers with probability `recovery` and then, if still infectious, infects
 each susceptible contact with probability `infection` / (number of contacts). The transmissions
-are the graph; whoever is never infected is not in it. The time stamp is the step of infection,
+are the graph; people who are never infected are not in it. The time stamp is the infection step,
 0 for the initial cases.
 
 What the paper leaves open, and what is done here:
@@ -11,7 +11,7 @@ What the paper leaves open, and what is done here:
 - The number of initial cases: the transmissions are a forest whose trees begin with the initial
   cases, so the paper's 1088 nodes and 588 edges imply 500.
 - Two people may infect the same contact in one step: one of them, each equally likely, counts.
-- Whoever is infected in a step can infect, or recover, from the next step on.
+- A person infected in a step can infect, or recover, from the next step on.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class SyntheticTwo:
 
 Int64s = NDArray[np.int64]
 Int32s = NDArray[np.int32]
-NEVER = -1  # stands where somebody has not been infected
+NEVER = -1  # marks people who have not been infected
 
 
 @kernel
@@ -205,7 +205,7 @@ def _infect(
 ) -> int:
     """Append the new cases; how many cases there are then.
 
-    Of several infectors of one contact each is kept with the same probability: the n-th one
+    Of several infectors of one contact each is chosen with the same probability: the n-th one
     takes the place of those before with probability 1/n.
     """
     before = cases

@@ -25,7 +25,7 @@ EPSILONS = ("0.1", "0.2", "0.5", "1", "2", "5", "10")
 TIME_EPSILON = "5"
 ROUNDED_TO = 5  # bounds are multiples of this
 PERCENTILE = 90  # of the degrees, which gives τ
-HUB_PERCENTILE = 99  # of the degrees: whoever has more links is a hub
+HUB_PERCENTILE = 99  # of the degrees: a node with more links is a hub
 # The predetermined list from which a projection's threshold is taken, up to the bound.
 THRESHOLDS = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 40, 50, 70, 100, 150, 200, 300, 400, 500, 700, 1000)
 

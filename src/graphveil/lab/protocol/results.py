@@ -29,7 +29,7 @@ class Row:
         statistic: as it was asked for.
         counted: what was counted in this version, with its parameters.
         figure: "epsilon" or "time"; empty while the row belongs to none.
-        mechanism: one of the contenders.
+        mechanism: one of the candidates.
         epsilon: the privacy loss of the whole series.
         releases: how many releases the series has.
         every: how many steps lie between two of them.
@@ -42,7 +42,7 @@ class Row:
         zero_error: the relative error of always publishing 0.
         bound: the degree bound, as "15" or "in 10, out 15".
         tau: the threshold of a high-degree count.
-        sensitivity: what the noise was calibrated to; None of a contender of one's own.
+        sensitivity: what the noise was calibrated to; None of a candidate of one's own.
         noise: the mechanism that drew the noise.
         threshold: of the projection, or the promise with hubs.
     """
@@ -132,10 +132,10 @@ def in_order(rows: Iterable[Row]) -> list[Row]:
 
 
 def competing(rows: Iterable[Row]) -> list[str]:
-    """The contenders that occur: those of the comparison in its order, then the user's own."""
-    found = dict.fromkeys(row.mechanism for row in rows)
-    known = [name for name in CONTENDERS if name in found]
-    return [*known, *(name for name in found if name not in known)]
+    """The candidates that occur: those of the comparison in its order, then the user's own."""
+    occurring = dict.fromkeys(row.mechanism for row in rows)
+    known = [name for name in CONTENDERS if name in occurring]
+    return [*known, *(name for name in occurring if name not in known)]
 
 
 def write_rows(path: Path, rows: Iterable[Row]) -> None:

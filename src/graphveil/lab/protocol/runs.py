@@ -54,7 +54,7 @@ class Cell:
         every: how many steps lie between two releases.
         runs: how often each mechanism is simulated.
         seed: the seed of the whole run.
-        own: the user's own contender that is simulated; None for all others together.
+        own: the user's own candidate that is simulated; None for all others together.
     """
 
     subject: Subject
@@ -88,15 +88,15 @@ class Cell:
 
     @property
     def entropy(self) -> tuple[int, ...]:
-        """The seed of this cell's noise: the same whoever competes or computes it, and when."""
+        """The seed of this cell's noise: the same for every candidate and in every run."""
         return self.seed, int(replace(self, own=None).key[:32], 16)
 
     def has_found(self, row: Row) -> bool:
         """Whether a stored row is one of this cell, as far as it says what it is."""
         subject = self.subject
-        said = (row.place, row.epsilon, row.every, row.runs, row.seed)
+        stated = (row.place, row.epsilon, row.every, row.runs, row.seed)
         place = (subject.dataset, subject.version, subject.asked)
-        return said == (place, float(Fraction(self.epsilon)), self.every, self.runs, self.seed)
+        return stated == (place, float(Fraction(self.epsilon)), self.every, self.runs, self.seed)
 
     def trial(self, truth: Truth) -> Trial:
         """What is to be simulated, with the true values at the releases."""
@@ -223,7 +223,7 @@ class ReproduceRequest:
         figures: which of the two figures.
         releases: the numbers of releases in the figure of time; none means 1, 2, 4, … steps apart.
         protocol: runs, seed and the grid of ε.
-        contenders: the user's own, as module:object.
+        contenders: the user's own candidates, as module:object.
         reading: how files are read.
     """
 
@@ -244,16 +244,16 @@ class ReproduceRequest:
 
     def asked(self) -> list[tuple[AskedStatistic, bool]]:
         """Each statistic in each version that is wanted, directed first; refuses what is not."""
-        found = [
+        versions = [
             (AskedStatistic(text), directed)
             for text in dict.fromkeys(self.statistics)
             for directed in (True, False)
             if self.directed in (None, directed)
         ]
-        for asked, directed in found:
+        for asked, directed in versions:
             if self.directed is not None:
                 asked.statistic(None, directed=directed)
-        return [pair for pair in found if pair[0].defined(directed=pair[1])]
+        return [pair for pair in versions if pair[0].defined(directed=pair[1])]
 
     def rhythms(self, steps: int) -> list[int]:
         """How many steps lie between releases, in the figure of time."""
@@ -280,7 +280,7 @@ class ReproduceRequest:
 
 @dataclass(frozen=True, eq=False)
 class Agenda:
-    """Everything that a wish comes to, admissible throughout.
+    """Everything that a request leads to, admissible throughout.
 
     Attributes:
         datasets: the data.
@@ -337,7 +337,7 @@ def reproduce(
         agenda: what to compute.
         out: the folder of results, where an interrupted run goes on.
         workers: how many processes simulate; None takes every core.
-        progress: told how many cells are done, of how many.
+        progress: called with how many cells are done, of how many.
         engine: where true values are counted; None takes this machine.
     """
     folder = out / "cells"
@@ -384,26 +384,26 @@ def _in_figures(agenda: Agenda, stored: dict[Cell, list[Row] | None]) -> Iterato
 
 
 def _loaded(wanted: Iterable[str], seed: int, reading: HowToRead) -> tuple[Dataset, ...]:
-    found = [_dataset(each, seed, reading) for each in dict.fromkeys(wanted)]
-    names = [each.name for each in found]
+    loaded = [_dataset(each, seed, reading) for each in dict.fromkeys(wanted)]
+    names = [each.name for each in loaded]
     for name in names:
         if names.count(name) > 1:
             raise ParameterError("dataset", f"two are called '{name}'", hint="Rename a folder.")
-    if not found:
+    if not loaded:
         raise ParameterError("dataset", "name at least one")
-    return tuple(found)
+    return tuple(loaded)
 
 
 def _dataset(text: str, seed: int, reading: HowToRead) -> Dataset:
-    """A dataset, from a step on if one stands behind an @."""
+    """A dataset, from a step on if one is given after an @."""
     name, mark, since = text.rpartition("@")
     if not mark or not since.replace("-", "").isdigit():
         return dataset(text, seed=seed, reading=reading)
-    found = dataset(name, seed=seed, reading=reading)
-    numbered = found.calendar.unit == Unit.NUMBER and since.isdigit()
+    loaded = dataset(name, seed=seed, reading=reading)
+    numbered = loaded.calendar.unit == Unit.NUMBER and since.isdigit()
     calendar = Calendar.every(1, int(since) if numbered else since)
-    if (calendar.unit, calendar.width) != (found.calendar.unit, found.calendar.width):
+    if (calendar.unit, calendar.width) != (loaded.calendar.unit, loaded.calendar.width):
         raise ParameterError(
-            "dataset", f"the steps of '{found.name}' are not written like '{since}'"
+            "dataset", f"the steps of '{loaded.name}' are not written like '{since}'"
         )
-    return replace(found, calendar=calendar)
+    return replace(loaded, calendar=calendar)

@@ -45,7 +45,7 @@ LEAVES = 2  # of stars, unless others are asked for
 class AskedStatistic:
     """A statistic as it is asked for: ``high-degree``, ``stars:3``, ``pattern:a-b,b-c``.
 
-    What stands behind the colon is its first parameter, others have their defaults. A high-degree
+    The part after the colon is its first parameter, others have their defaults. A high-degree
     count takes τ from the data unless it is given; stars have two leaves.
     """
 
@@ -88,11 +88,11 @@ class AskedStatistic:
             return False
         return True
 
-    def _with_parameters(self, found: FinalDegrees | None, *, directed: bool) -> Statistic:
+    def _with_parameters(self, observed: FinalDegrees | None, *, directed: bool) -> Statistic:
         member = self.member(directed=directed)
         given = self.text.partition(":")[2]
         parameters = {
-            each.name: self._value(each, "" if place else given, member, found)
+            each.name: self._value(each, "" if place else given, member, observed)
             for place, each in enumerate(member.parameters())
         }
         if given and not parameters:
@@ -100,23 +100,23 @@ class AskedStatistic:
         return member(**parameters)
 
     def _value(
-        self, wanted: Parameter, given: str, member: type[Statistic], found: FinalDegrees | None
+        self, wanted: Parameter, given: str, member: type[Statistic], observed: FinalDegrees | None
     ) -> Any:
         if wanted.default is not None and not given:
             return wanted.default
         if wanted.name == "k" and not given:
             return LEAVES
         if wanted.name == "tau" and not given:
-            return 1 if found is None else _tau(member, found)
+            return 1 if observed is None else _tau(member, observed)
         value = wanted.parse(given)
         if isinstance(value, str):
             raise ParameterError("statistic", f"'{self.text}' needs a whole number after ':'")
         return value
 
 
-def _tau(member: type[Statistic], found: FinalDegrees) -> int:
+def _tau(member: type[Statistic], observed: FinalDegrees) -> int:
     assert issubclass(member, DegreeStatistic), "only degrees are compared with τ"
-    return observed_tau(found.inward if member.direction == "in" else found.outward)
+    return observed_tau(observed.inward if member.direction == "in" else observed.outward)
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,7 +197,7 @@ class Subject:
 
     @property
     def projection_threshold(self) -> DegreeBound | InOutBound:
-        """What a projection that is not tuned keeps: τ links, or those of whoever is no hub."""
+        """What an untuned projection retains: τ links, or those of nodes that are no hubs."""
         if self.tau is None:
             return self.hub_threshold
         return InOutBound(self.tau, self.tau) if self.directed else DegreeBound(self.tau)
@@ -295,7 +295,7 @@ class _Counting:
 def _promise(sequence: GraphSequence, threshold: Bound) -> Bound:
     """A threshold with the fewest hubs that are true of the data; alone if there are none.
 
-    Not checked, as in a study that says nothing of it: its numbers hold for whoever keeps it.
+    Not checked, as in a study that states nothing of it: its numbers hold for people who keep it.
     """
     assert isinstance(threshold, DegreeBound | InOutBound), "so are all of the list"
     hubs = fewest_hubs(sequence, threshold)

@@ -1,7 +1,7 @@
 """Tables of databases, by address and table or query: `sqlite:///cases.db#people`.
 
 SQLite and PostgreSQL are read with SQLAlchemy, DuckDB with its own library. Nothing is written: the
-query is undone. A password in an address is never shown or kept.
+query is undone. A password in an address is never shown or stored.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Texts: TypeAlias = "tuple[pl.DataFrame, dict[str, NDArray[np.bool_]]]"
 BYTES_A_CELL = 16
-EXACT = 2**53  # up to which whole numbers are all told apart as floating-point numbers
+EXACT = 2**53  # up to which distinct whole numbers are distinct floating-point numbers
 _EXACT: Mapping[str, NDArray[np.bool_]] = MappingProxyType({})
 
 

@@ -121,7 +121,7 @@ def _moments(numbers: Any, _: Any) -> list[str | None]:
 
 
 def _since(begin: dt.date, number: Any, unit: str, zone: str) -> str | None:
-    """So much after a beginning; what is no time is left to whoever reads dates, as it is."""
+    """So much time after a start; a value that is no time is passed on as it is."""
     if is_missing(number):
         return None
     try:

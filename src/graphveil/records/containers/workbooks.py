@@ -1,6 +1,6 @@
 """Workbooks of Excel and its kin, read by calamine: every sheet is a table.
 
-Each cell says what it is: dates are cells of dates, whatever stands above or below them. A cell
+Each cell states its own type: a date is a cell of type date, whatever is above or below it. A cell
 with a plain number is a number, also where others have dates.
 """
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-# How far the cells of a workbook reach, told before they are held.
+# How far the cells of a workbook reach, checked before they are loaded.
 #
 # calamine holds a sheet as a rectangle, from its first cell to its last one, or ends the process
 # where there is no memory for it. A small file can ask for far more than any machine has: by one
@@ -66,7 +66,7 @@ def cells_held(archive: ZipFile) -> int:
 def unpacked_size(archive: ZipFile, most: int) -> int:
     """How many bytes all members unpack to, whatever the archive says of them.
 
-    Once there are more than `most`, no more are counted.
+    Counting stops once there are more than `most`.
     """
     size = 0
     for each in archive.infolist():
@@ -98,10 +98,10 @@ def _excel_cells(file: IO[bytes]) -> int:
 
 def _column(letters: bytes) -> int:
     """A is 1, Z is 26, AA is 27."""
-    found = 0
+    number = 0
     for letter in letters.upper():
-        found = 26 * found + letter - ord("A") + 1
-    return found
+        number = 26 * number + letter - ord("A") + 1
+    return number
 
 
 def _binary_cells(file: IO[bytes]) -> int:
@@ -154,9 +154,9 @@ def _document_cells(file: IO[bytes]) -> int:
 def _tags(file: IO[bytes]) -> Iterator[tuple[bytes, int, bool]]:
     """Tables, rows and cells: the kind, how often it is repeated, and whether it is filled."""
     for piece in _pieces(file):
-        for found in _OPENED.finditer(piece):
-            times = _REPEATED.search(found[0])
-            yield found[1], int(times[1]) if times else 1, bool(_FILLED.search(found[0]))
+        for match in _OPENED.finditer(piece):
+            times = _REPEATED.search(match[0])
+            yield match[1], int(times[1]) if times else 1, bool(_FILLED.search(match[0]))
 
 
 def _pieces(file: IO[bytes]) -> Iterator[bytes]:
@@ -200,14 +200,14 @@ def sheets_of(
         known = [sheet for sheet in book.sheet_names if not part or plain(sheet) == plain(part)]
         if not known:
             raise no_such_part("sheet", part, book.sheet_names, name)
-        found = [_sheet(path, book, sheet, name, options, ceiling) for sheet in known]
+        tables = [_sheet(path, book, sheet, name, options, ceiling) for sheet in known]
     except (fastexcel.FastExcelError, *DAMAGED) as error:
         raise InputError(
             "the file cannot be read as a workbook; it is damaged or locked",
             place=Place(name),
             hint="Save it again without a password, or save its sheets as CSV.",
         ) from error
-    filled = [sheet for sheet in found if sheet is not None]
+    filled = [sheet for sheet in tables if sheet is not None]
     if not filled:
         raise InputError("the sheets are empty", place=Place(name), hint="Check the file.")
     return filled
@@ -244,8 +244,8 @@ def _sheet(
     refuse_too_many(frame.height * frame.width, own, options)
     ceiling.take(int(frame.estimated_size()), own)
     rows = [[cell or "" for cell in row] for row in frame.head(_LOOKED_AT).rows()]
-    told = [each for each in (options.id, options.source, options.target) if each]
-    above = header_row(rows, told)
+    given = [each for each in (options.id, options.source, options.target) if each]
+    above = header_row(rows, given)
     names = different(rows[above])
     inexact = {
         names[place]: found[above + 1 :] for place, found in _inexact(book, sheet, frame).items()

@@ -90,8 +90,8 @@ class _Walk(XmlWalk):
         """A node or an edge begins."""
         tag = self.open_tags[-1]
         kind = _DIRECTED.get(given.get("type", "").lower(), "")
-        told = {**given, "directed": kind} if tag == "edge" else given
-        self.add(tag, told, {f"{tag}.{name}": given[name] for name in _OWN if name in given})
+        attributes = {**given, "directed": kind} if tag == "edge" else given
+        self.add(tag, attributes, {f"{tag}.{name}": given[name] for name in _OWN if name in given})
 
     def value(self, given: dict[str, str]) -> None:
         """What an element says under an attribute."""

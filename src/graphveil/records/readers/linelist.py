@@ -72,18 +72,18 @@ def _part(claimed: Claimed, options: ReadingOptions) -> ParsedFile:
     edge_times, no_edge_time = edge_time_columns(source, options.edge_time)
     people = Selection.of(source.names, "nodes", options, claimed.file.name, times)
     cases, repaired = _cases(claimed, source, people, edge_times, options)
-    found = people.applied(_nodes(cases), options)
-    nodes = found.table if times else undated(found.table)
+    applied = people.applied(_nodes(cases), options)
+    nodes = applied.table if times else undated(applied.table)
     edges, linking = _edges(cases, Selection("edges", edge_times), options)
     dated = [Note(f"dated by the column '{', '.join(times)}'")] if times else []
-    notes = [*repaired, *dated, *found.notes, *linking]
+    notes = [*repaired, *dated, *applied.notes, *linking]
     return ParsedFile(
         file_report(claimed, LINELIST.name, nodes=[nodes], edges=[edges], notes=notes),
         nodes=(nodes,),
         edges=(edges,),
         without_time=no_time,
         without_edge_time=no_edge_time,
-        left_out=() if found.left_out is None else (found.left_out,),
+        left_out=() if applied.left_out is None else (applied.left_out,),
         conditions=people.used,
     )
 
@@ -146,8 +146,8 @@ def _edges(cases: Table, chosen: Selection, options: ReadingOptions) -> tuple[Ta
     rows = rows.explode("source").drop_nulls("source")
     names = {"source": cases.names["infector"], "target": cases.names["case"], **chosen.columns}
     table = Table(rows.drop("row"), cases.source, names=names, numbers=rows["row"].to_numpy())
-    found = chosen.applied(table, options)
-    return found.table, [*notes, *found.notes]
+    applied = chosen.applied(table, options)
+    return applied.table, [*notes, *applied.notes]
 
 
 def _infectors(frame: pl.DataFrame) -> pl.Series:

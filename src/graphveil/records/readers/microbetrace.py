@@ -81,7 +81,7 @@ MICROBETRACE = register(
 # MicrobeTrace sessions (`.microbetrace`): JSON with all nodes and links of a saved session.
 #
 # A session has every pair, however far apart: the steward says up to which distance it is a
-# link, as for a list. A link without a distance was told by contact tracing, and counts.
+# link, as for a list. A link without a distance comes from contact tracing, and counts.
 
 
 _DISTANCE = "distance"

@@ -1,7 +1,7 @@
 """Pajek networks (`.net`): vertices with labels, then arcs and edges between their numbers.
 
 The label is the id: numbers are places in the list, and would change if somebody were removed. What
-stands in square brackets is a time: of `[2014-2016,2018]`, 2014.
+is in square brackets is a time: of `[2014-2016,2018]`, 2014.
 """
 
 from __future__ import annotations
@@ -59,34 +59,34 @@ class _Collector:
             for other in others:
                 self.link(number, section, first, other, {})
         elif section in _LINKS:
-            found = _LINK.fullmatch(line)
-            if found is None:  # nobody is named, which is a fault of this line
+            match = _LINK.fullmatch(line)
+            if match is None:  # nobody is named, which is a fault of this line
                 self.link(number, section, "", "", {})
                 return
-            told = {"value": found[3]} if found[3] else {}
-            self.link(number, section, found[1], found[2], told | _time(found[4]))
+            attributes = {"value": match[3]} if match[3] else {}
+            self.link(number, section, match[1], match[2], attributes | _time(match[4]))
 
     def vertex(self, number: int, line: str) -> None:
         """A vertex: its place, its label, and perhaps a time."""
-        found = _VERTEX.fullmatch(line)
-        label = (found[2] or found[3] or "") if found else ""
-        if found is None or not label.strip():  # without an id, which is a fault of this line
+        match = _VERTEX.fullmatch(line)
+        label = (match[2] or match[3] or "") if match else ""
+        if match is None or not label.strip():  # without an id, which is a fault of this line
             self.nodes.append(Element(number, {}, {}))
             return
-        if found[1] in self.labels:
+        if match[1] in self.labels:
             self.refuse("two vertices have one number", number)
         self.ceiling.take(ELEMENT_BYTES + TEXT_BYTES + len(label), self.name)
-        self.labels[found[1]] = label
-        self.nodes.append(Element(number, {"id": label}, _time(found[4])))
+        self.labels[match[1]] = label
+        self.nodes.append(Element(number, {"id": label}, _time(match[4])))
 
     def link(
-        self, number: int, section: str, source: str, target: str, told: dict[str, str]
+        self, number: int, section: str, source: str, target: str, attributes: dict[str, str]
     ) -> None:
         """A link between two vertices, by their numbers; one that is not listed names nobody."""
-        self.ceiling.take(ELEMENT_BYTES + TEXT_BYTES * len(told), self.name)
+        self.ceiling.take(ELEMENT_BYTES + TEXT_BYTES * len(attributes), self.name)
         named = {"source": self.labels.get(source), "target": self.labels.get(target)}
         ends = {end: label for end, label in named.items() if label is not None}
-        self.edges.append(Element(number, {**ends, "directed": _LINKS[section]}, told))
+        self.edges.append(Element(number, {**ends, "directed": _LINKS[section]}, attributes))
 
     def refuse(self, what: str, line: int) -> NoReturn:
         """Refuse the file at a line."""
@@ -96,27 +96,36 @@ class _Collector:
 
 def _document(file: SourceFile, options: ReadingOptions) -> Document:
     text = decoded(file.rows(options.table_bytes), file.name)
-    found, section = _Collector(file.name, file.ceiling), ""
+    collector, section = _Collector(file.name, file.ceiling), ""
     for number, line in _lines(text):
         heading = _SECTION.match(line)
         if heading is None:
-            found.line(number, section, line)
+            collector.line(number, section, line)
             continue
         section = heading[1].lower()
-        found.sections.add(section)
+        collector.sections.add(section)
         if section not in _READ:
-            found.refuse("this section is not read; vertices, arcs and edges are", number)
-    if "vertices" not in found.sections:
-        found.refuse("there is no section *Vertices", 1)
-    kinds = tuple(any(each.startswith(kind) for each in found.sections) for kind in ("arc", "edge"))
-    return Document(_KEYS, _DEFAULTS.get((kinds[0], kinds[1])), found.nodes, _said(found, kinds))
+            collector.refuse("this section is not read; vertices, arcs and edges are", number)
+    if "vertices" not in collector.sections:
+        collector.refuse("there is no section *Vertices", 1)
+    kinds = tuple(
+        any(each.startswith(kind) for each in collector.sections) for kind in ("arc", "edge")
+    )
+    return Document(
+        _KEYS,
+        _DEFAULTS.get((kinds[0], kinds[1])),
+        collector.nodes,
+        _links_of(collector, kinds),
+    )
 
 
-def _said(found: _Collector, kinds: tuple[bool, ...]) -> list[Element]:
+def _links_of(collector: _Collector, kinds: tuple[bool, ...]) -> list[Element]:
     """The links; where both kinds are declared, none says of itself that it has a direction."""
     if not all(kinds):
-        return found.edges
-    return [Element(each.line, {**each.given, "directed": ""}, each.data) for each in found.edges]
+        return collector.edges
+    return [
+        Element(each.line, {**each.given, "directed": ""}, each.data) for each in collector.edges
+    ]
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
@@ -128,8 +137,8 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _time(rest: str) -> dict[str, str]:
-    found = _TIME.search(rest)
-    return {"time": found[1]} if found else {}
+    match = _TIME.search(rest)
+    return {"time": match[1]} if match else {}
 
 
 PAJEK = register(

@@ -103,10 +103,10 @@ def _edges(claimed: Claimed, options: ReadingOptions) -> ParsedFile:
     )
 
 
-def _are_dates(found: Spaced) -> pl.Series:
+def _are_dates(rows: Spaced) -> pl.Series:
     import polars as pl
 
-    return found.columns[1].cast(pl.String).str.contains(_ISO_DATE)
+    return rows.columns[1].cast(pl.String).str.contains(_ISO_DATE)
 
 
 SNAP = register(
@@ -124,8 +124,8 @@ SNAP = register(
 # SNAP temporal networks: two ids and a Unix time per line.
 #
 # Nobody is listed. Where no other file lists people, a node appears with the first line that
-# names it; that is good for looking at a network, and not for a study, since whoever is removed
-# would take others along, or move them.
+# names it. That is good for looking at a network, but not for a study: removing a person
+# would remove others as well, or move them.
 
 
 _WHOLE = re.compile(r"[0-9]{1,15}")
@@ -169,8 +169,8 @@ def _read_timed(files: Sequence[Claimed], options: ReadingOptions) -> list[Parse
 
 
 def _notes(rows: Spaced) -> list[Note]:
-    said = Note("people are not listed: unless a file lists them, the first line dates a node")
-    return [*comment_notes(rows), said]
+    unlisted = Note("people are not listed: unless a file lists them, the first line dates a node")
+    return [*comment_notes(rows), unlisted]
 
 
 def _timed_edges(claimed: Claimed, rows: Spaced) -> Table:

@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-# Header rows: which line has the names of the columns, and what stands between them.
+# Header rows: which line has the names of the columns, and what separates them.
 #
 # That is the first line, unless it is a title: one value alone that is no name of a column. The
-# header is then the next line with several values, if one of them is a known name, or was told.
+# header is then the next line with several values, if one of them is a known or a given name.
 
 
 SEPARATORS = ",\t;"
@@ -48,7 +48,7 @@ _MOST_TITLES = 20
 
 
 def separator_of(line: str) -> str:
-    """What stands between the columns of a header."""
+    """The separator of the columns of a header."""
     return max(SEPARATORS, key=_QUOTED_NAME.sub("", line).count)
 
 
@@ -111,8 +111,8 @@ class DelimitedTable:
         file: where it comes from.
         names: the header row.
         rows: the rows after it, as far as they were looked at.
-        separator: what stands between columns.
-        above: how many lines stand above the header, such as a title.
+        separator: what separates columns.
+        above: how many lines are above the header, such as a title.
     """
 
     kind: ClassVar[str] = "a header row"
@@ -276,8 +276,8 @@ def _opened(content: Path | bytes) -> IO[bytes]:
 
 def _lines(content: Path | bytes, wanted: set[int], first: int) -> dict[int, str]:
     with _opened(content) as file:
-        found = {n: line for n, line in enumerate(file, start=first) if n in wanted}
-    return {n: line.rstrip(b"\r\n").decode() for n, line in found.items()}
+        lines = {n: line for n, line in enumerate(file, start=first) if n in wanted}
+    return {n: line.rstrip(b"\r\n").decode() for n, line in lines.items()}
 
 
 def _has_loose_quotes(content: Path | bytes, table: DelimitedTable) -> bool:
@@ -329,8 +329,8 @@ def _without_blank_rows(
     numbers = np.arange(frame.height) + table.header + 1
     lines = _lines(content, set(numbers[empty.to_numpy()].tolist()), table.header)
     blank = [n for n, line in lines.items() if not line.strip(f"{table.separator} \t\r")]
-    kept = ~np.isin(numbers, blank)
-    return frame.filter(pl.Series(kept)), numbers[kept]
+    filled = ~np.isin(numbers, blank)
+    return frame.filter(pl.Series(filled)), numbers[filled]
 
 
 def is_text(content: bytes) -> bool:
@@ -372,7 +372,7 @@ def with_unread(table: Table, bad: BadLines) -> Table:
 
 # Rows that were put in quotes as a whole, as happens when a spreadsheet saves a row as text.
 #
-# Such a row has one value, which holds all others: read as it stands it would be a node with a
+# Such a row has one value, which holds all others: read literally it would be a node with a
 # strange id, and its date and links would be lost without a word.
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-# How much memory a Parquet file needs once it is read, told from its page headers alone.
+# How much memory a Parquet file needs once it is read, estimated from its page headers alone.
 #
 # A few kilobytes can hold billions of rows, and what the footer says about them may be untrue.
 # Each page says how large it is unpacked and how many values it has, and that is what a reader

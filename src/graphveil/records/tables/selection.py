@@ -81,11 +81,11 @@ class Selection:
 
     def applied(self, table: Table, options: ReadingOptions) -> Selected:
         """The rows that count, with one time each; the others, and what there is to say."""
-        kept, violations, notes = self._judged(table)
+        selected, violations, notes = self._judged(table)
         counting = table.marked(*violations)
         left_out = None
-        if not kept.all():
-            mask = kept.to_numpy()
+        if not selected.all():
+            mask = selected.to_numpy()
             left_out, counting = _bare(table.kept(~mask)), counting.kept(mask)
         if not self.times:
             return Selected(_bare(counting), left_out, notes)
@@ -97,22 +97,22 @@ class Selection:
         return Selected(dated, left_out, [*notes, *changed])
 
     def _judged(self, table: Table) -> tuple[pl.Series, list[Violation], list[Note]]:
-        """Which rows count, those of which nobody can tell, and how many do not."""
+        """Which rows count, those that cannot be judged, and how many do not count."""
         import polars as pl
 
-        kept = pl.repeat(True, table.frame.height, dtype=pl.Boolean, eager=True)
+        selected = pl.repeat(True, table.frame.height, dtype=pl.Boolean, eager=True)
         violations: list[Violation] = []
         notes: list[Note] = []
         for n, (condition, _) in enumerate(self.conditions):
             name = _numbered(_CONDITION, n)
             meets, unclear = condition.kept(table.frame[name], name)
-            notes += _note(f"rows left out: not {condition.text}", table, kept & ~meets)
-            kept, violations = kept & meets, [*violations, *unclear]
+            notes += _note(f"rows left out: not {condition.text}", table, selected & ~meets)
+            selected, violations = selected & meets, [*violations, *unclear]
         if self.threshold is not None:
             near, unclear = _near(table.frame[_DISTANCE], self.threshold)
-            notes += _note(f"pairs further apart than {self.threshold}", table, kept & ~near)
-            kept, violations = kept & near, [*violations, *unclear]
-        return kept, violations, notes
+            notes += _note(f"pairs further apart than {self.threshold}", table, selected & ~near)
+            selected, violations = selected & near, [*violations, *unclear]
+        return selected, violations, notes
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,15 +128,15 @@ def conditions_on(
     names: Sequence[str], kind: Kind, filters: Sequence[Filter], source: str
 ) -> tuple[tuple[Filter, str], ...]:
     """The conditions that a table of a kind is held to, each with the user's column."""
-    theirs, found = names_by_text(names), []
+    theirs, chosen = names_by_text(names), []
     for each in filters:
         column = theirs.get(plain(each.column))
         if each.kind not in (None, kind) or (column is None and each.kind is None):
             continue
         if column is None:
             raise no_such("column", Place(source, column=each.column), names, [])
-        found.append((each, column))
-    return tuple(found)
+        chosen.append((each, column))
+    return tuple(chosen)
 
 
 def _numbered(name: str, number: int) -> str:
@@ -150,7 +150,7 @@ def _bare(table: Table) -> Table:
 
 
 def _near(distances: pl.Series, threshold: Threshold) -> tuple[pl.Series, list[Violation]]:
-    """Which pairs are near enough, and those whose distance is none."""
+    """Which pairs are near enough, and those whose distance is invalid."""
     import polars as pl
 
     texts = distances.cast(pl.String).fill_null("").str.strip_chars()
@@ -190,7 +190,7 @@ def named_columns(named: str, is_there: Callable[[str], bool]) -> list[str]:
 
 def node_time_columns(table: TableFile, named: str | None) -> Dating:
     """The columns that date nodes: those named, or else the one called time."""
-    columns, missing = _found(table, named or OWN_TIME)
+    columns, missing = _columns_named(table, named or OWN_TIME)
     if missing is None:
         return columns, None
     if named is not None:
@@ -202,7 +202,7 @@ def edge_time_columns(table: TableFile, named: str | None, otherwise: str = "") 
     """The columns that date edges: those named, or else the one called `otherwise`."""
     if named is None and not otherwise:
         return (), None
-    columns, missing = _found(table, named or otherwise)
+    columns, missing = _columns_named(table, named or otherwise)
     if missing is None:
         return columns, None
     return (), None if named is None else no_such_column(table, missing)
@@ -210,10 +210,10 @@ def edge_time_columns(table: TableFile, named: str | None, otherwise: str = "") 
 
 def own_time_column(table: TableFile) -> tuple[str, ...]:
     """The column called time, where a file of another format has the one that was named."""
-    return _found(table, OWN_TIME)[0]
+    return _columns_named(table, OWN_TIME)[0]
 
 
-def _found(table: TableFile, named: str) -> tuple[tuple[str, ...], str | None]:
+def _columns_named(table: TableFile, named: str) -> tuple[tuple[str, ...], str | None]:
     """The user's columns of these names, and the first name that is not there."""
     theirs = names_by_text(table.names)
     wanted = named_columns(named, lambda name: plain(name) in theirs)
@@ -254,15 +254,15 @@ def _people(claimed: Claimed, format_name: str, options: ReadingOptions) -> Pars
     times = times or own_time_column(source)
     chosen = Selection.of(source.names, "nodes", options, claimed.file.name, times)
     columns = {"node": claimed.claim.columns[0], **chosen.columns}
-    found = chosen.applied(source.read(columns, options.table_bytes), options)
-    table = found.table if times else undated(found.table)
+    applied = chosen.applied(source.read(columns, options.table_bytes), options)
+    table = applied.table if times else undated(applied.table)
     dated = [Note(f"dated by the column '{', '.join(times)}'")] if options.time and times else []
-    report = file_report(claimed, format_name, nodes=[table], notes=[*dated, *found.notes])
+    report = file_report(claimed, format_name, nodes=[table], notes=[*dated, *applied.notes])
     return ParsedFile(
         report,
         nodes=(table,),
         without_time=refusal,
-        left_out=() if found.left_out is None else (found.left_out,),
+        left_out=() if applied.left_out is None else (applied.left_out,),
         conditions=chosen.used,
     )
 
@@ -274,11 +274,11 @@ def _links(claimed: Claimed, format_name: str, options: ReadingOptions) -> Parse
     chosen = Selection.of(source.names, "edges", options, claimed.file.name, times)
     ends = dict(zip(("source", "target"), claimed.claim.columns, strict=True))
     table = source.read({**ends, **chosen.columns}, options.table_bytes)
-    found = chosen.applied(table, options)
-    report = file_report(claimed, format_name, edges=[found.table], notes=found.notes)
+    applied = chosen.applied(table, options)
+    report = file_report(claimed, format_name, edges=[applied.table], notes=applied.notes)
     return ParsedFile(
         report,
-        edges=(found.table,),
+        edges=(applied.table,),
         without_edge_time=refusal,
         conditions=chosen.used,
         threshold=chosen.threshold,

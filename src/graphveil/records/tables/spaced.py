@@ -49,7 +49,7 @@ class FirstLines:
         return len(self.first)
 
     def insisted_on(self, width: int) -> FirstLines:
-        """The same for whoever says what the file is: a line of another width is nobody's word."""
+        """The same where the format is given: begins at the first line of this width, if any."""
         if self.width in (0, width):
             return self
         lines = (re.split(_BETWEEN, line) for line in self.others if not line.startswith(_COMMENT))
@@ -176,8 +176,8 @@ def _readable(raw: bytes) -> tuple[str, list[int]]:
     lines = whole.split(b"\n")
     bad = [number for number, line in enumerate(lines, start=1) if not is_text(line)]
     gone = set(bad)
-    kept = (b"" if number in gone else line for number, line in enumerate(lines, start=1))
-    return b"\n".join(kept).decode(), bad
+    remaining = (b"" if number in gone else line for number, line in enumerate(lines, start=1))
+    return b"\n".join(remaining).decode(), bad
 
 
 # What text without a header row says about itself: that it has none, and its direction.
@@ -217,10 +217,10 @@ def unlikely_lines(
         return []
     texts = [column for column in rows.columns[:ends] if column.dtype == pl.String]
     rule = "the line may be a header, or of another kind"
-    found = [violation for each in texts for violation in _violations(unlikely(each), rule)]
+    violations = [violation for each in texts for violation in _violations(unlikely(each), rule)]
     if odd is not None:
-        found += _violations(odd, "the last value is too small for a number of seconds")
-    return found
+        violations += _violations(odd, "the last value is too small for a number of seconds")
+    return violations
 
 
 def mixed_dates(other: pl.Series) -> list[Violation]:
@@ -234,17 +234,17 @@ def _violations(
     rule: str,
     hint: str = "Correct it, or say which format the file has with the option format.",
 ) -> list[Violation]:
-    found = Violation.where(bad, "", rule, hint)
-    return [found] if len(found.rows) else []
+    violation = Violation.where(bad, "", rule, hint)
+    return [violation] if len(violation.rows) else []
 
 
 def says_direction(file: SourceFile) -> bool | None:
     """What the comments at the beginning say about the direction of edges."""
     seen = first_lines(file)
     for comment in seen.comments if seen else []:
-        said = _SAYS_DIRECTION.match(comment)
-        if said:
-            return said[1] is None
+        match = _SAYS_DIRECTION.match(comment)
+        if match:
+            return match[1] is None
     return None
 
 

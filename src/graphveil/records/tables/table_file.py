@@ -84,7 +84,7 @@ class TableFile(Protocol):
         """The user's names of the columns."""
 
     def date_columns(self) -> list[str]:
-        """The columns that look like dates, as far as this can be told from the beginning."""
+        """The columns that look like dates, judged by the beginning of the file."""
 
     def read(self, columns: dict[str, str], most_bytes: int) -> Table:
         """All rows of some columns; `columns` has the user's names by ours."""

@@ -1,1 +1,1 @@
-"""What a steward decides before anything is spent: wishes, shares, predicted errors."""
+"""What a steward decides before anything is spent: requests, shares, predicted errors."""

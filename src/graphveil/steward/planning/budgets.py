@@ -59,15 +59,15 @@ class SeriesAtPrice:
         """For programs."""
         from graphveil.noise.exact_numbers import as_text
 
-        found = self.judgement
+        judgement = self.judgement
         return {
             "series": self.name,
             "epsilon": as_text(self.epsilon),
             "pool": None if self.pool is None else as_text(self.pool),
             "last_std": self.std,
             "expected": self.expected,
-            "relative_error": found.share if found else None,
-            "usefulness": str(found.word) if found else None,
+            "relative_error": judgement.share if judgement else None,
+            "usefulness": str(judgement.word) if judgement else None,
         }
 
 
@@ -153,7 +153,7 @@ class Price:
 
 
 @dataclass(frozen=True)
-class _Contender:
+class _Candidate:
     """A series that takes part: how it is planned for an ε, its size and its weight."""
 
     name: str
@@ -183,17 +183,17 @@ def study_budgets(
     """The series of a study, if it had another total; every one keeps its part of it."""
     from graphveil.steward.planning.outlook import study_outlook
 
-    found = study_outlook(folder)
-    known = [each.name for each in found.promise.series]
+    outlook = study_outlook(folder)
+    known = [each.name for each in outlook.promise.series]
     for name in (sizes or {}).keys() - set(known):
         raise ParameterError("expected", f"there is no series '{name[:64]}'")
-    outlooks = found.expecting(sizes or {}).series
-    (total, _), (left, _) = found.promise.budget_total(), found.promise.budget_left()
+    outlooks = outlook.expecting(sizes or {}).series
+    (total, _), (left, _) = outlook.promise.budget_total(), outlook.promise.budget_left()
     budgets = [
         Budget(each, tuple(_scaled(series, each / (total - left)) for series in outlooks))
         for each in totals(low, high)
     ]
-    return Budgets(found.promise.title, SCALED + _pooled(budgets), tuple(budgets))
+    return Budgets(outlook.promise.title, SCALED + _pooled(budgets), tuple(budgets))
 
 
 def _pooled(budgets: Sequence[Budget]) -> str:
@@ -214,7 +214,7 @@ def _scaled(outlook: Outlook, factor: Fraction) -> SeriesAtPrice:
         series = series.costing(factor * epsilon, series.horizon)
     planned = series_plan(promise, series, outlook.first_step)
     price = Price(factor * epsilon, delta, share)
-    return _Contender(series.name, lambda _: planned, series.expected).at(price)
+    return _Candidate(series.name, lambda _: planned, series.expected).at(price)
 
 
 def series_budgets(
@@ -239,27 +239,27 @@ def series_budgets(
     from graphveil.noise.exact_numbers import exact_delta
 
     risk = None if delta is None else exact_delta(delta)
-    contenders = [_alternative(*each, horizon, minimise) for each in wishes]
-    names = [each.name for each in contenders]
+    candidates = [_alternative(*each, horizon, minimise) for each in wishes]
+    names = [each.name for each in candidates]
     if len(set(names)) < len(names):
         raise ParameterError("series", "two have the same name", hint="Write edges=NAME.")
     budgets = [
-        Budget(total, tuple(each.at(price) for each, price in zip(contenders, prices, strict=True)))
-        for total, prices in _splits(contenders, risk, low, high)
+        Budget(total, tuple(each.at(price) for each, price in zip(candidates, prices, strict=True)))
+        for total, prices in _splits(candidates, risk, low, high)
     ]
-    how = ALONE if len(names) == 1 else BEST if _sized(contenders) else EQUAL
+    how = ALONE if len(names) == 1 else BEST if _sized(candidates) else EQUAL
     how += _pooled(budgets)
     length = "with no fixed end" if horizon is None else f"over {horizon} releases"
     return Budgets(f"{', '.join(names)} {length}", how, tuple(budgets))
 
 
 def _alternative(
-    wish: SeriesRequest,
+    asked: SeriesRequest,
     bound: Bound,
     horizon: int | None,
     minimise: str | None,
-) -> _Contender:
-    """Refuses a share of its own, and sizes and weights that are none."""
+) -> _Candidate:
+    """A candidate from a request; refuses a share of its own, and invalid sizes and weights."""
     from graphveil.mechanisms.factorisations.objectives import DEFAULT
     from graphveil.mechanisms.planning.shares import positive
     from graphveil.mechanisms.planning.usefulness import Judgement
@@ -267,25 +267,25 @@ def _alternative(
     from graphveil.series.planner import plan
     from graphveil.statistics.statistic import statistic
 
-    if not wish.names_no_share:
-        raise ParameterError("budget", f"'{wish.called}' has a share of its own", hint="Drop @E.")
-    if wish.expected is not None:
-        Judgement(0.0, wish.expected)  # refuses what is no size
+    if not asked.names_no_share:
+        raise ParameterError("budget", f"'{asked.called}' has a share of its own", hint="Drop @E.")
+    if asked.expected is not None:
+        Judgement(0.0, asked.expected)  # refuses what is no size
     planned = partial(
         plan,
-        statistic(wish.statistic, **wish.parameters),
+        statistic(asked.statistic, **asked.parameters),
         bound,
-        horizon=wish.horizon or horizon,
-        mechanism=wish.mechanism or "auto",
-        projection=threshold_of(wish),
-        minimise=wish.minimise or minimise or DEFAULT,
+        horizon=asked.horizon or horizon,
+        mechanism=asked.mechanism or "auto",
+        projection=threshold_of(asked),
+        minimise=asked.minimise or minimise or DEFAULT,
     )
-    return _Contender(
-        wish.called,
+    return _Candidate(
+        asked.called,
         lambda price: planned(**vars(price)),
-        wish.expected,
-        positive("weight", 1 if wish.weight is None else wish.weight),
-        None if wish.delta is None else exact_delta(wish.delta),
+        asked.expected,
+        positive("weight", 1 if asked.weight is None else asked.weight),
+        None if asked.delta is None else exact_delta(asked.delta),
     )
 
 
@@ -298,44 +298,44 @@ def threshold_of(wish: SeriesRequest) -> Bound | None:
     return InOutBound(*wish.projection)
 
 
-def _sized(contenders: Sequence[_Contender]) -> bool:
-    return all(each.expected is not None for each in contenders)
+def _sized(candidates: Sequence[_Candidate]) -> bool:
+    return all(each.expected is not None for each in candidates)
 
 
 def _splits(
-    contenders: Sequence[_Contender], risk: Fraction | None, low: Fraction, high: Fraction
+    candidates: Sequence[_Candidate], risk: Fraction | None, low: Fraction, high: Fraction
 ) -> Iterator[tuple[Fraction, Sequence[Price]]]:
     """Every total with what each series gets of it."""
     from graphveil.mechanisms.planning.shares import equal_shares
 
-    if not _sized(contenders):
-        number = len(contenders)
+    if not _sized(candidates):
+        number = len(candidates)
         part = None if risk is None else risk / number
         for total in totals(low, high):
-            shares = zip(contenders, equal_shares(total, number), strict=True)
+            shares = zip(candidates, equal_shares(total, number), strict=True)
             yield total, [Price(share, each.risk or part) for each, share in shares]
         return
-    yield from _best_splits(contenders, risk, low, high)
+    yield from _best_splits(candidates, risk, low, high)
 
 
 def _best_splits(
-    contenders: Sequence[_Contender], risk: Fraction | None, low: Fraction, high: Fraction
+    candidates: Sequence[_Candidate], risk: Fraction | None, low: Fraction, high: Fraction
 ) -> Iterator[tuple[Fraction, Sequence[Price]]]:
     """The best for each total; with a δ, also pools."""
     from graphveil.mechanisms.planning.pooling import best_pool
     from graphveil.noise.zcdp import rho_of
 
-    own = sum((each.risk or Fraction() for each in contenders), Fraction())
+    own = sum((each.risk or Fraction() for each in candidates), Fraction())
     delta = max((risk or Fraction()) - own, Fraction())
-    rivals = [_rival(each, delta, low, high) for each in contenders]
+    rivals = [_rival(each, delta, low, high) for each in candidates]
     for total in totals(low, high):
         part = rho_of(total, delta) / rho_of(high, delta) if delta else Fraction(1)
         split = best_pool(total, delta, [_of_part(each, part) for each in rivals], worth=1.0)
-        yield total, list(_prices(split, delta, [each.risk for each in contenders]))
+        yield total, list(_prices(split, delta, [each.risk for each in candidates]))
 
 
-def _rival(each: _Contender, delta: Fraction, low: Fraction, high: Fraction) -> Contender:
-    """Its errors for any total from low to high, asked for only here and there."""
+def _rival(each: _Candidate, delta: Fraction, low: Fraction, high: Fraction) -> Contender:
+    """Its errors for any total from low to high, interpolated between a few computed ones."""
     from graphveil.mechanisms.planning.pooling import Contender, known_between
     from graphveil.noise.zcdp import rho_of
 
@@ -364,7 +364,7 @@ def _of_part(rival: Contender, part: Fraction) -> Contender:
 
 
 def _prices(split: Split, delta: Fraction, risks: Sequence[Fraction | None]) -> Iterator[Price]:
-    lone = len(split.members) == 1  # whoever is alone in a pool has it all
+    lone = len(split.members) == 1  # a series that is alone in a pool has all of it
     for place, (share, risk) in enumerate(zip(split.shares, risks, strict=True)):
         if place in split.members:
             yield Price(split.pool, delta, None if lone else share)

@@ -66,7 +66,7 @@ class Comparison:
         """For programs."""
         from graphveil.noise.exact_numbers import as_text
 
-        request, found = self.chosen.request, self.judgement
+        request, judgement = self.chosen.request, self.judgement
         return {
             "statistic": self.chosen.subject,
             "epsilon": as_text(request.epsilon),
@@ -76,7 +76,7 @@ class Comparison:
             "minimise": str(request.minimise),
             "choice": self.chosen.mechanism.name,
             "warning": self.warning,
-            "usefulness": str(found.word) if found else None,
+            "usefulness": str(judgement.word) if judgement else None,
             "times_beyond_the_promise": plain_times(self.times_beyond),
             "mechanisms": [
                 {
@@ -160,7 +160,7 @@ def _chosen(prospects: list[Prospect], name: str, *, projecting: bool) -> Plan:
     if name == AUTO:
         return best(prospects, projecting=projecting)
     known = mechanism(name).name
-    found = next(each for each in prospects if each.name == known)
-    if found.plan is None:
-        raise ParameterError("mechanism", f"{found.name} {found.reason}")
-    return found.plan
+    chosen = next(each for each in prospects if each.name == known)
+    if chosen.plan is None:
+        raise ParameterError("mechanism", f"{chosen.name} {chosen.reason}")
+    return chosen.plan

@@ -1,4 +1,4 @@
-"""Drafting: from a wish to a study file with every share and mechanism settled."""
+"""Drafting: from a request to a study file with every share and mechanism settled."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Draft:
         }
 
     def write(self, folder: Path, *, database: str | None = None) -> Draft:
-        """Create the study in a folder of its own; with a URL, its ledger is kept in PostgreSQL."""
+        """Create the study in a new folder; with a URL, its ledger is stored in PostgreSQL."""
         from graphveil.steward.known_studies import keep_in_mind
         from graphveil.study import Study
 
@@ -65,25 +65,25 @@ class Draft:
 def create(
     folder: Path, wish: StudyRequest, *, database: str | None = None, drowned_too: bool = False
 ) -> Draft:
-    """Create a study; refuses series that noise would drown, unless they are wanted so."""
-    found = draft(wish)
+    """Create a study; refuses series that would be too noisy, unless these are accepted."""
+    drafted_study = draft(wish)
     if not drowned_too:
-        require_useful(found.outlooks)
-    return found.write(folder, database=database)
+        require_useful(drafted_study.outlooks)
+    return drafted_study.write(folder, database=database)
 
 
 def draft(wish: StudyRequest) -> Draft:
-    """The study that a wish comes to; writes nothing, so that it can be tried out."""
+    """The study that a request leads to; writes nothing, so that it can be tried out."""
     from graphveil.steward.planning.outlook import outlooks
     from graphveil.steward.planning.sharing import sharing
 
     promise = drafted(wish)
-    found = outlooks(promise)
-    return Draft(promise, found, sharing(found, wish.series))
+    predicted = outlooks(promise)
+    return Draft(promise, predicted, sharing(predicted, wish.series))
 
 
 def drafted(wish: StudyRequest) -> Promise:
-    """The study file that a wish comes to."""
+    """The study file that a request leads to."""
     from graphveil.steward.planning.sharing import shared
     from graphveil.study import Promise
     from graphveil.study.promise import require_limits
@@ -95,62 +95,62 @@ def drafted(wish: StudyRequest) -> Promise:
     return settled(shared(promise, wish.series))
 
 
-def _entries(wish: StudyRequest) -> dict[str, Any]:
-    """The wish in the words of a study file."""
-    series = with_shares(wish.series, wish.epsilon, wish.pool)
-    series = with_risks(series, wish.delta) if wish.pool is None else series
-    series = tuple(with_objective(each, wish.minimise) for each in series)
-    calendar = wish.calendar.to_dict()
+def _entries(request: StudyRequest) -> dict[str, Any]:
+    """The request in the terms of a study file."""
+    series = with_shares(request.series, request.epsilon, request.pool)
+    series = with_risks(series, request.delta) if request.pool is None else series
+    series = tuple(with_objective(each, request.minimise) for each in series)
+    calendar = request.calendar.to_dict()
     return {
-        "title": wish.title,
-        "population": wish.population,
-        "publisher": wish.publisher,
-        "directed": wish.directed,
-        "confidence": wish.confidence,
-        "bound": "none" if wish.no_bound else _bound_entry(wish),
+        "title": request.title,
+        "population": request.population,
+        "publisher": request.publisher,
+        "directed": request.directed,
+        "confidence": request.confidence,
+        "bound": "none" if request.no_bound else _bound_entry(request),
         "calendar": {key: value for key, value in calendar.items() if value is not None},
         "budget": {
-            "epsilon": wish.epsilon,
-            "justification": wish.epsilon_reason,
-            **({"delta": wish.delta} if wish.delta is not None else {}),
-            **({"pool": _pool(wish)} if wish.pool is not None else {}),
+            "epsilon": request.epsilon,
+            "justification": request.epsilon_reason,
+            **({"delta": request.delta} if request.delta is not None else {}),
+            **({"pool": _pool(request)} if request.pool is not None else {}),
         },
         "records": {
-            "person_separator": wish.person_separator,
-            "case": "fold" if wish.fold_case else "keep",
-            "undated": wish.undated,
+            "person_separator": request.person_separator,
+            "case": "fold" if request.fold_case else "keep",
+            "undated": request.undated,
         },
         "series": [each.as_entry() for each in series],
     }
 
 
-def _pool(wish: StudyRequest) -> dict[str, str]:
-    """The pool that was asked for, with all δ that no series has to itself."""
+def _pool(request: StudyRequest) -> dict[str, str]:
+    """The requested pool, with all δ that no series has to itself."""
     from graphveil.noise.exact_numbers import as_text, exact_delta
 
-    if wish.delta is None:
+    if request.delta is None:
         raise ParameterError("pool", "is for Gaussian noise: it needs a δ", hint="Give --delta.")
-    given = (exact_delta(each.delta) for each in wish.series if each.delta is not None)
-    left = exact_delta(wish.delta) - sum(given, Fraction())
-    return {"epsilon": str(wish.pool), "delta": as_text(exact_delta(left))}
+    given = (exact_delta(each.delta) for each in request.series if each.delta is not None)
+    left = exact_delta(request.delta) - sum(given, Fraction())
+    return {"epsilon": str(request.pool), "delta": as_text(exact_delta(left))}
 
 
-def _bound_entry(wish: StudyRequest) -> dict[str, Any]:
+def _bound_entry(request: StudyRequest) -> dict[str, Any]:
     return {
-        "degree": wish.degree,
-        "inward": wish.inward,
-        "outward": wish.outward,
-        "oriented": wish.oriented,
-        "hubs": None if wish.hubs is None else list(wish.hubs),
-        "if_broken": wish.if_broken,
-        "justification": wish.bound_reason,
+        "degree": request.degree,
+        "inward": request.inward,
+        "outward": request.outward,
+        "oriented": request.oriented,
+        "hubs": None if request.hubs is None else list(request.hubs),
+        "if_broken": request.if_broken,
+        "justification": request.bound_reason,
     }
 
 
 def with_shares(
     series: Sequence[SeriesRequest], epsilon: str, pool: str | None = None
 ) -> tuple[SeriesRequest, ...]:
-    """Series that name no share split what the others leave, for the time being equally."""
+    """Give series that name no share an equal part of the rest, provisionally."""
     from graphveil.mechanisms.planning.shares import equal_shares
     from graphveil.noise.exact_numbers import as_text, exact_epsilon
 
@@ -170,7 +170,7 @@ def with_shares(
 
 
 def with_risks(series: Sequence[SeriesRequest], delta: str | None) -> tuple[SeriesRequest, ...]:
-    """Series that name no δ may use an equal part of it, if their mechanism needs one."""
+    """Give series that name no δ an equal part of it, if their mechanism needs one."""
     from graphveil.noise.exact_numbers import as_text, exact_delta
 
     if delta is None or not series:
@@ -183,7 +183,7 @@ def with_risks(series: Sequence[SeriesRequest], delta: str | None) -> tuple[Seri
 
 
 def with_objective(series: SeriesRequest, minimise: str | None = None) -> SeriesRequest:
-    """A series that does not say what is to be small follows the study, or the default."""
+    """A series that names no error to minimise takes that of the study, or the default."""
     from graphveil.mechanisms.factorisations.objectives import DEFAULT
 
     return replace(series, minimise=series.minimise or minimise or str(DEFAULT))
@@ -212,7 +212,7 @@ def settled_series(promise: Promise, series: SeriesPromise, first_step: int) -> 
 
 @contextmanager
 def refused_as(source: str) -> Iterator[None]:
-    """An error in a study that is not written yet names a parameter, not a file."""
+    """Makes an error in a study that is not written yet name a parameter, not a file."""
     try:
         yield
     except StudyError as error:
@@ -262,24 +262,24 @@ def _time(text: str) -> int | str:
     return int(text) if plain else text
 
 
-# Drowning: a series whose noise would drown what is expected of it is not begun by mistake.
+# Too noisy: a series whose noise would exceed what is expected of it is not begun by mistake.
 
 
 def too_noisy(outlooks: Sequence[Outlook]) -> list[str]:
-    """What is to be said of each series that would be drowned."""
+    """The message about each series that would be too noisy."""
     judged = ((each.series.name, each.judgement) for each in outlooks)
     return [f"'{name}': {found}" for name, found in judged if found and found.drowned]
 
 
 def require_useful(outlooks: Sequence[Outlook]) -> None:
-    """Refuse series that would be drowned, with what helps."""
-    found = too_noisy(outlooks)
-    if not found:
+    """Refuse series that would be too noisy, with what helps."""
+    messages = too_noisy(outlooks)
+    if not messages:
         return
-    more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+    more = f" (and {len(messages) - 1} more)" if len(messages) > 1 else ""
     raise ParameterError(
         "series",
-        f"{found[0]}{more}",
+        f"{messages[0]}{more}",
         hint="What helps: a larger --epsilon, --hubs with a smaller --bound, longer steps, fewer "
         "series. To have it all the same: --yes (in Python: drowned_too=True).",
     )

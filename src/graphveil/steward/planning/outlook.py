@@ -45,7 +45,7 @@ class Outlook:
         from graphveil.series.planner import compare
 
         epsilon, delta, share = self.promise.price_of(self.series)
-        found = compare(
+        comparison = compare(
             self.series.counted(),
             self.promise.degree_bound,
             epsilon=epsilon,
@@ -58,7 +58,7 @@ class Outlook:
         chosen = self.plan.mechanism
         return [
             each
-            for each in found
+            for each in comparison
             if each.plan
             and each.name != chosen.name
             and each.plan.mechanism.projects == chosen.projects
@@ -93,7 +93,7 @@ class Outlook:
 
     def as_data(self) -> dict[str, Any]:
         """For programs."""
-        plan, found = self.plan, self.judgement
+        plan, judgement = self.plan, self.judgement
         return {
             "series": self.series.name,
             "statistic": str(self.series.counted()),
@@ -110,8 +110,8 @@ class Outlook:
             "last_std": plan.last_std,
             "std": list(plan.predicted),
             "expected": self.series.expected,
-            "relative_error": found.share if found else None,
-            "usefulness": str(found.word) if found else None,
+            "relative_error": judgement.share if judgement else None,
+            "usefulness": str(judgement.word) if judgement else None,
             "times_beyond_the_promise": plain_times(self.times_beyond),
             "others": [
                 {"name": each.name, "mean_std": each.plan.mean_std}
@@ -173,11 +173,11 @@ def study_outlook(folder: Path) -> StudyOutlook:
     from graphveil.study.storage.series_state import plan_of
 
     study = Study.at(folder)
-    found = study.committed()
-    promise = study.promise(found.ledger)
-    begins = {each.series: each.first_step for each in found.ledger.series}
-    kept = {name: plan_of(name, stored) for name, stored in found.kept.items()}
-    series = (replace(each, kept=kept.get(each.series.name)) for each in outlooks(promise, begins))
+    committed = study.committed()
+    promise = study.promise(committed.ledger)
+    begins = {each.series: each.first_step for each in committed.ledger.series}
+    plans = {name: plan_of(name, stored) for name, stored in committed.kept.items()}
+    series = (replace(each, kept=plans.get(each.series.name)) for each in outlooks(promise, begins))
     return StudyOutlook(folder, promise, tuple(series))
 
 
@@ -203,7 +203,7 @@ class Forecast:
     Attributes:
         curve: the expected sizes.
         noise: the predicted standard deviations.
-        drowned: where the noise drowns what is expected.
+        drowned: where the noise exceeds what is expected.
     """
 
     curve: tuple[float, ...]
@@ -227,5 +227,5 @@ def forecast(outlook: Outlook) -> Forecast | None:
     noise = outlook.plan.predicted[:MOST_DRAWN]
     window = outlook.series.counted().counted_for or len(outlook.plan.predicted)
     curve = tuple(size * min(place + 1, window) / window for place in range(len(noise)))
-    drowned = tuple(std > DROWNING * there for std, there in zip(noise, curve, strict=True))
-    return Forecast(curve, noise, drowned)
+    too_noisy = tuple(std > DROWNING * there for std, there in zip(noise, curve, strict=True))
+    return Forecast(curve, noise, too_noisy)

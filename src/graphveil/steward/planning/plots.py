@@ -124,9 +124,9 @@ def dressed(
         subtitleColor="#444444",
         offset=14,
     )
-    told = {"description": description} if description else {}
-    found: altair.LayerChart = layers.properties(
-        width=WIDTH, height=HEIGHT, title=above, background="white", **told
+    options = {"description": description} if description else {}
+    chart: altair.LayerChart = layers.properties(
+        width=WIDTH, height=HEIGHT, title=above, background="white", **options
     ).configure(
         padding={"left": 12, "right": 16, "top": 12, "bottom": 12},
         view=alt.ViewConfig(stroke=None),
@@ -134,7 +134,7 @@ def dressed(
             labelFontSize=12, titleFontSize=12, titleFontWeight="normal", titlePadding=10
         ),
     )
-    return found
+    return chart
 
 
 def _lines(prospects: Sequence[Prospect], chosen: Plan) -> list[tuple[str, tuple[float, ...]]]:
@@ -210,7 +210,7 @@ def budget_chart(found: Budgets) -> altair.LayerChart:
     """Error against ε, one line per series with its name at its end.
 
     Errors are parts of the expected sizes where all are known, with the borders of what is useful
-    and what is drowned, and counts otherwise.
+    and what is too noisy, and counts otherwise.
     """
     import altair as alt
 
@@ -232,12 +232,12 @@ def budget_chart(found: Budgets) -> altair.LayerChart:
     return dressed(encoded, f"Predicted error by budget: {found.title}", found.how)
 
 
-def _budget_lines(found: Budgets) -> dict[str, list[dict[str, Any]]]:
+def _budget_lines(budgets: Budgets) -> dict[str, list[dict[str, Any]]]:
     """The points of each series."""
     lines: dict[str, list[dict[str, Any]]] = {}
-    for budget in found.budgets:
+    for budget in budgets.budgets:
         for each in budget.series:
-            error = each.judgement.share if each.judgement and found.sized else each.std
+            error = each.judgement.share if each.judgement and budgets.sized else each.std
             point = {"total": float(budget.total), "series": each.name, "error": error}
             lines.setdefault(each.name, []).append(point)
     return lines
@@ -253,11 +253,11 @@ def _budget_layer(values: list[dict[str, Any]], mark: altair.MarkDef) -> altair.
     return layer.encode(text="series:N") if mark["type"] == "text" else layer
 
 
-def _borders(found: Budgets, low: float, high: float) -> list[altair.Chart]:
+def _borders(budgets: Budgets, low: float, high: float) -> list[altair.Chart]:
     """Where useful ends and drowning begins, as far as they are in the picture."""
     import altair as alt
 
-    last = float(found.budgets[-1].total)  # where errors are small, so that no line is in the way
+    last = float(budgets.budgets[-1].total)  # where errors are small, so that no line is in the way
     values = [
         {"total": last, "error": part, "says": f"{words} {part:.0%}"}
         for part, words in BORDERS
@@ -284,16 +284,16 @@ def _budget_axis(low: float, high: float) -> altair.X:
     )
 
 
-def _budget_error_axis(found: Budgets, low: float, high: float) -> altair.Y:
+def _budget_error_axis(budgets: Budgets, low: float, high: float) -> altair.Y:
     import altair as alt
 
     title = "noise at the last release"
     return alt.Y(
         "error:Q",
-        title=f"{title}, in percent of what is expected" if found.sized else f"{title} (std)",
+        title=f"{title}, in percent of what is expected" if budgets.sized else f"{title} (std)",
         scale=alt.Scale(type="log", domain=[low, high], nice=False),
         axis=alt.Axis(
-            format="~%" if found.sized else ",~g",
+            format="~%" if budgets.sized else ",~g",
             values=round_ticks(low, high),
             gridColor="#e6e6e6",
         ),
@@ -347,16 +347,16 @@ def promise_chart(found: TriedPromises) -> altair.LayerChart:
     return dressed
 
 
-def _shown(found: TriedPromises) -> list[TriedPromise]:
+def _shown(tried: TriedPromises) -> list[TriedPromise]:
     """One promise for each bound on the axis: where there are two bounds, the better one."""
     by_bound: dict[int, TriedPromise] = {}
-    for each in sorted(found.tried, key=lambda each: -each.score):
+    for each in sorted(tried.tried, key=lambda each: -each.score):
         by_bound[each.bound.within.limits[-1]] = each
     return [by_bound[bound] for bound in sorted(by_bound)]
 
 
-def _axis(found: TriedPromises) -> str:
-    return "out-bound, with its best in-bound" if found.best.bound.directed else "bound"
+def _axis(tried: TriedPromises) -> str:
+    return "out-bound, with its best in-bound" if tried.best.bound.directed else "bound"
 
 
 def _promise_points(each: TriedPromise) -> list[dict[str, Any]]:

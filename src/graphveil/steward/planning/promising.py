@@ -205,15 +205,15 @@ class _Bench:
 
         bound = HubBound(within, fewest_hubs(self.sequence, within), checked=False)
         counted = self.engine.counted_part(self.sequence, bound)
-        truth, kept = self._totals(self.sequence), self._totals(counted)
+        truth, projected = self._totals(self.sequence), self._totals(counted)
         try:
-            found = {
-                each.name: self._error(each, bound, truth[place], kept[place])
+            errors = {
+                each.name: self._error(each, bound, truth[place], projected[place])
                 for place, each in enumerate(self.series)
             }
         except ParameterError:
             return None
-        return TriedPromise(bound, 1 - counted.edges / self.sequence.edges, found)
+        return TriedPromise(bound, 1 - counted.edges / self.sequence.edges, errors)
 
     def _totals(self, sequence: GraphSequence) -> list[NDArray[np.int64]]:
         statistics = [each.statistic for each in self.series]
@@ -225,7 +225,7 @@ class _Bench:
         wanted: Wanted,
         bound: HubBound,
         truth: NDArray[np.int64],
-        kept: NDArray[np.int64],
+        projected: NDArray[np.int64],
     ) -> SeriesError:
         from graphveil.series.planner import plan
 
@@ -234,7 +234,7 @@ class _Bench:
             l1=chosen.request.sensitivity.l1,
             mechanism=chosen.mechanism.name,
             noise=_root_mean_square(np.array(chosen.predicted)),
-            missed=_root_mean_square(truth - kept),
+            missed=_root_mean_square(truth - projected),
             size=_root_mean_square(truth),
         )
 
@@ -248,23 +248,23 @@ def _bounds(sequence: GraphSequence) -> Iterator[DegreeBound | InOutBound]:
     from graphveil.graph.degrees import degrees
     from graphveil.graph.promises import DegreeBound, InOutBound
 
-    found = degrees(sequence)
-    outward = int(found.outward.max(initial=1))
+    final = degrees(sequence)
+    outward = int(final.outward.max(initial=1))
     if not sequence.directed:
         yield from map(DegreeBound, _levels(outward, FINE, COARSE))
         return
-    for inward in _levels(int(found.inward.max(initial=1)), 2, COARSE_BOTH_WAYS):
+    for inward in _levels(int(final.inward.max(initial=1)), 2, COARSE_BOTH_WAYS):
         for most in _levels(outward, 2, COARSE_BOTH_WAYS):
             yield InOutBound(inward, most, sequence.oriented)
 
 
 def _levels(largest: int, fine: int, factor: float) -> list[int]:
     """1, 2, 3, … and then in growing strides, the largest included."""
-    found, level = [], 1
+    levels, level = [], 1
     while level < largest:
-        found.append(level)
+        levels.append(level)
         level = level + 1 if level < fine else max(level + 1, round(level * factor))
-    return [*found, largest]
+    return [*levels, largest]
 
 
 # Networks to look at: records become a growing graph whose calendar follows from themselves.
@@ -297,9 +297,9 @@ def taken(
     sequence = GraphSequence.begin(calendar, directed=directed, oriented=oriented)
     if undated != "drop":
         return sequence.extend(records, undated=undated)
-    found = resolve(records, calendar, RecordRules(undated="first"))
+    resolved = resolve(records, calendar, RecordRules(undated="first"))
     return append(
-        sequence, dated_only(found, lambda ids: np.zeros(len(ids), np.bool_)), late="refuse"
+        sequence, dated_only(resolved, lambda ids: np.zeros(len(ids), np.bool_)), late="refuse"
     )
 
 

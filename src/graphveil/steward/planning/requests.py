@@ -1,4 +1,4 @@
-"""Wishes: what a steward wants of a study, in plain values, before anything is promised."""
+"""Requests: what a steward wants of a study, in plain values, before anything is promised."""
 
 from __future__ import annotations
 
@@ -64,9 +64,11 @@ class SeriesRequest:
 
     def as_entry(self) -> dict[str, Any]:
         """The series as a study file has it, without what is left open."""
-        said = {each.name: getattr(self, each.name) for each in fields(self)}
-        told = {key: value for key, value in said.items() if value is not None and key != "weight"}
-        return told | {"name": self.called, "parameters": dict(self.parameters)}
+        every = {each.name: getattr(self, each.name) for each in fields(self)}
+        given = {
+            key: value for key, value in every.items() if value is not None and key != "weight"
+        }
+        return given | {"name": self.called, "parameters": dict(self.parameters)}
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ class StudyRequest:
     Attributes:
         title: of the public report.
         population: whose network it is, in public words.
-        publisher: who stands behind it.
+        publisher: who is responsible for it.
         calendar: the public steps.
         epsilon: what all series may cost together, permanently.
         epsilon_reason: why this much.
@@ -138,7 +140,7 @@ _SHAPE = re.compile(
     r"(?:=(?P<name>[^:@=]+))?"
 )
 _NEXT_PAIR = re.compile(r",(?=[a-z]+=)")  # a pattern has commas of its own
-# What stands among the parameters, but belongs to the series and not to its statistic.
+# Given among the parameters, but of the series and not of its statistic.
 OF_THE_SERIES = (
     *("mechanism", "horizon", "projection", "delta", "pool", "minimise", "expected", "weight"),
 )
@@ -147,24 +149,24 @@ _TEXTS = ("delta", "pool")
 
 def series_data(text: str) -> dict[str, Any]:
     """What a line says about a series, as the study file has it; only what is there."""
-    found = _SHAPE.fullmatch(text.strip())
-    if found is None:
+    match = _SHAPE.fullmatch(text.strip())
+    if match is None:
         raise ParameterError("series", f"'{text}' cannot be read", hint=f"Write {EXAMPLES}.")
-    pairs = _NEXT_PAIR.split(found["given"]) if found["given"] else []
+    pairs = _NEXT_PAIR.split(match["given"]) if match["given"] else []
     given = dict(pair.split("=") for pair in pairs)
     own = {key: entry_value(key, given.pop(key)) for key in OF_THE_SERIES if key in given}
     parameters = {key: entry_value(key, value) for key, value in given.items()}
-    said = {key: found[key] for key in ("name", "epsilon") if found[key]}
-    return {"statistic": found["statistic"], "parameters": parameters, **said, **own}
+    named = {key: match[key] for key in ("name", "epsilon") if match[key]}
+    return {"statistic": match["statistic"], "parameters": parameters, **named, **own}
 
 
 def projection_of(text: str) -> int | tuple[int, int]:
     """The threshold of a projection: D, or IxO for in- and out-degrees."""
-    found = re.fullmatch(r"([0-9]+)(?:x([0-9]+))?", text)
-    if found is None:
+    match = re.fullmatch(r"([0-9]+)(?:x([0-9]+))?", text)
+    if match is None:
         problem = f"must be a number, or IxO for in- and out-degrees, not '{text}'"
         raise ParameterError("projection", problem)
-    return int(found[1]) if found[2] is None else (int(found[1]), int(found[2]))
+    return int(match[1]) if match[2] is None else (int(match[1]), int(match[2]))
 
 
 def entry_value(key: str, text: str) -> Any:

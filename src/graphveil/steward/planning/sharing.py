@@ -1,4 +1,4 @@
-"""Sharing: who gets how much of a budget, and what another share would do."""
+"""Sharing: how a budget is split among series, and what another share would change."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Share:
-    """The share of a series, with the error that it keeps small by it.
+    """The share of a series, with the predicted error that it minimises.
 
     Attributes:
         series: its name.
@@ -102,15 +102,18 @@ def shared(promise: Promise, wishes: Sequence[SeriesRequest]) -> Promise:
     total = sum((each.price[0] for each in series), Fraction())
     curves = [error_curve(promise, each) for each in series]
     shares = checked(best_split(total, curves, _weights(asking)), total)
-    found = {each.name: as_text(share) for each, share in zip(series, shares, strict=True)}
-    return promise.with_shares({name: {"epsilon": share} for name, share in found.items()})
+    texts = {each.name: as_text(share) for each, share in zip(series, shares, strict=True)}
+    return promise.with_shares({name: {"epsilon": share} for name, share in texts.items()})
 
 
-def _weights(wishes: Sequence[SeriesRequest]) -> list[float]:
+def _weights(requests: Sequence[SeriesRequest]) -> list[float]:
     """What an error of 1 of each series counts in the sum that is minimised."""
     from graphveil.mechanisms.planning.shares import positive
 
-    return [float(positive("weight", wish.weight or 1) / (wish.expected or 1)) for wish in wishes]
+    return [
+        float(positive("weight", request.weight or 1) / (request.expected or 1))
+        for request in requests
+    ]
 
 
 def sharing(outlooks: Sequence[Outlook], wishes: Sequence[SeriesRequest]) -> Sharing | None:
@@ -119,9 +122,9 @@ def sharing(outlooks: Sequence[Outlook], wishes: Sequence[SeriesRequest]) -> Sha
     if len(asking) < 2:
         return None
     names = [each.called for each in asking]
-    found = [each for each in outlooks if each.series.name in names]
-    shares = tuple(share_of(each) for each in found)
-    return Sharing(_how(asking, found), shares, advice(found))
+    theirs = [each for each in outlooks if each.series.name in names]
+    shares = tuple(share_of(each) for each in theirs)
+    return Sharing(_how(asking, theirs), shares, advice(theirs))
 
 
 def share_of(outlook: Outlook) -> Share:
@@ -165,13 +168,13 @@ def _how(asking: Sequence[SeriesRequest], outlooks: Sequence[Outlook]) -> str:
     )
 
 
-def _asking(wishes: Sequence[SeriesRequest]) -> list[SeriesRequest]:
+def _asking(requests: Sequence[SeriesRequest]) -> list[SeriesRequest]:
     """The series that named no share."""
-    return [each for each in wishes if each.names_no_share]
+    return [each for each in requests if each.names_no_share]
 
 
-def _unsized(wishes: Sequence[SeriesRequest]) -> list[str]:
-    return [each.called for each in wishes if each.expected is None]
+def _unsized(requests: Sequence[SeriesRequest]) -> list[str]:
+    return [each.called for each in requests if each.expected is None]
 
 
 def require_purpose(wishes: Sequence[SeriesRequest]) -> None:
@@ -201,7 +204,7 @@ def has_risk_to_share(promise: Promise, asking: Sequence[SeriesRequest]) -> bool
 
 
 def series_of(promise: Promise, wishes: Sequence[SeriesRequest]) -> list[SeriesPromise]:
-    """The series that were wished for, as the study has them."""
+    """The requested series, as the study has them."""
     named = {each.name: each for each in promise.series}
     return [named[each.called] for each in wishes]
 
@@ -220,14 +223,14 @@ def pooled(promise: Promise, asking: Sequence[SeriesRequest], weights: Sequence[
     total = sum((each.price[0] for each in series), Fraction())
     delta = _risk_left(promise, asking)
     rivals = [
-        _alternative(promise, total, delta, each, wish, weight)
-        for each, wish, weight in zip(series, asking, weights, strict=True)
+        _alternative(promise, total, delta, each, request, weight)
+        for each, request, weight in zip(series, asking, weights, strict=True)
     ]
     split = best_pool(total, delta, rivals)
     prices = _prices(split, delta, [each.delta for each in asking])
-    found = {each.name: price for each, price in zip(series, prices, strict=True)}
+    by_name = {each.name: price for each, price in zip(series, prices, strict=True)}
     pool = _pool(split.pool, delta) if len(split.members) > 1 else None
-    return promise.with_pool(pool).with_shares(found)
+    return promise.with_pool(pool).with_shares(by_name)
 
 
 def _prices(
@@ -236,7 +239,7 @@ def _prices(
     """What the study file says of each series: a share of the pool, or an ε and perhaps a δ."""
     from graphveil.noise.exact_numbers import as_text
 
-    lone = len(split.members) == 1  # whoever is alone in a pool has it all
+    lone = len(split.members) == 1  # a series that is alone in a pool has all of it
     for place, (share, risk) in enumerate(zip(split.shares, risks, strict=True)):
         if place not in split.members:
             yield {"epsilon": as_text(share), "delta": risk}
@@ -268,13 +271,13 @@ def _alternative(
     total: Fraction,
     delta: Fraction,
     series: SeriesPromise,
-    wish: SeriesRequest,
+    request: SeriesRequest,
     weight: float,
 ) -> Contender:
     """A series with its errors inside a pool and outside; with a δ of its own, only outside."""
     from graphveil.mechanisms.planning.pooling import Contender
 
-    if wish.delta is not None:
+    if request.delta is not None:
         return Contender(weight, error_curve(promise, series), None)
     alone = error_curve(promise, series.model_copy(update={"delta": None}))
     inside = None

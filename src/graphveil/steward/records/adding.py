@@ -41,7 +41,7 @@ class Addition:
 
     Attributes:
         reading: what the files were taken for; None where there were none.
-        added: the batch that was kept, if any, and what there is to say about it.
+        added: the batch that was stored, if any, and what there is to say about it.
     """
 
     reading: ReadFiles | None = field(repr=False)
@@ -140,11 +140,11 @@ def add(
     if not files:
         raise ParameterError("files", "name at least one file of records")
     # Spark reads tables itself, and refuses the first row that breaks a rule.
-    told = replace(options or ReadingOptions(), mark_bad=not strict and not engine.spark)
+    given = replace(options or ReadingOptions(), mark_bad=not strict and not engine.spark)
     how = _How(complete, strict, yes, ignore_after_end, dry_run)
     names = [str(file) for file in files] if called is None else called
     with _attempting(study, names, dry_run=dry_run) as attempt:
-        return _add(study, files, format, told, how, engine, attempt, change=change_reading)
+        return _add(study, files, format, given, how, engine, attempt, change=change_reading)
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ def _add(
     study: Study,
     files: Sequence[str | Path],
     format_name: str | None,
-    told: ReadingOptions,
+    given: ReadingOptions,
     how: _How,
     engine: EngineChoice,
     attempt: Attempt | None,
@@ -173,23 +173,23 @@ def _add(
     from graphveil.steward.records.reading_alike import PAIR, require_possible, tables_of
 
     before = {} if change else study.read_as()
-    used = reading_alike.as_before(told, before)
+    used = reading_alike.as_before(given, before)
     if engine.spark:
-        require_possible(format_name, told, ignore_after_end=how.ignore_after_end)
+        require_possible(format_name, given, ignore_after_end=how.ignore_after_end)
     with engine.running() as holding:
         with _advising(how.strict):
             if engine.spark:
-                reading = tables_of(holding, [str(file) for file in files], used.get(PAIR, told))
+                reading = tables_of(holding, [str(file) for file in files], used.get(PAIR, given))
             else:
-                reading = read_records(files, format=format_name, options=told, by_format=used)
+                reading = read_records(files, format=format_name, options=given, by_format=used)
         reading_alike.refuse_otherwise(used, before, reading)
         with _advising(how.strict, reading.records):
             _require_direction(reading.directed, directed=study.promise().directed)
             added = replace(study, engine=holding or study.engine).add(
                 reading.records,
                 **asdict(how),
-                undated=reading_alike.undated(told, used, reading),
-                read_as=reading_alike.choices(told, used, before, reading),
+                undated=reading_alike.undated(given, used, reading),
+                read_as=reading_alike.choices(given, used, before, reading),
                 attempt=attempt,
             )
     return Addition(reading, added)
@@ -256,7 +256,7 @@ def _hash(frame: pl.DataFrame) -> str:
 
 @contextmanager
 def _advising(strict: bool, records: Records | None = None) -> Iterator[None]:
-    """Whoever is refused because of a row is told how to go on without it."""
+    """Adds to a refusal because of a row how to continue without that row."""
     try:
         yield
     except RecordError as refused:

@@ -1,6 +1,6 @@
 """Previewing: the first rows of files, which column is taken for what, and what would be read.
 
-Nothing is kept. What is shown holds people's ids: it is private.
+Nothing is stored. What is shown contains people's ids: it is private.
 """
 
 from __future__ import annotations
@@ -64,30 +64,30 @@ def previews(
     )
 
 
-def _preview(file: SourceFile, found: ExplainedFile, options: ReadingOptions) -> Preview:
-    columns, rows, dates = _beginning(file, found, options)
+def _preview(file: SourceFile, recognised: ExplainedFile, options: ReadingOptions) -> Preview:
+    columns, rows, dates = _beginning(file, recognised, options)
     return Preview(
         name=file.name,
-        format=found.format,
-        why=found.why,
-        lists=found.lists,
+        format=recognised.format,
+        why=recognised.why,
+        lists=recognised.lists,
         columns=columns,
         rows=rows,
-        roles=_roles(columns, found, options),
+        roles=_roles(columns, recognised, options),
         dates=dates,
     )
 
 
 def _beginning(
-    file: SourceFile, found: ExplainedFile, options: ReadingOptions
+    file: SourceFile, recognised: ExplainedFile, options: ReadingOptions
 ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...], tuple[str, ...]]:
-    """Columns, first rows, and columns that look like dates; nothing of what is no table."""
+    """Columns, first rows, and columns that look like dates; nothing if it is no table."""
     from graphveil.records.tables.table_file import table_file
 
     try:
-        if found.format == "hivtrace":
+        if recognised.format == "hivtrace":
             return _people_of_hivtrace(file, options)
-        if found.format and not found.columns:
+        if recognised.format and not recognised.columns:
             return (), (), ()  # a graph, or lines without names
         table = table_file(file)
         names = tuple(name for name in table.names if name.strip())
@@ -130,8 +130,8 @@ def _people_of_hivtrace(
     sections, network = people_in(file, options)
     dates = date_like(sections, network)
     columns = ("id", *(name for name in dates if name != "id"))
-    told = [values_named(sections[0], name) for name in columns]
-    rows = islice(zip(*told, strict=True), ROWS)
+    values = [values_named(sections[0], name) for name in columns]
+    rows = islice(zip(*values, strict=True), ROWS)
     return columns, tuple(tuple(_shown(cell) for cell in row) for row in rows), tuple(dates)
 
 
@@ -139,8 +139,10 @@ def _shown(cell: object) -> str:
     return "" if cell is None else str(cell)[:60]
 
 
-def _roles(columns: Sequence[str], found: ExplainedFile, options: ReadingOptions) -> dict[str, str]:
-    """What columns are taken for, by what was recognised and what the steward said."""
+def _roles(
+    columns: Sequence[str], recognised: ExplainedFile, options: ReadingOptions
+) -> dict[str, str]:
+    """What columns are taken for, by what was recognised and the steward's options."""
     from graphveil.records.columns import plain
 
     theirs = {plain(name): name for name in reversed(columns)}
@@ -151,14 +153,17 @@ def _roles(columns: Sequence[str], found: ExplainedFile, options: ReadingOptions
             if plain(name) in theirs:
                 roles.setdefault(theirs[plain(name)], role)
 
-    ids = found.ids or (("id",) if found.format == "hivtrace" else ())
+    ids = recognised.ids or (("id",) if recognised.format == "hivtrace" else ())
     named = {"nodes": (PERSON,), "edges": (ONE_END, OTHER_END), "network": (PERSON, ONE_END)}
-    roles |= dict(zip(ids, named.get(found.lists, ()), strict=False))
-    if found.lists in ("nodes", "network"):
+    roles |= dict(zip(ids, named.get(recognised.lists, ()), strict=False))
+    if recognised.lists in ("nodes", "network"):
         take(options.time or "time", DATE)
-    if found.lists in ("edges", "network"):
-        take(options.edge_time or ("time" if found.lists == "edges" else None), LINK_DATE)
-        take(options.distance or (found.distances[0] if found.distances else None), DISTANCE)
+    if recognised.lists in ("edges", "network"):
+        take(options.edge_time or ("time" if recognised.lists == "edges" else None), LINK_DATE)
+        take(
+            options.distance or (recognised.distances[0] if recognised.distances else None),
+            DISTANCE,
+        )
     return roles
 
 
@@ -180,16 +185,16 @@ def sample(files: Sequence[Path], format_name: str | None, options: ReadingOptio
     from graphveil.records import read_records
 
     try:
-        found = read_records(files, format=format_name, options=replace(options, mark_bad=True))
+        read = read_records(files, format=format_name, options=replace(options, mark_bad=True))
     except InputError:
         return Sample()
-    records = found.records
+    records = read.records
     return Sample(_texts(records.nodes.frame.head(ROWS)), _texts(records.edges.frame.head(ROWS)))
 
 
-# Explaining files: what each would be taken for, and which options are still to be said.
+# Explaining files: what each would be taken for, and which options are still needed.
 #
-# Nothing is kept and no study is needed. What is said shows columns and true counts: it is
+# Nothing is stored and no study is needed. The answer shows columns and true counts: it is
 # private.
 
 
@@ -237,12 +242,12 @@ class ExplainedFile:
 
         if not self.format:
             return [f"{self.name}: {self.why}"]
-        said = {
+        columns = {
             "columns": self.columns, "named by": self.ids, "look like dates": self.dates,
             "distances": self.distances,
         }  # fmt: skip
-        told = [f"  {word}: {listed(names)}" for word, names in said.items() if names]
-        return [f"{self.name}: {self.format}, lists {self.lists} ({self.why})", *told]
+        lines = [f"  {word}: {listed(names)}" for word, names in columns.items() if names]
+        return [f"{self.name}: {self.format}, lists {self.lists} ({self.why})", *lines]
 
 
 @dataclass(frozen=True)
@@ -263,10 +268,10 @@ class Explained:
 
     def lines(self) -> list[str]:
         """Everything in words."""
-        told = [line for file in self.files for line in file.lines()]
+        lines = [line for file in self.files for line in file.lines()]
         if self.refusal:
-            return [*told, f"Now refused: {self.refusal}", f"Try: {self.command}"]
-        return [*told, "They would be read:", *(f"  {line}" for line in self.report)]
+            return [*lines, f"Now refused: {self.refusal}", f"Try: {self.command}"]
+        return [*lines, "They would be read:", *(f"  {line}" for line in self.report)]
 
     def as_data(self) -> dict[str, Any]:
         """For programs."""
@@ -286,12 +291,12 @@ def explained(
     format: str | None,  # noqa: A002
     options: ReadingOptions,
 ) -> Explained:
-    """What files would be taken for, and what is still to be said.
+    """What files would be taken for, and which options are still needed.
 
     Args:
         files: as for adding.
         format: of all files; None recognises each by its content.
-        options: what was said already.
+        options: those given already.
     """
     from graphveil.records import read_records
     from graphveil.records.detection import found_files
@@ -299,10 +304,10 @@ def explained(
     each = tuple(explained_file(file, format, options) for file in found_files(files, options))
     command = _command(files, each, options)
     try:
-        found = read_records(files, format=format, options=replace(options, mark_bad=False))
+        read = read_records(files, format=format, options=replace(options, mark_bad=False))
     except GraphveilError as refused:
         return Explained(each, (), str(refused), command)
-    return Explained(each, tuple(found.report.lines()), "", command)
+    return Explained(each, tuple(read.report.lines()), "", command)
 
 
 def explained_file(
@@ -335,19 +340,19 @@ def _command(
     files: Sequence[str | Path], each: Sequence[ExplainedFile], options: ReadingOptions
 ) -> str:
     """A command with the options that are likely to be missing."""
-    said = ["graphveil", "add", "STUDY", *map(str, files), *_already(options)]
+    words = ["graphveil", "add", "STUDY", *map(str, files), *_already(options)]
     dates = [file.dates[0] for file in each if file.dates and file.lists != "edges"]
     own = any("time" in map(str.lower, file.columns) for file in each if file.lists != "edges")
     if options.time is None and dates and not own:
-        said += ["--time", dates[0]]
+        words += ["--time", dates[0]]
     distances = [name for file in each for name in file.distances]
     if options.threshold is None and options.distance is None and distances:
-        said += ["--max-distance", _threshold(distances[0])]
-    return " ".join(shlex.quote(word) for word in said)
+        words += ["--max-distance", _threshold(distances[0])]
+    return " ".join(shlex.quote(word) for word in words)
 
 
 def _already(options: ReadingOptions) -> list[str]:
-    """What was said, as the shell takes it."""
+    """The given options, as the shell takes them."""
     words = []
     for name in ("id", "source", "target", "time", "edge_time", "distance", "max_distance"):
         if getattr(options, name) is not None:
@@ -395,13 +400,13 @@ class RulesMet:
 def rules_met(addition: Addition) -> tuple[RulesMet, ...]:
     """Everything that an addition says about records, by what became of them."""
     findings = addition.added.findings
-    told = {
+    groups = {
         group: [said for name in names if (said := findings.intake.said(name))]
         for group, names in _GROUPS.items()
     }
-    known = {said for lines in told.values() for said in lines}
+    known = {said for lines in groups.values() for said in lines}
     others = [line for line in findings.lines() if line not in known and not line.startswith("0 ")]
     aside = [line for line in others if " set aside: " in line or " they wait until " in line]
-    told["Set aside"] = aside
-    told["To look at"] = [line for line in others if line not in aside]
-    return tuple(RulesMet(group, tuple(lines)) for group, lines in told.items() if lines)
+    groups["Set aside"] = aside
+    groups["To look at"] = [line for line in others if line not in aside]
+    return tuple(RulesMet(group, tuple(lines)) for group, lines in groups.items() if lines)

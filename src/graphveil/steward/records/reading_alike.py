@@ -1,8 +1,8 @@
 """Reading alike: how files of a format were read before is how they are read again.
 
 Which field dates people is the steward's choice, made once: with the first files of a format it is
-kept in the private part of the study, and whoever says something else later has to say that this
-is on purpose.
+stored in the private part of the study, and a different choice later has to be confirmed as
+intended.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from graphveil.graph.intake.records import Records
 
 
-_OF_PEOPLE = ("time", "all_listed")  # kept only where the files date people
+_OF_PEOPLE = ("time", "all_listed")  # stored only where the files date people
 _CHOICES = (
     *_OF_PEOPLE, "edge_time", "day_first", "id", "source", "target", "distance", "max_distance",
     "where", "excel_dates", "undated", "encoding",
@@ -38,37 +38,37 @@ Choices = Mapping[str, Mapping[str, Any]]  # by format, then by option
 
 
 def as_before(given: ReadingOptions, before: Choices) -> dict[str, ReadingOptions]:
-    """The options for each format that was read before: what is not given now stays as it was."""
-    return {name: _completed(given, kept) for name, kept in before.items()}
+    """The options for each format that was read before: those not given now stay as they were."""
+    return {name: _completed(given, stored) for name, stored in before.items()}
 
 
-def _completed(given: ReadingOptions, kept: Mapping[str, Any]) -> ReadingOptions:
+def _completed(given: ReadingOptions, stored: Mapping[str, Any]) -> ReadingOptions:
     missing: dict[str, Any] = {
-        each: _value(kept[each]) for each in kept if not _is_said(getattr(given, each))
+        each: _value(stored[each]) for each in stored if not _is_given(getattr(given, each))
     }
     return replace(given, **missing)
 
 
-def _is_said(choice: object) -> bool:
+def _is_given(choice: object) -> bool:
     """Whether the steward gave this option; a flag that was not set counts as not given."""
     return choice not in (None, ()) and choice is not False
 
 
-def _value(kept: Any) -> Any:
-    return tuple(kept) if isinstance(kept, list) else kept
+def _value(stored: Any) -> Any:
+    return tuple(stored) if isinstance(stored, list) else stored
 
 
 def refuse_otherwise(used: Mapping[str, ReadingOptions], before: Choices, found: ReadFiles) -> None:
     """Refuse options that differ from those under which files of a format were read before."""
     for name in found.read:
-        kept = before.get(name, {})
-        for each in kept:
+        stored = before.get(name, {})
+        for each in stored:
             if each in _OF_PEOPLE and name not in found.formats:
                 continue
-            if each in _LATER and kept[each] is None:
+            if each in _LATER and stored[each] is None:
                 continue
-            if not _agree(getattr(used[name], each), _value(kept[each])):
-                was = "not given" if not kept[each] else f"'{_shown(kept[each])}'"
+            if not _agree(getattr(used[name], each), _value(stored[each])):
+                was = "not given" if not stored[each] else f"'{_shown(stored[each])}'"
                 raise ParameterError(
                     each,
                     f"was {was} when {name} files were added before",
@@ -90,7 +90,7 @@ def _agree(now: Any, before: Any) -> bool:
 
 
 def _conditions(texts: tuple[str, ...]) -> set[Filter]:
-    """Conditions without their kind of table, which is understood and then kept."""
+    """Conditions without their kind of table, which is worked out and then stored."""
     return {replace(Filter.of(each), kind=None) for each in texts}
 
 
@@ -107,7 +107,7 @@ def choices(
     before: Choices,
     found: ReadFiles,
 ) -> dict[str, dict[str, Any]]:
-    """What to keep about the files of these formats: all that was said, as it was understood."""
+    """What to store about the files of these formats: all given options, as understood."""
     return {
         name: {
             **before.get(name, {}),
@@ -125,20 +125,20 @@ def choices(
 def undated(
     given: ReadingOptions, used: Mapping[str, ReadingOptions], found: ReadFiles
 ) -> Undated | None:
-    """What becomes of people without a date: as is said now, or was for files of these formats."""
-    said = (used.get(name, given).undated for name in found.read)
-    return given.undated or next((each for each in said if each is not None), None)
+    """What becomes of people without a date: as given now, or before for files of these formats."""
+    choices_made = (used.get(name, given).undated for name in found.read)
+    return given.undated or next((each for each in choices_made if each is not None), None)
 
 
 # Tables that Spark reads: which of them lists people, which links, and which options they take.
 
 
-PAIR = "pair"  # what tables of people and links are called, whoever reads them
+PAIR = "pair"  # what tables of people and links are called, whichever reader reads them
 _UNDERSTOOD = ("time", "edge_time", "id", "source", "target", "day_first", "undated", "most_bytes")
 
 
 def require_understood(options: ReadingOptions) -> None:
-    """Refuse what the readers of files do, and Spark's tables do not."""
+    """Refuse options that readers of files understand, and Spark's tables do not."""
     from graphveil.records.options import DEFAULTS
 
     for name, default in vars(DEFAULTS).items():
@@ -187,14 +187,14 @@ def require_possible(
 ) -> None:
     """Refuse what only readers of files can do, before a session is started."""
     given = {"format": format, "ignore-after-end": ignore_after_end}
-    for name, wish in given.items():
-        if wish:
+    for name, value in given.items():
+        if value:
             raise _for_files(name)
     require_understood(options)
 
 
 def tables_of(engine: Engine | None, files: Sequence[str], options: ReadingOptions) -> ReadFiles:
-    """The records in tables that Spark reads; nobody has read them yet."""
+    """The records in tables that Spark reads; they are not read yet."""
     from graphveil.backends.spark import SparkCluster, SparkEngine
     from graphveil.backends.spark.intake.tables import TableRecords
     from graphveil.records import ReadFiles
@@ -202,7 +202,7 @@ def tables_of(engine: Engine | None, files: Sequence[str], options: ReadingOptio
 
     assert isinstance(engine, SparkEngine), "tables are read by a session"
     assert isinstance(engine.cluster, SparkCluster), "tables are read by a session"
-    require_understood(options)  # also what was said for files before
+    require_understood(options)  # also what was given for files before
     nodes, edges = told_apart(engine.cluster.session, files, options)
     records = cast("Records", TableRecords(nodes, edges, options.day_first))
     return ReadFiles(records, ParseReport((), ()), (PAIR,), (PAIR,), {PAIR: {}}, None)

@@ -1,8 +1,9 @@
-"""The tray: files that a steward has brought and not yet kept, in the private part of a study.
+"""The staging area: files brought but not yet added, in the private part of a study.
 
-They lie there until they are kept or discarded, whatever becomes of the program that brought them.
-Their names are made safe; what is half there has no name yet. Several pages may use one tray at the
-same time: what one of them has looked at is kept or removed, and nothing that came since.
+They lie there until they are added or discarded, even if the program that brought them ends.
+Their names are made safe; an incomplete file has no name yet. Several pages may use one staging
+area at the same time: exactly the files that a page has looked at are added or removed, and none
+that came since.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
 
 
 def safe_name(text: str) -> str:
-    """The name of a file, whatever somebody calls it: no folder, no mark of a part, no surprise."""
+    """A safe file name, whatever it is called: no folder, no mark of a part, no odd characters."""
     last = unicodedata.normalize("NFC", re.split(r"[/\\]", text)[-1])
     name = _UNSAFE.sub("-", last).strip(" .")
     stem, dot, ending = name.rpartition(".")
@@ -50,7 +51,7 @@ def safe_name(text: str) -> str:
 
 @dataclass(frozen=True)
 class Reading:
-    """How the files of a tray are to be read.
+    """How the files of a staging area are to be read.
 
     Attributes:
         format: of all files; None recognises each.
@@ -74,8 +75,8 @@ class Reading:
         """As readers take them; refuses what they do not understand."""
         from graphveil.records import ReadingOptions
 
-        told = {**self.options, "where": tuple(self.options.get("where", ()))}
-        return ReadingOptions(**told)
+        options = {**self.options, "where": tuple(self.options.get("where", ()))}
+        return ReadingOptions(**options)
 
 
 NOTHING_SAID = Reading(None, {})
@@ -83,7 +84,7 @@ NOTHING_SAID = Reading(None, {})
 
 @dataclass(frozen=True)
 class Brought:
-    """The files of a tray at one moment, and how they are to be read.
+    """The files of a staging area at one moment, and how they are to be read.
 
     Attributes:
         files: those that are there as a whole, by name.
@@ -103,7 +104,7 @@ class Brought:
 
 @dataclass(frozen=True)
 class Tray:
-    """The tray of one study.
+    """The staging area of one study.
 
     Attributes:
         folder: in the private part of the study.
@@ -113,7 +114,7 @@ class Tray:
 
     @classmethod
     def of(cls, study: Path) -> Tray:
-        """That of a study; refuses a folder that holds none."""
+        """The staging area of a study; refuses a folder that holds none."""
         from graphveil.study import Study
 
         return cls(Study.at(study).folder.private / "tray")
@@ -123,11 +124,11 @@ class Tray:
         return self.folder / "files"
 
     def files(self) -> tuple[Path, ...]:
-        """The files that are there as a whole, by name."""
+        """The complete files, by name."""
         if not self._files.is_dir():
             return ()
-        found = (path for path in self._files.iterdir() if not path.name.startswith("."))
-        return tuple(sorted(path for path in found if path.is_file() and not path.is_symlink()))
+        visible = (path for path in self._files.iterdir() if not path.name.startswith("."))
+        return tuple(sorted(path for path in visible if path.is_file() and not path.is_symlink()))
 
     def brought(self) -> Brought:
         """What is there now."""
@@ -137,7 +138,7 @@ class Tray:
 
     @contextmanager
     def receiving(self, called: str) -> Iterator[IO[bytes]]:
-        """A file to write to; it gets its name once all of it is there, and replaces its like."""
+        """A file to write to; it gets its name once complete, and replaces one of the same name."""
         part = self._files / _part()
         try:
             with self._alone():
@@ -147,7 +148,7 @@ class Tray:
                     many = f"there are {MOST_FILES} files already: keep or discard them first."
                     raise StorageError(many)
                 file = os.fdopen(os.open(part, _NEW, 0o600), "wb")
-                _lock(file.fileno())  # until it is closed, whatever becomes of this process
+                _lock(file.fileno())  # until it is closed, even if this process is killed
             with file:
                 yield file
                 file.flush()
@@ -161,7 +162,7 @@ class Tray:
 
     @contextmanager
     def held(self, brought: Brought) -> Iterator[tuple[Path, ...]]:
-        """The very files that were brought, whatever comes under their names meanwhile.
+        """The very files that were brought, even if others take their names meanwhile.
 
         Raises:
             StudyError: If one of them is not there any more.
@@ -169,16 +170,16 @@ class Tray:
         with self._own_folder() as place:
             try:
                 with self._alone():
-                    found = tuple(map(_linked, brought.files, brought.marks, repeat(place)))
+                    links = tuple(map(_linked, brought.files, brought.marks, repeat(place)))
             except FileNotFoundError as error:
                 raise StudyError(CHANGED) from error
             except OSError as error:
                 raise StorageError(f"the files cannot be held: {error.strerror}.") from error
-            yield found
+            yield links
 
     @contextmanager
     def _own_folder(self) -> Iterator[Path]:
-        """A folder in the tray that goes again, also where this process is killed."""
+        """A temporary folder in the staging area; a later process removes it after a crash."""
         place = self.folder / _part()
         with ExitStack() as stack:
             with self._alone():
@@ -190,7 +191,7 @@ class Tray:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Nobody else changes the tray meanwhile; for moments only."""
+        """Locks the staging area against changes by others; for moments only."""
         with _locked(self.folder.parent):
             yield
 
@@ -204,14 +205,14 @@ class Tray:
             raise StorageError(f"the tray cannot be made: {error.strerror}.") from error
 
     def reading(self) -> Reading:
-        """How they are to be read; as nobody said, if that was lost."""
+        """How they are to be read; the default if that was lost."""
         try:
             return Reading(**json.loads((self.folder / "reading.json").read_bytes()))
         except (OSError, ValueError, TypeError, RecursionError):
             return NOTHING_SAID
 
     def say(self, reading: Reading) -> None:
-        """Keep how they are to be read."""
+        """Store how they are to be read."""
         from graphveil.study.storage.folder import write_private
 
         with self._alone():
@@ -219,7 +220,7 @@ class Tray:
             write_private(self.folder / "reading.json", json.dumps(asdict(reading)).encode())
 
     def _clear_leftovers(self) -> None:
-        """Remove what killed programs left half there; what somebody still writes is locked."""
+        """Remove incomplete files of killed programs; those still being written are locked."""
         for path in (*self.folder.iterdir(), *self._files.iterdir()):
             if is_leftover(path) and _is_abandoned(path):
                 shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
@@ -246,9 +247,9 @@ def _digest(plain: object) -> str:
 
 
 def _mark(path: Path) -> str:
-    """What tells a file from any other that takes its name."""
-    found = path.stat(follow_symlinks=False)
-    return _digest([path.name, found.st_ino, found.st_size, found.st_mtime_ns])
+    """Distinguishes a file from any other that takes its name."""
+    details = path.stat(follow_symlinks=False)
+    return _digest([path.name, details.st_ino, details.st_size, details.st_mtime_ns])
 
 
 def _linked(path: Path, mark: str, place: Path) -> Path:

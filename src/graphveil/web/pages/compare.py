@@ -24,9 +24,9 @@ USUAL = ("0.1", "10")
 def _show(request: Request) -> Response:
     study = study_of(request)
     low, high = _range(request)
-    found, trouble = None, ""
+    budgets, trouble = None, ""
     try:
-        found = _budgets(study.folder, low, high)
+        budgets = _budgets(study.folder, low, high)
     except GraphveilError as refused:
         trouble = in_page_words(str(refused))
     return page(
@@ -34,7 +34,7 @@ def _show(request: Request) -> Response:
         "compare.html.jinja",
         study=study,
         at="compare",
-        found=found,
+        found=budgets,
         trouble=trouble,
         low=low,
         high=high,
@@ -44,7 +44,7 @@ def _show(request: Request) -> Response:
 
 
 def _picture(request: Request) -> Response:
-    """The picture; whoever asks to keep it is handed a file."""
+    """The picture; sent as a file where a download is asked for."""
     study, name = study_of(request), request.path_params["picture"]
     ending = Path(name).suffix
     if name.removesuffix(ending) != "errors" or ending not in KINDS:

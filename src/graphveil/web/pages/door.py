@@ -16,7 +16,7 @@ CLOSED = "This address was used already, or is of an earlier run. The terminal s
 
 
 async def _ask(request: Request) -> Response:
-    """Whoever comes with the token is let in, or asked for the password."""
+    """Let a visitor with the token in, or ask for the password."""
     site, token = site_of(request), request.query_params.get("token", "")
     if not site.access.knows(token):
         return _closed()
@@ -34,8 +34,8 @@ async def _answer_password(request: Request) -> Response:
         content += piece
         if len(content) > MOST_BYTES:
             return _closed()
-    said = parse_qs(content.decode("utf-8", "replace"))
-    token, password = (said.get(name, [""])[0] for name in ("token", "password"))
+    fields = parse_qs(content.decode("utf-8", "replace"))
+    token, password = (fields.get(name, [""])[0] for name in ("token", "password"))
     site = site_of(request)
     session = await run_in_threadpool(site.access.enter, token, password)
     if session is None and site.access.knows(token):

@@ -1,6 +1,6 @@
 """The promise: what is published, for whom, under which bound and budget; with its noise beside.
 
-Nothing is kept of what is typed, and nothing is spent, until it is made the promise.
+Nothing that is typed is stored, and nothing is spent, until it is made the promise.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _empty(request: Request) -> Response:
 
 
 def _page(request: Request, form: Form, *, refusal: str = "", code: int = 200) -> Response:
-    found, trouble = _predicted(form)
+    predictions, trouble = _predicted(form)
     return page(
         request,
         "promise.html.jinja",
@@ -49,7 +49,7 @@ def _page(request: Request, form: Form, *, refusal: str = "", code: int = 200) -
         rhythms=RHYTHMS,
         statistics=offered(),
         symbols=OPEN,
-        predictions=found,
+        predictions=predictions,
         trouble=trouble,
         refusal=in_page_words(refusal),
         home=site_of(request).home,
@@ -65,9 +65,9 @@ def _predicted(form: Form) -> tuple[list[Prediction], str]:
 
 
 def _outlook(_: Request, form: Form) -> Response:
-    """The predictions alone, for whoever moves a slider."""
-    found, trouble = _predicted(form)
-    return HTMLResponse(rendered("outlook.html.jinja", predictions=found, trouble=trouble))
+    """The predictions alone, for a moved slider."""
+    predictions, trouble = _predicted(form)
+    return HTMLResponse(rendered("outlook.html.jinja", predictions=predictions, trouble=trouble))
 
 
 def _send(request: Request, form: Form) -> Response:
@@ -99,8 +99,8 @@ def _make(request: Request, form: Form) -> Response:
         study = opened(folder)
     except GraphveilError as refused:
         return _page(request, form, refusal=str(refused), code=422)
-    told = "The study is made. This is its file: read it once more."
-    return go_to(request, within(study, "promise"), good=told)
+    message = "The study is made. This is its file: read it once more."
+    return go_to(request, within(study, "promise"), good=message)
 
 
 def _folder(home: Path, form: Form) -> Path:

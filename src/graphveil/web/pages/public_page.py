@@ -26,7 +26,7 @@ def _show(request: Request) -> Response:
 
 
 def _file(request: Request) -> Response:
-    """A public file; the page is shown, and everything else is kept by whoever asks for it."""
+    """A public file; the page is shown, and everything else is downloaded."""
     study, name = study_of(request), request.path_params["name"]
     try:
         path = public_file(study.folder, name)

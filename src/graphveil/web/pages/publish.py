@@ -55,9 +55,9 @@ def _begin(request: Request, form: Form) -> Response:
     return _set_to_work(request, study, asked, f"Publishing {wanted}")
 
 
-def _refusal(found: Due, wanted: str, typed: str, *, early: bool) -> str:
+def _refusal(now_due: Due, wanted: str, typed: str, *, early: bool) -> str:
     """Why nothing is published, if it is not."""
-    step = next((each for each in found.steps if each.label == wanted), None)
+    step = next((each for each in now_due.steps if each.label == wanted), None)
     if not wanted:
         return "Choose up to which step is published. Nothing was published."
     if typed != wanted:

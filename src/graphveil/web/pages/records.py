@@ -1,4 +1,4 @@
-"""Records: files are brought, looked at, and kept or discarded; what is shown is private."""
+"""Records: files are brought, looked at, and added or discarded; what is shown is private."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LOOK, KEEP, HERE = "look", "keep", "records"
 
 
 class Looked:
-    """What a look at a tray has found; private, so it says nothing of itself."""
+    """The result of a look at a staging area; private, so its repr shows nothing."""
 
     def __init__(self, fingerprint: str, seen: Sample, addition: Addition) -> None:
         self.fingerprint, self.seen, self.addition = fingerprint, seen, addition
@@ -43,15 +43,15 @@ class Looked:
 
 def _show(request: Request) -> Response:
     study = study_of(request)
-    tray, work = Tray.of(study.folder), site_of(request).work
+    staging, work = Tray.of(study.folder), site_of(request).work
     for kind in (LOOK, KEEP):
         piece = work.latest(study.key, kind)
         if piece is not None and piece.is_running:
             return go_to(request, within(study, f"work/{kind}"))
-    looked, kept = work.latest(study.key, LOOK), work.latest(study.key, KEEP)
-    brought = tray.brought()
+    looked, added = work.latest(study.key, LOOK), work.latest(study.key, KEEP)
+    brought = staging.brought()
     reading = brought.reading
-    found, trouble = _previewed(brought)
+    previewed, trouble = _previewed(brought)
     return page(
         request,
         "records.html.jinja",
@@ -60,22 +60,22 @@ def _show(request: Request) -> Response:
         status=status(study.folder),
         files=brought.files,
         marks=brought.marks,
-        previews=found,
+        previews=previewed,
         trouble=trouble,
         reading=reading,
         mapped=MAPPED,
-        choices=choices(found, reading),
+        choices=choices(previewed, reading),
         days=days_said(reading),
         marked=marked(reading),
         formats=known_formats(),
         looked=_still(looked, brought),
-        refusal=_refusal(looked) or _refusal(kept),
-        kept=kept.result if kept else None,
+        refusal=_refusal(looked) or _refusal(added),
+        kept=added.result if added else None,
     )
 
 
 def _previewed(brought: Brought) -> tuple[tuple[Preview, ...], str]:
-    """The files of a tray, or why they cannot be opened."""
+    """The files of a staging area, or why they cannot be opened."""
     reading = brought.reading
     try:
         return previews(brought.files, reading.format, reading.reading_options()), ""
@@ -84,10 +84,10 @@ def _previewed(brought: Brought) -> tuple[tuple[Preview, ...], str]:
 
 
 def _still(piece: Piece | None, brought: Brought) -> Looked | None:
-    """What a look has found, if the tray is as it was."""
-    found = piece.result if piece else None
-    same = isinstance(found, Looked) and found.fingerprint == brought.fingerprint
-    return found if same else None
+    """The result of a look, if the staging area has not changed since."""
+    looked = piece.result if piece else None
+    same = isinstance(looked, Looked) and looked.fingerprint == brought.fingerprint
+    return looked if same else None
 
 
 def _refusal(piece: Piece | None) -> str:
@@ -118,24 +118,24 @@ def _forget(request: Request, study: KnownStudy) -> None:
 def _look(request: Request, form: Form) -> Response:
     """Read and check everything, and change nothing."""
     study = study_of(request)
-    tray, reading = Tray.of(study.folder), reading_of(form)
+    staging, reading = Tray.of(study.folder), reading_of(form)
     try:
         reading.reading_options()
     except GraphveilError as refused:
         return go_to(request, within(study, HERE), bad=str(refused))
-    tray.say(reading)
+    staging.say(reading)
     _forget(request, study)
-    task = partial(_looked, study, tray)
+    task = partial(_looked, study, staging)
     return set_to_work(request, study, LOOK, "Reading and checking the files", task, after=HERE)
 
 
-def _looked(study: KnownStudy, tray: Tray, _: Piece) -> Looked:
-    brought = tray.brought()
+def _looked(study: KnownStudy, staging: Tray, _: Piece) -> Looked:
+    brought = staging.brought()
     reading = brought.reading
-    with tray.held(brought) as files:
-        found = add(study.folder, files, **_how(reading), dry_run=True)
+    with staging.held(brought) as files:
+        addition = add(study.folder, files, **_how(reading), dry_run=True)
         seen = sample(files, reading.format, reading.reading_options())
-    return Looked(brought.fingerprint, seen, found)
+    return Looked(brought.fingerprint, seen, addition)
 
 
 def _how(reading: Reading) -> dict[str, Any]:
@@ -151,19 +151,19 @@ def _how(reading: Reading) -> dict[str, Any]:
 
 
 def _keep(request: Request, form: Form) -> Response:
-    """Keep the records, of exactly the files that were looked at."""
+    """Add the records of exactly the files that were looked at."""
     study = study_of(request)
-    tray = Tray.of(study.folder)
-    brought = tray.brought()
+    staging = Tray.of(study.folder)
+    brought = staging.brought()
     if not brought.files or form["fingerprint"] != brought.fingerprint:
         return go_to(request, within(study, HERE), bad=CHANGED.capitalize())
 
     def task(_: Piece) -> Looked:
-        with tray.held(brought) as files:
+        with staging.held(brought) as files:
             names = [path.name for path in files]  # a mended file has its name again
-            found = add(study.folder, files, **_how(brought.reading), called=names)
-        tray.remove(brought.marks)
-        return Looked("", Sample(), found)
+            addition = add(study.folder, files, **_how(brought.reading), called=names)
+        staging.remove(brought.marks)
+        return Looked("", Sample(), addition)
 
     return set_to_work(request, study, KEEP, "Keeping the records", task, after=HERE)
 
@@ -182,15 +182,15 @@ def _withdraw(request: Request, form: Form) -> Response:
     if not number.isdecimal():
         return go_to(request, within(study, HERE), bad="Say which batch is to be withdrawn.")
     withdraw(study.folder, int(number))
-    told = f"Batch {number} was withdrawn: it will not be published."
-    return go_to(request, within(study, HERE), good=told)
+    message = f"Batch {number} was withdrawn: it will not be published."
+    return go_to(request, within(study, HERE), good=message)
 
 
 def _abandon(request: Request, _: Form) -> Response:
     study = study_of(request)
     abandon(study.folder)
-    told = "These records are given up: steps can be published without them."
-    return go_to(request, within(study, HERE), good=told)
+    message = "These records are given up: steps can be published without them."
+    return go_to(request, within(study, HERE), good=message)
 
 
 ROUTES = [

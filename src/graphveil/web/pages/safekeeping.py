@@ -19,7 +19,7 @@ KIND, HERE = "adopt", "safekeeping"
 def _show(request: Request) -> Response:
     study = study_of(request)
     piece = site_of(request).work.latest(study.key, KIND)
-    found = safekeeping(study.folder)
+    state = safekeeping(study.folder)
     would, why_not = None, ""
     if study.is_open:
         try:
@@ -31,7 +31,7 @@ def _show(request: Request) -> Response:
         "safekeeping.html.jinja",
         study=study,
         at="safe",
-        found=found,
+        found=state,
         would=would,
         why_not=why_not,
         figure=figure,
@@ -43,15 +43,15 @@ def _show(request: Request) -> Response:
 def _backed_up(request: Request, _: Form) -> Response:
     study = study_of(request)
     note_backup(study.folder)
-    told = "Noted: all there is now is in your backup."
-    return go_to(request, within(study, HERE), good=told)
+    message = "Noted: all there is now is in your backup."
+    return go_to(request, within(study, HERE), good=message)
 
 
 def _adopt(request: Request, form: Form) -> Response:
     study = study_of(request)
     if not form.checked("alone") or not form["reason"]:
-        told = "Say why, and confirm that no other copy goes on. Nothing was changed."
-        return go_to(request, within(study, HERE), bad=told)
+        message = "Say why, and confirm that no other copy goes on. Nothing was changed."
+        return go_to(request, within(study, HERE), bad=message)
 
     def task(_: Piece) -> Adoption:
         return adoption(study.folder, form["reason"])

@@ -24,12 +24,12 @@ def _open(request: Request, form: Form) -> Response:
     if not form["folder"]:
         return go_to(request, "/", bad="Name the folder in which the study is.")
     try:
-        found = opened(site_of(request).home / Path(form["folder"]).expanduser())
+        study = opened(site_of(request).home / Path(form["folder"]).expanduser())
     except GraphveilError as refused:
         return go_to(request, "/", bad=str(refused).partition(" Create one")[0])
     except (OSError, ValueError, RuntimeError):  # the last: nobody has a home of that name
         return go_to(request, "/", bad="This folder cannot be opened.")
-    return go_to(request, within(found))
+    return go_to(request, within(study))
 
 
 def _forget(request: Request, form: Form) -> Response:

@@ -1,4 +1,4 @@
-"""A study at a glance: where it stands, and what its steward does next."""
+"""Overview of a study: its state, and what its steward does next."""
 
 from __future__ import annotations
 

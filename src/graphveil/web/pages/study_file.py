@@ -1,4 +1,4 @@
-"""The study file: the promise as it stands, and how noisy each series will be."""
+"""The study file: the promise as it is, and how noisy each series will be."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from graphveil.web.site import page, study_of
 
 def _show(request: Request) -> Response:
     study = study_of(request)
-    found = study_outlook(study.folder)
+    outlook = study_outlook(study.folder)
     return page(
         request,
         "study_file.html.jinja",
         study=study,
         at="promise",
         text=Folder(study.folder).study_file.read_text(encoding="utf-8"),
-        promise=found.promise,
-        predictions=[prediction(each) for each in found.series],
+        promise=outlook.promise,
+        predictions=[prediction(each) for each in outlook.series],
     )
 
 

@@ -17,14 +17,16 @@ KIND = "verify"
 def _show(request: Request) -> Response:
     study = study_of(request)
     piece = site_of(request).work.latest(study.key, KIND)
-    found = piece.result if piece and not piece.is_running else None
+    verification = piece.result if piece and not piece.is_running else None
     return page(
         request,
         "verify.html.jinja",
         study=study,
         at="verify",
-        found=found,
-        failure=in_page_words(str(found.failure)) if found and found.failure else "",
+        found=verification,
+        failure=in_page_words(str(verification.failure))
+        if verification and verification.failure
+        else "",
         refusal=piece.refusal if piece else "",
     )
 

@@ -12,7 +12,7 @@ from graphveil.web.site import go_to, page, site_of, study_of, within
 def _show(request: Request) -> Response:
     study, kind = study_of(request), request.path_params["kind"]
     piece = site_of(request).work.latest(study.key, kind)
-    if piece is None:  # of an earlier run of the server: the study itself says where it stands
+    if piece is None:  # of an earlier run of the server: the study itself shows its state
         return go_to(request, within(study))
     if not piece.is_running:
         return go_to(request, piece.after)

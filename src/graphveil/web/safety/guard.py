@@ -1,4 +1,4 @@
-"""The guard: looks at every request before anything else does.
+"""The guard: checks every request before anything else does.
 
 It has to name this server as its host, which a name that an attacker points here does not; if it
 says where it comes from, that has to be this server as well; and but for the door and the style
@@ -28,9 +28,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from graphveil.steward.unexpected import DEBUG
 from graphveil.web.rendering import rendered
 
-# Access: a random token opens a session once, and a cookie keeps it; all of it in memory.
+# Access: a random token opens a session once, and a cookie identifies it; all of it in memory.
 #
-# The token stands in the address that the terminal shows. It is good for one use: what a browser
+# The token is in the address that the terminal shows. It is valid for one use: what a browser
 # keeps in its history, or another user of the machine sees in a list of processes, opens
 # nothing.
 
@@ -64,7 +64,7 @@ class Session:
 
 @dataclass(frozen=True)
 class Password:
-    """A password, of which only a slow hash is kept."""
+    """A password, of which only a slow hash is stored."""
 
     salt: bytes = field(repr=False)
     hash: bytes = field(repr=False)
@@ -89,7 +89,7 @@ class Access:
 
     Args:
         password: is asked for besides the token, where the server can be reached from elsewhere.
-        renewed: is told whenever a token was used, since the next one is another.
+        renewed: is called whenever a token was used, since the next one is another.
     """
 
     def __init__(
@@ -102,20 +102,20 @@ class Access:
 
     @property
     def token(self) -> str:
-        """The one that is good now."""
+        """The one that is valid now."""
         return self._token
 
     @property
     def needs_password(self) -> bool:
-        """Whether the token alone lets nobody in."""
+        """Whether a password is needed besides the token."""
         return self._password is not None
 
     def knows(self, token: str) -> bool:
-        """Whether a token is the one that is good now."""
+        """Whether a token is the one that is valid now."""
         return hmac.compare_digest(self._token.encode(), token.encode())
 
     def enter(self, token: str, password: str = "") -> Session | None:
-        """A new session for whoever has the token, and the password; the token is then used."""
+        """A new session for a visitor with the token, and the password; the token is then used."""
         with self._lock:
             if not self.knows(token):
                 return None
@@ -161,10 +161,10 @@ ALWAYS = {
 
 
 def completed(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """The headers of an answer with those that every answer has; what it says itself counts."""
-    said = {name.lower() for name, _ in headers}
+    """The headers of an answer, and those that every answer has; its own take precedence."""
+    present = {name.lower() for name, _ in headers}
     more = ((name.encode(), text.encode()) for name, text in ALWAYS.items())
-    return [*headers, *((name, text) for name, text in more if name not in said)]
+    return [*headers, *((name, text) for name, text in more if name not in present)]
 
 
 DOOR, STATIC = "/enter", "/static/"
@@ -176,7 +176,7 @@ class Address:
     """Where the server is reached.
 
     Attributes:
-        host: a name or number, as browsers are told.
+        host: a name or number, as browsers use it.
         port: of it.
     """
 
@@ -197,7 +197,7 @@ class Address:
 
     @property
     def cookie(self) -> str:
-        """What the cookie is called: browsers do not tell apart the ports of a machine."""
+        """The name of the cookie: browsers do not distinguish the ports of a machine."""
         return f"graphveil-{self.port}"
 
 
@@ -206,7 +206,7 @@ def _bracketed(host: str) -> str:
 
 
 class Guard:
-    """Lets in what may come in; the rest is answered here, in a few words."""
+    """Admits requests that are allowed; the others are answered here, in a few words."""
 
     def __init__(self, inside: ASGIApp, address: Address, access: Access) -> None:
         self._inside, self._address, self._access = inside, address, access
@@ -266,6 +266,6 @@ class Guard:
 
 
 def closed(status: int, title: str, text: str) -> Response:
-    """A page for those who see no other."""
+    """A page for visitors who are not admitted."""
     page = rendered("closed.html.jinja", title=title, text=text)
     return HTMLResponse(page, status_code=status)

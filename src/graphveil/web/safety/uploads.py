@@ -1,4 +1,4 @@
-"""Uploads: files are written to their tray as they come in, within a limit, and nowhere else.
+"""Uploads: files are written to the staging area as they arrive, up to a limit, and nowhere else.
 
 The token of the form has to come before the first file: nothing of another site's is ever stored.
 """
@@ -21,10 +21,10 @@ MOST_TOKEN = 200  # bytes
 
 
 class _Receiver:
-    """What the parser tells, part by part: first the token, then files."""
+    """Receives the parts of the form from the parser: first the token, then files."""
 
     def __init__(self, tray: Tray, check: Callable[[str], None], most: int) -> None:
-        self._tray, self._check, self._left = tray, check, most
+        self._staging, self._check, self._left = tray, check, most
         self._header, self._value = b"", b""
         self._headers: dict[bytes, bytes] = {}
         self._token, self._is_token, self._allowed = bytearray(), False, False
@@ -56,15 +56,15 @@ class _Receiver:
         self._header = self._value = b""
 
     def _on_headers(self) -> None:
-        _, told = parse_options_header(self._headers.get(b"content-disposition", b""))
-        self._is_token = told.get(b"name") == CSRF.encode()
-        called = told.get(b"filename", b"").decode("utf-8", "replace")
+        _, options = parse_options_header(self._headers.get(b"content-disposition", b""))
+        self._is_token = options.get(b"name") == CSRF.encode()
+        called = options.get(b"filename", b"").decode("utf-8", "replace")
         if self._is_token or not called:
             return
         if not self._allowed:
             raise HTTPException(403, "This form is of an earlier session. Load the page again.")
         self.names.append(called)
-        self._file = self._open.enter_context(self._tray.receiving(called))
+        self._file = self._open.enter_context(self._staging.receiving(called))
 
     def _on_data(self, data: bytes, start: int, end: int) -> None:
         if self._is_token and len(self._token) + end - start <= MOST_TOKEN:
@@ -92,18 +92,18 @@ class _Receiver:
             raise HTTPException(400, "The form broke off. Bring the files again.")
 
     def stop(self, error: BaseException) -> None:
-        """What is half there is removed."""
+        """Remove the incomplete file."""
         self._open.__exit__(type(error), error, None)
 
 
 async def receive(request: Request, tray: Tray, most: int) -> list[str]:
-    """The files of a form, all in their tray; what they were called."""
-    kind, told = parse_options_header(request.headers.get("content-type", ""))
-    if kind != b"multipart/form-data" or b"boundary" not in told:
+    """Write the files of a form to the staging area; returns their original names."""
+    kind, options = parse_options_header(request.headers.get("content-type", ""))
+    if kind != b"multipart/form-data" or b"boundary" not in options:
         raise HTTPException(415, "A form with files is expected.")
     receiver = _Receiver(tray, lambda sent: require_token(request, sent), most)
     try:
-        parser = MultipartParser(told[b"boundary"], receiver.callbacks())  # type: ignore[arg-type]
+        parser = MultipartParser(options[b"boundary"], receiver.callbacks())  # type: ignore[arg-type]
         async for piece in request.stream():
             parser.write(piece)
         parser.finalize()
@@ -111,7 +111,7 @@ async def receive(request: Request, tray: Tray, most: int) -> list[str]:
     except MultipartParseError as error:
         receiver.stop(error)
         raise HTTPException(400, "The form cannot be read.") from error
-    except BaseException as error:  # whoever leaves in the middle, too
+    except BaseException as error:  # also where the client leaves in the middle
         receiver.stop(error)
         raise
     return receiver.names

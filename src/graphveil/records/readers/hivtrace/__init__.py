@@ -3,7 +3,7 @@
 Both forms are read, plain and compact, with or without the wrapper `trace_results`. Edges name
 nodes by position. Removed edges are dropped. Ids such as PERSON|SEQUENCE are handed on as they
 are. People without links may be listed as `Singletons`; where they are not, somebody is listed only
-because of a link, and would vanish with whoever is at its other end.
+because of a link, and would vanish with the person at its other end.
 """
 
 from __future__ import annotations
@@ -101,19 +101,24 @@ class ListedLinks:
 
 def read_links(links: Section, ids: list[str | None], options: ReadingOptions) -> ListedLinks:
     """The links that count; `ids` are those of the nodes, which links name by position."""
-    kept, removed = _kept(links)
+    present, removed = _present(links)
     chosen = _link_selection(links, options)
-    found = chosen.applied(_edges(links, ids, kept, chosen, options.edge_time), options)
-    notes = [*removed, *_marked(links, kept), *found.notes, *_undated(found.table, options)]
-    return ListedLinks(found.table, notes, chosen.used, chosen.threshold)
+    selected = chosen.applied(_edges(links, ids, present, chosen, options.edge_time), options)
+    notes = [
+        *removed,
+        *_marked(links, present),
+        *selected.notes,
+        *_undated(selected.table, options),
+    ]
+    return ListedLinks(selected.table, notes, chosen.used, chosen.threshold)
 
 
 def _link_selection(links: Section, options: ReadingOptions) -> Selection:
     """What links are dated and judged by; the program has made them links by a distance already."""
     named = options.edge_time
     conditions = tuple((each, each.column) for each in conditions_of("edges", options.filters))
-    told = options.distance is None or bare(options.distance) != NO_DISTANCE
-    threshold = options.threshold if told else None
+    uses_distance = options.distance is None or bare(options.distance) != NO_DISTANCE
+    threshold = options.threshold if uses_distance else None
     return Selection(
         "edges",
         times=() if named is None else (f"{links.name}.{named}",),
@@ -123,37 +128,37 @@ def _link_selection(links: Section, options: ReadingOptions) -> Selection:
     )
 
 
-def _kept(links: Section) -> tuple[list[int], list[Note]]:
+def _present(links: Section) -> tuple[list[int], list[Note]]:
     """The entries of edges that were not removed."""
     marks = links.column("removed")
     removed = [entry for entry, mark in enumerate(marks) if mark]
-    kept = [entry for entry, mark in enumerate(marks) if not mark]
+    present = [entry for entry, mark in enumerate(marks) if not mark]
     if not removed:
-        return kept, []
-    return kept, [Note.of_rows("edges marked as removed: dropped", len(removed), removed)]
+        return present, []
+    return present, [Note.of_rows("edges marked as removed: dropped", len(removed), removed)]
 
 
 def _edges(
-    links: Section, ids: list[str | None], kept: list[int], chosen: Selection, named: str | None
+    links: Section, ids: list[str | None], present: list[int], chosen: Selection, named: str | None
 ) -> Table:
     """All edges that were not removed, with what they are dated and judged by."""
     import polars as pl
 
     names = {end: f"{links.name}.{end}" for end in ("source", "target")}
-    found = {end: _ends(links, end, ids, kept) for end in names}
-    columns: dict[str, list[str | None]] = {end: people for end, (people, _) in found.items()}
-    violations = [violation for _, wrong in found.values() for violation in wrong]
+    ends = {end: _ends(links, end, ids, present) for end in names}
+    columns: dict[str, list[str | None]] = {end: people for end, (people, _) in ends.items()}
+    violations = [violation for _, wrong in ends.values() for violation in wrong]
     if named is not None:
         values = first_named(links, named_fields(named))
-        columns["time 0"], wrong = date_texts([values[entry] for entry in kept])
+        columns["time 0"], wrong = date_texts([values[entry] for entry in present])
         violations += wrong
         names["time"] = f"{links.name}.{named}"
     for ours, theirs in chosen.columns.items():
         if ours not in columns:
             texts = plain_texts(values_named(links, theirs))
-            columns[ours] = [texts[entry] for entry in kept]
+            columns[ours] = [texts[entry] for entry in present]
     frame = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
-    numbers = np.array(kept, dtype=np.int64)
+    numbers = np.array(present, dtype=np.int64)
     table = Table(frame, links.source, names=chosen.columns | names, numbers=numbers)
     return table.marked(*violations)
 
@@ -165,21 +170,21 @@ def _undated(edges: Table, options: ReadingOptions) -> list[Note]:
 
 
 def _ends(
-    links: Section, end: str, ids: list[str | None], kept: list[int]
+    links: Section, end: str, ids: list[str | None], present: list[int]
 ) -> tuple[list[str | None], list[Violation]]:
     """Whom each link names at one end, and the rows that name no position."""
     named = links.column(end)
-    positions = [named[entry] for entry in kept]
+    positions = [named[entry] for entry in present]
     valid = [type(at) is int and 0 <= at < len(ids) for at in positions]
     wrong = [row for row, names_somebody in enumerate(valid) if not names_somebody]
     people = [ids[at] if ok else None for at, ok in zip(positions, valid, strict=True)]
     return people, violations_of("the edge does not name two positions in Nodes", end, wrong)
 
 
-def _marked(links: Section, kept: list[int]) -> list[Note]:
+def _marked(links: Section, present: list[int]) -> list[Note]:
     """The links that say that they have a direction."""
     marks = links.column("directed")
-    marked = [entry for entry in kept if marks[entry]]
+    marked = [entry for entry in present if marks[entry]]
     rule = "edges marked as directed: read as undirected, as all are"
     return [Note.of_rows(rule, len(marked), marked)] if marked else []
 
@@ -224,7 +229,7 @@ def _read_one(claimed: Claimed, options: ReadingOptions) -> ParsedFile:
 
 
 def people_in(file: SourceFile, options: ReadingOptions) -> tuple[list[Section], dict[str, Any]]:
-    """The sections that list people, and the network, for whoever chooses a field of dates."""
+    """The sections that list people, and the network, to choose a field of dates from."""
     network = read_network(file, options)
     return _people(network, file, all_listed=options.all_listed)[0], network
 
@@ -288,8 +293,8 @@ def _listed(
     frame = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
     names = {"node": f"{people.name}.id", "time": f"{people.name}.{', '.join(fields) or 'time'}"}
     table = Table(frame, people.source, 0, chosen.columns | names).marked(*nobody, *wrong)
-    found = chosen.applied(table, options)
-    return found if fields else replace(found, table=undated(found.table))
+    selected = chosen.applied(table, options)
+    return selected if fields else replace(selected, table=undated(selected.table))
 
 
 HIVTRACE = register(

@@ -70,18 +70,18 @@ def values_named(section: Section, named: str) -> list[Any]:
     wanted, attributes = _bare(named), section.column(_PATIENT)
     own = [field for field in section.columns if plain(field) == wanted]
     meant = _Meant(wanted)
-    found = []
+    dates = []
     for entry, given in enumerate(attributes):
         inner = [given[name] for name in given if meant[name]] if isinstance(given, dict) else []
         outer = [section.columns[field][entry] for field in own]
-        said = _said_by(inner)
-        found.append(_said_by(outer) if said is None else said)
-    return found
+        value = _only_value(inner)
+        dates.append(_only_value(outer) if value is None else value)
+    return dates
 
 
-def _said_by(values: list[Any]) -> Any:
-    said = [value for value in values if value is not None]
-    return _TWO_DATES if len(said) > 1 else said[0] if said else None
+def _only_value(values: list[Any]) -> Any:
+    given = [value for value in values if value is not None]
+    return _TWO_DATES if len(given) > 1 else given[0] if given else None
 
 
 class _Meant(dict[str, bool]):

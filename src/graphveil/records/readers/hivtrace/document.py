@@ -68,12 +68,12 @@ def read_json(file: SourceFile, options: ReadingOptions) -> Any:
 
 
 class RepeatedKeys(dict[str, Any]):
-    """An object of the JSON in which a key stands twice."""
+    """An object of the JSON in which a key occurs twice."""
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    return found if len(found) == len(pairs) else RepeatedKeys(found)
+    entries = dict(pairs)
+    return entries if len(entries) == len(pairs) else RepeatedKeys(entries)
 
 
 def is_ambiguous(entry: Any) -> bool:

@@ -1,4 +1,4 @@
-"""How kernels are compiled: to machine code, cached on disk, and free of the GIL.
+"""Kernels: compiled to machine code, cached on disk, and free of the GIL.
 
 Importing this module imports numba, so it is imported only where counting starts.
 

@@ -1,4 +1,4 @@
-"""The interface of an engine: everything that looks at the whole graph goes through it."""
+"""The interface of a backend, and what it answers: exact integers for every step."""
 
 from __future__ import annotations
 

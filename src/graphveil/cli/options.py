@@ -1,4 +1,4 @@
-"""Options that several commands share, and the values they stand for."""
+"""Options that several commands share: promises, statistics, backends, prices and sizes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Output: tables for people, JSON for programs, and a spinner on a terminal."""
+"""Output: tables for people, JSON for programs, safe text and a spinner on a terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The degree bound: the public promise on which every sensitivity rests.
+"""Promises about links: a degree bound, a bound that leaves room for hubs, or none.
 
 A bound comes from knowledge of the population, never from the data at hand.
 """

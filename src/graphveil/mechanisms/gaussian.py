@@ -1,4 +1,4 @@
-"""Gaussian factorisation: for vectors, whose L2 distance is far below their L1 distance."""
+"""Gaussian mechanisms: noise for a ρ, and the factorisation for vectors."""
 
 from __future__ import annotations
 

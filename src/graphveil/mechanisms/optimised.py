@@ -1,4 +1,4 @@
-"""Optimised: the factorisation found numerically for a known horizon."""
+"""Optimised: factorisations found numerically, and noise that returns to zero for moves."""
 
 from __future__ import annotations
 

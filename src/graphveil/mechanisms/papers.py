@@ -1,4 +1,4 @@
-"""SensDiff: the paper's mechanism, which adds fresh noise to every difference."""
+"""The paper's mechanisms: SensDiff, SensSeq and Compose."""
 
 from __future__ import annotations
 

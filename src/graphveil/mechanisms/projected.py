@@ -1,4 +1,4 @@
-"""Range and box: all projected totals at once, with noise shaped like what one person can do."""
+"""Projected totals, all at once: range, box and Gaussian noise without a degree bound."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recent: fresh noise on every value of a recent network, which never grows and needs no end."""
+"""Recent networks: fresh noise on every value, by itself, in blocks, or Gaussian."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The binary tree with Honaker's estimator: what the field would use by default."""
+"""Trees of sums: the binary tree with Honaker's estimator, two levels, and parallel epochs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Between zCDP and (ε, δ): the tight conversion, always rounded to the safe side.
+"""Privacy accounting: calibration of noise, and the tight conversion of zCDP to (ε, δ).
 
 ρ-zCDP implies (ε, δ)-DP whenever, for some order α > 1,
 

@@ -1,4 +1,4 @@
-"""A graph that was parsed becomes tables: attributes date and judge its elements."""
+"""Graphs as documents (GraphML, GEXF, Pajek): their attributes date and judge elements."""
 
 from __future__ import annotations
 

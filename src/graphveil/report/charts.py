@@ -1,4 +1,4 @@
-"""The chart of a series: raw values, processed ones and intervals, as SVG and PNG."""
+"""Charts for notebooks: raw values, processed ones and intervals, as SVG and PNG."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What surrounds a drawing: its title, its legend, its axes and its size."""
+"""Drawings: SVG as text, with title, legend, axes and ticks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Revised histories: every number so far, estimated again from all that was published since.
+"""Revised histories and smooth trends, as tables.
 
 First values stay as they were; a revision is shown beside them, with the release after which it was
 made, as statistical offices do. Series of studies whose plan was never published have none.

@@ -1,4 +1,4 @@
-"""Exposed: what a person can lose who breaks the promise about links."""
+"""Losses in words: what ε means as odds, and what a person beyond the promise can lose."""
 
 from __future__ import annotations
 

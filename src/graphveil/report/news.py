@@ -1,4 +1,4 @@
-"""What the newest release says, in sentences: how many by now, how many new, more or fewer."""
+"""What the newest release says: the headline number, sentences, and an overview of all series."""
 
 from __future__ import annotations
 

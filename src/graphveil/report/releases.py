@@ -1,4 +1,4 @@
-"""Releases as tidy rows: one measurement per row, as CSV, JSON and Parquet."""
+"""Releases and changes as tidy rows: one measurement per row, as CSV, JSON and Parquet."""
 
 from __future__ import annotations
 

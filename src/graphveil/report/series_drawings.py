@@ -1,4 +1,4 @@
-"""A series that is one number per release: its values over the steps."""
+"""The pictures of the page: a series over steps, over degrees, and before it is published."""
 
 from __future__ import annotations
 

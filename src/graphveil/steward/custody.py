@@ -1,4 +1,4 @@
-"""Moving a study: handing it over with its noise, or adopting a copy with fresh noise."""
+"""Custody: handing a study over, adopting a copy, backups, and who can read the private part."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reporting: page, charts, card and table are written from the public part alone."""
+"""Reporting: what was published, as page, tables or one archive, from the public part alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Series: those that a study has, and one more, charged to what is left of the budget."""
+"""Series of a study: which there are, one more, and all of them for more steps."""
 
 from __future__ import annotations
 

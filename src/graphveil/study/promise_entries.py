@@ -1,4 +1,4 @@
-"""Entries: the kinds of values that a study file has, each with what it accepts."""
+"""Entries of a study file: bounds, series and the values that each accepts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The form of a promise: its fields become a request; what is blank is left open.
+"""The form of a promise: its fields become a request, with the predicted noise beside it.
 
 A share is a part of ε in percent, so that moving ε moves every series with it. Shares that are
 blank are equal parts of what the others leave.

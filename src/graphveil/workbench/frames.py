@@ -1,4 +1,4 @@
-"""Published numbers as frames: first values with their revisions, changes and smooth trends."""
+"""Published numbers as frames, and a summary of a study in text and HTML."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Data as somebody has it: files, frames, or a graph."""
+"""Inputs from Python: files, frames, graphs and plain values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One run of the engine: the sequence, the threads, and what several tallies share."""
+"""One run of the local backend: the sequence, its threads, and the part that new links touch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Time-aware projection by cut-offs: which of a node's links is the last one that counts.
+"""Projection and hubs on the workers: which links count, and who breaks a promise.
 
 Edges have one order: by step, prompt before late, by newer and by older end. Only nodes with more
 links than the bound matter. A task for each colour finds the place of their last counted link, of

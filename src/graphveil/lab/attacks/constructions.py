@@ -1,4 +1,4 @@
-"""Worst cases that people have found, as starting points for the search.
+"""Worst cases that people have found, and the distances of one pair, compiled.
 
 Every known extreme is one of five shapes, which differ only in when their parts appear:
 *twins* (the neighbours of the node that differs also meet helpers, which raise all their

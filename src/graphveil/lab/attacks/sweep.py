@@ -1,4 +1,4 @@
-"""One sweep over every statistic and a grid of bounds: no claim may be broken."""
+"""The sweep: every statistic under a grid of bounds, and its tally as a table."""
 
 from __future__ import annotations
 

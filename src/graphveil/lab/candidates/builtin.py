@@ -1,4 +1,4 @@
-"""The paper's three: SensDiff, Compose-D-bounded and tuned Compose-projection."""
+"""The candidates that come along: the paper's three, and ours with and without a promise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The comparison: every candidate by name, and how each does on one trial.
+"""The comparison: every candidate by name, our own and yours, on one trial.
 
 Each of ours competes twice: as it is published, and post-processed, with ``+post`` behind its
 name. Post-processing costs no privacy.

@@ -1,4 +1,4 @@
-"""Files by path, of any format, with a calendar that fits their times.
+"""Networks from files: with a calendar that fits, supplied by the user, and written as a pair.
 
 The calendar is read off the data, which is fine for an experiment and never for a release.
 """

@@ -1,4 +1,4 @@
-"""Public graphs, most of which take the place of data of the paper which cannot be had.
+"""Public graphs and the paper's sources: what each is, and how its files are read.
 
 They are recognised by the name of their folder, and are not part of graphveil.
 """

@@ -1,4 +1,4 @@
-"""The paper's claims, held against results: where each holds, and how much better we do.
+"""The paper's claims held against results, and every number that a text may cite.
 
 Two mean errors count as different if they are more than two standard errors of their
 difference apart; otherwise they are level.

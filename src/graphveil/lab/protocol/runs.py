@@ -1,4 +1,4 @@
-"""Runs: the cells of a reproduction, computed side by side, each stored as soon as it is done."""
+"""Runs: one reproduction, from request to pages; each cell is stored when it is done."""
 
 from __future__ import annotations
 

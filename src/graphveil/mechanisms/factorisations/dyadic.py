@@ -1,4 +1,4 @@
-"""Dyadic factorisations: the binary tree of sums, decoded from its complete nodes."""
+"""Dyadic and two-level factorisations: sums of blocks, decoded from complete ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MicrobeTrace: a node list with an ID column and a link list, as CSV.
+"""MicrobeTrace: node and link lists as CSV, and whole sessions as JSON.
 
 Links have no direction, although their columns are called source and target. The program
 has no date column of its own: the steward names the one that counts.

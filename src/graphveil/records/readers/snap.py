@@ -1,4 +1,4 @@
-"""SNAP edge lists: two ids per line, with the dates of nodes in a file of their own."""
+"""SNAP: edge lists with dates of nodes beside them, and temporal networks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of one table each: what such a file offers, and which kind of table it holds."""
+"""Files of one table each, tables in memory, and several of them as one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plot of a plan: the error of every mechanism, release by release."""
+"""Plots of what is known beforehand: errors of plans, budgets and tried promises."""
 
 from __future__ import annotations
 

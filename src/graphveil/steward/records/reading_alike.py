@@ -1,4 +1,4 @@
-"""Reading alike: how files of a format were read before is how they are read again.
+"""Reading alike: files are read as those before them, here and by Spark.
 
 Which field dates people is the steward's choice, made once: with the first files of a format it is
 stored in the private part of the study, and a different choice later has to be confirmed as

@@ -1,4 +1,4 @@
-"""Plans that the public was told, read with care: whoever wrote the file may have made them up."""
+"""Announced plans and their prices, read with care: the file may have been made up."""
 
 from __future__ import annotations
 

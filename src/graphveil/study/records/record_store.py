@@ -1,4 +1,4 @@
-"""Holding: what a study does with its records, whoever holds them.
+"""The record store: what a study does with its records, here or on a cluster.
 
 Batches and segments lie in the private folder, and every holder reads what any other has written.
 The one of this machine has the graph in its memory; that of a cluster leaves it with the workers.

@@ -1,4 +1,4 @@
-"""Engines of SQLAlchemy: how writers reach a database, and how one of them at a time is let in.
+"""SQL servers: how writers reach a database one at a time, and the schema on PostgreSQL.
 
 Writers wait for each other: by BEGIN IMMEDIATE in SQLite, by an advisory lock in PostgreSQL. Who
 holds up the others is told after a while.

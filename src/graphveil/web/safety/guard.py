@@ -1,4 +1,4 @@
-"""The guard: checks every request before anything else does.
+"""The guard: every request is checked for its host, token and session before anything else.
 
 It has to name this server as its host, which a name that an attacker points here does not; if it
 says where it comes from, that has to be this server as well; and but for the door and the style

@@ -1,4 +1,4 @@
-"""Batches: resolved records that were added and wait for their step to be sealed."""
+"""Batches of this machine: records that wait, and new ones checked against everything there."""
 
 from __future__ import annotations
 

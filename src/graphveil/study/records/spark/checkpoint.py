@@ -1,4 +1,4 @@
-"""Keeping on the workers: files of the graph and of counting, beside the segments.
+"""The checkpoint on the workers: files of graph and counts, and how they are checked.
 
 private/kept/spark/edges-….parquet, degrees-…, forest-…    written once, and named as long as used
 private/kept/spark/0007-spark-….kept                       as of step 7: which of them, and integers

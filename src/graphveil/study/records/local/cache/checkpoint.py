@@ -1,4 +1,4 @@
-"""Keeping: what the last sealed step leaves for the next command, named beside its row.
+"""The checkpoint: graph and counts of the last sealed step, for the next command.
 
 private/kept/0123….columns        the arena: columns that only grow
 private/kept/0007-graph-….kept    as of step 7: how long they are, their checksums, degrees

@@ -14,7 +14,7 @@ from graphveil.mechanisms.planning.plan import Plan
 from graphveil.statistics.change import sensitivity_under, shape_under
 from graphveil.statistics.statistic import Statistic
 
-FURTHER = (1, 2, 5, 10, 50, 100)  # hubs beyond the promise, of which the public is told the price
+FURTHER = (1, 2, 5, 10, 50, 100)  # hubs beyond the promise, for which the price is published
 
 
 def losses_beyond(
@@ -87,7 +87,7 @@ def _depends(plan: Plan, bound: Bound) -> bool:
 def loss_beyond(plan: Plan, statistic: Statistic, bound: HubBound, further: int) -> Fraction:
     """ε of a person with so many hubs more than promised, of whichever kind costs most.
 
-    Losses are convex in the numbers of hubs, so that a mixture of both kinds costs no more.
+    Losses are convex in the numbers of hubs, so a mixture of both kinds costs at most as much.
     """
     return max(_loss(plan, statistic, own) for own in bound.exceeded(further))
 

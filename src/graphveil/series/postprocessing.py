@@ -159,7 +159,7 @@ class Processing:
         return replace(under_way, fits=reduce(under_way._fitted, history, under_way.fits))
 
     def take(self, raw: Sequence[int]) -> tuple[tuple[float, ...], Processing]:
-        """What stands beside a new release, and the processing that goes on."""
+        """The values published beside a new release, and the processing for later ones."""
         if not self.statistic.monotone:
             row = processed(self.statistic, [raw] if self.statistic.vector else raw).values
             return tuple(row.ravel().tolist()), self

@@ -1,7 +1,7 @@
 """Revising: the whole history of a series, estimated again from all that was published.
 
 A function of published numbers and of public facts, so it spends nothing. First values stay as
-they are; a revision stands beside them (`docs/revisions.md`).
+they are; a revision is published beside them (`docs/revisions.md`).
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ def _clearly_negative(values: Floats, beside: Floats) -> Mask:
 #
 # How much growth changes is estimated from the published numbers alone, beside noise that is
 # known (`docs/revisions.md#the-smooth-trend`). It is an assumption about the truth, not a fact,
-# so it stands beside first values and revisions under its own name, and never in their place.
+# so it is shown beside first values and revisions under its own name, and never in their place.
 
 
 STRETCHES = 256  # of constant growth, where there are more steps

@@ -25,7 +25,7 @@ class SeriesState:
     """Everything a series must remember; a secret, which `repr` does not show.
 
     An epoch's noise is decoded once, when it is drawn. What its steps add to the true value
-    is kept as whole numbers; what the next epoch begins with is kept exactly.
+    is stored as whole numbers; what the next epoch begins with is stored exactly.
 
     Attributes:
         step: how many releases were made.

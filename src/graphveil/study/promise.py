@@ -1,7 +1,7 @@
 """The promise of a study, in its public file `study.toml`, as people can read and check it.
 
 Everything in it is public. It may be edited by hand as long as the study is a draft; once the
-study is open, the ledger holds what it said, and the file has to agree.
+study is open, the ledger holds its content, and the file has to agree.
 """
 
 from __future__ import annotations
@@ -304,7 +304,7 @@ class Promise(Part):
 
         Args:
             data: what `to_data` gave; without a format it is of the first.
-            source: where it stands, for messages.
+            source: where it was read, for messages.
             writer: the version that can read it, if this one cannot.
         """
         require_known_format(source, data.get("format"), FORMAT, writer)

@@ -1,6 +1,6 @@
 """Publishing: the next steps are counted, sealed in one transaction, and only then announced.
 
-How a release is made is the business of `graphveil.series`; here it is kept.
+`graphveil.series` computes a release; this module stores it.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def prepare(
         if breaks_at is not None:
             # What breaks a promise that is checked has no sensitivity, so nothing is counted.
             return Prepared(last, promise, breaks_at)
-    newest = max(0, made - 1)  # of which the kept totals are
+    newest = max(0, made - 1)  # the step of the stored totals
     counted = grown.counted(terms.values(), newest)
     series = _ongoing(ledger, kept, terms, counted.counts)
     return Prepared(last, promise, None, series, counted)
@@ -264,7 +264,7 @@ def seal(transaction: Transaction, prepared: Prepared, ahead: Prediction) -> Sea
         sealed = StepSealed(step=step, label=label, **Software.now())
         last = step == ahead.steps[-1]
         rows.append(transaction.append(sealed, private=files))
-        if last and ahead.steps.stop == counted.steps:  # no more steps are to be sealed
+        if last and ahead.steps.stop == counted.steps:  # these are the last steps to be sealed
             for engine, entry in counted.keep(rows[-1].hash).items():
                 transaction.keep_beside(engine, entry)
         for name, each in series.items():
@@ -301,7 +301,7 @@ def _enter(
 def _announcement(
     name: str, release: Release, level: str, width: int, changes: tuple[ChangeFact, ...]
 ) -> ReleaseMade:
-    """What the public is told."""
+    """What is published about it."""
     return ReleaseMade(
         series=name,
         step=release.step,

@@ -57,7 +57,7 @@ else:  # who only looks at a study plans, counts and draws nothing
     agreement = Deferred("graphveil.study.storage.agreement")
 
 
-TOGETHER = 64  # steps that are sealed in one transaction; a kill loses no more work than that
+TOGETHER = 64  # steps that are sealed in one transaction; a kill loses at most that much work
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ class Study:
 
     @cached_property
     def store(self) -> Store:
-        """Where the ledger is kept."""
+        """Where the ledger is stored."""
         return Store.connect(self.folder.database_url)
 
     def committed(self) -> Committed:
@@ -186,7 +186,7 @@ class Study:
         A row that breaks a rule is set aside, and the others go in.
 
         Args:
-            records: as a reader found them.
+            records: as a reader returned them.
             complete: whether they are all there is to know, so that what they lack is reported.
             strict: refuse all records at the first row that breaks a rule.
             yes: add them although more than a tenth is set aside, or nothing is left.
@@ -257,7 +257,7 @@ class Study:
         Args:
             through: the last step to seal; None seals one.
             early: seal a step although it has not ended by the clock.
-            sealed: is told each step, once it is committed.
+            sealed: called with each step once it is committed.
             since: what was committed when the caller looked; by default it is looked at now.
         """
         at = now()
@@ -279,7 +279,7 @@ class Study:
         return Announced(list(range(first, last + 1)), ledger)
 
     def standing(self) -> witness.WitnessVerdict:
-        """How the study stands to what this machine has seen of it."""
+        """Compares the study with what this machine has seen of it."""
         with self.store.reading() as reading:
             return witness.standing(self.machine, reading)
 
@@ -313,7 +313,7 @@ class Study:
         """Go on with a study that was copied, moved or restored, with fresh noise from now on.
 
         Args:
-            reason: why; the public is told.
+            reason: why; it is published.
             prices: what may be paid for a series, by name; by default, where something has to
                 be paid, what keeps its noise at its size.
         """
@@ -358,10 +358,10 @@ class Study:
             )
 
     def announce(self, known: Ledger | None = None) -> Ledger:
-        """Bring the public part to what was committed, and say what that is.
+        """Bring the public part up to what was committed; returns the committed ledger.
 
-        Refuses where another copy of the study went on: what was sealed here, and not told
-        yet, must then never be told.
+        Refuses where another copy of the study went on: what was sealed here, and not announced
+        yet, must then never be announced.
 
         Args:
             known: what was committed when the caller looked; if that is still all there is,

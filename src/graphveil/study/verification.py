@@ -54,7 +54,7 @@ class Unfinished(str):
 
 @dataclass(frozen=True)
 class Check:
-    """One check that passed, and what it found; perhaps that something is unfinished."""
+    """One check that passed, and its result; perhaps that something is unfinished."""
 
     name: str
     found: str
@@ -209,7 +209,7 @@ def _counts(subject: _Subject) -> str:
 
 
 def _standing(subject: _Subject) -> str:
-    """What is kept for the next command is what counting from scratch comes to."""
+    """The cache for the next command holds what counting from scratch gives."""
     found = subject.recounted.compared()
     if found in (CacheCheck.CHANGED, CacheCheck.ANOTHER):
         raise IntegrityError(
@@ -220,7 +220,7 @@ def _standing(subject: _Subject) -> str:
 
 
 def _noise(subject: _Subject) -> str:
-    """What was published is the exact values plus the noise that was kept."""
+    """The published values are the exact values plus the stored noise."""
     made = subject.ledger.told(ReleaseMade)
     for series in subject.ledger.series:
         releases = [(row, fact) for row, fact in made if fact.series == series.series]

@@ -27,7 +27,7 @@ OF_ONE_MACHINE = frozenset(
     ("ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "f2fs", "jfs", "bcachefs")
 )  # file systems: others may be mounted by several machines at once, as home directories are
 _EMPTY_PATH, _BIRTH = 0x1000, 0x800  # of statx(2)
-_STATX, _BIRTH_AT = 256, 80  # bytes of its answer, and where the birth stands in it
+_STATX, _BIRTH_AT = 256, 80  # bytes of its answer, and the offset of the birth time
 
 
 class Binding(NamedTuple):

@@ -29,7 +29,7 @@ BEGINNINGS = (Event.STUDY_OPENED, Event.STUDY_ADOPTED, Event.STUDY_HANDED_OVER)
 
 
 class WitnessVerdict(Enum):
-    """How a study stands to what a machine has seen of it, in words."""
+    """How a study compares with what a machine has seen of it, in words."""
 
     IN_STEP = "in step"
     NEW = "not seen yet, and may go on"
@@ -87,7 +87,7 @@ _REFUSALS = {
 
 
 class Lineage(NamedTuple):
-    """Where a ledger stands.
+    """The current lineage of a ledger.
 
     Attributes:
         study: the hash of the row that opened the study.
@@ -125,7 +125,7 @@ class Lineage(NamedTuple):
 
 
 def standing(machine: Machine, reading: Reading) -> WitnessVerdict:
-    """How a study stands to what a machine has seen; changes nothing."""
+    """Compares a study with what a machine has seen of it; changes nothing."""
     lineage = Lineage.of(reading)
     if lineage is None:
         return WitnessVerdict.NEW
@@ -232,7 +232,7 @@ def writing(
 
 
 def advance(machine: Machine, reading: Reading) -> None:
-    """Remember what was committed, before it is announced; whoever calls holds the study."""
+    """Remember what was committed, before it is announced; the caller must hold the study."""
     require(machine, reading)
     lineage = Lineage.of(reading)
     if lineage is not None:

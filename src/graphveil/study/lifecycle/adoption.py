@@ -51,7 +51,7 @@ class Renewal(Replanned):
         return self.before.request.epsilon * (2 if resumed else 1)
 
     def announcement(self, promise: Promise) -> RenewedSeries:
-        """What the public is told."""
+        """What is published about it."""
         return RenewedSeries(again=self.again, **self.told(promise))
 
 
@@ -74,8 +74,9 @@ def renewals(
 
     Args:
         ledger: of an open study.
-        kept: the plan of every series.
-        prices: what may be paid for a series, by name; else what keeps its noise at its size.
+        kept: the stored plan of every series.
+        prices: what may be paid for a series, by name; by default, the price at which its noise
+            stays as large as it is.
     """
     made = {each.series: len(each.releases) for each in ledger.series}
     before = {name: plan_of(name, kept[name]) for name in made}
@@ -89,7 +90,7 @@ def renewals(
 
 
 def require_reason(reason: str) -> str:
-    """Refuse an adoption without a reason, which readers are told."""
+    """Refuse an adoption without a reason; the reason is published."""
     told = " ".join(reason.split())
     if not 0 < len(told) <= LONGEST_REASON:
         raise ParameterError("reason", f"must have 1 to {LONGEST_REASON} characters")
@@ -129,7 +130,7 @@ def enter(
 
 
 def _require_all_announced(found: Committed) -> None:
-    """Refuse a copy with a sealed step that was never told, where another may have gone on.
+    """Refuse a copy with a sealed step that was never announced; another copy may have gone on.
 
     That step holds noise with which the other copy may have published something else.
     """

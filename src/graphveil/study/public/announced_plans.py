@@ -1,4 +1,4 @@
-"""Plans that the public was told, read with care: whoever wrote the file may have made them up."""
+"""Published plans, read with care: the author of the file may have made them up."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ LONGER = 16  # than all releases so far is no epoch by this factor, as every nex
 
 
 def announced_plan(series: PublishedSeries) -> Plan | None:
-    """How a series is published, if the public was told; refuses what is no plan of it.
+    """The published plan of a series, if there is one; refuses what is not a plan of it.
 
-    What a newer version planned is left to that version.
+    None, too, for a plan of a newer version, which this one cannot read.
     """
     if series.plan is None or not _is_known(series.plan):
         return None
@@ -54,10 +54,10 @@ def _fitting(series: PublishedSeries, told: dict[str, Any]) -> Plan:
     return plan
 
 
-# Prices of Gaussian noise, found again from public plans: what its laws cost in ρ, and in sum.
+# Prices of Gaussian noise, computed again from public plans: the ρ of each series, and the sum.
 #
 # The ledger states the share of each series; its plan, which is public, states matrices and
-# laws. Whoever has both can find out whether the noise is enough (`docs/mechanisms.md#a-pool-of-
+# laws. From both, anybody can compute whether the noise is enough (`docs/mechanisms.md#a-pool-of-
 # several-series`).
 
 
@@ -65,12 +65,12 @@ MILLION = 10**6
 
 
 def require_enough_noise(promise: Promise, series: Iterable[PublishedSeries]) -> Fraction:
-    """Refuse Gaussian noise that costs more than its price; gives back what the pool costs, in ε.
+    """Refuse Gaussian noise that costs more than its price; returns what the pool costs, in ε.
 
     Args:
         promise: of the study.
-        series: those that are open. Of others than Gaussian ones, and where no plan was told,
-            nothing is checked.
+        series: those that are open. Series without Gaussian noise or without a published plan
+            are not checked.
     """
     pool, spent = promise.budget.pool, Fraction()
     for each in series:
@@ -86,7 +86,7 @@ def require_enough_noise(promise: Promise, series: Iterable[PublishedSeries]) ->
 
 
 def pool_sentence(loss: Fraction) -> str:
-    """What was found, in words; rounded up."""
+    """The cost of the pool in words, rounded up."""
     rounded = Fraction(ceil(loss * MILLION), MILLION)
     return f"the noise of the pool costs ε = {as_text(rounded)} together"
 

@@ -69,7 +69,7 @@ class PublicRow:
 
     @property
     def has_right_types(self) -> bool:
-        """Whether each part is what it is said to be, in a row that anybody may have written."""
+        """Whether each part has its declared type, in a row that anybody may have written."""
         texts = (self.at, self.event, self.seal, self.previous, self.hash)
         plain = all(isinstance(text, str) for text in texts)
         return plain and type(self.number) is int and isinstance(self.fact, dict)
@@ -84,7 +84,7 @@ class PublicRow:
         return Announcement(place, self.event, self.fact, self.at)
 
     def line(self) -> str:
-        """The row as it stands in `ledger.jsonl`."""
+        """The row as it is written in `ledger.jsonl`."""
         return canonical({key: getattr(self, key) for key in (*_HASHED, "hash")}) + "\n"
 
 
@@ -93,7 +93,7 @@ _HASHED = ("number", "at", "event", "fact", "seal", "previous")
 
 @dataclass(frozen=True)
 class Line:
-    """A row as it stands in `ledger.jsonl`, made from the text of its fact without parsing it.
+    """A row as it is written in `ledger.jsonl`, made from the text of its fact without parsing it.
 
     Attributes:
         number: of the row.

@@ -29,21 +29,21 @@ from graphveil.study.public.facts import (
     StudyOpened,
 )
 
-_VERSION = re.compile(r"graphveil \d[\w.+-]{0,30}", re.ASCII)  # anything may stand in a public file
+_VERSION = re.compile(r"graphveil \d[\w.+-]{0,30}", re.ASCII)  # a public file may contain anything
 
 
 class PublishedSeries(SeriesOpened):
-    """A series as it was opened, and what it has said since, in the order of steps."""
+    """A series as it was opened, and its releases so far, in the order of steps."""
 
     releases: tuple[ReleaseMade, ...] = ()
 
 
 @dataclass(frozen=True)
 class History:
-    """What the public was told.
+    """Everything that was published, row by row.
 
     Attributes:
-        versions: what the study file said: when the study was opened, and after each later series,
+        versions: the study file as it was when the study was opened, and after each later series,
             each extension, and each adoption that had a price.
         series: in the order in which they were opened.
         steps: what is sealed so far.
@@ -64,7 +64,7 @@ class History:
         """Read rows that are known to be chained.
 
         Args:
-            rows: every row that the public is told, from the first on.
+            rows: every published row, from the first on.
             source: what the chain is called, for messages.
         """
         if not rows or rows[0].event != Event.STUDY_OPENED:

@@ -29,8 +29,8 @@ from graphveil.whole_files import write_bytes
 
 # What the files beside the public ledger show: enough to notice that the ledger is older.
 #
-# Page, card and tables are made from the chain. Whoever restores an old ledger, private and
-# public, may leave one of them: it then shows more than the ledger knows.
+# Page, card and tables are made from the chain. If somebody restores an old ledger, private and
+# public, but not one of these files, then that file shows more than the ledger knows.
 
 
 _HEADS = {
@@ -128,7 +128,7 @@ class PublicPart:
 
     @classmethod
     def read_newest(cls, public: Path) -> PublicPart:
-        """The same, for whoever replaces page, card and table: refused if one of these is newer."""
+        """The same, before page, card and table are replaced: refused if one of these is newer."""
         rows = _rows_in(public)
         part = cls._agreeing(public, rows)
         newer = Shown.of(public).newer_than({row.hash for row in rows}, len(part.steps))
@@ -229,8 +229,8 @@ def text_of(path: Path) -> str:
 class PublishedText:
     """What the public part says, at one moment.
 
-    It is read before the ledger, never after: whoever announces has committed before, so that
-    a ledger which is read later knows all of it, whatever others do meanwhile.
+    It is read before the ledger, never after: everything announced was committed before, so a
+    ledger that is read later contains all of it, whatever other processes do meanwhile.
     """
 
     text: str
@@ -280,7 +280,7 @@ def require_agreeing_file(public: PublishedText, ledger: Ledger) -> None:
 
 
 def require_newest(public: PublishedText, ledger: Ledger) -> None:
-    """Refuse a database that knows less than the public was told: it is an older copy.
+    """Refuse a database that lacks something published: it is an older copy.
 
     Continuing from it would publish different numbers for steps that are already published.
     """

@@ -136,7 +136,7 @@ def _write(home: Path, attempt: Attempt) -> None:
 
 
 def _noted(home: Path) -> tuple[Attempt, ...]:
-    """All notes, in order; one that cannot be read stands for an unknown attempt."""
+    """All notes, in order; one that cannot be read is returned as an unknown attempt."""
     if not home.is_dir():
         return ()
     found = [_read(path) for path in home.iterdir() if path.suffix == ".json"]

@@ -1,4 +1,4 @@
-"""Agreement: what stands beside the ledger is what the ledger's newest rows commit to.
+"""Agreement: the tables beside the ledger hold what the ledger's newest rows commit to.
 
 The chain of hashes covers the rows alone. Plans, states (which hold the noise of the future) and
 the list of releases lie in tables of their own, where a damaged cell would be drawn from like any
@@ -164,7 +164,7 @@ def require_all_releases(ledger: Ledger, releases: Releases) -> None:
 
 
 def unsound(problem: str) -> IntegrityError:
-    """What is said of a database that contradicts itself or the ledger."""
+    """The message about a database that contradicts itself or the ledger."""
     return IntegrityError(f"the ledger database: {problem}. {RESTORE}")
 
 

@@ -1,7 +1,7 @@
-"""Waiting for a lock: who waits is told after two seconds who holds it, and goes on waiting.
+"""Waiting for a lock: after two seconds a message says who holds it, and waiting goes on.
 
-Whoever holds a lock leaves a note beside it for that. The note decides nothing: the lock does,
-and a note that a killed process left is overwritten by the next.
+For that message, the holder of a lock leaves a note beside it. The note decides nothing: the lock
+does, and a note that a killed process left is overwritten by the next.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ _NEWEST = "ORDER BY number DESC LIMIT 1"
 
 @dataclass(frozen=True)
 class StoredSeries:
-    """A series as it is kept: its plan, and its state, which is a secret."""
+    """A series as it is stored: its plan, and its state, which is a secret."""
 
     plan: str
     state: str = field(repr=False)
@@ -73,14 +73,14 @@ class Reading:
         self._source = source
 
     def ledger(self) -> Ledger:
-        """All rows, once their chain is found whole."""
+        """All rows; refuses a broken chain."""
         found = self._source.ask(f"{_ROW} ORDER BY number")
         rows = tuple(LedgerRow.stored(*row) for row in found)
         require_chain(rows)
         return Ledger(rows, self._beside())
 
     def _beside(self) -> dict[str, str]:
-        """What engines have kept to go on from."""
+        """The checkpoint that each engine stored, as JSON."""
         found = self._source.ask("SELECT key, value FROM about")
         texts = [(key, value) for key, value in found if isinstance(key, str)]
         return {
@@ -104,7 +104,7 @@ class Reading:
         return self._newest(f"WHERE event IN ({listed})" if kinds else "", **kinds)
 
     def newest_told(self) -> LedgerRow | None:
-        """The newest row that the public is told."""
+        """The newest row that is published."""
         return self._newest("WHERE public IS NOT NULL")
 
     def _newest(self, which: str, **values: Any) -> LedgerRow | None:

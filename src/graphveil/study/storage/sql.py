@@ -1,7 +1,7 @@
 """Engines of SQLAlchemy: how writers reach a database, and how one of them at a time is let in.
 
-Writers wait for each other: by BEGIN IMMEDIATE in SQLite, by an advisory lock in PostgreSQL. Who
-holds up the others is told after a while.
+Writers wait for each other: by BEGIN IMMEDIATE in SQLite, by an advisory lock in PostgreSQL. A
+writer that waits long gets a message about who holds the lock.
 """
 
 from __future__ import annotations

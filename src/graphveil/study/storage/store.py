@@ -1,7 +1,7 @@
 """The store: one database per study, in which every change is one transaction.
 
-SQLite in the private folder, or PostgreSQL for a team. Writers are let in one at a time: by
-BEGIN IMMEDIATE there, by an advisory lock here. Whoever is in sees all that was committed.
+SQLite in the private folder, or PostgreSQL for a team. There is one writer at a time: SQLite has
+BEGIN IMMEDIATE, PostgreSQL an advisory lock. The writer sees all that was committed.
 """
 
 from __future__ import annotations

@@ -89,8 +89,8 @@ class Transaction(Reading):
         """Enter an event behind the last one: a fact for the public, or its mere kind.
 
         Args:
-            what: what the public is told; of an event that it is not told, the kind.
-            private: what it is not told.
+            what: the fact to publish; for an event that is not published, its kind.
+            private: the unpublished part.
         """
         event, fact = (what.event, what) if isinstance(what, Fact) else (what, None)
         row = LedgerRow.after(

@@ -120,7 +120,7 @@ class Sealed:
 
     Attributes:
         graph: all of it.
-        kept: what was kept of it for the next command, as of that step or one before.
+        kept: the graph of the newest checkpoint, as of that step or an earlier one.
     """
 
     graph: GraphSequence = field(repr=False)
@@ -128,12 +128,12 @@ class Sealed:
 
     @property
     def degrees(self) -> FinalDegrees | None:
-        """Everybody's links at a step up to now, if they were kept."""
+        """The degrees of all nodes as of the checkpoint, if there is one."""
         return self.kept.degrees if self.kept else None
 
 
 def sealed(stored: Stored, engine: Engine) -> Sealed:
-    """The sealed graph: what was kept of it, and the segments behind that."""
+    """The sealed graph: the checkpoint, and the segments that were sealed after it."""
     empty, ledger = segments.nothing_sealed(stored.promise), stored.ledger
     kept = kept_files.load_graph(stored.folder, kept_files.newest(ledger), empty, engine.keeping)
     before = kept.sequence if kept else None
@@ -161,7 +161,7 @@ _LINK = ("source", "target", "time")
 
 @dataclass(frozen=True, eq=False)
 class LocalValidatedBatch:
-    """A batch that could be added; see `holding.Candidate`."""
+    """A batch that could be added; see `ValidatedBatch`."""
 
     folder: Folder
     pending: Pending
@@ -321,7 +321,7 @@ def _redated(
 
 
 def _vanished(grown: GraphSequence, mentioned: NDArray[np.int32]) -> pl.DataFrame:
-    """Nodes that records do not mention, although they are said to be complete."""
+    """Nodes that records do not mention, although they are declared complete."""
     import polars as pl
 
     gone = np.ones(grown.nodes, np.bool_)

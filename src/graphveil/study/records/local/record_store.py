@@ -1,4 +1,4 @@
-"""The holder of this machine: the graph of a study in memory, or mapped from what was kept."""
+"""The record store of one machine: the graph of a study in memory, or mapped from the cache."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LocalRecordStore:
-    """Holds graphs in memory; see `holding.Holder`.
+    """Holds graphs in memory; see `RecordStore`.
 
     Attributes:
         engine: that counts them.
@@ -57,7 +57,7 @@ class LocalRecordStore:
 
 @dataclass(frozen=True, eq=False)
 class LocalGrown:
-    """The sealed graph and the next steps; see `holding.Grown`."""
+    """The sealed graph and the next steps; see `ExtendedGraph`."""
 
     stored: Stored
     engine: Engine
@@ -69,7 +69,7 @@ class LocalGrown:
         return first_break(self.engine, self.graph, bound, since, self.sealed.degrees)
 
     def counted(self, series: Collection[SeriesTerms], since: int) -> LocalCounted:
-        """Count every series, behind what was kept."""
+        """Count every series, going on from the checkpoint."""
         folder, kept, keeping = self.stored.folder, self.sealed.kept, self.engine.keeping
         last, before = kept_files.newest(self.stored.ledger), None
         if kept is not None and last is not None and keeping is not None:
@@ -81,7 +81,7 @@ class LocalGrown:
 
 @dataclass(frozen=True, eq=False)
 class LocalCounted:
-    """Steps that are ready to be sealed; see `holding.Counted`."""
+    """Steps that are ready to be sealed; see `PreparedSteps`."""
 
     stored: Stored
     graph: GraphSequence = field(repr=False)
@@ -103,13 +103,13 @@ class LocalCounted:
         }
 
     def keep(self, row: str) -> Mapping[str, str]:
-        """Keep where counting stands, unless the engine keeps nothing."""
+        """Store a checkpoint, if the engine has a format for one."""
         return self.standing.keep(self.stored.folder, row) if self.standing else {}
 
 
 @dataclass(frozen=True, eq=False)
 class LocalRecounted:
-    """Everything that was sealed, counted again; see `holding.Recounted`."""
+    """Everything that was sealed, counted again; see `Recounted`."""
 
     stored: Stored
     engine: Engine
@@ -118,5 +118,5 @@ class LocalRecounted:
     counts: SeriesCounts = field(repr=False)
 
     def compared(self) -> CacheCheck:
-        """How what is kept stands to it."""
+        """Compare the cache with it."""
         return checking.compared(self.stored, self.graph, self.series, self.engine)

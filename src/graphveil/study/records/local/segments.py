@@ -112,7 +112,7 @@ def load(
     promise: Promise,
     before: GraphSequence | None = None,
 ) -> GraphSequence:
-    """The sealed graph, once every file that is read is found to be unchanged.
+    """The sealed graph; verifies the checksum of every file that is read.
 
     Args:
         folder: where the tables lie.

@@ -1,4 +1,4 @@
-"""Batches on the workers: records that wait, as Spark reads them, and new ones as they are kept."""
+"""Batches on the workers: reads records that wait with Spark, and stores new ones."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ class Form(NamedTuple):
 
 
 class Order(NamedTuple):
-    """In which file of a table each row of a batch stands.
+    """The file of a table to which each row of a batch belongs.
 
     Attributes:
         cuts: the first place of each file but the first.

@@ -35,7 +35,7 @@ MOST_LISTED = 100_000  # records that are listed one by one
 
 @dataclass(frozen=True, eq=False)
 class SparkValidatedBatch:
-    """A batch that could be added; see `holding.Candidate`."""
+    """A batch that could be added; see `ValidatedBatch`."""
 
     stored: Stored
     sealed: SparkGraph = field(repr=False)
@@ -71,7 +71,7 @@ class SparkValidatedBatch:
         return batches.write_nodes(self.cluster, self.sealed.workspace, target, files)
 
     def _write_edges(self, home: Path, stem: str) -> StoredTable:
-        """Rows of edges that are not sealed; rows without places cannot be told apart, and stay."""
+        """Rows of unsealed edges; rows without places cannot be distinguished, and all remain."""
         linked, (_, source, target_text) = self.found.linked, self.found.texts
         edges, reading = self.given.edges, replace(self.reading, kind="edges")
         numbered = edges is not None and edges.numbered
@@ -178,7 +178,7 @@ class _About:
         return _details("re-dated", [row[0] for row in found], steps)
 
     def vanished(self) -> pl.DataFrame:
-        """Nodes that records do not mention, although they are said to be complete."""
+        """Nodes that records do not mention, although they are declared complete."""
         given = resolved(self.nodes, self.coming.reading).select("node")
         everyone = everybody(self.cluster.session, self.found.graph)
         rows = self._collected(everyone.join(given, "node", "anti"))

@@ -1,4 +1,4 @@
-"""Keeping on the workers: files of the graph and of counting, beside the segments.
+"""The checkpoint on the workers: cached files of the graph and of counts, beside the segments.
 
 private/kept/spark/edges-….parquet, degrees-…, forest-…    written once, and named as long as used
 private/kept/spark/0007-spark-….kept                       as of step 7: which of them, and integers
@@ -70,7 +70,7 @@ class KeptState:
     data: Mapping[str, Any] = field(repr=False)
 
     def counts(self, home: Path, series: Collection[SeriesTerms]) -> SeriesCounts:
-        """What the series had counted; what was not counted for them then is not there."""
+        """The cached counts of the series; those that were not counted then are missing."""
         views = {}
         for view, members in by_view(series).items():
             found = self.data.get(view_key(view))
@@ -93,7 +93,7 @@ def home_of(folder: Folder) -> Path:
 
 
 def newest(ledger: Ledger) -> Entry | None:
-    """What was kept last, if it belongs to these rows."""
+    """The newest checkpoint, if it belongs to these rows."""
     try:
         data = json.loads(ledger.beside[ENGINE])
         step, rows = int(data["step"]), ledger.of(Event.STEP_SEALED)
@@ -107,7 +107,7 @@ def newest(ledger: Ledger) -> Entry | None:
 def load(
     cluster: Cluster, stored: Stored, empty: SparkGraph, *, check_all: bool = False
 ) -> KeptState | None:
-    """What was kept; None where it is missing, damaged or of another form."""
+    """The content of the newest checkpoint; None if it is missing, damaged or of another form."""
     entry, home = newest(stored.ledger), home_of(stored.folder)
     if entry is None:
         return None
@@ -163,14 +163,14 @@ def _files_of(tally: Tally, answer: Answer) -> tuple[list[str], dict[str, Any]]:
 
 @dataclass(frozen=True, eq=False)
 class SparkCheckpoint:
-    """Where counting stands after some steps, ready to be kept; a secret.
+    """The graph and the counts after some steps, ready to be stored; a secret.
 
     Attributes:
         cluster: whose workers copy files.
         stored: the study.
         graph: up to the last of them.
         counts: of every series.
-        before: what was kept before, if it could be used.
+        before: the previous checkpoint, if it could be used.
     """
 
     cluster: Cluster
@@ -180,12 +180,13 @@ class SparkCheckpoint:
     before: KeptState | None = field(repr=False)
 
     def keep(self, row: str, people: Sequence[NodePart]) -> dict[str, str]:
-        """Write it; what is returned belongs beside the row, of this hash, of the last step.
+        """Write the files; returns what to store beside the row of the last step.
 
-        What the database does not name now is removed; what it names stays until the next time.
+        Files that the database does not name now are removed; those it names stay until the next
+        time.
 
         Args:
-            row: the hash.
+            row: the hash of the row.
             people: the tables of all nodes, in the folder of segments.
         """
         home, step = home_of(self.stored.folder), self.graph.steps - 1
@@ -280,7 +281,7 @@ def compared(
     counts: SeriesCounts,
     series: Collection[SeriesTerms],
 ) -> CacheCheck:
-    """Compare what is kept with the sealed graph, in as many colours, and its counts."""
+    """Compare the checkpoint with the sealed graph, in as many colours, and with its counts."""
     entry = newest(stored.ledger)
     if entry is None:
         return CacheCheck.NOTHING

@@ -1,4 +1,4 @@
-"""The holder of a cluster: the graph of a study stays with the workers of a Spark session."""
+"""The record store of a cluster: the graph of a study stays with the workers of a Spark session."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from graphveil.graph.sequence import GraphSequence
     from graphveil.series.terms import SeriesTerms
 
-MOST_FILES = 64  # of one class, on average; where there are more, all are laid out anew
+MOST_FILES = 64  # of one class, on average; where there are more, all files are rewritten
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class Sealed:
 
     Attributes:
         graph: all of it.
-        kept: what was kept of it for the next command, as of that step or one before.
+        kept: the newest checkpoint, as of that step or an earlier one.
     """
 
     graph: SparkGraph = field(repr=False)
@@ -55,7 +55,7 @@ class Sealed:
 
 @dataclass(frozen=True)
 class SparkRecordStore:
-    """Leaves graphs with the workers; see `holding.Holder`.
+    """Leaves graphs with the workers; see `RecordStore`.
 
     Attributes:
         engine: that counts them.
@@ -114,7 +114,7 @@ class SparkRecordStore:
         return SparkRecounted(self, stored, series, kept, graph, counts)
 
     def sealed(self, stored: Stored, more: int = 0) -> Sealed:
-        """The sealed graph: what was kept of it, and the segments behind that.
+        """The sealed graph: the checkpoint, and the segments that were sealed after it.
 
         Args:
             stored: the study.
@@ -131,7 +131,7 @@ class SparkRecordStore:
 
     @property
     def counting(self) -> Engine:
-        """The engine, for those who count whatever graph it is that an engine knows."""
+        """The engine, typed for code that counts graphs of any engine."""
         return cast("Engine", self.engine)
 
     def _empty(self, stored: Stored, colours: int) -> SparkGraph:
@@ -170,7 +170,7 @@ def reaches(place: str) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class SparkGrown:
-    """The sealed graph and the next steps; see `holding.Grown`."""
+    """The sealed graph and the next steps; see `ExtendedGraph`."""
 
     holder: SparkRecordStore
     stored: Stored
@@ -183,7 +183,7 @@ class SparkGrown:
         return first_break(self.holder.counting, cast("GraphSequence", self.graph), bound, since)
 
     def counted(self, series: Collection[SeriesTerms], since: int) -> SparkCounted:
-        """Count every series, behind what was kept."""
+        """Count every series, going on from the checkpoint."""
         kept, home = self.sealed.kept, checkpoint.home_of(self.stored.folder)
         before = kept.counts(home, series) if kept else None
         graph = cast("GraphSequence", self.graph)
@@ -194,10 +194,10 @@ class SparkGrown:
 
 @dataclass(frozen=True, eq=False)
 class SparkCounted:
-    """Steps that are ready to be sealed; see `holding.Counted`.
+    """Steps that are ready to be sealed; see `PreparedSteps`.
 
     Attributes:
-        standing: the graph, and what was counted.
+        standing: the checkpoint to be written: the graph, and the counts.
         people: the tables of nodes that are sealed, to which segments add.
         text: whether ids are written as text.
     """
@@ -225,13 +225,13 @@ class SparkCounted:
         return wrote.files
 
     def keep(self, row: str) -> Mapping[str, str]:
-        """Keep where counting stands."""
+        """Store a checkpoint."""
         return self.standing.keep(row, [*self.people, *self.written])
 
 
 @dataclass(frozen=True, eq=False)
 class SparkRecounted:
-    """Everything that was sealed, counted again; see `holding.Recounted`."""
+    """Everything that was sealed, counted again; see `Recounted`."""
 
     holder: SparkRecordStore
     stored: Stored
@@ -241,7 +241,7 @@ class SparkRecounted:
     counts: SeriesCounts = field(repr=False)
 
     def compared(self) -> CacheCheck:
-        """How what is kept stands to it."""
+        """Compare the checkpoint with it."""
         return checkpoint.compared(
             self.holder.cluster, self.stored, self.kept, self.graph, self.counts, self.series
         )

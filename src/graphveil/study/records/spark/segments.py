@@ -62,7 +62,7 @@ def rows_sealed(stored: Stored) -> int:
 
 
 def load(cluster: Cluster, stored: Stored, before: SparkGraph) -> SparkGraph:
-    """A graph with the steps that were sealed after it, once their tables are found unchanged."""
+    """A graph with the steps that were sealed after it; verifies the checksums of their tables."""
     home = stored.folder.segments
     found = [each for each in together(stored.ledger.sealed) if each[1].start >= before.steps]
     if not found:
@@ -136,7 +136,7 @@ def count_nodes(task: NodeTask) -> NodesFound:
 
 
 class EdgeTask(NamedTuple):
-    """Some row groups of a table of edges, to be laid out by class."""
+    """Some row groups of a table of edges, to be written to one file per class."""
 
     graph: SparkGraph
     path: str

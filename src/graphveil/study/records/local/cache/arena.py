@@ -32,7 +32,7 @@ Pieces: TypeAlias = Sequence[tuple[int, int]]  # of bytes: from where up to wher
 PAGE = 1 << 16  # columns begin at multiples of this, which is one of every system's pages
 CHUNK = 1 << 20  # bytes that have one checksum
 AT_ONCE = 64  # chunks that a command checks; of more, others next time
-ROOM = 2  # one part in this many is kept free; a file has no blocks for it
+ROOM = 2  # one part in this many is left free; the file system allocates no blocks for it
 LEAST_ROOM = 1 << 10  # entries
 MOST_CLAIMS = 256  # of one file; then there is another one
 _OLD = os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
@@ -40,7 +40,7 @@ _NEW = _OLD | os.O_CREAT | os.O_EXCL
 
 
 class UnusableError(Exception):
-    """A kept file is missing, damaged or of another form; nothing is lost with it."""
+    """A cached file is missing, damaged or of another form; it can be made again."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ class Arena:
 
     @classmethod
     def opened(cls, folder: Path, layout: Layout, turn: int | None) -> Arena:
-        """The file, mapped, once its size and some of its chunks are found to be right.
+        """The file, mapped, after its size and the checksums of some chunks were verified.
 
         Args:
             folder: where it lies.

@@ -1,4 +1,4 @@
-"""Checking what is kept: byte by byte, and against counting everything from scratch."""
+"""Checking the cache: its checksums, and its content against counting everything from scratch."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def compared(
     stored: Stored, graph: GraphSequence, series: Collection[SeriesTerms], engine: Engine
 ) -> CacheCheck:
-    """Look at every byte that is kept, and count again what it says.
+    """Verify all checksums of the cache, and compare its content with counting from scratch.
 
     Args:
         stored: the study.

@@ -1,8 +1,8 @@
-"""Keeping: what the last sealed step leaves for the next command, named beside its row.
+"""The checkpoint: cached files as of the last sealed step, named beside its row in the ledger.
 
 private/kept/0123….columns        the arena: columns that only grow
 private/kept/0007-graph-….kept    as of step 7: how long they are, their checksums, degrees
-private/kept/0007-counts-….kept   as of step 7: the counts of every series, and where they stand
+private/kept/0007-counts-….kept   as of step 7: the counts of every series, and their state
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from graphveil.series.terms import SeriesTerms
 
 
-# The sealed graph as it is kept: its columns in an arena, and beside them what is small.
+# The cached graph: its columns in an arena, everything small in a file beside it.
 
 
 GROWING = ("stated", "offsets", "entries", "late_newer", "late_entries")
@@ -154,7 +154,7 @@ def same_graph(found: GraphSequence, expected: GraphSequence) -> bool:
     return same and found.ids.cast(str).equals(expected.ids.cast(str))
 
 
-# What every series had counted at a sealed step, and where its counting stands.
+# The counts of every series at a sealed step, and the state from which counting goes on.
 
 
 def count_columns(counts: SeriesCounts) -> dict[str, Values]:
@@ -193,7 +193,7 @@ def read_counts(
     series: Iterable[SeriesTerms],
     keeping: CheckpointFormat,
 ) -> SeriesCounts:
-    """What the series had counted; what was not counted for them then is not there."""
+    """The cached counts of the series; those that were not counted then are missing."""
     views = {}
     for view, members in by_view(series).items():
         found = data.get(view_key(view))
@@ -245,14 +245,14 @@ ENGINE = "local"  # under which it is named beside the rows
 
 @dataclass(frozen=True)
 class Entry:
-    """What was kept with a step: files, and nothing of their content.
+    """The checkpoint of a step: the names and checksums of its files, not their content.
 
     Attributes:
         step: the step.
-        form: how everything was written.
+        form: the format in which everything was written.
         columns: the file of the arena.
-        graph: what belongs to the graph.
-        counts: what belongs to the series.
+        graph: the file of the graph.
+        counts: the file of the counts.
     """
 
     step: int
@@ -267,14 +267,14 @@ class Entry:
         return {self.columns, self.graph.name, self.counts.name}
 
     def text(self, row: str) -> str:
-        """What stands beside the row of this hash."""
+        """The text to store beside the row of this hash."""
         files = {"graph": vars(self.graph), "counts": vars(self.counts)}
         data = {"form": self.form, "columns": self.columns, **files}
         return canonical({"row": row, "step": self.step, **data})
 
 
 def newest(ledger: Ledger) -> Entry | None:
-    """What was kept last, if anything was: beside the rows or, by earlier versions, in one."""
+    """The newest checkpoint, if any: stored beside the rows or, by earlier versions, in a row."""
     rows = ledger.of(Event.STEP_SEALED)
     return _beside(ledger, rows) or _within(rows)
 
@@ -306,7 +306,7 @@ def _entry(step: int, data: Any) -> Entry | None:
 
 
 def form_of(keeping: CheckpointFormat) -> str:
-    """What everything that is kept is called; another name means that it cannot be used."""
+    """The name of the format; a checkpoint with another name cannot be used."""
     return f"{FORM}, {keeping.form}"
 
 
@@ -318,7 +318,7 @@ def load_graph(
     *,
     check_all: bool = False,
 ) -> KeptGraph | None:
-    """The graph as it was kept; None where that is missing, damaged or of another form."""
+    """The cached graph; None where it is missing, damaged or of another form."""
     if entry is None or keeping is None or entry.form != form_of(keeping):
         return None
     try:
@@ -337,7 +337,7 @@ def load_counts(
     series: Iterable[SeriesTerms],
     keeping: CheckpointFormat,
 ) -> SeriesCounts | None:
-    """What the series had counted; None where that is missing, damaged or of another form."""
+    """The cached counts of the series; None where they are missing, damaged or of another form."""
     try:
         data = read_packed(folder.kept, entry.counts)
         return read_counts(kept, data, series, keeping)
@@ -347,14 +347,14 @@ def load_counts(
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """Where counting stands after some steps, ready to be kept; a secret.
+    """The graph and the counts after some steps, ready to be stored; a secret.
 
     Attributes:
         graph: up to the last of them.
         counts: of every series.
-        before: what was kept before, if it could be used.
-        last: what the ledger names now.
-        keeping: how counts become data.
+        before: the graph of the previous checkpoint, if it could be used.
+        last: the checkpoint that the ledger names now.
+        keeping: the format of the counts.
     """
 
     graph: GraphSequence = field(repr=False)
@@ -364,9 +364,10 @@ class Checkpoint:
     keeping: CheckpointFormat
 
     def keep(self, folder: Folder, row: str) -> dict[str, str]:
-        """Write it; what is returned belongs beside the row, of this hash, of the last step.
+        """Write the files; returns what to store beside the row of the last step.
 
-        What the ledger does not name now is removed; what it names stays until the next time.
+        Files that the ledger does not name now are removed; those it names stay until the next
+        time. `row` is the hash of the row.
         """
         home, step = folder.kept, self.graph.steps - 1
         make_private_folder(home)
@@ -388,7 +389,7 @@ class Checkpoint:
         return {ENGINE: kept.text(row)}
 
     def _laid_out(self, folder: Folder, columns: Mapping[str, Values], index: IdTable) -> Layout:
-        """Behind what is there, unless the table of ids had to be made anew."""
+        """Append the columns to the arena; write a new one if the table of ids was rebuilt."""
         if self.before is None or table_of(self.before.sequence).slots is not index.slots:
             return written(folder.kept, columns)
         state = self.before.sequence.steps

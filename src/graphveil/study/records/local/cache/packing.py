@@ -1,4 +1,4 @@
-"""Packing: plain data and arrays in one private file, found to be unchanged when it is read."""
+"""Packing: plain data and arrays in one private file, whose checksum is verified on reading."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from graphveil.study.records.private_tables import checked
 from graphveil.study.storage.folder import OWNER_ONLY_FILE
 from graphveil.whole_files import write_whole
 
-_ARRAY = "array"  # the key of what stands in the data for an array
+_ARRAY = "array"  # the key of the placeholder for an array in the data
 _ALIGNED = 64
 _LARGE = 1 << 20  # bytes that are written at once, at least
 

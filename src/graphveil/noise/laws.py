@@ -97,7 +97,7 @@ class DiscreteLaplace(Law):
 
     @cached_property
     def rate(self) -> float:
-        """1 / scale; kept, since dividing fractions takes longer than all that follows."""
+        """1 / scale; cached, since dividing fractions takes longer than what is done with it."""
         return float(1 / self.scale)
 
     def variance(self) -> float:

@@ -2,7 +2,7 @@
 
 A release adds round(S), S = Σ weight·z over independent integer noises z of known laws. S is
 symmetric, so one number per width says everything: how likely the noise is beyond it. It is
-found by inverting the characteristic function of S, the product of those of its terms:
+computed by inverting the characteristic function of S, the product of those of its terms:
 
 - if all weights are multiples of 1/N for a small N, N·S is a whole number and a Fourier
   transform gives its probabilities, but for what lies outside the range (at most 1e-12);
@@ -396,7 +396,7 @@ class _Waves:
         return np.where(points > 0, 1 - within, 1.0)
 
     def first_below(self, chance: float) -> int:
-        """The first w at which it is no more than this; all of them if it never is."""
+        """The first w at which it is at most `chance`; `number` if there is none."""
         if len(self.sizes) > 4 * self.length:  # then a few single ones cost more than all
             below = np.flatnonzero(self.everywhere() <= chance)
             return int(below[0]) if len(below) else self.number

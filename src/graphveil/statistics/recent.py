@@ -17,7 +17,7 @@ from graphveil.statistics.statistic import Statistic, registered, require_at_lea
 from graphveil.statistics.tallies import Counts, GrowthTally, PlainTally, RecentTally
 
 PROOF = f"{PROOFS}#recent-networks"
-# Said of the statistic by the one that looks at its recent network.
+# Attributes that the statistic of a recent network takes over from the statistic that it counts.
 _TAKEN_OVER = ("name", "formulas", "domain", "vector", "cumulative", "needs_bound", "advice")
 
 
@@ -25,9 +25,9 @@ _TAKEN_OVER = ("name", "formulas", "domain", "vector", "cumulative", "needs_boun
 class RecentStatistic(Statistic, ABC):
     """A number of the network of the last `window` steps: its people, and links among them.
 
-    It is no total: people leave the network again. So whoever is added changes the values of
-    `window` steps in a row, each by no more than what one release of one graph can change, and
-    noise is added to the values.
+    It is not a total: people leave the network again. So an added person changes the values of
+    `window` steps in a row, each by at most what one release of one graph can change, and noise
+    is added to the values.
     """
 
     monotone = False

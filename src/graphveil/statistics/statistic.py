@@ -30,7 +30,7 @@ class Parameter:
     Attributes:
         name: the statistic's field.
         flags: what it is called on the command line.
-        metavar: what stands for its value in a usage line.
+        metavar: the placeholder of its value in a usage line.
         help: what it means, in one sentence.
         parse: its value, from what a user typed or a study file holds. What is not such a value
             is handed through: the statistic refuses it in its own words.
@@ -75,7 +75,7 @@ def whole_number(given: str | int) -> str | int:
 
 
 def parameter_of(given: Field[Any]) -> Parameter:
-    """A field that says no more is a whole number, as `Statistic.definition_arguments` has it."""
+    """The parameter of a field; without metadata it is a whole number."""
     plain = described(f"--{given.name}", metavar="N", meaning="", parse=whole_number)
     default = None if given.default is MISSING else given.default
     return Parameter(given.name, default=default, **(plain | dict(given.metadata)))
@@ -117,9 +117,9 @@ class Domain(Enum):
 class Statistic(ABC):
     """What is counted: its meaning, its sensitivity and how its differences arise.
 
-    A member is a frozen dataclass whose fields are its parameters; `parameters.told` says how
-    users give them. It lives in one file of this package, is decorated with `register`, and is
-    then found by the command line, by every engine and by every check suite.
+    A member is a frozen dataclass whose fields are its parameters; `described` says how users
+    specify them. It lives in one file of this package, is decorated with `register`, and is
+    then available to the command line, to every engine and to every check suite.
 
     Attributes:
         name: what users call it.

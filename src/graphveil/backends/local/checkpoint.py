@@ -1,4 +1,4 @@
-"""Keeping: the answers of the local engine as plain data, and back."""
+"""The checkpoint format of the local engine: its answers as plain data, and back."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from graphveil.statistics.tallies import (
 
 @dataclass(frozen=True)
 class LocalKeeping:
-    """How answers of the local engine are kept.
+    """The format in which answers of the local engine are stored.
 
     Attributes:
         form: to be changed whenever a counter counts something else, or has another state.

@@ -43,7 +43,7 @@ def count_components(
 
 @inlined
 def oldest(node: int, parent: Parents) -> int:
-    """The oldest node of a component; shortens the way for whoever asks next."""
+    """The oldest node of a component; halves the path on the way, for later calls."""
     while parent[node] != node:
         parent[node] = parent[parent[node]]
         node = parent[node]
@@ -101,8 +101,8 @@ def join_in_order(
 
 # Clusters per step: components of at least so many people, and the people in them.
 #
-# Beside the forest of `components` stands the size of every component, at its oldest node, so
-# that a merging link shows by itself what it makes a cluster, and what it makes one of two.
+# The forest of `components` also has the size of every component, at its oldest node. So a merging
+# link alone shows whether a cluster arises, and whether two clusters become one.
 
 
 class Forest(NamedTuple):

@@ -32,7 +32,7 @@ Int64s = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Degrees:
-    """Where a pass over the edges stands: what the next step needs to know.
+    """The state of a pass over the edges: what the next step needs to know.
 
     Attributes:
         degree: (nodes,) the degree of each node so far.

@@ -111,7 +111,7 @@ def _copies(work: Work, plan: PlacingPlan, part: Part) -> Counts:
 
 
 class Search(NamedTuple):
-    """Where a search for copies stands; one place per vertex, in the order of placing.
+    """The state of a search for copies; one place per vertex, in the order of placing.
 
     Attributes:
         node: where the vertex is placed.

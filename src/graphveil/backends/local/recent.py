@@ -29,7 +29,7 @@ def count_recent(
         count: counts it in one sequence, from a step and a state on.
         work: the whole sequence.
         from_step: the first step.
-        state: with which counting begins in every network; found here at the first step.
+        state: with which counting begins in every network; computed here at the first step.
     """
     sequence = work.sequence
     state = state or _beginning(tally, sequence)

@@ -117,8 +117,8 @@ def block(
         graph: the whole.
         colours: ascending.
         classes: of edges, all between these colours.
-        touching: only edges of nodes are taken that have an edge from this step on: whoever
-            counts what is new from there needs no others.
+        touching: only edges of nodes that have an edge from this step on: counting what is new
+            from there needs no others.
     """
     import polars as pl
 

@@ -28,7 +28,7 @@ class SparkEngine:
     Attributes:
         cluster: where its tasks run.
         scratch: where files of one command lie, if it works on a study.
-        keeping: what it keeps is the business of who holds the graph.
+        keeping: None; checkpoints are written by the record store of the cluster.
     """
 
     cluster: Cluster = field(repr=False)
@@ -60,7 +60,7 @@ class SparkEngine:
         return Work(self.cluster, graph, since, forest)
 
     def project(self, graph: SparkGraph, threshold: Bound, *, after: object = None) -> SparkGraph:
-        """Refused: whether a link is kept depends on all that were kept before it, one by one."""
+        """Refused: whether a link is retained depends on all links retained before it."""
         raise EngineError(
             "projection: the greedy projection takes links one after the other, so that it cannot "
             "be shared among workers. The local engine projects; promises with hubs need none."

@@ -54,7 +54,7 @@ def leaves(graph: SparkGraph, since: int, at_least: int, rows: int) -> list[Task
     count = max(1, min(len(parts), max(at_least, -(-total // rows))))
     shares: list[list[Part]] = [[] for _ in range(count)]
     loads = [0] * count
-    for part in parts:  # the next file goes to whoever has least
+    for part in parts:  # the next file goes to the task with the fewest rows
         place = loads.index(min(loads))
         shares[place].append(part)
         loads[place] += part.rows

@@ -95,7 +95,7 @@ def plain_mean(steps: int) -> Aim:
 
 
 PARAMETER = "minimise"
-LONGEST_NAME = 40  # that is repeated to whoever typed it
+LONGEST_NAME = 40  # characters of an unknown name that an error message repeats
 
 
 @dataclass(frozen=True)

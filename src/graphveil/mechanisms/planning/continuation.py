@@ -1,8 +1,8 @@
 """Going on: a series for more releases than were planned, or with fresh noise half-way.
 
-What was published stays, and so do the epochs of which noise was drawn. What follows is chosen
-such that all epochs together cost no more than the series did, or than it did with a price that
-is stated beforehand (`docs/mechanisms.md#the-price-of-going-on`).
+What was published stays, and so do the epochs whose noise was drawn. The epochs that follow are
+chosen such that all epochs together cost at most the ε of the series plus a price that is stated
+beforehand, which may be 0 (`docs/mechanisms.md#the-price-of-going-on`).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def extended(plan: Plan, releases: int, more_steps: int, price: Fraction | None 
         plan: of the series so far.
         releases: how many were made.
         more_steps: how many there shall be beyond the horizon.
-        price: what may be paid for them; None for what keeps the noise at its size.
+        price: what may be paid for them; None for the price at which the noise stays as large.
     """
     _require_more(plan, more_steps)
     if releases:
@@ -57,7 +57,7 @@ def continued(plan: Plan, more_steps: int, price: Fraction | None = None) -> Pla
     Args:
         plan: of the series so far.
         more_steps: how many releases there shall be beyond the horizon.
-        price: what may be paid for them; None for what keeps the noise at its size.
+        price: what may be paid for them; None for the price at which the noise stays as large.
     """
     horizon = _require_more(plan, more_steps)
     missing = horizon + more_steps - sum(epoch.steps for epoch in plan.epochs)
@@ -80,7 +80,7 @@ def renewed(plan: Plan, releases: int, price: Fraction | None = None) -> Plan:
     Args:
         plan: of the series so far.
         releases: how many were made.
-        price: what may be paid for it; None for what keeps the noise at its size.
+        price: what may be paid for it; None for the price at which the noise stays as large.
     """
     number, made = plan.place_of(releases)
     if made in (0, plan.epoch(number).steps) or plan.epoch(number).resumes:
@@ -113,7 +113,7 @@ def _needless(plan: Plan) -> ParameterError:
 
 
 def _followed(plan: Plan, kept: tuple[Epoch, ...], steps: int, price: Fraction | None) -> Plan:
-    """The epochs that are kept, and new ones for so many steps, for a price."""
+    """The plan with its retained epochs, followed by new ones for so many steps, for a price."""
     if price is not None and price < 0:
         raise ParameterError("price", "must not be negative")
     if not plan.mechanism.pure or not (plan.mechanism.adds_up or plan.mechanism.needs_horizon):
@@ -146,9 +146,9 @@ def _followed_freely(
 def _follow_totals(
     plan: Plan, kept: tuple[Epoch, ...], steps: int, price: Fraction | None
 ) -> tuple[Fraction, tuple[Epoch, ...]]:
-    """Another law on the totals of the new steps; what it costs comes on top, in full.
+    """The price, and epochs on the totals of the new steps, whose ε is added in full.
 
-    Without a price, as much for each release as the last epoch has.
+    Without a given price, each release costs as much as one of the last epoch.
     """
     if price is None:
         last = loss(plan.mechanism, plan.request, kept[-1:])
@@ -172,7 +172,7 @@ class _Differences:
 
     Attributes:
         request: of the series so far.
-        kept: what its epochs charge.
+        kept: the charges of its retained epochs.
     """
 
     request: Request
@@ -203,8 +203,8 @@ class _Differences:
     def usual_price(self) -> Fraction:
         """The price at which every difference has the noise of SensDiff with the ε of the series.
 
-        Or, if the last epoch has more noise than that already, as much as this. Rounded up to
-        thousandths of the ε, so that people can read it.
+        If the last epoch already has more noise than that, the noise of the last epoch counts
+        instead. Rounded up to thousandths of the ε, so that people can read it.
         """
         epsilon, change = self.request.epsilon, self.request.sensitivity.l1
         rate = min(epsilon / change, self.kept[-1].single)

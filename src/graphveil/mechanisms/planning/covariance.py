@@ -1,8 +1,8 @@
 """The covariance of the noise in all releases of a series, from its plan alone.
 
 What is new at each step often has simpler noise than the totals: its precision, the inverse of the
-covariance, is a diagonal and a few rows for every factorisation of that form. So it is kept in
-that form, in which ten years of days cost no more than a few products
+covariance, is a diagonal and a few rows for every factorisation of that form. So it is stored in
+that form, in which ten years of days cost only a few products
 (`docs/revisions.md#the-noise-of-a-whole-history`).
 """
 

@@ -329,7 +329,7 @@ def _errors(
 
 
 def _quickly(noise: Noise) -> Noise:
-    """The same law, whose widths are found in a fraction of the time and 0.3% too large."""
+    """The same law; its widths are computed in a fraction of the time, and are 0.3% too large."""
     if not isinstance(noise, NoiseSum):
         return noise
     return replace(noise, smoothing=max(noise.smoothing, COARSE * sqrt(noise.variance())))

@@ -34,7 +34,7 @@ class Plan:
     Attributes:
         mechanism: what adds the noise.
         request: the public parameters.
-        epochs: epochs computed once and kept, because computing them again would be slow.
+        epochs: computed once and stored, because computing them again would be slow.
         subject: what is published, in words, for display.
 
     Examples:
@@ -269,7 +269,7 @@ def epochs_of(mechanism: Mechanism, request: Request) -> tuple[Epoch, ...]:
         epoch = mechanism.epoch(request, len(epochs))
         if epoch is None:
             raise ParameterError("horizon", f"{mechanism.name} does not reach it")
-        # Kept once where it is repeated: there may be thousands of a single step.
+        # Equal epochs share one object: there may be thousands of a single step.
         epochs.append(epochs[-1] if epochs and epoch == epochs[-1] else epoch)
         covered += epoch.steps
     return tuple(epochs)

@@ -21,7 +21,7 @@ Floats: TypeAlias = "NDArray[np.float64]"
 
 
 def achieved(plan: Plan, objective: Objective | None = None) -> float:
-    """What a plan comes to under an objective, which is its own unless said.
+    """The value of an objective for a plan; by default, of the plan's own objective.
 
     Where the horizon is unknown, over the first steps on which plans are judged.
     """

@@ -117,7 +117,7 @@ def link(
     reading: Reading,
     waiting: DataFrame | None = None,
 ) -> Linked:
-    """The new edges of a table, and those that wait, laid out by class.
+    """The new edges of a table, and those that wait, written to files by class.
 
     Args:
         cluster: whose workers do it.
@@ -164,7 +164,7 @@ def _classed(
 
 
 class _Looking(NamedTuple):
-    """How labels are found for one end of rows.
+    """How labels are looked up for one end of rows.
 
     Attributes:
         labels: where.
@@ -387,7 +387,7 @@ def _home(graph: SparkGraph, home: int) -> tuple[int, int]:
 
 
 def _reverses(laying: LayoutTask, keys: Int64s, place: Int64s, fresh: Int64s) -> Int64s:
-    """Rows whose reverse is known already, or stands in an earlier row."""
+    """Rows whose reverse is known already, or is in an earlier row."""
     reverse = keys[fresh] ^ BOTH
     against = fresh[_is_known(laying, reverse)]
     order = np.lexsort((place, keys))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Int32s = NDArray[np.int32]
 Mask = NDArray[np.bool_]
-DROPPED = -2  # stands for the label of a node that was left out, with its links
+DROPPED = -2  # the label of nodes that were left out, with their links
 EACH = "node {}, stated int, last int, was int, known boolean, states int, step int, new boolean"
 _SAMPLED = 64  # nodes of a part from which the driver learns how steps and ids are spread
 

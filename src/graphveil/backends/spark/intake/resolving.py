@@ -1,7 +1,7 @@
 """Resolving on the workers: batches of rows become people and steps, by `graph.resolving`.
 
-What becomes of a row depends on that row alone, so that it makes no difference in which batch it
-stands. Rows that break a rule are left out and noted; the driver refuses the first of them.
+What becomes of a row depends on that row alone, not on the batch that it is in. Rows that break a
+rule are left out and noted; the driver refuses the first of them.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Reading:
         rules: for ids.
         text: whether ids are text; else whole numbers.
         beyond: whether a time after the end has the step after the last; else it is refused.
-        day_first: whether 7/8/2021 is the 7th of August, if anybody said so.
+        day_first: whether 7/8/2021 is the 7th of August; None if nobody stated it.
     """
 
     kind: str
@@ -62,7 +62,7 @@ class Reading:
 
     @property
     def schema(self) -> pa.Schema:
-        """Of what comes out: ids, the step or null, and where the row stands."""
+        """The schema of the result: ids, the step or null, and the place of the row."""
         import pyarrow as pa
 
         kind = pa.string() if self.text else pa.int64()
@@ -77,7 +77,7 @@ class Reading:
 
 
 class RuleViolation(NamedTuple):
-    """What is said of a row that breaks a rule."""
+    """The message about a row that breaks a rule."""
 
     column: str
     what: str
@@ -280,7 +280,7 @@ def spanning(table: SparkTable, every: str | None, day_first: bool | None = None
     Args:
         table: of nodes.
         every: the length of a step; None takes one unit of numbers, or a year.
-        day_first: whether 7/8/2021 is the 7th of August, if anybody said so.
+        day_first: whether 7/8/2021 is the 7th of August; None if nobody stated it.
     """
     whole = table.frame.schema["time"].dataType.typeName() in _WHOLE
     rhythm = every or ("1" if whole else "year")

@@ -95,7 +95,7 @@ def extend(
         edges: likewise; None if there are none.
         undated: refuse nodes without a time, put them into the "first" open step, or "drop" them.
         late: refuse records of closed steps, or let them "join" the first open one.
-        day_first: whether 7/8/2021 is the 7th of August, if anybody said so.
+        day_first: whether 7/8/2021 is the 7th of August; None if nobody stated it.
     """
     reading = Reading("nodes", graph.calendar, RecordRules(), graph.text_ids, day_first=day_first)
     coming = ArrivalRules(reading, late, undated)

@@ -32,10 +32,10 @@ class Remembered:
 
     def pair_l1(self, rises: int, falls: int) -> int:
         """The largest distance of two columns, as the matrix itself has it."""
-        found = self._pairs.get((rises, falls))
-        if found is None:
-            found = self._pairs[rises, falls] = self.matrix.pair_l1(rises, falls)
-        return found
+        distance = self._pairs.get((rises, falls))
+        if distance is None:
+            distance = self._pairs[rises, falls] = self.matrix.pair_l1(rises, falls)
+        return distance
 
 
 @dataclass(frozen=True, eq=False)

@@ -63,13 +63,13 @@ def times_beyond(plan: Plan, statistic: Statistic, bound: Bound) -> dict[int, Fr
     where it is broken.
     """
     unsure = _unsure(bound)
-    found = losses_beyond(plan, statistic, unsure)
-    if not found or not isinstance(unsure, HubBound):
+    losses = losses_beyond(plan, statistic, unsure)
+    if not losses or not isinstance(unsure, HubBound):
         return {}
     own = plan.request.epsilon
     if plan.request.pool_share is not None:
         own = loss_beyond(plan, statistic, unsure, 0)
-    return {more: loss / own for more, loss in found.items()}
+    return {more: loss / own for more, loss in losses.items()}
 
 
 def _unsure(bound: Bound) -> Bound:

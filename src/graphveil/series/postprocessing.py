@@ -202,11 +202,11 @@ def _fit(values: Sequence[float]) -> list[float]:
     fit: Stretches = None
     for value in values:
         fit = _pooled(fit, value)
-    found: list[float] = []
+    fitted: list[float] = []
     while fit is not None:
-        found += [_mean(fit)] * fit[1]
+        fitted += [_mean(fit)] * fit[1]
         fit = fit[2]
-    return found[::-1]
+    return fitted[::-1]
 
 
 def _pooled(fit: Stretches, value: float) -> Stretches:

@@ -235,17 +235,17 @@ class Wandering:
         stretches = np.zeros((steps, count + 1))
         stretches[0, 0] = 1
         stretches[later + 1, 1 + later * count // max(steps - 1, 1)] = 1
-        told = np.column_stack([noise.weighed(column) for column in stretches.T])
+        weighed = np.column_stack([noise.weighed(column) for column in stretches.T])
         changes = np.diff(np.eye(count + 1)[1:], axis=0)
-        information, roughness = stretches.T @ told, changes.T @ changes
+        information, roughness = stretches.T @ weighed, changes.T @ changes
         rough, ways = eigh(roughness, information)
         rough = np.where(rough > FREE * max(rough[-1], FREE), rough, 0.0)
         return cls(noise, stretches, information, roughness, ways, rough)
 
     def trend(self, raw: Floats, *, rises: bool) -> Floats:
         """The trend of one number; where it cannot fall, the nearest that does not."""
-        told = self.stretches.T @ self.noise.weighed(np.diff(raw, prepend=0))
-        seen = self.ways.T @ told
+        weighed = self.stretches.T @ self.noise.weighed(np.diff(raw, prepend=0))
+        seen = self.ways.T @ weighed
         variance = _likeliest(self.rough, seen)
         growth = self.ways @ (seen * variance / (variance + self.rough))
         if rises and growth.min() < 0:

@@ -163,12 +163,12 @@ def renewed(plan: Plan, state: SeriesState, source: ResumingSource) -> SeriesSta
 
 
 def _resumed(
-    plan: Plan, epoch: Epoch, told: Sequence[int], source: ResumingSource
+    plan: Plan, epoch: Epoch, used_noise: Sequence[int], source: ResumingSource
 ) -> tuple[int, ...]:
     """The noise of an epoch of a joint law, of whole numbers, with a fresh end."""
-    used = list(told)
+    used = list(used_noise)
     if plan.mechanism.adds_up:  # such an epoch is the first: there is no noise before it
-        used = [later - earlier for earlier, later in pairwise([0, *told])]
+        used = [later - earlier for earlier, later in pairwise([0, *used_noise])]
     whole = epoch.factorisation.decode([*used, *source.draw_rest(epoch.law, used)])
     return tuple(map(_rounded, whole))
 

@@ -136,16 +136,16 @@ class Recent(RecentStatistic):
         require_at_least("window", self.window, 1, hint)
         summary = f"{self.statistic.summary}, {among(self.window)}"
         # Elsewhere these are the same for all members of a class; here they are those of another.
-        for said in _TAKEN_OVER:
-            object.__setattr__(self, said, getattr(self.statistic, said))
+        for attribute in _TAKEN_OVER:
+            object.__setattr__(self, attribute, getattr(self.statistic, attribute))
         object.__setattr__(self, "summary", summary)
 
     @classmethod
     def examples(cls) -> Iterable[Statistic]:
         """Every example of every statistic without a window, in a short one."""
         members = [member for _, member in sorted(registered().items())]
-        found = (example for member in members for example in member.examples())
-        plain = (example for example in found if example.counted_for is None)
+        examples = (example for member in members for example in member.examples())
+        plain = (example for example in examples if example.counted_for is None)
         return tuple(cls(example, 1 + place % 3) for place, example in enumerate(plain))
 
     @property

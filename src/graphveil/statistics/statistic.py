@@ -364,13 +364,13 @@ def registered() -> dict[str, type[Statistic]]:
 
 def known_parameters() -> dict[str, Parameter]:
     """Every parameter of every statistic, by name; what it means to each of several."""
-    found: dict[str, Parameter] = {}
+    parameters: dict[str, Parameter] = {}
     for _, member in sorted(registered().items()):  # not as they happened to be imported
         for each in member.parameters():
-            known = found.setdefault(each.name, each)
+            known = parameters.setdefault(each.name, each)
             if each.help not in known.help:
-                found[each.name] = replace(known, help=f"{known.help} {each.help}")
-    return found
+                parameters[each.name] = replace(known, help=f"{known.help} {each.help}")
+    return parameters
 
 
 def statistic(name: str, **given: Any) -> Statistic:

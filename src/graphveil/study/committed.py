@@ -44,8 +44,8 @@ class Committed:
     def is_behind(self) -> bool:
         """Whether a step was sealed that the public part does not show yet."""
         shown = self.public.text.count("\n")
-        told = [row.event for row in self.ledger.rows if row.public is not None]
-        return Event.STEP_SEALED in told[shown:]
+        published = [row.event for row in self.ledger.rows if row.public is not None]
+        return Event.STEP_SEALED in published[shown:]
 
 
 @dataclass(frozen=True)

@@ -59,8 +59,8 @@ class LedgerRow:
     ) -> LedgerRow:
         """The row that follows the last one."""
         number = 0 if last is None else last.number + 1
-        told = None if public is None else canonical(public.to_data())
-        row = cls(number, at, event.value, told, canonical(private), salt, "")
+        published = None if public is None else canonical(public.to_data())
+        row = cls(number, at, event.value, published, canonical(private), salt, "")
         return cls(*_content(row), hash=row.computed_hash(GENESIS if last is None else last.hash))
 
     @classmethod
@@ -104,16 +104,16 @@ class LedgerRow:
 
     def kept_mapping(self, part: str) -> dict[str, Any]:
         """Unpublished objects, by name; none if nothing was stored under `part`."""
-        found = self.secret.get(part, {})
-        if isinstance(found, dict) and all(isinstance(each, dict) for each in found.values()):
-            return found
+        mapping = self.secret.get(part, {})
+        if isinstance(mapping, dict) and all(isinstance(each, dict) for each in mapping.values()):
+            return mapping
         raise IntegrityError(f"{self.place}: '{part}' cannot be read.")
 
     def whole_number(self, part: str) -> int:
         """An unpublished whole number."""
-        found = self.secret.get(part)
-        if type(found) is int:
-            return found
+        number = self.secret.get(part)
+        if type(number) is int:
+            return number
         raise IntegrityError(f"{self.place}: '{part}' is not a whole number.")
 
     @property
@@ -247,10 +247,10 @@ class Ledger:
     @cached_property
     def history(self) -> History:
         """The published history, row by row; refuses rows that contradict each other."""
-        told = [row.announcement for row in self._later]
+        announcements = [row.announcement for row in self._later]
         if self.before is None:
-            return History.of(told, "the ledger")
-        return self.before.history.followed_by(told)
+            return History.of(announcements, "the ledger")
+        return self.before.history.followed_by(announcements)
 
     @cached_property
     def versions(self) -> tuple[Promise, ...]:
@@ -318,7 +318,9 @@ class Ledger:
     @property
     def read_as(self) -> ReadAs:
         """How files of each format were read last, as far as that was stored."""
-        return {name: kept for batch in self.batches for name, kept in batch.read_as.items()}
+        return {
+            name: settings for batch in self.batches for name, settings in batch.read_as.items()
+        }
 
     @property
     def next_batch(self) -> int:

@@ -291,9 +291,9 @@ class Promise(Part):
             for name in type(self).model_fields
             if name != "series" and getattr(self, name) != getattr(promised, name)
         ]
-        said = {each.name: each for each in self.series}
+        own = {each.name: each for each in self.series}
         held = {each.name: each for each in promised.series}
-        differing = [name for name in {**held, **said} if said.get(name) != held.get(name)]
+        differing = [name for name in {**held, **own} if own.get(name) != held.get(name)]
         return found + [f"series '{name}'" for name in differing]
 
     @classmethod

@@ -71,7 +71,7 @@ class Ongoing:
         """How far noise can reach in what is new at each of these steps; public."""
         if self.terms.plan.request.recent:  # its values are no totals, so none of them adds up
             asked = [each for each in asked if each == Change()]
-        found = [
+        by_change = [
             change_errors(self.terms.plan, each, self._places(steps), Fraction(level))
             for each in asked
         ]
@@ -86,7 +86,7 @@ class Ongoing:
                 for change, error in zip(asked, errors, strict=True)
                 if error is not None
             )
-            for errors in zip(*found, strict=True)
+            for errors in zip(*by_change, strict=True)
         ]
 
     def _places(self, steps: range) -> range:
@@ -141,17 +141,17 @@ def _ongoing(
     counts: SeriesCounts,
 ) -> dict[str, Ongoing]:
     """Every series, ready for its next release."""
-    found = {}
+    ongoing = {}
     for each in ledger.series:
         own, history = terms[each.series], (release.raw for release in each.releases)
-        found[each.series] = Ongoing(
+        ongoing[each.series] = Ongoing(
             terms=own,
             differences=counts.differences(own),
             state=state_of(each.series, kept[each.series]),
             processing=Processing.of(own.statistic, each.width, history),
         )
-        found[each.series].require_fitting(each.series, len(ledger.sealed))
-    return found
+        ongoing[each.series].require_fitting(each.series, len(ledger.sealed))
+    return ongoing
 
 
 def terms_of(ledger: Ledger, kept: Mapping[str, StoredSeries]) -> dict[str, SeriesTerms]:

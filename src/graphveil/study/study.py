@@ -199,19 +199,19 @@ class Study:
         adding.require_listed(records)
         wishes = AddOptions(complete, strict, ignore_after_end, undated)
         if dry_run:
-            found = self.holder.candidate(self.stored(self.ledger()), records, wishes)
-            return Added(None, found.findings)
+            batch = self.holder.candidate(self.stored(self.ledger()), records, wishes)
+            return Added(None, batch.findings)
         with self._writing() as (transaction, opened):
             ledger = opened.ledger
-            found = self.holder.candidate(self.stored(ledger), records, wishes)
+            batch = self.holder.candidate(self.stored(ledger), records, wishes)
             if not yes:
-                adding.require_confirmed(found.findings)
-            number = adding.store_batch(transaction, ledger, found, read_as, attempt)
+                adding.require_confirmed(batch.findings)
+            number = adding.store_batch(transaction, ledger, batch, read_as, attempt)
         ledger = transaction.ledger()
         self.announce(ledger)
         listed = ledger.batches[-1].skipped
         place = None if listed is None else f"batches/{listed.files[0].name}"
-        return Added(number, found.findings, place)
+        return Added(number, batch.findings, place)
 
     def stored(self, ledger: Ledger) -> Stored:
         """Its records on the disk."""
@@ -261,18 +261,18 @@ class Study:
             since: what was committed when the caller looked; by default it is looked at now.
         """
         at = now()
-        found = since or self.committed()
-        first = len(found.ledger.sealed)
-        finishing = through is None and found.is_behind
+        state = since or self.committed()
+        first = len(state.ledger.sealed)
+        finishing = through is None and state.is_behind
         last = first - finishing if through is None else through
         if last >= first:
-            attempts.require_settled(self.folder, found.ledger)
-        found = self._opened(found, at)
-        run = _Run(self, found, last, at)
+            attempts.require_settled(self.folder, state.ledger)
+        state = self._opened(state, at)
+        run = _Run(self, state, last, at)
         try:
             if last >= first:
-                self._require_due(found.ledger.versions[-1], last, early=early)
-                opening.require_room(found.ledger, last)
+                self._require_due(state.ledger.versions[-1], last, early=early)
+                opening.require_room(state.ledger, last)
             run.seal(sealed)
         finally:
             ledger = self.announce(run.ledger)
@@ -285,9 +285,9 @@ class Study:
 
     def extension(self, further: Further, prices: Prices = NO_PRICES) -> Extension:
         """What extending the study would do to every series; changes nothing."""
-        found = self.committed()
-        _require_promised(found)
-        return extension.extension(found.ledger, found.kept, further, prices)
+        state = self.committed()
+        _require_promised(state)
+        return extension.extension(state.ledger, state.kept, further, prices)
 
     def extend(self, further: Further, prices: Prices = NO_PRICES) -> Extension:
         """Go on past the last step that was planned.
@@ -298,16 +298,16 @@ class Study:
                 be paid, what keeps its noise at its size.
         """
         _require_promised(self.committed())
-        with self._writing() as (transaction, found):
-            planned = extension.extension(found.ledger, found.kept, further, prices)
-            extension.enter(transaction, found, planned)
+        with self._writing() as (transaction, state):
+            planned = extension.extension(state.ledger, state.kept, further, prices)
+            extension.enter(transaction, state, planned)
         self.announce(transaction.ledger())
         return planned
 
     def renewals(self, prices: Prices = NO_PRICES) -> tuple[Renewal, ...]:
         """What adopting the study would do to every series; changes nothing."""
-        found = self.committed()
-        return adoption.renewals(found.ledger, found.kept, prices)
+        state = self.committed()
+        return adoption.renewals(state.ledger, state.kept, prices)
 
     def adopt(self, reason: str, prices: Prices = NO_PRICES) -> tuple[Renewal, ...]:
         """Go on with a study that was copied, moved or restored, with fresh noise from now on.
@@ -317,12 +317,12 @@ class Study:
             prices: what may be paid for a series, by name; by default, where something has to
                 be paid, what keeps its noise at its size.
         """
-        told = adoption.require_reason(reason)
+        stated_reason = adoption.require_reason(reason)
         self._require_open("adopted")
         if self.standing().may_go_on:
             self.announce()
-        with self._writing(admit=adoption.admit) as (transaction, found):
-            renewed = adoption.enter(transaction, found, told, prices)
+        with self._writing(admit=adoption.admit) as (transaction, state):
+            renewed = adoption.enter(transaction, state, stated_reason, prices)
         self.announce(transaction.ledger())
         return renewed
 
@@ -376,10 +376,10 @@ class Study:
             announce(self.folder, known)
         return known
 
-    def _opened(self, found: Committed, at: str) -> Committed:
+    def _opened(self, state: Committed, at: str) -> Committed:
         """The study as it is, opened if it was a draft."""
-        if found.ledger.is_open:
-            return found
+        if state.ledger.is_open:
+            return state
         with self._writing(at) as (_, opened):
             return opened
 
@@ -410,11 +410,11 @@ class Study:
         """The one writer, in a study that is open."""
         with self.writing(at, admit) as transaction:
             public = published_text(self.folder)
-            found = committed.checked(transaction, public)
-            if not found.ledger.is_open:
+            state = committed.checked(transaction, public)
+            if not state.ledger.is_open:
                 opening.open_study(transaction, self._draft())
-                found = committed.checked(transaction, public)
-            yield transaction, found
+                state = committed.checked(transaction, public)
+            yield transaction, state
 
     def _draft(self) -> Promise:
         return Promise.from_toml(text_of(self.folder.study_file), "public/study.toml")
@@ -430,8 +430,8 @@ class Study:
         )
 
 
-def _require_promised(found: Committed) -> None:
-    if not found.ledger.is_open:
+def _require_promised(state: Committed) -> None:
+    if not state.ledger.is_open:
         raise StudyError(
             "this study is a draft, and nothing is promised yet: change the calendar in "
             "public/study.toml."

@@ -176,20 +176,20 @@ def _plans_and_states(subject: _Subject) -> str:
     agreement.require_series(subject.ledger, subject.kept)
     plans = agreement.committed_plans(subject.ledger)
     for each in subject.ledger.series:
-        told, (row, plan) = each.plan and digest(canonical(each.plan)), plans[each.series]
-        _require(row, told in (None, plan), "the public was told another plan of the series")
+        announced, (row, plan) = each.plan and digest(canonical(each.plan)), plans[each.series]
+        _require(row, announced in (None, plan), "the public was told another plan of the series")
     return f"{len(subject.kept)} series, unchanged since their last release"
 
 
 def _witness(subject: _Subject) -> str:
     """The study is no older than what this machine has seen of it."""
-    found = subject.study.standing()
-    if found in (WitnessVerdict.BEHIND, WitnessVerdict.FORKED):
+    verdict = subject.study.standing()
+    if verdict in (WitnessVerdict.BEHIND, WitnessVerdict.FORKED):
         raise IntegrityError(
-            f"this machine: {found.value}. This copy must not go on: another one is newer, and "
+            f"this machine: {verdict.value}. This copy must not go on: another one is newer, and "
             "holds the same noise. See `graphveil adopt`."
         )
-    return str(found.value)
+    return str(verdict.value)
 
 
 def _counts(subject: _Subject) -> str:
@@ -210,13 +210,13 @@ def _counts(subject: _Subject) -> str:
 
 def _standing(subject: _Subject) -> str:
     """The cache for the next command holds what counting from scratch gives."""
-    found = subject.recounted.compared()
-    if found in (CacheCheck.CHANGED, CacheCheck.ANOTHER):
+    verdict = subject.recounted.compared()
+    if verdict in (CacheCheck.CHANGED, CacheCheck.ANOTHER):
         raise IntegrityError(
-            f"private/kept {found.value}. Remove that folder: the next `graphveil publish` makes "
+            f"private/kept {verdict.value}. Remove that folder: the next `graphveil publish` makes "
             "it anew from the segments, which are unchanged."
         )
-    return str(found.value)
+    return str(verdict.value)
 
 
 def _noise(subject: _Subject) -> str:

@@ -76,15 +76,17 @@ class SparkEngine:
         tasks = [projection.CutTask(graph.only(around(graph, c)), c, limits) for c in colours]
         cuts = self.cluster.run(projection.cut, tasks)
         classes = [(a, b) for a in colours for b in colours]
-        keeping = [projection.KeepTask(graph.only([(a, b)]), cuts[a], cuts[b]) for a, b in classes]
-        kept = self.cluster.run(projection.keep, keeping)
+        keep_tasks = [
+            projection.KeepTask(graph.only([(a, b)]), cuts[a], cuts[b]) for a, b in classes
+        ]
+        retained = self.cluster.run(projection.keep, keep_tasks)
         nothing = np.zeros(graph.steps, np.int64)
         return replace(
             graph,
-            parts=tuple(part for each in kept for part in each.parts),
-            prompt=sum((each.prompt for each in kept), nothing),
-            late=sum((each.late for each in kept), nothing),
-            edges=sum((each.edges for each in kept), nothing),
+            parts=tuple(part for each in retained for part in each.parts),
+            prompt=sum((each.prompt for each in retained), nothing),
+            late=sum((each.late for each in retained), nothing),
+            edges=sum((each.edges for each in retained), nothing),
         )
 
     def keeps_bound(self, graph: SparkGraph, bound: Bound, *, after: object = None) -> bool:

@@ -130,8 +130,8 @@ class Workspace:
         """The bytes of a file that was written; of a file elsewhere, the name is its whole path."""
         path, system = self._found(name)
         with system.open_input_stream(path) as file:
-            found: bytes = file.read()
-            return found
+            data: bytes = file.read()
+            return data
 
     def remove(self) -> None:
         """Delete everything in it; what is gone already is no error."""

@@ -136,8 +136,10 @@ def optimised(steps: int, aim: Aim | None = None) -> Bordered:
     wanted = aim or plain_mean(steps)
     if wanted == plain_mean(steps) and steps <= IDENTITY_UP_TO:
         return identity(steps)
-    found = [least_squares(*_on_grid(columns)) for columns in _columns(wanted, sums=0)]
-    return min((identity(steps), *found), key=lambda each: each.column_l1() * aimed(each, wanted))
+    candidates = [least_squares(*_on_grid(columns)) for columns in _columns(wanted, sums=0)]
+    return min(
+        (identity(steps), *candidates), key=lambda each: each.column_l1() * aimed(each, wanted)
+    )
 
 
 def aimed(found: Bordered, aim: Aim) -> float:
@@ -163,8 +165,8 @@ def optimised_with_sum(
         aim: what the others are tuned to; by default, the mean deviation.
     """
     wanted, sums = aim or plain_mean(steps), [[round(GRID * weight)] * steps]
-    found = [least_squares(leaves, [*rows, *sums]) for leaves, rows in _beside_a_sum(wanted)]
-    return min(found, key=lambda each: aimed(each, wanted))
+    candidates = [least_squares(leaves, [*rows, *sums]) for leaves, rows in _beside_a_sum(wanted)]
+    return min(candidates, key=lambda each: aimed(each, wanted))
 
 
 @lru_cache(maxsize=32)

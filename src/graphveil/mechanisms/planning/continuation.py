@@ -90,11 +90,11 @@ def renewed(plan: Plan, releases: int, price: Fraction | None = None) -> Plan:
     if not plan.mechanism.adds_up:
         raise ParameterError("mechanism", f"{plan.mechanism.name} cannot draw noise half-way")
     past = tuple(plan.epoch(earlier) for earlier in range(number))
-    kept = (*past, replace(plan.epoch(number), cut=made))
+    retained = (*past, replace(plan.epoch(number), cut=made))
     if plan.request.horizon is None:
-        return replace(plan, epochs=kept)
+        return replace(plan, epochs=retained)
     left = plan.request.horizon - releases
-    return _followed(plan, kept, left, price) if left else replace(plan, epochs=kept)
+    return _followed(plan, retained, left, price) if left else replace(plan, epochs=retained)
 
 
 def _require_more(plan: Plan, more_steps: int) -> int:
@@ -112,20 +112,20 @@ def _needless(plan: Plan) -> ParameterError:
     )
 
 
-def _followed(plan: Plan, kept: tuple[Epoch, ...], steps: int, price: Fraction | None) -> Plan:
+def _followed(plan: Plan, retained: tuple[Epoch, ...], steps: int, price: Fraction | None) -> Plan:
     """The plan with its retained epochs, followed by new ones for so many steps, for a price."""
     if price is not None and price < 0:
         raise ParameterError("price", "must not be negative")
     if not plan.mechanism.pure or not (plan.mechanism.adds_up or plan.mechanism.needs_horizon):
-        return _followed_freely(plan, kept, steps, price)
+        return _followed_freely(plan, retained, steps, price)
     follow = _Differences.follow if plan.mechanism.adds_up else _follow_totals
-    paid, new = follow(plan, kept, steps, price)
+    paid, new = follow(plan, retained, steps, price)
     request = replace(plan.request, epsilon=plan.request.epsilon + paid)
-    return replace(plan, request=request, epochs=kept + new)
+    return replace(plan, request=request, epochs=retained + new)
 
 
 def _followed_freely(
-    plan: Plan, kept: tuple[Epoch, ...], steps: int, price: Fraction | None
+    plan: Plan, retained: tuple[Epoch, ...], steps: int, price: Fraction | None
 ) -> Plan:
     """More epochs of a mechanism whose guarantee holds for any number of releases.
 
@@ -140,19 +140,19 @@ def _followed_freely(
     if price:
         raise _needless(plan)
     new = epochs_of(plan.mechanism, plan.request.lasting(steps))
-    return replace(plan, epochs=kept + new)
+    return replace(plan, epochs=retained + new)
 
 
 def _follow_totals(
-    plan: Plan, kept: tuple[Epoch, ...], steps: int, price: Fraction | None
+    plan: Plan, retained: tuple[Epoch, ...], steps: int, price: Fraction | None
 ) -> tuple[Fraction, tuple[Epoch, ...]]:
     """The price, and epochs on the totals of the new steps, whose ε is added in full.
 
     Without a given price, each release costs as much as one of the last epoch.
     """
     if price is None:
-        last = loss(plan.mechanism, plan.request, kept[-1:])
-        price = last * steps / kept[-1].steps
+        last = loss(plan.mechanism, plan.request, retained[-1:])
+        price = last * steps / retained[-1].steps
     if price == 0:
         raise ParameterError(
             "price",
@@ -180,16 +180,16 @@ class _Differences:
 
     @classmethod
     def follow(
-        cls, plan: Plan, kept: tuple[Epoch, ...], steps: int, price: Fraction | None
+        cls, plan: Plan, retained: tuple[Epoch, ...], steps: int, price: Fraction | None
     ) -> tuple[Fraction, tuple[Epoch, ...]]:
         """The price, and the epochs with the least mean error for it."""
-        here = cls(plan.request, charges(kept))
+        here = cls(plan.request, charges(retained))
         paid = here.usual_price() if price is None else price
         request = plan.request.lasting(steps)
         offered = [
-            found
+            fitting
             for member in _members(plan.mechanism, request)
-            if (found := here.strongest(epochs_of(member, request), paid)) is not None
+            if (fitting := here.strongest(epochs_of(member, request), paid)) is not None
         ]
         if not offered:
             least = float(here.usual_price())
@@ -198,7 +198,7 @@ class _Differences:
                 f"is too small for {plan.mechanism.name} to go on",
                 hint=f"With {least:.4g} it goes on with noise of its size.",
             )
-        return paid, _best(plan, kept, offered)
+        return paid, _best(plan, retained, offered)
 
     def usual_price(self) -> Fraction:
         """The price at which every difference has the noise of SensDiff with the ε of the series.
@@ -259,17 +259,17 @@ def _first_law(member: Mechanism, request: Request) -> object:
 
 
 def _best(
-    plan: Plan, kept: tuple[Epoch, ...], offered: Sequence[tuple[Epoch, ...]]
+    plan: Plan, retained: tuple[Epoch, ...], offered: Sequence[tuple[Epoch, ...]]
 ) -> tuple[Epoch, ...]:
     """Those with the least mean error; of equals the first, whatever the last bits say."""
-    errors = [_mean_error(plan, kept, each) for each in offered]
+    errors = [_mean_error(plan, retained, each) for each in offered]
     return next(
         each for each, error in zip(offered, errors, strict=True) if error <= TIE * min(errors)
     )
 
 
-def _mean_error(plan: Plan, kept: tuple[Epoch, ...], new: tuple[Epoch, ...]) -> float:
+def _mean_error(plan: Plan, retained: tuple[Epoch, ...], new: tuple[Epoch, ...]) -> float:
     """The mean standard deviation at the new steps."""
-    before, horizon = sum(epoch.steps for epoch in kept), plan.request.horizon
+    before, horizon = sum(epoch.steps for epoch in retained), plan.request.horizon
     assert horizon is not None, "only a known one is reached"
-    return sum(replace(plan, epochs=kept + new).standard_deviations(horizon)[before:])
+    return sum(replace(plan, epochs=retained + new).standard_deviations(horizon)[before:])

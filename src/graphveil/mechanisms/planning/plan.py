@@ -190,12 +190,12 @@ class Plan:
             expected: a public guess of how large the number will be at the last release;
                 never the number itself.
         """
-        found = self.judged(expected)
-        if not found.drowned:
+        judgement = self.judged(expected)
+        if not judgement.drowned:
             return None
         return (
             f"The noise will drown the signal: at release {len(self.predicted)} its standard "
-            f"deviation is {self.last_std:,.1f}, which is {found.share:.0%} of the expected "
+            f"deviation is {self.last_std:,.1f}, which is {judgement.share:.0%} of the expected "
             f"{expected:,}. What helps: a larger ε, fewer releases, a smaller degree bound, "
             "or a statistic that one person can change less."
         )

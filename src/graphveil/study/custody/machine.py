@@ -104,9 +104,9 @@ class Machine:
     @classmethod
     def beside(cls, study: Path) -> Machine:
         """This one, for the study in a folder; refuses a memory that is copied with it."""
-        found = cls.here()
-        require_outside(found, study)
-        return found
+        machine = cls.here()
+        require_outside(machine, study)
+        return machine
 
     def code(self) -> str:
         """Its name, random and made once, to which a study can be handed over."""
@@ -221,9 +221,9 @@ def _write_bound(path: Path, content: dict[str, Any]) -> None:
 
 def _seen_row(stored: Sequence[object]) -> SeenRow:
     """A row as it was read from the file; refuses what no ledger can have."""
-    number, found = stored
-    if isinstance(number, int) and 0 <= number <= MOST_ROWS and isinstance(found, str):
-        return SeenRow(number, found)
+    number, row_hash = stored
+    if isinstance(number, int) and 0 <= number <= MOST_ROWS and isinstance(row_hash, str):
+        return SeenRow(number, row_hash)
     raise ValueError("no row of a ledger")
 
 
@@ -337,8 +337,8 @@ class KnownFolder:
     @property
     def is_there(self) -> bool:
         """Whether there is a study in it now."""
-        found = Folder(self.folder)
-        return found.study_file.is_file() and found.private.is_dir()
+        folder = Folder(self.folder)
+        return folder.study_file.is_file() and folder.private.is_dir()
 
 
 def known(machine: Machine) -> tuple[KnownFolder, ...]:
@@ -363,11 +363,11 @@ def remember(machine: Machine, folder: Path, backup: str | None = None) -> Known
     with keeping(machine.folder):
         before = known(machine)
         same = next((each for each in before if each.folder == place), None)
-        found = same or KnownFolder(secrets.token_hex(KEY), place)
-        told = found.backup if backup is None else backup
-        found = replace(found, backup=told, hidden=False)
-        _keep(machine, [found, *(each for each in before if each.folder != place)][:MOST])
-    return found
+        entry = same or KnownFolder(secrets.token_hex(KEY), place)
+        last_backup = entry.backup if backup is None else backup
+        entry = replace(entry, backup=last_backup, hidden=False)
+        _keep(machine, [entry, *(each for each in before if each.folder != place)][:MOST])
+    return entry
 
 
 def forget(machine: Machine, key: str) -> None:

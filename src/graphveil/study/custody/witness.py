@@ -137,16 +137,16 @@ def standing(machine: Machine, reading: Reading) -> WitnessVerdict:
         return WitnessVerdict.MOVED
     if at_home is None and begun in memory.copied:  # a server needs no memory to know its home
         return WitnessVerdict.RESTORED
-    found = _compared(reading, memory.marks[begun].newest)
-    unfinished = found is WitnessVerdict.BEHIND and interrupted(machine, reading) is not None
-    return WitnessVerdict.HANDING if unfinished else found
+    verdict = _compared(reading, memory.marks[begun].newest)
+    unfinished = verdict is WitnessVerdict.BEHIND and interrupted(machine, reading) is not None
+    return WitnessVerdict.HANDING if unfinished else verdict
 
 
 def _compared(reading: Reading, seen: SeenRow) -> WitnessVerdict:
-    found = reading.hash_of(seen.number)
-    if found is None:
+    own_hash = reading.hash_of(seen.number)
+    if own_hash is None:
         return WitnessVerdict.BEHIND
-    return WitnessVerdict.IN_STEP if found == seen.hash else WitnessVerdict.FORKED
+    return WitnessVerdict.IN_STEP if own_hash == seen.hash else WitnessVerdict.FORKED
 
 
 def _is_witnessed(reading: Reading, lineage: Lineage) -> bool:
@@ -190,12 +190,12 @@ def is_handed_to(code: str, reading: Reading) -> bool:
 
 def require(machine: Machine, reading: Reading) -> None:
     """Refuse to go on with a study from a state that is not the newest."""
-    found = standing(machine, reading)
-    if not found.may_go_on:
+    verdict = standing(machine, reading)
+    if not verdict.may_go_on:
         lineage, unfinished = Lineage.of(reading), interrupted(machine, reading)
         taker = unfinished.secret["to"] if unfinished else lineage and lineage.taker
-        told = {"code": machine.code(), "to": taker}
-        raise IntegrityError(_REFUSALS[found].format(**told))
+        details = {"code": machine.code(), "to": taker}
+        raise IntegrityError(_REFUSALS[verdict].format(**details))
 
 
 @contextmanager

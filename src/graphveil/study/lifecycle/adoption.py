@@ -91,10 +91,10 @@ def renewals(
 
 def require_reason(reason: str) -> str:
     """Refuse an adoption without a reason; the reason is published."""
-    told = " ".join(reason.split())
-    if not 0 < len(told) <= LONGEST_REASON:
+    text = " ".join(reason.split())
+    if not 0 < len(text) <= LONGEST_REASON:
         raise ParameterError("reason", f"must have 1 to {LONGEST_REASON} characters")
-    return told
+    return text
 
 
 def admit(machine: Machine, transaction: Transaction, _: Lineage) -> None:
@@ -129,12 +129,12 @@ def enter(
     return renewed
 
 
-def _require_all_announced(found: Committed) -> None:
+def _require_all_announced(committed: Committed) -> None:
     """Refuse a copy with a sealed step that was never announced; another copy may have gone on.
 
     That step holds noise with which the other copy may have published something else.
     """
-    if found.is_behind:
+    if committed.is_behind:
         raise IntegrityError(
             "this copy has sealed a step that was never announced, and another copy may have "
             "published that step with the same noise. It cannot be adopted. Go on with the other "

@@ -36,16 +36,16 @@ def announced_plan(series: PublishedSeries) -> Plan | None:
         ) from error
 
 
-def _is_known(told: dict[str, Any]) -> bool:
-    return told.get("format") in FORMATS and told.get("mechanism") in registered()
+def _is_known(plan: dict[str, Any]) -> bool:
+    return plan.get("format") in FORMATS and plan.get("mechanism") in registered()
 
 
-def _fitting(series: PublishedSeries, told: dict[str, Any]) -> Plan:
+def _fitting(series: PublishedSeries, data: dict[str, Any]) -> Plan:
     """A plan of as many numbers and releases as the series has; others were made up."""
     longest = LONGER * (max(series.horizon or 0, len(series.releases)) + LONGER)
-    if sum(int(entry["times"]) for entry in told["epochs"]) > longest:
+    if sum(int(entry["times"]) for entry in data["epochs"]) > longest:
         raise ValueError("epochs are repeated more often than there are releases")
-    plan = Plan.from_dict(told)
+    plan = Plan.from_dict(data)
     if plan.request.width != series.width or plan.request.horizon != series.horizon:
         raise ValueError("is the plan of another series")
     if any(epoch.factorisation.steps > longest for epoch in plan.epochs):

@@ -200,7 +200,7 @@ class _Reader:
             row.require(isinstance(planned, dict), "the plan of a series in the pool is not told")
         if isinstance(planned, dict):
             stated = {"epsilon": opened.epsilon, "delta": opened.delta, "pool_share": share}
-            same = all(planned.get(key) == _text(said) for key, said in stated.items())
+            same = all(planned.get(key) == _text(value) for key, value in stated.items())
             row.require(same, "a series has another price than its plan")
 
     def _seal(self, sealed: StepSealed, row: Announcement) -> None:

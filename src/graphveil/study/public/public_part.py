@@ -68,9 +68,9 @@ class Shown:
 def _heads(public: Path) -> Iterator[tuple[str, str]]:
     for name, pattern in _HEADS.items():
         path = public / name
-        found = pattern.findall(path.read_bytes()) if path.is_file() else []
-        if found:
-            yield name, found[-1].decode()
+        hashes = pattern.findall(path.read_bytes()) if path.is_file() else []
+        if hashes:
+            yield name, hashes[-1].decode()
 
 
 def _steps(table: Path) -> int:
@@ -142,9 +142,9 @@ class PublicPart:
 
     @classmethod
     def _agreeing(cls, public: Path, rows: Sequence[PublicRow]) -> PublicPart:
-        part, found = cls.of(rows), Promise.from_toml(text_of(public / STUDY), STUDY)
+        part, promise = cls.of(rows), Promise.from_toml(text_of(public / STUDY), STUDY)
         # A process may have been killed before it wrote the newest series into the study file.
-        require_agreement(found, part.history.versions, STUDY, LEDGER)
+        require_agreement(promise, part.history.versions, STUDY, LEDGER)
         return part
 
     @classmethod
@@ -274,9 +274,9 @@ def require_agreeing_file(public: PublishedText, ledger: Ledger) -> None:
     """Refuse a study file that disagrees with the ledger."""
     if not ledger.is_open or public.study_file == ledger.versions[-1].to_toml():
         return
-    found = Promise.from_toml(public.study_file, "public/study.toml")
+    promise = Promise.from_toml(public.study_file, "public/study.toml")
     # A version from before the newest series is fine: a process was killed before it wrote.
-    require_agreement(found, ledger.versions, "public/study.toml", "the ledger")
+    require_agreement(promise, ledger.versions, "public/study.toml", "the ledger")
 
 
 def require_newest(public: PublishedText, ledger: Ledger) -> None:

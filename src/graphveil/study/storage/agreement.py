@@ -194,11 +194,11 @@ def _require_whole_file(connection: sa.Connection) -> None:
 
 def _require_sqlite_schema(connection: sa.Connection, tables: sa.MetaData) -> None:
     """Every table as graphveil makes it; and nothing else, but indexes of its own."""
-    found, expected = _sqlite_schema(connection), _expected_sqlite_schema(tables)
+    actual, expected = _sqlite_schema(connection), _expected_sqlite_schema(tables)
     for name, made in expected.items():
-        if made[0] == "table" and found.get(name) != made:
+        if made[0] == "table" and actual.get(name) != made:
             raise unsound(f"table '{name}' is not as graphveil makes it")
-    for name, entry in found.items():
+    for name, entry in actual.items():
         if expected.get(name) != entry:
             raise unsound(f"{entry[0]} '{name}' is none of graphveil's")
 
@@ -214,12 +214,12 @@ def _expected_sqlite_schema(tables: sa.MetaData) -> dict[str, tuple[str, str]]:
     engine = sa.create_engine("sqlite://", poolclass=sa.StaticPool)
     with engine.begin() as connection:
         tables.create_all(connection)
-        found = _sqlite_schema(connection)
+        schema = _sqlite_schema(connection)
     engine.dispose()
-    return found
+    return schema
 
 
 def _require_server_schema(connection: sa.Connection, tables: sa.MetaData) -> None:
-    found = server_schema.difference(connection, tables)
-    if found is not None:
-        raise unsound(found)
+    difference = server_schema.difference(connection, tables)
+    if difference is not None:
+        raise unsound(difference)

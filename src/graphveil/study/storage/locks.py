@@ -60,7 +60,7 @@ def wait_for(attempt: Callable[[], bool], holder: Callable[[], str]) -> None:
         attempt: takes the lock, or says that it is held.
         holder: who holds it, in words.
     """
-    began, told = time.monotonic(), False
+    began, announced = time.monotonic(), False
     while not attempt():
         waited = time.monotonic() - began
         if waited >= PATIENCE:
@@ -68,8 +68,8 @@ def wait_for(attempt: Callable[[], bool], holder: Callable[[], str]) -> None:
                 f"the study is still held by {holder()}, after {PATIENCE:.0f} seconds. Nothing "
                 "was changed; run the command again when that is done."
             )
-        if waited >= TELL_AFTER and not told:
-            told = True
+        if waited >= TELL_AFTER and not announced:
+            announced = True
             _LOG.warning("graphveil: waiting for %s, which holds the study …", holder())
         time.sleep(PAUSE)
 

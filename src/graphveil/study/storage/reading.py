@@ -74,15 +74,15 @@ class Reading:
 
     def ledger(self) -> Ledger:
         """All rows; refuses a broken chain."""
-        found = self._source.ask(f"{_ROW} ORDER BY number")
-        rows = tuple(LedgerRow.stored(*row) for row in found)
+        stored = self._source.ask(f"{_ROW} ORDER BY number")
+        rows = tuple(LedgerRow.stored(*row) for row in stored)
         require_chain(rows)
         return Ledger(rows, self._beside())
 
     def _beside(self) -> dict[str, str]:
         """The checkpoint that each engine stored, as JSON."""
-        found = self._source.ask("SELECT key, value FROM about")
-        texts = [(key, value) for key, value in found if isinstance(key, str)]
+        stored = self._source.ask("SELECT key, value FROM about")
+        texts = [(key, value) for key, value in stored if isinstance(key, str)]
         return {
             key.removeprefix(KEPT): value
             for key, value in texts
@@ -108,8 +108,8 @@ class Reading:
         return self._newest("WHERE public IS NOT NULL")
 
     def _newest(self, which: str, **values: Any) -> LedgerRow | None:
-        found = self._source.ask(f"{_ROW} {which} {_NEWEST}", **values)
-        return LedgerRow.stored(*found[0]) if found else None
+        stored = self._source.ask(f"{_ROW} {which} {_NEWEST}", **values)
+        return LedgerRow.stored(*stored[0]) if stored else None
 
     def is_witnessed(self) -> bool:
         """Whether it was written by a graphveil that lets machines and databases bear witness."""
@@ -142,25 +142,25 @@ class Reading:
 
     def series(self) -> dict[str, StoredSeries]:
         """Every series by name."""
-        found = self._source.ask("SELECT name, plan, state FROM series")
-        return {name: StoredSeries.found(name, plan, state) for name, plan, state in found}
+        stored = self._source.ask("SELECT name, plan, state FROM series")
+        return {name: StoredSeries.found(name, plan, state) for name, plan, state in stored}
 
     def releases(self) -> frozenset[tuple[str, int, int]]:
         """Series, step and row of every release that was entered."""
-        found = self._source.ask('SELECT series, step, "row" FROM releases')
-        return frozenset((series, step, row) for series, step, row in found)
+        stored = self._source.ask('SELECT series, step, "row" FROM releases')
+        return frozenset((series, step, row) for series, step, row in stored)
 
     def entries(self) -> dict[str, EntriesOfSeries]:
         """The ends of the list of releases, by series."""
-        found = self._source.ask(
+        stored = self._source.ask(
             'SELECT series, count(*), min(step), max(step), max("row") FROM releases '
             "GROUP BY series"
         )
-        return {name: EntriesOfSeries(*entries) for name, *entries in found}
+        return {name: EntriesOfSeries(*entries) for name, *entries in stored}
 
     def _text(self, query: str, **values: Any) -> str | None:
-        found = self._source.ask(query, **values)
-        return found[0][0] if found else None
+        stored = self._source.ask(query, **values)
+        return stored[0][0] if stored else None
 
 
 @dataclass(frozen=True)

@@ -62,8 +62,8 @@ class Store:
             )
         store = cls(url)
         with store.reading() as reading:
-            found = reading.version()
-        require_known_format("the ledger database", found, VERSION)
+            version = reading.version()
+        require_known_format("the ledger database", version, VERSION)
         return store
 
     @cached_property

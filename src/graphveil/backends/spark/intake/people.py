@@ -229,8 +229,8 @@ class _People(NamedTuple):
     def counts(self) -> dict[str, int]:
         """How many nodes are what, by name; and rows."""
         rows, rules = self.frame["rows"].to_numpy(), self._rules()
-        found = {name: int(which.sum()) for name, which in rules.items()}
-        return found | {
+        numbers = {name: int(which.sum()) for name, which in rules.items()}
+        return numbers | {
             "rows": int(rows.sum()), "undated_rows": int(rows[rules["undated"]].sum())
         }  # fmt: skip
 

@@ -109,18 +109,18 @@ NOTHING = Note({}, 0, 0, 0, 0, [])
 
 def together(notes: Iterable[Note]) -> Note:
     """Several notes as one."""
-    found = [NOTHING, *notes]
+    all_notes = [NOTHING, *notes]
     violations: dict[int, tuple[int, RuleViolation]] = {}
-    for note in found:
-        for rank, told in note.violations.items():
-            violations[rank] = min(told, violations.get(rank, told))
+    for note in all_notes:
+        for rank, violation in note.violations.items():
+            violations[rank] = min(violation, violations.get(rank, violation))
     return Note(
         violations,
-        sum(note.trimmed for note in found),
-        sum(note.respelled for note in found),
-        sum(note.folded for note in found),
-        int(np.bitwise_or.reduce([note.texts for note in found])),
-        [span for note in found for span in note.spans],
+        sum(note.trimmed for note in all_notes),
+        sum(note.respelled for note in all_notes),
+        sum(note.folded for note in all_notes),
+        int(np.bitwise_or.reduce([note.texts for note in all_notes])),
+        [span for note in all_notes for span in note.spans],
     )
 
 
@@ -212,8 +212,8 @@ def read_rows(frame: pl.DataFrame, reading: Reading) -> tuple[pa.Table, Note]:
             place = int(frame["place"].to_numpy()[bad].min())
             rank = stage[0] * _STAGES + min(attempt, _STAGES - 1)
             column = refused.place and refused.place.column
-            told = RuleViolation(column or "", refused.what, refused.hint)
-            violations[rank] = min((place, told), violations.get(rank, (place, told)))
+            violation = RuleViolation(column or "", refused.what, refused.hint)
+            violations[rank] = min((place, violation), violations.get(rank, (place, violation)))
             frame, attempt = frame.filter(_mask(~bad)), attempt + 1
 
 
@@ -264,8 +264,8 @@ def _texts(columns: list[pl.Series]) -> int:
 def refuse_faults(table: SparkTable, note: Note) -> None:
     """Refuse the first row of the first rule that a table's rows break, if they do."""
     if note.violations:
-        place, told = note.violations[min(note.violations)]
-        raise table.refusal(place, *told)
+        place, violation = note.violations[min(note.violations)]
+        raise table.refusal(place, *violation)
 
 
 # A calendar from the earliest time of a table on: for private, exact counting only.

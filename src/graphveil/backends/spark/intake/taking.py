@@ -181,11 +181,11 @@ def taken_in(
     if edges is None and waiting is None:
         return TakenIn(with_steps(grown, np.zeros((3, 0), np.int64)), arrived, None)
     index = before.extended(cluster, arrived.people).joined(arrived.dropped)
-    laying = LayoutTask(
+    layout = LayoutTask(
         replace(grown, people=()), graph.nodes, graph.steps, coming.late, note_known
     )
     reading = replace(coming.reading, kind="edges")
-    linked = link(cluster, index, laying, edges, reading, waiting and waiting.edges)
+    linked = link(cluster, index, layout, edges, reading, waiting and waiting.edges)
     grown = with_steps(replace(grown, parts=(*graph.parts, *linked.parts)), linked.per_step)
     return TakenIn(grown, arrived, linked)
 

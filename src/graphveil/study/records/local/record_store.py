@@ -39,14 +39,14 @@ class LocalRecordStore:
 
     def keeps_bound(self, stored: Stored) -> bool:
         """Whether nobody in the sealed graph has more links than promised."""
-        found = batches.sealed(stored, self.engine)
+        sealed = batches.sealed(stored, self.engine)
         bound = stored.promise.degree_bound
-        return self.engine.keeps_bound(found.graph, bound, after=found.degrees)
+        return self.engine.keeps_bound(sealed.graph, bound, after=sealed.degrees)
 
     def grown(self, stored: Stored, through: int) -> LocalGrown:
         """The sealed graph with the next steps."""
-        found = batches.sealed(stored, self.engine)
-        return LocalGrown(stored, self.engine, found, batches.grown(stored, found, through))
+        sealed = batches.sealed(stored, self.engine)
+        return LocalGrown(stored, self.engine, sealed, batches.grown(stored, sealed, through))
 
     def recounted(self, stored: Stored, series: Collection[SeriesTerms]) -> LocalRecounted:
         """Everything that was sealed, counted again."""
@@ -70,13 +70,15 @@ class LocalGrown:
 
     def counted(self, series: Collection[SeriesTerms], since: int) -> LocalCounted:
         """Count every series, going on from the checkpoint."""
-        folder, kept, keeping = self.stored.folder, self.sealed.kept, self.engine.keeping
+        folder, cached, counts_format = self.stored.folder, self.sealed.kept, self.engine.keeping
         last, before = kept_files.newest(self.stored.ledger), None
-        if kept is not None and last is not None and keeping is not None:
-            before = kept_files.load_counts(folder, last, kept, series, keeping)
+        if cached is not None and last is not None and counts_format is not None:
+            before = kept_files.load_counts(folder, last, cached, series, counts_format)
         counts = count_series(self.engine, self.graph, series, before, since=since)
-        standing = Checkpoint(self.graph, counts, kept, last, keeping) if keeping else None
-        return LocalCounted(self.stored, self.graph, counts, standing)
+        checkpoint = (
+            Checkpoint(self.graph, counts, cached, last, counts_format) if counts_format else None
+        )
+        return LocalCounted(self.stored, self.graph, counts, checkpoint)
 
 
 @dataclass(frozen=True, eq=False)

@@ -109,8 +109,8 @@ def _read(cluster: SparkCluster, home: Path, table: StoredTable) -> DataFrame:
     # Spark would start a job to look into a footer.
     columns = [f"{each.name} {_KINDS[str(each.type)]}" for each in parquet.read_schema(paths[0])]
     reader = cluster.session.read.schema(", ".join(columns))
-    found = reader.parquet(*(path.as_uri() for path in paths))
-    return found.withColumnsRenamed({"time": "step"})
+    frame = reader.parquet(*(path.as_uri() for path in paths))
+    return frame.withColumnsRenamed({"time": "step"})
 
 
 def _as_text(rows: DataFrame, number: int) -> DataFrame:
@@ -189,8 +189,8 @@ class Order(NamedTuple):
         if not self.numbered:
             return np.arange(rows.num_rows) % self.files
         places = rows["place"].to_numpy()
-        found: Parts = np.searchsorted(self.cuts, places, side="right").astype(np.int64)
-        return found
+        files: Parts = np.searchsorted(self.cuts, places, side="right").astype(np.int64)
+        return files
 
 
 class Target(NamedTuple):
@@ -214,9 +214,9 @@ class Target(NamedTuple):
         """Give the files that tasks have written, in order, their names."""
         import polars as pl
 
-        found = [each for each in written if each is not None]
-        if found:
-            return put_in_place(self.folder, self.stem, found)
+        present = [each for each in written if each is not None]
+        if present:
+            return put_in_place(self.folder, self.stem, present)
         return write_table(self.folder, self.stem, pl.DataFrame(schema=self.form.columns))
 
 

@@ -73,16 +73,18 @@ class KeptState:
         """The cached counts of the series; those that were not counted then are missing."""
         views = {}
         for view, members in by_view(series).items():
-            found = self.data.get(view_key(view))
-            if found is None:
+            view_data = self.data.get(view_key(view))
+            if view_data is None:
                 continue
             wanted = {terms.statistic: terms.statistic.tally() for terms in members}
-            known = {s: tally for s, tally in wanted.items() if repr(tally) in found["answers"]}
+            known = {s: tally for s, tally in wanted.items() if repr(tally) in view_data["answers"]}
             answers = {
-                tally: _answer(home, tally, found["answers"][repr(tally)])
+                tally: _answer(home, tally, view_data["answers"][repr(tally)])
                 for tally in known.values()
             }
-            counts = ExactCounts(tuple(known), Extent(*found["extent"]), answers, view[1].counted)
+            counts = ExactCounts(
+                tuple(known), Extent(*view_data["extent"]), answers, view[1].counted
+            )
             views[view] = ViewCounts(self.graph, counts)  # type: ignore[arg-type]
         return SeriesCounts(self.graph.steps, views)
 
@@ -113,13 +115,13 @@ def load(
         return None
     try:
         data = read_packed(home, entry.listed)
-        kept = _state(data, home, stored.folder.segments, empty)
-        names = _turn(home, list(kept.files), None if check_all else entry.step)
+        state = _state(data, home, stored.folder.segments, empty)
+        names = _turn(home, list(state.files), None if check_all else entry.step)
     except (UnusableError, OSError, *UNREADABLE):
         return None
-    found = cluster.run(file_sum, [str(home / name) for name in names])
-    same = all(kept.files[name] == each for name, each in zip(names, found, strict=True))
-    return kept if same else None
+    checksums = cluster.run(file_sum, [str(home / name) for name in names])
+    same = all(state.files[name] == each for name, each in zip(names, checksums, strict=True))
+    return state if same else None
 
 
 def _turn(home: Path, names: Sequence[str], turn: int | None) -> list[str]:
@@ -305,8 +307,8 @@ def compared(
 
 def _agree(cluster: Cluster, one: ViewCounts, other: ViewCounts) -> bool:
     """Whether all answers are the same, and all degrees that they go on from."""
-    found = one.counts.answers.items()
-    pairs = [(tally, answer, other.counts.answers[tally]) for tally, answer in found]
+    answers = one.counts.answers.items()
+    pairs = [(tally, answer, other.counts.answers[tally]) for tally, answer in answers]
     degrees = [
         FileTask(one.seen, *names)  # type: ignore[arg-type]
         for tally, a, b in pairs
@@ -350,7 +352,7 @@ def same_edges(task: EdgesTask) -> bool:
     """Whether a class has the same edges in both graphs; runs on a worker."""
     from graphveil.backends.spark.blocks import read_edges
 
-    found = []
+    tables = []
     for graph in (task.one, task.other):
         edges = [read_edges(graph, part) for part in graph.parts]
         columns = [
@@ -362,5 +364,5 @@ def same_edges(task: EdgesTask) -> bool:
             )
         ]
         order = np.lexsort(columns[::-1])
-        found.append([column[order] for column in columns])
-    return all(np.array_equal(a, b) for a, b in zip(*found, strict=True))
+        tables.append([column[order] for column in columns])
+    return all(np.array_equal(a, b) for a, b in zip(*tables, strict=True))

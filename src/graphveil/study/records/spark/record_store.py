@@ -66,9 +66,9 @@ class SparkRecordStore:
     @property
     def cluster(self) -> SparkCluster:
         """Where tasks run."""
-        found = self.engine.cluster
-        assert isinstance(found, SparkCluster), "records are taken in by a session"
-        return found
+        cluster = self.engine.cluster
+        assert isinstance(cluster, SparkCluster), "records are taken in by a session"
+        return cluster
 
     def candidate(
         self, stored: Stored, given: TableRecords, wishes: AddOptions
@@ -107,11 +107,11 @@ class SparkRecordStore:
         """Everything that was sealed, counted again."""
         self._require_reached(stored)
         empty = self._empty(stored, 0)
-        kept = checkpoint.load(self.cluster, stored, empty, check_all=True)
-        colours = kept.graph.colours if kept else self._colours(segments.rows_sealed(stored))
+        cached = checkpoint.load(self.cluster, stored, empty, check_all=True)
+        colours = cached.graph.colours if cached else self._colours(segments.rows_sealed(stored))
         graph = segments.load(self.cluster, stored, replace(empty, colours=colours))
         counts = count_series(self.counting, cast("GraphSequence", graph), series)
-        return SparkRecounted(self, stored, series, kept, graph, counts)
+        return SparkRecounted(self, stored, series, cached, graph, counts)
 
     def sealed(self, stored: Stored, more: int = 0) -> Sealed:
         """The sealed graph: the checkpoint, and the segments that were sealed after it.
@@ -123,11 +123,11 @@ class SparkRecordStore:
         self._require_reached(stored)
         empty = self._empty(stored, 0)
         rows = segments.rows_sealed(stored) + batches.rows_waiting(stored) + more
-        kept = checkpoint.load(self.cluster, stored, empty)
-        if kept is not None and self._is_worn(kept.graph, rows):
-            kept = None
-        before = kept.graph if kept else replace(empty, colours=self._colours(rows))
-        return Sealed(segments.load(self.cluster, stored, before), kept)
+        cached = checkpoint.load(self.cluster, stored, empty)
+        if cached is not None and self._is_worn(cached.graph, rows):
+            cached = None
+        before = cached.graph if cached else replace(empty, colours=self._colours(rows))
+        return Sealed(segments.load(self.cluster, stored, before), cached)
 
     @property
     def counting(self) -> Engine:
@@ -184,12 +184,12 @@ class SparkGrown:
 
     def counted(self, series: Collection[SeriesTerms], since: int) -> SparkCounted:
         """Count every series, going on from the checkpoint."""
-        kept, home = self.sealed.kept, checkpoint.home_of(self.stored.folder)
-        before = kept.counts(home, series) if kept else None
+        cached, home = self.sealed.kept, checkpoint.home_of(self.stored.folder)
+        before = cached.counts(home, series) if cached else None
         graph = cast("GraphSequence", self.graph)
         counts = count_series(self.holder.counting, graph, series, before, since=since)
-        standing = SparkCheckpoint(self.holder.cluster, self.stored, self.graph, counts, kept)
-        return SparkCounted(standing, self.sealed.graph.people, self.text)
+        state = SparkCheckpoint(self.holder.cluster, self.stored, self.graph, counts, cached)
+        return SparkCounted(state, self.sealed.graph.people, self.text)
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,8 +219,8 @@ class SparkCounted:
 
     def write_segment(self, steps: range) -> dict[str, Any]:
         """Write what some steps add to the graph."""
-        standing, home = self.standing, self.standing.stored.folder.segments
-        wrote = segments.write(standing.cluster, home, standing.graph, steps, text=self.text)
+        state, home = self.standing, self.standing.stored.folder.segments
+        wrote = segments.write(state.cluster, home, state.graph, steps, text=self.text)
         self.written.extend(wrote.people)
         return wrote.files
 

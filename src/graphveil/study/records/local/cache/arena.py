@@ -284,8 +284,8 @@ def _summed(region: Region, values: Values, changed: Pieces) -> Region:
     }
     fresh = [(raw, *grown.chunk(place)) for place in sorted(touched)]
     sums = [*region.sums, *[""] * (grown.chunks - len(region.sums))]
-    for place, found in zip(sorted(touched), in_threads(_sum, fresh), strict=True):
-        sums[place] = found
+    for place, checksum in zip(sorted(touched), in_threads(_sum, fresh), strict=True):
+        sums[place] = checksum
     return replace(grown, sums=tuple(sums))
 
 

@@ -167,9 +167,9 @@ def count_columns(counts: SeriesCounts) -> dict[str, Values]:
     }
 
 
-def beside_counts(counts: SeriesCounts, keeping: CheckpointFormat) -> dict[str, Any]:
+def beside_counts(counts: SeriesCounts, counts_format: CheckpointFormat) -> dict[str, Any]:
     """What does not lie in the arena."""
-    return {view_key(view): _view(each, keeping) for view, each in counts.views.items()}
+    return {view_key(view): _view(each, counts_format) for view, each in counts.views.items()}
 
 
 def view_key(view: View) -> str:
@@ -178,8 +178,10 @@ def view_key(view: View) -> str:
     return f"{'projected to' if projects else 'under'} {bound!r}"
 
 
-def _view(view: ViewCounts, keeping: CheckpointFormat) -> dict[str, Any]:
-    answers = {repr(tally): keeping.packed(answer) for tally, answer in view.counts.answers.items()}
+def _view(view: ViewCounts, counts_format: CheckpointFormat) -> dict[str, Any]:
+    answers = {
+        repr(tally): counts_format.packed(answer) for tally, answer in view.counts.answers.items()
+    }
     if not isinstance(view.seen, Projected):
         return {"answers": answers}
     seen = view.seen
@@ -188,19 +190,19 @@ def _view(view: ViewCounts, keeping: CheckpointFormat) -> dict[str, Any]:
 
 
 def read_counts(
-    kept: KeptGraph,
+    cached: KeptGraph,
     data: Mapping[str, Any],
     series: Iterable[SeriesTerms],
-    keeping: CheckpointFormat,
+    counts_format: CheckpointFormat,
 ) -> SeriesCounts:
     """The cached counts of the series; those that were not counted then are missing."""
     views = {}
     for view, members in by_view(series).items():
-        found = data.get(view_key(view))
-        if found is not None:
-            seen = _seen(kept, view, found)
-            views[view] = ViewCounts(seen, _counts(seen, view, members, found, keeping))
-    return SeriesCounts(kept.sequence.steps, views)
+        view_data = data.get(view_key(view))
+        if view_data is not None:
+            seen = _seen(cached, view, view_data)
+            views[view] = ViewCounts(seen, _counts(seen, view, members, view_data, counts_format))
+    return SeriesCounts(cached.sequence.steps, views)
 
 
 def _counts(
@@ -208,28 +210,29 @@ def _counts(
     view: View,
     members: Iterable[SeriesTerms],
     data: Mapping[str, Any],
-    keeping: CheckpointFormat,
+    counts_format: CheckpointFormat,
 ) -> ExactCounts:
     wanted = {terms.statistic: terms.statistic.tally() for terms in members}
     known = {
         statistic: tally for statistic, tally in wanted.items() if repr(tally) in data["answers"]
     }
     answers = {
-        tally: keeping.unpacked(tally, data["answers"][repr(tally)]) for tally in known.values()
+        tally: counts_format.unpacked(tally, data["answers"][repr(tally)])
+        for tally in known.values()
     }
     return ExactCounts(tuple(known), extent(seen, seen.steps), answers, view[1].counted)
 
 
-def _seen(kept: KeptGraph, view: View, data: Mapping[str, Any]) -> GraphSequence:
+def _seen(cached: KeptGraph, view: View, data: Mapping[str, Any]) -> GraphSequence:
     """What the series looked at: the graph, or its projection."""
-    graph = kept.sequence
+    graph = cached.sequence
     if "used" not in data:
         return graph
     values: dict[str, Any] = {**vars(graph), "growth": None}
     values |= {"used": tuple(data["used"]), "taken": data["taken"]}
     if data["late_offsets"] is None:
         return Projected(**values)
-    columns = {name: column(kept.arena, f"{view_key(view)} {name}") for name in EdgeLists._fields}
+    columns = {name: column(cached.arena, f"{view_key(view)} {name}") for name in EdgeLists._fields}
     lists = EdgeLists(**columns)
     late = LateEdges(
         data["late_offsets"].copy(), lists.late_newer.values, lists.late_entries.values
@@ -291,9 +294,9 @@ def _beside(ledger: Ledger, rows: Sequence[LedgerRow]) -> Entry | None:
 
 def _within(rows: Sequence[LedgerRow]) -> Entry | None:
     for step in reversed(range(len(rows))):
-        found = rows[step].secret.get(NAME)
-        if found is not None:
-            return _entry(step, found)
+        data = rows[step].secret.get(NAME)
+        if data is not None:
+            return _entry(step, data)
     return None
 
 
@@ -376,17 +379,17 @@ class Checkpoint:
         columns = graph_columns(self.graph, index) | count_columns(self.counts)
         layout = self._laid_out(folder, columns, index)
         before = self.before.degrees if self.before else None
-        found = degrees(self.graph, before)
-        graph = {"layout": layout.to_data(), **beside_graph(self.graph, index, found)}
+        final_degrees = degrees(self.graph, before)
+        graph = {"layout": layout.to_data(), **beside_graph(self.graph, index, final_degrees)}
         counts = beside_counts(self.counts, self.keeping)
-        kept = Entry(
+        entry = Entry(
             step,
             form_of(self.keeping),
             layout.name,
             write_packed(home, f"{step:04}-graph", graph),
             write_packed(home, f"{step:04}-counts", counts),
         )
-        return {ENGINE: kept.text(row)}
+        return {ENGINE: entry.text(row)}
 
     def _laid_out(self, folder: Folder, columns: Mapping[str, Values], index: IdTable) -> Layout:
         """Append the columns to the arena; write a new one if the table of ids was rebuilt."""

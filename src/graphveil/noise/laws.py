@@ -228,7 +228,7 @@ class ResumingSource(Protocol):
 
 
 def is_bend(weights: list[int]) -> bool:
-    """Whether a sum with these weights, of which none is 0, is a bend or its opposite."""
+    """Whether a sum with these nonzero weights is a bend or its opposite."""
     return sorted(weights) in ([-2, 1, 1], [-1, -1, 2])
 
 

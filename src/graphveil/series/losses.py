@@ -56,7 +56,7 @@ def rhos_beyond(
 
 
 def times_beyond(plan: Plan, statistic: Statistic, bound: Bound) -> dict[int, Fraction]:
-    """How many times as much a person loses who is linked to so many more hubs than promised.
+    """What a person loses, by how many more hubs it is linked to than promised.
 
     In multiples of the ε of the series; of one in a pool, of what it costs by itself. A bound
     without hubs is taken as a promise of which nobody is sure, as a study takes it that goes on
@@ -80,7 +80,7 @@ def _unsure(bound: Bound) -> Bound:
 
 
 def _depends(plan: Plan, bound: Bound) -> bool:
-    """Whether anybody can lose more than promised, and the series tells by how much."""
+    """Whether somebody can lose more than promised, by an amount that the series states."""
     return isinstance(bound, HubBound) and not bound.checked and not plan.mechanism.projects
 
 

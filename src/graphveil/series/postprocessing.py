@@ -135,7 +135,7 @@ def processed(
 
 @dataclass(frozen=True)
 class Processing:
-    """Online processing under way: what `processed` says of the newest release, one by one.
+    """Online processing: what `processed` gives for the newest release, one release at a time.
 
     A value: taking a release gives another one, at the cost of that release alone.
 

@@ -78,7 +78,7 @@ def start(plan: Plan) -> SeriesState:
 
 
 def first(width: int) -> SeriesState:
-    """The state before the first release, of which every one has so many numbers."""
+    """The state before the first release; every release has so many numbers."""
     return SeriesState(0, -1, 0, (0,) * width, (), (Fraction(),) * width)
 
 

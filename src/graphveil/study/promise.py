@@ -344,7 +344,7 @@ class Promise(Part):
         return data
 
 
-# The rules for records are a plain dataclass, of which pydantic speaks in other words.
+# The rules for records are a plain dataclass, for which pydantic has other messages.
 _TOLD_AS = {"unexpected_keyword_argument": "Extra inputs are not permitted"}
 
 

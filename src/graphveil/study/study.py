@@ -164,7 +164,7 @@ class Study:
         return self.ledger().read_as
 
     def promise(self, ledger: Ledger | None = None) -> Promise:
-        """What the study says of itself: its file while it is a draft, then its ledger."""
+        """The promise of the study: from its file while it is a draft, then from its ledger."""
         ledger = self.ledger() if ledger is None else ledger
         return ledger.versions[-1] if ledger.is_open else self._draft()
 
@@ -247,7 +247,7 @@ class Study:
         sealed: Callable[[int], object] = lambda step: None,
         since: Committed | None = None,
     ) -> Announced:
-        """Seal the next step, or every step up to `through`, and tell the public.
+        """Seal the next step, or every step up to `through`, and announce it.
 
         All of them are checked before the first is sealed: if one breaks the promise, none is.
         Steps are sealed some at a time, each whole: a killed process leaves no half of one.

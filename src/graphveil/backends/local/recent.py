@@ -22,7 +22,7 @@ def count_recent(
     from_step: int,
     state: Any,
 ) -> Answer:
-    """What a tally comes to in the recent network of each step from `from_step` on.
+    """The values of a tally in the recent network of each step from `from_step` on.
 
     Args:
         tally: what is counted, and for how many steps people are in the network.

@@ -276,7 +276,7 @@ _SETTLED = [0]  # how many modules this worker had; a worker has one task at a t
 
 
 def _perform(function: Callable[[Given], Found], packed: Sequence[bytes], place: int) -> bytes:
-    """What a task hands back: bytes, of which Spark knows nothing."""
+    """The result of a task: bytes that are opaque to Spark."""
     with _working():
         return pickle.dumps(function(pickle.loads(packed[place])))
 

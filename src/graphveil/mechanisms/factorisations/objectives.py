@@ -123,7 +123,7 @@ class Objective(ABC):
 
     @abstractmethod
     def aim(self, steps: int) -> Aim:
-        """What it comes to over so many releases; refuses a number that it does not fit."""
+        """The aim for so many releases; refuses a number of releases that it does not fit."""
 
     def require(self, horizon: int | None, reference: int) -> None:
         """Refuse a horizon that it does not fit; an unknown one is judged on `reference` steps."""

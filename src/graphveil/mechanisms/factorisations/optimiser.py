@@ -143,7 +143,7 @@ def optimised(steps: int, aim: Aim | None = None) -> Bordered:
 
 
 def aimed(found: Bordered, aim: Aim) -> float:
-    """What an aim says of a factorisation whose noises have the variance 1."""
+    """The value of an aim for a factorisation whose noises have variance 1."""
     if aim.totals:
         return aim.value(np.sqrt(found.decoder_squares()))
     ends = range(found.steps)
@@ -200,7 +200,7 @@ def _columns(aim: Aim, *, sums: int) -> Iterator[Matrix]:
 def deviation(
     aim: Aim, diagonal: Matrix, rows: Matrix, each: int = 1
 ) -> tuple[float, Matrix, Matrix]:
-    """What an aim says of the deviations √(2·v_t), and its gradients.
+    """The value of an aim for the deviations √(2·v_t), and its gradients.
 
     v_t = a_tᵀ(CᵀC)⁻¹a_t, with a_t the row of the sum that ends with step t, is its least variance.
     With C a diagonal and k rows it takes only prefix sums and one k × k inverse. The worst is

@@ -26,9 +26,9 @@ FINENESS = 1024  # into how many parts an ε is divided where the strongest that
 
 
 def extended(plan: Plan, releases: int, more_steps: int, price: Fraction | None = None) -> Plan:
-    """The same series for more releases, of which some were made.
+    """The same series for more releases.
 
-    Where none was, nothing was drawn, and the series is planned anew for all of them.
+    If no release was made yet, no noise was drawn, and the series is planned anew for all of them.
 
     Args:
         plan: of the series so far.

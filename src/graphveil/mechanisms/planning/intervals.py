@@ -336,7 +336,7 @@ def _quickly(noise: Noise) -> Noise:
 
 
 def _content(noise: Noise) -> object:
-    """Equal for laws that are equal, where that is cheap to tell."""
+    """A key that is the same for equal laws, where equality is cheap to decide."""
     if not isinstance(noise, NoiseSum):
         return noise
     terms = tuple((each.law, each.weights.tobytes(), each.copies.tobytes()) for each in noise.terms)

@@ -184,7 +184,7 @@ class Plan:
         return Judgement(self.last_std, expected)
 
     def warning(self, expected: int) -> str | None:
-        """What to tell a steward who expects numbers of about this size; None if all is well.
+        """The warning for a steward who expects numbers of about this size; None if all is well.
 
         Args:
             expected: a public guess of how large the number will be at the last release;

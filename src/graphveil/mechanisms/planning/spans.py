@@ -105,7 +105,7 @@ def _placed(plan: Plan, steps: int) -> Iterator[_Step]:
 
 
 def _span_variance(plan: Plan, later: _Step, earlier: _Step | None) -> float:
-    """Of the difference of two releases, of which the earlier may be before the first."""
+    """Of the difference of two releases; the earlier one may be before the first."""
     if earlier is None:
         return later.carried + later.variance(later.row()) + later.rounding
     rounding = later.rounding + earlier.rounding

@@ -31,7 +31,7 @@ _STATX, _BIRTH_AT = 256, 80  # bytes of its answer, and the offset of the birth 
 
 
 class Binding(NamedTuple):
-    """Where a file was written; None is what the system does not tell.
+    """Where a file was written; None for what the system does not report.
 
     Attributes:
         born: when the file came to be, in nanoseconds.
@@ -60,7 +60,7 @@ class Binding(NamedTuple):
 
     @classmethod
     def read(cls, stored: Any) -> Binding:
-        """What a file says of itself; nothing, where an earlier version has written it."""
+        """The binding that is stored in a file; empty if an earlier version wrote the file."""
         fields = stored if isinstance(stored, dict) else {}
         born, machine = fields.get("born"), fields.get("machine")
         return cls(
@@ -112,7 +112,7 @@ def _is_id(text: str) -> bool:
 
 
 def _file_system(folder: Path) -> str:
-    """The kind of file system that a folder is on; empty if the system does not tell."""
+    """The kind of file system that a folder is on; empty if the system does not report it."""
     try:
         lines = MOUNTS.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

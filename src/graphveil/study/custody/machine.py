@@ -358,7 +358,7 @@ def _folder(stored: dict[str, Any]) -> KnownFolder:
 
 
 def remember(machine: Machine, folder: Path, backup: str | None = None) -> KnownFolder:
-    """Keep a folder in mind, as the newest; one that is known keeps its key."""
+    """Put a folder first in the list of known ones; one that is known retains its key."""
     place = folder.resolve()
     with keeping(machine.folder):
         before = known(machine)

@@ -250,7 +250,7 @@ def _admit(machine: Machine, transaction: Transaction, lineage: Lineage) -> None
 
 
 def admit_handing(machine: Machine, transaction: Transaction, lineage: Lineage) -> None:
-    """Let the newest state be handed over, and one of which the hand-over was interrupted."""
+    """Admit the newest state to a hand-over, and a state whose hand-over was interrupted."""
     if standing(machine, transaction) is not WitnessVerdict.HANDING:
         _admit(machine, transaction, lineage)
 

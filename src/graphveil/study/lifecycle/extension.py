@@ -75,7 +75,7 @@ class Replanned:
 
 @dataclass(frozen=True)
 class Further:
-    """How far a study shall go on: to the step that a time lies in, or by a number of steps.
+    """How far a study is extended: to the step that contains a time, or by a number of steps.
 
     Attributes:
         last: a time in the new last step, as the calendar writes it.

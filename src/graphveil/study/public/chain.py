@@ -129,7 +129,7 @@ def as_text(rows: Iterable[PublicRow]) -> str:
 
 
 def read_rows(text: str, source: str = "ledger.jsonl") -> tuple[PublicRow, ...]:
-    """The rows of a public chain; names the first one that is not what it says it is."""
+    """The rows of a public chain; names the first row that is wrong."""
     rows: list[PublicRow] = []
     # Not splitlines: it also breaks at U+2028 and the like, which a title may contain.
     for number, line in enumerate(text.removesuffix("\n").split("\n") if text else []):

@@ -73,7 +73,7 @@ class History:
         return begun.followed_by(rows[1:])
 
     def followed_by(self, rows: Sequence[Announcement]) -> History:
-        """The history with more rows, of which only these are read."""
+        """The history with more rows; only the new rows are read."""
         reader = _Reader(self)
         for row in rows:
             reader.take(row)

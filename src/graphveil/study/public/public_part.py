@@ -96,7 +96,7 @@ _MISSING = {
 
 @dataclass(frozen=True)
 class Head:
-    """The end of the chain: who holds this hash can prove what was published until then."""
+    """The end of the chain: its hash proves what was published until then."""
 
     hash: str
     rows: int
@@ -195,7 +195,7 @@ def require_agreement(found: Promise, versions: Sequence[Promise], file: str, le
     """Refuse a study file that disagrees with the ledger.
 
     Args:
-        found: what the file says.
+        found: the promise in the file.
         versions: what the ledger says that it may say; the newest is last.
         file: what the file is called, for messages.
         ledger: what the ledger is called.

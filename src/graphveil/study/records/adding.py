@@ -49,7 +49,7 @@ def store_batch(
 
 
 def require_confirmed(findings: Findings) -> None:
-    """Refuse records of which too much would be set aside, before anything is opened."""
+    """Refuse records if too many rows would be set aside, before anything is opened."""
     if findings.doubt:
         rule = max(findings.skipped, key=len).rule if findings.skipped else ""
         raise UnconfirmedError(

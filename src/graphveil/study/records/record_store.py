@@ -66,7 +66,7 @@ class ValidatedBatch(Protocol):
 
     @property
     def findings(self) -> Findings:
-        """What the steward learns about it."""
+        """The report to the steward about it."""
 
     def write(self, number: int) -> dict[str, Any]:
         """Write it as the batch of this number; returns the files to name in its private row."""

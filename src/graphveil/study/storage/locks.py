@@ -54,7 +54,7 @@ def running_command() -> str:
 
 
 def wait_for(attempt: Callable[[], bool], holder: Callable[[], str]) -> None:
-    """Try until it succeeds; say after two seconds who is in the way, and give up at last.
+    """Try until it succeeds; log after two seconds who holds the lock, and finally give up.
 
     Args:
         attempt: takes the lock, or says that it is held.
@@ -76,7 +76,7 @@ def wait_for(attempt: Callable[[], bool], holder: Callable[[], str]) -> None:
 
 @contextmanager
 def noted(place: Path) -> Iterator[None]:
-    """Leave a note for those who wait, as long as the lock is held."""
+    """Leave a note for waiting processes, as long as the lock is held."""
     with suppress(OSError), os.fdopen(os.open(place, _NOTE, 0o600), "w") as note:
         json.dump(asdict(LockHolder.here()), note)
     try:

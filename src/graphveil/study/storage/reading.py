@@ -132,7 +132,7 @@ class Reading:
         return found
 
     def is_at_home(self) -> bool | None:
-        """Whether the tables are where they were opened; None of SQLite, which cannot tell."""
+        """Whether the tables are where they were opened; None for SQLite, which does not know."""
         home = self._source.home()
         return None if home is None else home == self.about("home")
 

@@ -107,7 +107,7 @@ class Store:
             yield Transaction(connection, at or now())
 
     def _noted(self) -> AbstractContextManager[None]:
-        """Those who wait for this writer learn who it is; a server knows that itself."""
+        """Leave a note for waiting writers about who this is; a server knows that itself."""
         if not self.url.startswith(SQLITE):
             return nullcontext()
         return locks.noted(note_beside(self.url.removeprefix(SQLITE)))

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 # Ranking: new nodes in order of step and identity, in files whose place tells their labels.
 #
-# A few nodes of every part tell the driver where to cut, so that files are of like size. Each
+# A few nodes of every part show the driver where to cut, so that files are of like size. Each
 # part then sends its nodes to the files in which they belong.
 
 
@@ -206,7 +206,7 @@ def arrive(
     *,
     note_rows: bool = False,
 ) -> Arrived:
-    """Everybody who waits, and who is new in a table, once each, behind those who are there.
+    """All nodes that wait or are new in a table, once each, ranked after the known nodes.
 
     Args:
         cluster: whose workers do it.

@@ -1,7 +1,7 @@
 """The people of one part: all that rows of a batch say of them, in one task; private.
 
 A part holds every row of its ids: those of the batch, and those of nodes that wait. So what becomes
-of each node is found here, and the driver learns sums, and the first row that breaks each rule.
+of each node is decided here; the driver gets sums, and the first row that breaks each rule.
 """
 
 from __future__ import annotations

@@ -197,7 +197,7 @@ def _frames(batches: Iterator[pa.RecordBatch]) -> Iterator[pl.DataFrame]:
 
 
 def read_rows(frame: pl.DataFrame, reading: Reading) -> tuple[pa.Table, Note]:
-    """The rows of one batch that break no rule, and what there is to say about it."""
+    """The rows of one batch that break no rule, and a note about the batch."""
     violations: dict[int, tuple[int, RuleViolation]] = {}
     spans = [(int(frame["place"][0]), len(frame))]
     attempt = 0

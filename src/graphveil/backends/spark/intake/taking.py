@@ -197,7 +197,7 @@ def _index(
     edges: SparkTable | None,
     waiting: Waiting | None,
 ) -> LabelIndex:
-    """The labels of who is there, in as many parts as are needed for who may come."""
+    """The labels of all known nodes, in as many parts as known and new nodes need."""
     people = graph.nodes + (nodes.rows if nodes else 0) + (waiting.people if waiting else 0)
     links = (edges.rows if edges else 0) + (waiting.links if waiting else 0)
     parts = parts_for(people, links)

@@ -104,7 +104,7 @@ class NodeTask(NamedTuple):
 
 
 class NodesFound(NamedTuple):
-    """How many nodes a table has at each step, and of which form their ids are."""
+    """How many nodes a table has at each step, and the type of their ids."""
 
     path: str
     rows: int

@@ -171,7 +171,7 @@ class Arena:
     def grown(
         self, columns: Mapping[str, Values], places: Mapping[str, Values], state: int
     ) -> Layout:
-        """Write what is new behind what is there, or all of it into a file of its own.
+        """Append what is new to the file, or write everything to a new file.
 
         Args:
             columns: by name, each begins with what is there.

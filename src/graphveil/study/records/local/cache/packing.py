@@ -56,7 +56,7 @@ def _padded(values: NDArray[Any]) -> bytes:
 
 
 def _together(parts: Iterable[bytes]) -> Iterator[bytes]:
-    """The same bytes in fewer parts, of which none is copied that is large."""
+    """The same bytes in fewer parts; large parts are not copied."""
     held: list[bytes] = []
     for part in parts:
         held.append(part)

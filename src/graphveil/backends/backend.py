@@ -115,7 +115,7 @@ class CheckpointFormat(Protocol):
         ...
 
     def agree(self, tally: Tally, one: Answer, other: Answer) -> bool:
-        """Whether two answers to a tally say the same, and lead to the same ones later."""
+        """Whether two answers to a tally are equal, and lead to equal ones later."""
         ...
 
 

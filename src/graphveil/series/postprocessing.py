@@ -27,7 +27,7 @@ Stretches: TypeAlias = "tuple[float, int, Stretches] | None"
 
 @dataclass(frozen=True)
 class Processed:
-    """What may stand beside the raw values of a series.
+    """What may be published beside the raw values of a series.
 
     Attributes:
         values: one row per release; the shape of the raw history.

@@ -141,7 +141,7 @@ def _left_behind(plan: Plan, state: SeriesState) -> tuple[Fraction, ...]:
 
 
 def renewed(plan: Plan, state: SeriesState, source: ResumingSource) -> SeriesState:
-    """The state with fresh noise of the future, as `planning.plan.renewed` says.
+    """The state with fresh noise for later steps, for a plan from `continuation.renewed`.
 
     What was drawn is thrown away. Either the next release begins another epoch, which starts from
     the number that was published last, or the rest of the epoch's noise is drawn now, from its

@@ -67,7 +67,7 @@ def window_field() -> dict[str, Any]:
 
 
 def whole_number(given: str | int) -> str | int:
-    """A whole number from the text of one; anything else as it came, to be refused later."""
+    """A whole number from its text; anything else is returned unchanged, to be refused later."""
     try:
         return int(given) if isinstance(given, str) else given
     except ValueError:

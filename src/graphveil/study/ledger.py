@@ -65,7 +65,7 @@ class LedgerRow:
 
     @classmethod
     def stored(cls, number: object, *texts: object) -> LedgerRow:
-        """What a database has in its columns, where anything may stand."""
+        """A row from the columns of a database, which may contain anything."""
         kinds = tuple(map(type, texts))
         if type(number) is int and kinds in _TEXTS:
             return cls(number, *texts)  # type: ignore[arg-type]

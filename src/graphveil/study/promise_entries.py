@@ -94,7 +94,7 @@ NO_BOUND: Final = "none"  # as a study file says it
 
 
 def _numbers(given: object) -> object:
-    """One number may stand without brackets."""
+    """One number may be written without brackets."""
     return (given,) if isinstance(given, int) else given
 
 

@@ -286,7 +286,7 @@ def seal(transaction: Transaction, prepared: Prepared, ahead: Prediction) -> Sea
 def _enter(
     transaction: Transaction, fact: ReleaseMade, made: MadeRelease, *, keep: bool
 ) -> LedgerRow:
-    """Enter a release, and the state that the series goes on from if it is the last for now."""
+    """Enter a release, and the new state of the series if it is the last release for now."""
     private: dict[str, Any] = {"differences": list(made.difference), "noise": list(made.noise)}
     state = canonical(made.state.to_dict()) if keep else None
     if state is not None:

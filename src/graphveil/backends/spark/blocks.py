@@ -188,7 +188,7 @@ def _lists(prompt: Sequence[Edges], nodes: int) -> tuple[Int64s, Int32s]:
 
 @kernel
 def _spread(newer: Int32s, entries: Int32s, place: Int64s, lists: Int32s) -> None:
-    """Put entries behind those that their lists have; `place` moves on."""
+    """Append entries to their lists; advances `place`."""
     for i in range(len(newer)):
         node = np.uint32(newer[i])
         lists[place[node]] = entries[i]

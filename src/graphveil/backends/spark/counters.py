@@ -155,7 +155,7 @@ COUNTERS: dict[type, Counter] = {
 
 
 def require_counted(tallies: Iterable[Tally], name: str) -> None:
-    """Refuse what this engine does not count, and say which one does."""
+    """Refuse what this engine does not count, and name the one that does."""
     if any(type(tally) not in COUNTERS for tally in tallies):
         raise EngineError(
             f"{name}: the Spark engine counts nodes, edges, degrees, triangles, components and "

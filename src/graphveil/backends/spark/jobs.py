@@ -205,7 +205,7 @@ class SparkCluster:
 
     @property
     def task_bytes(self) -> int:
-        """As our setting says."""
+        """The bytes that one task may hold, by our setting."""
         return task_bytes(self.session)
 
     def run(self, function: Callable[[Given], Found], tasks: Sequence[Given]) -> list[Found]:

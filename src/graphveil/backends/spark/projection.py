@@ -25,7 +25,7 @@ _BITS = 29  # of a label, as a sequence holds at most 2²⁹ nodes
 
 
 class Place(NamedTuple):
-    """Where edges stand in their one order: by step and kind, then by both ends."""
+    """The position of edges in their one order: by step and kind, then by both ends."""
 
     time: Int64s
     ends: Int64s
@@ -158,7 +158,7 @@ def _kept_bits(task: KeepTask, edges: Edges) -> NDArray[np.int32]:
 
 
 def _first(task: KeepTask, file: str, node: NDArray[np.int32], place: Place) -> NDArray[np.bool_]:
-    """Which edges are not behind the last one that counts at an end of theirs."""
+    """Which edges do not come after the last one that counts at that end."""
     cuts = task.graph.workspace.read(file)
     size = int(node.max(initial=-1)) + 1
     time, ends = np.full((2, size), _NEVER)

@@ -104,7 +104,7 @@ def _settings(master: str, given: Mapping[str, str]) -> dict[str, str]:
 
 
 def _private_folder() -> str:
-    """Where shuffle files of a local session lie, until it ends; nobody else may read there."""
+    """The folder for shuffle files of a local session, until it ends; only the user may read it."""
     folder = tempfile.mkdtemp(prefix="graphveil-spark-")  # 0700
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder

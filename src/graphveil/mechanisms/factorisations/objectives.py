@@ -75,7 +75,7 @@ class Aim:
         return float(given[weights > 0].max() if self.worst else (weights * given).sum())
 
     def coarse(self, each: int) -> Aim:
-        """The same for columns that stand for so many steps each, looked at with their last."""
+        """The same for columns of so many steps each, evaluated at their last step."""
         ends = [*self.weights[each - 1 :: each], *self.weights[-1:] * (self.steps % each > 0)]
         whole = sum(ends)
         taken = tuple(weight / whole for weight in ends) if whole else (1 / len(ends),) * len(ends)

@@ -156,7 +156,7 @@ def noise_of(plan: Plan, coefficients: Mapping[int, int]) -> NoiseSum | NoiseTai
 
 
 def sentence(low: int, high: int, level: Exact = DEFAULT_LEVEL) -> str:
-    """What an interval of a count says, in plain words; a count is never below 0."""
+    """An interval of a count in plain words; a count is never below 0."""
     share = float(checked_level(level) * 100)
     place = f"lies between {low:,} and {high:,}" if low > 0 else f"is at most {max(high, 0):,}"
     return (
@@ -166,7 +166,7 @@ def sentence(low: int, high: int, level: Exact = DEFAULT_LEVEL) -> str:
 
 
 def change_sentence(low: int, high: int, level: Exact = DEFAULT_LEVEL) -> str:
-    """What an interval of a change says, and whether there was one at all."""
+    """An interval of a change in plain words, and whether there was a change at all."""
     share = float(checked_level(level) * 100)
     if low <= 0 <= high:
         verdict = "So it may be that nothing changed: noise alone can explain what is seen."

@@ -224,7 +224,7 @@ class _Trial:
     worth: float
 
     def pools(self) -> Iterable[frozenset[int]]:
-        """Every pool that may be the best: those who cannot do without, then one more each."""
+        """Every pool that may be the best: first the series that need one, then one more each."""
         bound = {place for place, each in enumerate(self.contenders) if each.alone is None}
         free = [place for place, each in enumerate(self.contenders) if each.alone and each.pooled]
         free.sort(key=self._reluctance)

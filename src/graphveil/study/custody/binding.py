@@ -68,7 +68,7 @@ class Binding(NamedTuple):
         )
 
     def is_left(self, now: Binding) -> bool:
-        """Whether a file that says this of itself is elsewhere now."""
+        """Whether the file with this binding is elsewhere now."""
         pairs = zip(self, now, strict=True)
         return any(None not in (then, found) and then != found for then, found in pairs)
 

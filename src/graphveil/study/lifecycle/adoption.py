@@ -1,4 +1,4 @@
-"""Adoption: a copy of a study goes on by itself, with fresh noise for all that is to come.
+"""Adoption: a copy of a study goes on by itself, with fresh noise for all later releases.
 
 What a copied folder holds of the noise of the future is thrown away. New epochs, each with the
 full ε, follow from the number that was published last, or the rest of an epoch is drawn anew

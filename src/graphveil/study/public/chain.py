@@ -79,7 +79,7 @@ class PublicRow:
         return digest(canonical({key: getattr(self, key) for key in _HASHED}))
 
     def announcement(self, source: str) -> Announcement:
-        """What the row says, with its place in the file `source`."""
+        """The fact of the row, with its place in the file `source`."""
         place = f"{source}, row {self.number} ({self.event})"
         return Announcement(place, self.event, self.fact, self.at)
 

@@ -1,4 +1,4 @@
-"""Public facts: what each row of the public chain says, typed once for writers and readers."""
+"""Public facts: the content of the rows of the public chain, typed once for writers and readers."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Announcement(NamedTuple):
     at: str
 
     def require(self, held: bool, problem: str) -> None:
-        """Refuse a row that cannot stand where it does."""
+        """Refuse a row that does not fit its position."""
         if not held:
             raise IntegrityError(f"{self.place}: {problem}.")
 
@@ -74,7 +74,7 @@ class Fact(BaseModel):
 
     @classmethod
     def read(cls: type[FactType], row: Announcement) -> FactType:
-        """What a row says, with every part of the right type."""
+        """The fact of a row, with every part of the right type."""
         try:
             if isinstance(row.fact, str):
                 return cls.model_validate_json(row.fact)

@@ -138,7 +138,7 @@ def _spent(promise: Promise, series: Iterable[SeriesOpened]) -> tuple[Fraction, 
 
 
 class _Reader:
-    """Takes one row after the other, and refuses the first that cannot stand where it does."""
+    """Takes one row after the other, and refuses the first that does not fit its position."""
 
     def __init__(self, before: History) -> None:
         self._total = before.versions[0].budget_total()

@@ -227,7 +227,7 @@ def text_of(path: Path) -> str:
 
 @dataclass(frozen=True)
 class PublishedText:
-    """What the public part says, at one moment.
+    """The text of the public part, at one moment.
 
     It is read before the ledger, never after: everything announced was committed before, so a
     ledger that is read later contains all of it, whatever other processes do meanwhile.
@@ -243,7 +243,7 @@ class PublishedText:
         return read_rows(self.text, "public/ledger.jsonl")
 
     def is_told_by(self, ledger: Ledger) -> bool:
-        """Whether it is what the ledger says, or the beginning of that, to the byte.
+        """Whether it equals the public text of the ledger, or its beginning, byte by byte.
 
         Then its chain is whole: it is the one that was made from the ledger.
         """
@@ -252,7 +252,7 @@ class PublishedText:
 
 
 def published_text(folder: Folder) -> PublishedText:
-    """What the public part says now."""
+    """The current text of the public part."""
     ledger = text_of(folder.public_ledger) if folder.public_ledger.exists() else ""
     return PublishedText(ledger, text_of(folder.study_file), Shown.of(folder.public))
 

@@ -100,7 +100,7 @@ def withdrawn(folder: Folder, batch: int) -> None:
 
 
 def unsettled(folder: Folder, ledger: Ledger) -> tuple[Attempt, ...]:
-    """The attempts that were not finished; one that was killed behind its commit is."""
+    """The attempts that were not finished; one killed after its commit is finished."""
     return tuple(
         each
         for each in _noted(folder.attempts)

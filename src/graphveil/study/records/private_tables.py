@@ -68,7 +68,7 @@ def read_tables(folder: Path, stored: Sequence[StoredTable]) -> pl.DataFrame:
 
 
 def checked(folder: Path, stored: StoredFile) -> bytes:
-    """The bytes of a private file; refuses others than those that were written."""
+    """The bytes of a private file; refuses a file with another checksum."""
     path = folder / stored.name
     if path.is_symlink() or not path.is_file():
         raise IntegrityError(

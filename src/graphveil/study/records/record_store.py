@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Stored:
-    """The records of a study as they lie on the disk.
+    """The records of a study as they are stored on disk.
 
     Attributes:
         folder: where.
@@ -42,7 +42,7 @@ class Stored:
 
 @dataclass(frozen=True)
 class AddOptions:
-    """What a steward says about some new records.
+    """What a steward states about some new records.
 
     Attributes:
         complete: they are all there is to know, so that what they lack has vanished.

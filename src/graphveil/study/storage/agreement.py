@@ -29,7 +29,7 @@ RESTORE = "Restore the newest backup of the private folder."
 
 
 class Commitment(NamedTuple):
-    """What a row says that a stored text has to be.
+    """What a stored text has to be, according to a row.
 
     Attributes:
         row: which says it.
@@ -51,7 +51,7 @@ def require_agreement(reading: Reading) -> None:
 
 
 def require_series(ledger: Ledger, kept: Mapping[str, StoredSeries]) -> None:
-    """Refuse plans and states that are not those that the ledger commits to."""
+    """Refuse plans and states that differ from those that the ledger commits to."""
     plans, stated = committed_plans(ledger), committed_states(ledger)
     for name in plans.keys() ^ kept.keys():
         raise unsound(f"series '{name}' is in the ledger or in the table of series, but not both")

@@ -31,7 +31,7 @@ class StoredSeries:
 
     @classmethod
     def found(cls, name: object, plan: object, state: object) -> StoredSeries:
-        """What a database has in its columns, where anything may stand."""
+        """A series from the columns of a database, which may contain anything."""
         if isinstance(name, str) and isinstance(plan, str) and isinstance(state, str):
             return cls(plan, state)
         raise IntegrityError(
@@ -137,7 +137,7 @@ class Reading:
         return None if home is None else home == self.about("home")
 
     def about(self, key: str) -> str | None:
-        """What the database says about itself."""
+        """An entry of the table `about`, by key."""
         return self._text("SELECT value FROM about WHERE key = :key", key=key)
 
     def series(self) -> dict[str, StoredSeries]:
@@ -180,7 +180,7 @@ class SqliteSource:
 
 
 def _version(stored: object) -> int:
-    """The version of the tables, in which anything may stand."""
+    """The version of the tables; the stored value may be anything."""
     if isinstance(stored, str) and re.fullmatch("[1-9][0-9]{0,8}", stored):
         return int(stored)
     raise IntegrityError(

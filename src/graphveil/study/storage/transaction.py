@@ -86,7 +86,7 @@ class Transaction(Reading):
             self._found = known
 
     def append(self, what: Fact | Event, *, private: dict[str, Any]) -> LedgerRow:
-        """Enter an event behind the last one: a fact for the public, or its mere kind.
+        """Append an event to the ledger: a fact to publish, or the kind of an unpublished event.
 
         Args:
             what: the fact to publish; for an event that is not published, its kind.
@@ -143,7 +143,7 @@ class Transaction(Reading):
         )
 
     def keep_beside(self, engine: str, entry: str) -> None:
-        """Keep what an engine goes on from, beside the rows and with them."""
+        """Store the checkpoint of an engine beside the rows, in the same transaction."""
         _say(self._connection, f"{KEPT}{engine}", entry)
 
 

@@ -85,7 +85,7 @@ class RuleViolation(NamedTuple):
 
 
 class Note(NamedTuple):
-    """What there is to say about rows, besides what they hold.
+    """Findings about rows, besides their content.
 
     Attributes:
         faults: the place of the first row that breaks each rule, by the rank of the rule.
@@ -224,7 +224,7 @@ def _mask(rows: np.ndarray) -> Any:
 
 
 def _good(frame: pl.DataFrame, reading: Reading, stage: list[int]) -> tuple[pa.Table, Note]:
-    """All rows resolved, or a RecordError; `stage` says how far it came."""
+    """All rows resolved, or a RecordError; `stage` records the progress until then."""
     import polars as pl
 
     from graphveil.graph.intake.records import Table

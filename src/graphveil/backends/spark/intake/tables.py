@@ -51,7 +51,7 @@ class SparkTable:
 
     @cached_property
     def rows(self) -> int:
-        """How many rows it has; Parquet files say so in their footers."""
+        """How many rows it has, from the footers of its Parquet files if possible."""
         with failing_as_ours():
             return int(self.frame.count())
 
@@ -62,7 +62,7 @@ class SparkTable:
         return Place(self.sources[file], number, self.names.get(column, column))
 
     def refusal(self, place: int, column: str, what: str, hint: str) -> RecordError:
-        """The error that refuses a row; how many others there are, nobody has counted."""
+        """The error that refuses a row; other bad rows are not counted."""
         import numpy as np
 
         return RecordError(

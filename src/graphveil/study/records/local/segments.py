@@ -53,7 +53,7 @@ class Segment:
 
     @property
     def prompt_edges(self) -> pl.DataFrame:
-        """Those that stand in a node's list."""
+        """Those that are in a node's list."""
         return self.edges.head(self._prompt)
 
     @property

@@ -83,7 +83,7 @@ def rows_waiting(stored: Stored) -> int:
 
 
 def _rows(home: Path, tables: Sequence[StoredTable]) -> int:
-    """How many rows tables have; files say so in their footers."""
+    """How many rows tables have, from the footers of their files."""
     from pyarrow import parquet
 
     files = [file for each in tables for file in each.files]

@@ -156,7 +156,7 @@ def _answer(home: Path, tally: Tally, data: Mapping[str, Any]) -> Answer:
 
 
 def _files_of(tally: Tally, answer: Answer) -> tuple[list[str], dict[str, Any]]:
-    """The files that an answer goes on from, and what else its state says."""
+    """The files of the state of an answer, and the rest of the state."""
     if isinstance(tally, DegreeTally):
         width, names = answer.state
         return list(names), {"width": width}

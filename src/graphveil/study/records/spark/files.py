@@ -77,7 +77,7 @@ def file_sum(path: str) -> str | None:
 
 
 def require_unchanged(cluster: Cluster, folder: Path, files: Sequence[StoredFile]) -> None:
-    """Refuse files that are not those that were written, in the words of every other reader."""
+    """Refuse files with another checksum, with the same message as every other reader."""
     for file, actual in zip(
         files, cluster.run(file_sum, [str(folder / file.name) for file in files]), strict=True
     ):

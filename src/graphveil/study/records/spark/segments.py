@@ -53,7 +53,7 @@ def nothing_sealed(stored: Stored, workspace: Workspace, colours: int) -> SparkG
 
 
 def rows_sealed(stored: Stored) -> int:
-    """How many edges were sealed; files say so in their footers."""
+    """How many edges were sealed, from the footers of their files."""
     from pyarrow import parquet
 
     home, tables = stored.folder.segments, dict.fromkeys(stored.ledger.sealed)
@@ -224,7 +224,7 @@ class Wrote(NamedTuple):
 
 
 class WroteSegment(NamedTuple):
-    """What the row of each step says of a segment, and its tables of nodes."""
+    """The files of a segment for the row of each step, and its tables of nodes."""
 
     files: dict[str, Any]
     people: list[NodePart]

@@ -1,4 +1,4 @@
-"""An arena: one private file that holds several columns, each with room behind it to grow into.
+"""An arena: one private file that holds several columns, each followed by room to grow.
 
 The file is mapped, and what is written to the mapping stays in this process. A writer puts new
 entries behind those that the ledger knows of, where no reader looks. As two writers could do that
@@ -209,7 +209,7 @@ class Arena:
 
 
 def written(folder: Path, columns: Mapping[str, Values]) -> Layout:
-    """A new file of the columns, with room behind each of them."""
+    """A new file of the columns, each followed by room to grow."""
     regions, start = {}, 0
     for name, values in columns.items():
         room = len(values) + max(len(values) // ROOM, LEAST_ROOM)
@@ -264,7 +264,7 @@ def _raw(values: Values) -> memoryview:
 
 
 def _changed(region: Region, values: Values, places: Values | None) -> list[tuple[int, int]]:
-    """The bytes behind those that are there, and the pages in which others were changed."""
+    """The bytes after those in the file, and the pages in which earlier bytes were changed."""
     width = values.dtype.itemsize
     pieces = [(region.bytes_used, len(values) * width)]
     if places is not None and len(places):

@@ -64,7 +64,7 @@ class KeptGraph:
 
 
 def column(arena: Arena, name: str) -> Column[Any]:
-    """A column of an arena, with the room behind it."""
+    """A column of an arena, with the room after it."""
     return Column.within(arena.whole(name), arena.length(name))
 
 

@@ -26,7 +26,7 @@ _LARGE = 1 << 20  # bytes that are written at once, at least
 
 
 def write_packed(folder: Path, stem: str, data: Any) -> StoredFile:
-    """Write data, in which arrays may stand anywhere, under a name of its own."""
+    """Write data, which may contain arrays anywhere, to a file with a new name."""
     arrays: list[NDArray[Any]] = []
     head = json.dumps(_without(data, arrays)).encode()
     path, sum_of_all = folder / f"{stem}-{uuid.uuid4().hex[:16]}.kept", hashlib.sha256()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from graphveil.graph.sequence import GraphSequence
 
 
-# What an engine found: exact integers for every step so far, and how to go on.
+# The result of an engine: exact integers for every step so far, and the state to go on from.
 
 
 @dataclass(frozen=True)
@@ -115,12 +115,12 @@ class CheckpointFormat(Protocol):
         ...
 
     def agree(self, tally: Tally, one: Answer, other: Answer) -> bool:
-        """Whether two answers to a tally say the same, and lead to the same ones later."""
+        """Whether two answers to a tally are equal, and lead to equal ones later."""
         ...
 
 
 class Engine(Protocol):
-    """Where counting runs: chosen once, and handed down to whoever counts."""
+    """Where counting runs: chosen once, and passed to everything that counts."""
 
     def count(
         self,
@@ -152,7 +152,7 @@ class Engine(Protocol):
 
         Args:
             sequence: the growing graph.
-            threshold: how many links are kept.
+            threshold: how many links of a node are retained.
             after: what this engine made of an earlier state of the same sequence.
         """
         ...
@@ -195,5 +195,5 @@ class Engine(Protocol):
 
     @property
     def keeping(self) -> CheckpointFormat | None:
-        """How its answers are kept between commands; None if each command counts from scratch."""
+        """The format of its checkpoints; None if each command counts from scratch."""
         ...

@@ -1,8 +1,8 @@
 """Charges: what all epochs of a series cost one person together, wherever a change crosses over.
 
 An epoch charges for what a person changes at its own steps. A rise in one and the fall that
-belongs to it in another may be charged in full twice, so the price of going on is found from all
-epochs at once (`docs/mechanisms.md#the-price-of-going-on`).
+belongs to it in another may be charged in full twice, so the price of going on is computed from
+all epochs at once (`docs/mechanisms.md#the-price-of-going-on`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from graphveil.statistics.shape import Columns
 
 @dataclass(frozen=True, eq=False)
 class Remembered:
-    """The columns of a matrix; how far apart they lie is found once for each pair of numbers."""
+    """The columns of a matrix, with a cache of the distances that were computed."""
 
     matrix: Columns
     _pairs: dict[tuple[int, int], int] = field(default_factory=dict, repr=False)
@@ -32,10 +32,10 @@ class Remembered:
 
     def pair_l1(self, rises: int, falls: int) -> int:
         """The largest distance of two columns, as the matrix itself has it."""
-        found = self._pairs.get((rises, falls))
-        if found is None:
-            found = self._pairs[rises, falls] = self.matrix.pair_l1(rises, falls)
-        return found
+        distance = self._pairs.get((rises, falls))
+        if distance is None:
+            distance = self._pairs[rises, falls] = self.matrix.pair_l1(rises, falls)
+        return distance
 
 
 @dataclass(frozen=True, eq=False)

@@ -45,7 +45,7 @@ class GaussianMechanism(Mechanism):
         return Epoch(matrix, gaussian_for(self.distance_squared(request, matrix), request.rho))
 
     def rho_of_noise(self, request: Request, epochs: Iterable[Epoch]) -> Fraction:
-        """The ρ that epochs cost together, found from their laws and matrices alone.
+        """The ρ that epochs cost together, computed from their laws and matrices alone.
 
         Guarantees: ρ-zCDP with this ρ; squares of what one person changes split over epochs
             (`docs/mechanisms.md#gaussian-noise`), so that the costliest epoch is the price of all.

@@ -220,7 +220,7 @@ class Mechanism(ABC):
         pure: whether it gives pure ε; otherwise it needs a δ.
         needs_horizon: whether the number of releases must be known in advance.
         whole: whether its noise is made for the whole horizon, so that no epoch may follow.
-        proof: where its privacy proof stands.
+        proof: where its privacy proof is written.
     """
 
     name: ClassVar[str]

@@ -26,8 +26,8 @@ LONGEST = 4096  # beyond it the numerics take minutes
 class Optimised(Mechanism):
     """C without restriction of its shape: a diagonal and some dense rows, tuned to the horizon.
 
-    The factorisation depends on the horizon, and on what is to be minimised. It is found once and
-    stored with the plan: another version of the numerical libraries may find a slightly
+    The factorisation depends on the horizon, and on what is to be minimised. It is computed once
+    and stored with the plan: another version of the numerical libraries may find a slightly
     different one.
 
     Guarantees: ε-node-DP for the whole series (`docs/mechanisms.md#optimised`).

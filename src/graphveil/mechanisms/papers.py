@@ -104,7 +104,7 @@ def composed(request: Request, static: int, number: int) -> Epoch | None:
 # differ as much as can be at the first step and then stay as they are. So the noise has the
 # scale T·static/ε, which is just Compose's static/(ε/T). The paper calls SensSeq worse than
 # Compose; with the exact sequence sensitivity it is equal, and a smaller one does not exist. It
-# is kept so that this can be checked, not because anybody should use it.
+# is included so that this can be checked, not because anybody should use it.
 
 
 @register

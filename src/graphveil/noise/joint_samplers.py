@@ -75,7 +75,7 @@ def draw_rest(law: JointLaw, used: Sequence[int], chance: Chance) -> list[int]:
 def _rest_of_moves(used: Sequence[int], left: int, chance: Chance) -> list[int]:
     """All entries, the hidden one included, are independent Laplace numbers but for their sum.
 
-    So all but the hidden one are drawn freely, and kept with the probability exp(−rate·|hidden|).
+    So all but the hidden one are drawn freely, and accepted with probability exp(−rate·|hidden|).
     """
     while True:
         ups, downs = (chance.geometric(left) for _ in range(2))

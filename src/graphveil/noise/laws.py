@@ -97,7 +97,7 @@ class DiscreteLaplace(Law):
 
     @cached_property
     def rate(self) -> float:
-        """1 / scale; kept, since dividing fractions takes longer than all that follows."""
+        """1 / scale; cached, since dividing fractions takes longer than what is done with it."""
         return float(1 / self.scale)
 
     def variance(self) -> float:
@@ -228,7 +228,7 @@ class ResumingSource(Protocol):
 
 
 def is_bend(weights: list[int]) -> bool:
-    """Whether a sum with these weights, of which none is 0, is a bend or its opposite."""
+    """Whether a sum with these nonzero weights is a bend or its opposite."""
     return sorted(weights) in ([-2, 1, 1], [-1, -1, 2])
 
 

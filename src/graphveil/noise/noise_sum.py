@@ -2,7 +2,7 @@
 
 A release adds round(S), S = Σ weight·z over independent integer noises z of known laws. S is
 symmetric, so one number per width says everything: how likely the noise is beyond it. It is
-found by inverting the characteristic function of S, the product of those of its terms:
+computed by inverting the characteristic function of S, the product of those of its terms:
 
 - if all weights are multiples of 1/N for a small N, N·S is a whole number and a Fourier
   transform gives its probabilities, but for what lies outside the range (at most 1e-12);
@@ -69,11 +69,11 @@ class Term:
     def of(cls, law: Law, weights: Floats) -> Term:
         """Gather equal weights, whatever their sign."""
         sizes, copies = np.unique(np.round(np.abs(weights), 12), return_counts=True)
-        kept = sizes > 0
+        nonzero = sizes > 0
         return cls(
             law,
-            np.asarray(sizes[kept][::-1], dtype=np.float64),
-            np.asarray(copies[kept][::-1], dtype=np.float64),
+            np.asarray(sizes[nonzero][::-1], dtype=np.float64),
+            np.asarray(copies[nonzero][::-1], dtype=np.float64),
         )
 
     def and_also(self, other: Term) -> Term:
@@ -100,13 +100,13 @@ class Term:
 
     def log_characteristic(self, angles: Floats) -> Floats:
         """Log E exp(i·angle·Σ), weight by weight."""
-        found = np.zeros(len(angles))
+        logs = np.zeros(len(angles))
         rows = max(1, CELLS // max(len(self.weights), 1))
         with np.errstate(divide="ignore"):  # where a law has no such frequency at all
             for begin in range(0, len(angles), rows):
                 each = self.law.characteristic(np.outer(angles[begin : begin + rows], self.weights))
-                found[begin : begin + rows] = np.log(each) @ self.copies
-        return found
+                logs[begin : begin + rows] = np.log(each) @ self.copies
+        return logs
 
     def variance(self) -> float:
         """Of the sum of all copies."""
@@ -165,12 +165,12 @@ class NoiseSum:
     @classmethod
     def gathered(cls, terms: Iterable[Term], slack: Fraction = Fraction()) -> NoiseSum:
         """Put terms of the same law together."""
-        found: dict[Law, Term] = {}
+        by_law: dict[Law, Term] = {}
         for term in terms:
             if len(term.weights):
-                known = found.get(term.law)
-                found[term.law] = term if known is None else known.and_also(term)
-        return cls(tuple(found.values()), slack)
+                known = by_law.get(term.law)
+                by_law[term.law] = term if known is None else known.and_also(term)
+        return cls(tuple(by_law.values()), slack)
 
     def __add__(self, other: NoiseSum) -> NoiseSum:
         """The law of the sum of two independent noises, such as those of two bins."""
@@ -263,8 +263,8 @@ def _characteristic(terms: tuple[Term, ...], angles: Floats) -> Floats:
         begin, count = 0, 8
         while begin < len(large.weights):
             log_value += large.part(begin, begin + count).log_characteristic(angles[alive])
-            kept = log_value > LOG_NEGLIGIBLE
-            alive, log_value = alive[kept], log_value[kept]
+            relevant = log_value > LOG_NEGLIGIBLE
+            alive, log_value = alive[relevant], log_value[relevant]
             begin, count = begin + count, 2 * count
     full = np.zeros(len(angles))
     full[alive] = np.exp(log_value)
@@ -396,7 +396,7 @@ class _Waves:
         return np.where(points > 0, 1 - within, 1.0)
 
     def first_below(self, chance: float) -> int:
-        """The first w at which it is no more than this; all of them if it never is."""
+        """The first w at which it is at most `chance`; `number` if there is none."""
         if len(self.sizes) > 4 * self.length:  # then a few single ones cost more than all
             below = np.flatnonzero(self.everywhere() <= chance)
             return int(below[0]) if len(below) else self.number
@@ -422,5 +422,5 @@ def _rounded_variance(terms: tuple[Term, ...], plain: float) -> float:
     slope = (values[:, 2] - values[:, 0]) / (2 * step)
     sawtooth = values[:, 1] / (pi * number) ** 2 - 2 * slope / (pi * number)
     signs = np.where(number % 2, -1.0, 1.0)
-    found = float(plain + spread**2 + ROUNDING_VARIANCE + (signs * sawtooth).sum())
-    return max(found, 0.0)  # noise that is nearly always 0 leaves only rounding errors here
+    variance = float(plain + spread**2 + ROUNDING_VARIANCE + (signs * sawtooth).sum())
+    return max(variance, 0.0)  # noise that is nearly always 0 leaves only rounding errors here

@@ -73,7 +73,7 @@ class _ReleaseChance:
 
     @property
     def rate(self) -> Fraction:
-        """Of the law that OpenDP draws from, no more than that of the law that was asked for."""
+        """The rate of the law that OpenDP draws from; at most that of the requested law."""
         return 1 / Fraction(self.scale)
 
     def geometric(self, count: int) -> list[int]:

@@ -188,7 +188,7 @@ def _nodes() -> Floats:
 
 @lru_cache(maxsize=16)
 def _weights(length: int) -> Floats:
-    """How values at the nodes make up those at so many places, of which the first is at −1."""
+    """The weights of the values at the nodes for so many places; the first place is −1."""
     polynomials = np.polynomial.chebyshev.chebvander
     coefficients = polynomials(_nodes(), NODES - 1).T * (2 / NODES)
     coefficients[0] /= 2

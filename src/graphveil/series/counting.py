@@ -89,10 +89,10 @@ def count_series(
 
 def by_view(series: Iterable[SeriesTerms]) -> dict[View, list[SeriesTerms]]:
     """Series that look at the same part of a graph, together."""
-    found: dict[View, list[SeriesTerms]] = {}
+    views: dict[View, list[SeriesTerms]] = {}
     for terms in series:
-        found.setdefault(view_of(terms), []).append(terms)
-    return found
+        views.setdefault(view_of(terms), []).append(terms)
+    return views
 
 
 def view_of(terms: SeriesTerms) -> View:

@@ -14,7 +14,7 @@ from graphveil.mechanisms.planning.plan import Plan
 from graphveil.statistics.change import sensitivity_under, shape_under
 from graphveil.statistics.statistic import Statistic
 
-FURTHER = (1, 2, 5, 10, 50, 100)  # hubs beyond the promise, of which the public is told the price
+FURTHER = (1, 2, 5, 10, 50, 100)  # hubs beyond the promise, for which the price is published
 
 
 def losses_beyond(
@@ -56,20 +56,20 @@ def rhos_beyond(
 
 
 def times_beyond(plan: Plan, statistic: Statistic, bound: Bound) -> dict[int, Fraction]:
-    """How many times as much a person loses who is linked to so many more hubs than promised.
+    """What a person loses, by how many more hubs it is linked to than promised.
 
     In multiples of the ε of the series; of one in a pool, of what it costs by itself. A bound
     without hubs is taken as a promise of which nobody is sure, as a study takes it that goes on
     where it is broken.
     """
     unsure = _unsure(bound)
-    found = losses_beyond(plan, statistic, unsure)
-    if not found or not isinstance(unsure, HubBound):
+    losses = losses_beyond(plan, statistic, unsure)
+    if not losses or not isinstance(unsure, HubBound):
         return {}
     own = plan.request.epsilon
     if plan.request.pool_share is not None:
         own = loss_beyond(plan, statistic, unsure, 0)
-    return {more: loss / own for more, loss in found.items()}
+    return {more: loss / own for more, loss in losses.items()}
 
 
 def _unsure(bound: Bound) -> Bound:
@@ -80,14 +80,14 @@ def _unsure(bound: Bound) -> Bound:
 
 
 def _depends(plan: Plan, bound: Bound) -> bool:
-    """Whether anybody can lose more than promised, and the series tells by how much."""
+    """Whether somebody can lose more than promised, by an amount that the series states."""
     return isinstance(bound, HubBound) and not bound.checked and not plan.mechanism.projects
 
 
 def loss_beyond(plan: Plan, statistic: Statistic, bound: HubBound, further: int) -> Fraction:
     """ε of a person with so many hubs more than promised, of whichever kind costs most.
 
-    Losses are convex in the numbers of hubs, so that a mixture of both kinds costs no more.
+    Losses are convex in the numbers of hubs, so a mixture of both kinds costs at most as much.
     """
     return max(_loss(plan, statistic, own) for own in bound.exceeded(further))
 

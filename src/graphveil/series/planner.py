@@ -162,10 +162,10 @@ def plan(
         if projection is not None:
             require_projectable(counted, horizon)
         return best(wish.prospects(), projecting=projection is not None)
-    found = wish.prospect(known_mechanisms.mechanism(mechanism))
-    if found.plan is None:
-        raise ParameterError("mechanism", f"{found.name} {found.reason}")
-    return found.plan
+    prospect = wish.prospect(known_mechanisms.mechanism(mechanism))
+    if prospect.plan is None:
+        raise ParameterError("mechanism", f"{prospect.name} {prospect.reason}")
+    return prospect.plan
 
 
 def require_projectable(statistic: Statistic, horizon: int | None) -> None:
@@ -224,8 +224,8 @@ def best(prospects: list[Prospect], *, projecting: bool = False) -> Plan:
     Mechanisms that project publish counts of another graph: they are chosen where that is
     wanted, and never otherwise.
     """
-    found = [each.plan for each in prospects if each.plan]
-    plans = [each for each in found if each.mechanism.projects == projecting]
+    possible = [each.plan for each in prospects if each.plan]
+    plans = [each for each in possible if each.mechanism.projects == projecting]
     if not plans:
         reasons = sorted({each.reason for each in prospects if each.reason} - {NO_THRESHOLD})
         raise ParameterError("mechanism", f"none is possible: each {' or '.join(reasons)}")

@@ -27,7 +27,7 @@ Stretches: TypeAlias = "tuple[float, int, Stretches] | None"
 
 @dataclass(frozen=True)
 class Processed:
-    """What may stand beside the raw values of a series.
+    """What may be published beside the raw values of a series.
 
     Attributes:
         values: one row per release; the shape of the raw history.
@@ -135,7 +135,7 @@ def processed(
 
 @dataclass(frozen=True)
 class Processing:
-    """Online processing under way: what `processed` says of the newest release, one by one.
+    """Online processing: what `processed` gives for the newest release, one release at a time.
 
     A value: taking a release gives another one, at the cost of that release alone.
 
@@ -159,7 +159,7 @@ class Processing:
         return replace(under_way, fits=reduce(under_way._fitted, history, under_way.fits))
 
     def take(self, raw: Sequence[int]) -> tuple[tuple[float, ...], Processing]:
-        """What stands beside a new release, and the processing that goes on."""
+        """The values published beside a new release, and the processing for later ones."""
         if not self.statistic.monotone:
             row = processed(self.statistic, [raw] if self.statistic.vector else raw).values
             return tuple(row.ravel().tolist()), self
@@ -202,11 +202,11 @@ def _fit(values: Sequence[float]) -> list[float]:
     fit: Stretches = None
     for value in values:
         fit = _pooled(fit, value)
-    found: list[float] = []
+    fitted: list[float] = []
     while fit is not None:
-        found += [_mean(fit)] * fit[1]
+        fitted += [_mean(fit)] * fit[1]
         fit = fit[2]
-    return found[::-1]
+    return fitted[::-1]
 
 
 def _pooled(fit: Stretches, value: float) -> Stretches:

@@ -1,4 +1,4 @@
-"""A release: what a series says at one step, and how it is made."""
+"""A release: what a series publishes at one step, and how it is made."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SHOWN = 6  # numbers of a vector that a line has
 
 @dataclass(frozen=True)
 class Release:
-    """What a series says at one step; public, all of it.
+    """What a series publishes at one step; all of it is public.
 
     Attributes:
         step: the number of the step, from 0 on.

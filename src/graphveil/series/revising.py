@@ -1,7 +1,7 @@
 """Revising: the whole history of a series, estimated again from all that was published.
 
 A function of published numbers and of public facts, so it spends nothing. First values stay as
-they are; a revision stands beside them (`docs/revisions.md`).
+they are; a revision is published beside them (`docs/revisions.md`).
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ def _clearly_negative(values: Floats, beside: Floats) -> Mask:
 #
 # How much growth changes is estimated from the published numbers alone, beside noise that is
 # known (`docs/revisions.md#the-smooth-trend`). It is an assumption about the truth, not a fact,
-# so it stands beside first values and revisions under its own name, and never in their place.
+# so it is shown beside first values and revisions under its own name, and never in their place.
 
 
 STRETCHES = 256  # of constant growth, where there are more steps
@@ -235,17 +235,17 @@ class Wandering:
         stretches = np.zeros((steps, count + 1))
         stretches[0, 0] = 1
         stretches[later + 1, 1 + later * count // max(steps - 1, 1)] = 1
-        told = np.column_stack([noise.weighed(column) for column in stretches.T])
+        weighed = np.column_stack([noise.weighed(column) for column in stretches.T])
         changes = np.diff(np.eye(count + 1)[1:], axis=0)
-        information, roughness = stretches.T @ told, changes.T @ changes
+        information, roughness = stretches.T @ weighed, changes.T @ changes
         rough, ways = eigh(roughness, information)
         rough = np.where(rough > FREE * max(rough[-1], FREE), rough, 0.0)
         return cls(noise, stretches, information, roughness, ways, rough)
 
     def trend(self, raw: Floats, *, rises: bool) -> Floats:
         """The trend of one number; where it cannot fall, the nearest that does not."""
-        told = self.stretches.T @ self.noise.weighed(np.diff(raw, prepend=0))
-        seen = self.ways.T @ told
+        weighed = self.stretches.T @ self.noise.weighed(np.diff(raw, prepend=0))
+        seen = self.ways.T @ weighed
         variance = _likeliest(self.rough, seen)
         growth = self.ways @ (seen * variance / (variance + self.rough))
         if rises and growth.min() < 0:

@@ -124,8 +124,8 @@ class Series:
         Args:
             sequence: the growing graph; its earlier steps are as they were.
             through: the last step to publish, from 0 on. It is public, so it comes from the
-                calendar and never from the data: how far the records reach would tell of
-                whoever came last. Steps without records are published, too.
+                calendar and never from the data: how far the records reach would reveal when
+                the last person came. Steps without records are published, too.
         """
         if isinstance(through, bool) or not isinstance(through, int) or through < 0:
             raise ParameterError("through", "must be the number of a step, from 0 on")

@@ -25,7 +25,7 @@ class SeriesState:
     """Everything a series must remember; a secret, which `repr` does not show.
 
     An epoch's noise is decoded once, when it is drawn. What its steps add to the true value
-    is kept as whole numbers; what the next epoch begins with is kept exactly.
+    is stored as whole numbers; what the next epoch begins with is stored exactly.
 
     Attributes:
         step: how many releases were made.
@@ -78,7 +78,7 @@ def start(plan: Plan) -> SeriesState:
 
 
 def first(width: int) -> SeriesState:
-    """The state before the first release, of which every one has so many numbers."""
+    """The state before the first release; every release has so many numbers."""
     return SeriesState(0, -1, 0, (0,) * width, (), (Fraction(),) * width)
 
 
@@ -141,7 +141,7 @@ def _left_behind(plan: Plan, state: SeriesState) -> tuple[Fraction, ...]:
 
 
 def renewed(plan: Plan, state: SeriesState, source: ResumingSource) -> SeriesState:
-    """The state with fresh noise of the future, as `planning.plan.renewed` says.
+    """The state with fresh noise for later steps, for a plan from `continuation.renewed`.
 
     What was drawn is thrown away. Either the next release begins another epoch, which starts from
     the number that was published last, or the rest of the epoch's noise is drawn now, from its
@@ -163,12 +163,12 @@ def renewed(plan: Plan, state: SeriesState, source: ResumingSource) -> SeriesSta
 
 
 def _resumed(
-    plan: Plan, epoch: Epoch, told: Sequence[int], source: ResumingSource
+    plan: Plan, epoch: Epoch, used_noise: Sequence[int], source: ResumingSource
 ) -> tuple[int, ...]:
     """The noise of an epoch of a joint law, of whole numbers, with a fresh end."""
-    used = list(told)
+    used = list(used_noise)
     if plan.mechanism.adds_up:  # such an epoch is the first: there is no noise before it
-        used = [later - earlier for earlier, later in pairwise([0, *told])]
+        used = [later - earlier for earlier, later in pairwise([0, *used_noise])]
     whole = epoch.factorisation.decode([*used, *source.draw_rest(epoch.law, used)])
     return tuple(map(_rounded, whole))
 

@@ -63,7 +63,7 @@ class SeriesTerms:
     def _is_covered_by(self, request: Request, needed: Sensitivity, width: int) -> bool:
         """Whether a plan under hubs allows for all that one person can change, or for more.
 
-        Such numbers were proved smaller over time, and a plan is kept as it was made.
+        Smaller sensitivities were proved over time, but a stored plan stays as it was made.
         """
         held = request.sensitivity
         measures = ("l1", "static_l1", "l2_squared", "variation_squared")

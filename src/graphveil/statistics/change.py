@@ -74,9 +74,9 @@ def _numbers(shape: Shape) -> tuple[tuple[Moves, ...], int]:
 
 
 def _of_keepers(within: Sensitivity, bound: HubBound) -> Sensitivity:
-    """Whoever is beside no hub changes what they would if there were none.
+    """A person who is linked to no hub changes the same numbers as if there were no hubs.
 
-    One edge more may be at hubs, and then takes a link from each end.
+    One more edge may be at hubs, and then takes a link from each end.
     """
     return replace(
         within,

@@ -149,7 +149,7 @@ class Clusters(ClusterStatistic):
         return Moves(rises=1 + merges, falls=joined)
 
     def hub_moves(self, bound: HubBound) -> Moves | None:
-        """Of clusters of two, a lost link makes one rise and one fall: its hub gets no more links.
+        """In clusters of two, a lost link makes one rise and one fall: its hub gets no other link.
 
         Guarantees:
             Proof: docs/sensitivities.md#clusters-and-hubs.

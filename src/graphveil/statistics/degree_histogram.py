@@ -52,7 +52,7 @@ class HistogramOfDegrees(DegreeStatistic, ABC):
         return bins
 
     def sensitivity(self, bound: Bound) -> Sensitivity:
-        """Every touched node stands one bin higher; every move of either shows twice.
+        """Every touched node is one bin higher; every move of either changes two bins.
 
         Guarantees:
             Exact in every measure. Proof: docs/sensitivities.md#degree-histogram.
@@ -72,7 +72,7 @@ class HistogramOfDegrees(DegreeStatistic, ABC):
         )
 
     def static_change(self, bound: Bound) -> StaticChange:
-        """A touched node goes from one bin to the next, perhaps all to where the person stands.
+        """A touched node goes from one bin to the next, perhaps all to the bin of the person.
 
         Guarantees:
             Exact. Proof: docs/sensitivities.md#one-release.

@@ -51,7 +51,7 @@ class Edges(Statistic):
         return sensitivity_of_copies(links, 1, bound, anchor="nodes-and-edges", paper=links)
 
     def projected_l1(self, threshold: Bound) -> int:
-        """As without projection: each kept link adds one edge, or none where its chain loses one.
+        """As without projection: each retained link adds one edge, or none if its chain loses one.
 
         Guarantees:
             Whatever the degrees in the graph. Proof: docs/sensitivities.md#after-projection.
@@ -62,12 +62,12 @@ class Edges(Statistic):
     def definition(
         links: NDArray[np.uint8], present: NDArray[np.uint8], given: Counts, out: Counts
     ) -> None:
-        """Count the links; given[0] says how often each edge stands in the matrix."""
+        """Count the links; given[0] says how often each edge occurs in the matrix."""
         for u in range(len(present)):
             for v in range(len(present)):
                 out[0] += links[u, v]
         out[0] //= given[0]
 
     def definition_arguments(self, *, directed: bool) -> tuple[int, ...]:
-        """An undirected edge stands in the matrix twice."""
+        """An undirected edge occurs in the matrix twice."""
         return (1 if directed else 2,)

@@ -121,7 +121,7 @@ class HighDegreeCount(DegreeStatistic, ABC):
         return Moves(rises=reach.touched + 1 + far, falls=reach.touched + far + stopped)
 
     def projected_l1(self, threshold: Bound) -> int:
-        """The person, and one degree of somebody else at the end of each kept link's chain.
+        """The person, and one degree of somebody else at the end of each retained link's chain.
 
         Guarantees:
             Whatever the degrees in the graph. Directed, links in one direction can only raise

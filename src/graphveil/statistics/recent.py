@@ -17,7 +17,7 @@ from graphveil.statistics.statistic import Statistic, registered, require_at_lea
 from graphveil.statistics.tallies import Counts, GrowthTally, PlainTally, RecentTally
 
 PROOF = f"{PROOFS}#recent-networks"
-# Said of the statistic by the one that looks at its recent network.
+# Attributes that the statistic of a recent network takes over from the statistic that it counts.
 _TAKEN_OVER = ("name", "formulas", "domain", "vector", "cumulative", "needs_bound", "advice")
 
 
@@ -25,9 +25,9 @@ _TAKEN_OVER = ("name", "formulas", "domain", "vector", "cumulative", "needs_boun
 class RecentStatistic(Statistic, ABC):
     """A number of the network of the last `window` steps: its people, and links among them.
 
-    It is no total: people leave the network again. So whoever is added changes the values of
-    `window` steps in a row, each by no more than what one release of one graph can change, and
-    noise is added to the values.
+    It is not a total: people leave the network again. So an added person changes the values of
+    `window` steps in a row, each by at most what one release of one graph can change, and noise
+    is added to the values.
     """
 
     monotone = False
@@ -136,16 +136,16 @@ class Recent(RecentStatistic):
         require_at_least("window", self.window, 1, hint)
         summary = f"{self.statistic.summary}, {among(self.window)}"
         # Elsewhere these are the same for all members of a class; here they are those of another.
-        for said in _TAKEN_OVER:
-            object.__setattr__(self, said, getattr(self.statistic, said))
+        for attribute in _TAKEN_OVER:
+            object.__setattr__(self, attribute, getattr(self.statistic, attribute))
         object.__setattr__(self, "summary", summary)
 
     @classmethod
     def examples(cls) -> Iterable[Statistic]:
         """Every example of every statistic without a window, in a short one."""
         members = [member for _, member in sorted(registered().items())]
-        found = (example for member in members for example in member.examples())
-        plain = (example for example in found if example.counted_for is None)
+        examples = (example for member in members for example in member.examples())
+        plain = (example for example in examples if example.counted_for is None)
         return tuple(cls(example, 1 + place % 3) for place, example in enumerate(plain))
 
     @property

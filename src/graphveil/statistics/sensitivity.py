@@ -34,7 +34,7 @@ class Sensitivity:
             Gaussian noise needs it (`docs/mechanisms.md#gaussian-noise`).
         paper: the value that the paper states for `l1`, where it states one.
         assumption: what must hold for these numbers to be true.
-        proof: where the proof stands.
+        proof: where the proof is written.
 
     Examples:
         >>> found = statistic("high-degree", tau=3).sensitivity(DegreeBound(15))
@@ -82,7 +82,7 @@ class StaticChange:
         l2_squared: the square of the L2 distance.
         edge_l1: the L1 distance where one edge is missing instead of one person.
         span: from the farthest fall to the farthest rise that a person can make in different
-            releases; no more than `l1` where there are only rises.
+            releases; at most `l1` where there are only rises.
         edge_span: the same for one edge.
         exact_for: the measures that some pair of graphs reaches.
         one_way: whether persons and edges can only raise the numbers.
@@ -118,7 +118,7 @@ def sensitivity_of_copies(
         through_node: the most copies that can run through one node.
         through_edge: the most copies that can run through one edge.
         bound: the degree bound under which that holds.
-        anchor: the heading of the proof that no more copies are possible.
+        anchor: the heading of the proof that there are at most so many copies.
         exact: whether some graph has that many copies, through a node and through an edge.
         paper: what the paper states for the node.
 

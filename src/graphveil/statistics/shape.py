@@ -140,8 +140,8 @@ class Recent(Shape):
     Attributes:
         window: for how many steps somebody is counted.
         height: what all these changes come to where they meet.
-        span: the sum, over them, of how far each reaches from its lowest to its highest; no more
-            than `height` where each of them only raises values, or only lowers them.
+        span: the sum, over them, of the distance from the lowest to the highest value of each; at
+            most `height` where each of them only raises values, or only lowers them.
     """
 
     window: int

@@ -30,7 +30,7 @@ class Parameter:
     Attributes:
         name: the statistic's field.
         flags: what it is called on the command line.
-        metavar: what stands for its value in a usage line.
+        metavar: the placeholder of its value in a usage line.
         help: what it means, in one sentence.
         parse: its value, from what a user typed or a study file holds. What is not such a value
             is handed through: the statistic refuses it in its own words.
@@ -67,7 +67,7 @@ def window_field() -> dict[str, Any]:
 
 
 def whole_number(given: str | int) -> str | int:
-    """A whole number from the text of one; anything else as it came, to be refused later."""
+    """A whole number from its text; anything else is returned unchanged, to be refused later."""
     try:
         return int(given) if isinstance(given, str) else given
     except ValueError:
@@ -75,7 +75,7 @@ def whole_number(given: str | int) -> str | int:
 
 
 def parameter_of(given: Field[Any]) -> Parameter:
-    """A field that says no more is a whole number, as `Statistic.definition_arguments` has it."""
+    """The parameter of a field; without metadata it is a whole number."""
     plain = described(f"--{given.name}", metavar="N", meaning="", parse=whole_number)
     default = None if given.default is MISSING else given.default
     return Parameter(given.name, default=default, **(plain | dict(given.metadata)))
@@ -117,9 +117,9 @@ class Domain(Enum):
 class Statistic(ABC):
     """What is counted: its meaning, its sensitivity and how its differences arise.
 
-    A member is a frozen dataclass whose fields are its parameters; `parameters.told` says how
-    users give them. It lives in one file of this package, is decorated with `register`, and is
-    then found by the command line, by every engine and by every check suite.
+    A member is a frozen dataclass whose fields are its parameters; `described` says how users
+    specify them. It lives in one file of this package, is decorated with `register`, and is
+    then available to the command line, to every engine and to every check suite.
 
     Attributes:
         name: what users call it.
@@ -364,13 +364,13 @@ def registered() -> dict[str, type[Statistic]]:
 
 def known_parameters() -> dict[str, Parameter]:
     """Every parameter of every statistic, by name; what it means to each of several."""
-    found: dict[str, Parameter] = {}
+    parameters: dict[str, Parameter] = {}
     for _, member in sorted(registered().items()):  # not as they happened to be imported
         for each in member.parameters():
-            known = found.setdefault(each.name, each)
+            known = parameters.setdefault(each.name, each)
             if each.help not in known.help:
-                found[each.name] = replace(known, help=f"{known.help} {each.help}")
-    return found
+                parameters[each.name] = replace(known, help=f"{known.help} {each.help}")
+    return parameters
 
 
 def statistic(name: str, **given: Any) -> Statistic:

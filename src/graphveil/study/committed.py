@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Committed:
-    """The ledger and the series, and what the public was told before they were read.
+    """The ledger and the series, and the public part as it was before they were read.
 
     Attributes:
         ledger: all that happened.
-        kept: the plan and the state of every series.
-        public: what the public part said.
+        kept: the stored plan and state of every series.
+        public: the text of the public part.
     """
 
     ledger: Ledger
@@ -44,8 +44,8 @@ class Committed:
     def is_behind(self) -> bool:
         """Whether a step was sealed that the public part does not show yet."""
         shown = self.public.text.count("\n")
-        told = [row.event for row in self.ledger.rows if row.public is not None]
-        return Event.STEP_SEALED in told[shown:]
+        published = [row.event for row in self.ledger.rows if row.public is not None]
+        return Event.STEP_SEALED in published[shown:]
 
 
 @dataclass(frozen=True)

@@ -32,8 +32,8 @@ class LedgerRow:
         number: from 0 on, without a gap.
         at: when the command that entered it began, in UTC.
         event: what kind of thing happened.
-        public: what the public is told, as JSON; None if it is told nothing.
-        private: what it is not told, as JSON; a secret.
+        public: the published part, as JSON; None if nothing is published.
+        private: the unpublished part, as JSON; a secret.
         salt: random, so that the seal of the row in the public chain hides the rest; a secret.
         hash: of everything above and of the row before.
     """
@@ -59,13 +59,13 @@ class LedgerRow:
     ) -> LedgerRow:
         """The row that follows the last one."""
         number = 0 if last is None else last.number + 1
-        told = None if public is None else canonical(public.to_data())
-        row = cls(number, at, event.value, told, canonical(private), salt, "")
+        published = None if public is None else canonical(public.to_data())
+        row = cls(number, at, event.value, published, canonical(private), salt, "")
         return cls(*_content(row), hash=row.computed_hash(GENESIS if last is None else last.hash))
 
     @classmethod
     def stored(cls, number: object, *texts: object) -> LedgerRow:
-        """What a database has in its columns, where anything may stand."""
+        """A row from the columns of a database, which may contain anything."""
         kinds = tuple(map(type, texts))
         if type(number) is int and kinds in _TEXTS:
             return cls(number, *texts)  # type: ignore[arg-type]
@@ -80,12 +80,12 @@ class LedgerRow:
 
     @property
     def fact(self) -> dict[str, Any]:
-        """What the public is told."""
+        """The published part."""
         return self._read(self.public or "{}")
 
     @cached_property
     def secret(self) -> dict[str, Any]:
-        """What the public is not told."""
+        """The unpublished part."""
         return self._read(self.private)
 
     def _read(self, text: str) -> dict[str, Any]:
@@ -103,27 +103,27 @@ class LedgerRow:
             raise IntegrityError(f"{self.place}: does not name its table.") from error
 
     def kept_mapping(self, part: str) -> dict[str, Any]:
-        """Objects by name that the public is not told of; none, if nothing was kept."""
-        found = self.secret.get(part, {})
-        if isinstance(found, dict) and all(isinstance(each, dict) for each in found.values()):
-            return found
+        """Unpublished objects, by name; none if nothing was stored under `part`."""
+        mapping = self.secret.get(part, {})
+        if isinstance(mapping, dict) and all(isinstance(each, dict) for each in mapping.values()):
+            return mapping
         raise IntegrityError(f"{self.place}: '{part}' cannot be read.")
 
     def whole_number(self, part: str) -> int:
-        """A number that the public is not told."""
-        found = self.secret.get(part)
-        if type(found) is int:
-            return found
+        """An unpublished whole number."""
+        number = self.secret.get(part)
+        if type(number) is int:
+            return number
         raise IntegrityError(f"{self.place}: '{part}' is not a whole number.")
 
     @property
     def announcement(self) -> Announcement:
-        """What the public is told, with its place in the ledger."""
+        """The published part, with its place in the ledger."""
         return Announcement(self.place, self.event, self.public or "{}", self.at)
 
     @property
     def place(self) -> str:
-        """Where the row stands, for messages."""
+        """The position of the row, for messages."""
         return f"the ledger, row {self.number} ({self.event}, {self.at})"
 
     @property
@@ -132,7 +132,7 @@ class LedgerRow:
         return digest(self.salt + self.hash)
 
 
-# The kinds of the columns of a row: all are texts, unless the public is told nothing.
+# The types of the columns of a row: all are texts; the public part may be missing.
 _TEXTS = ((str,) * 6, (str, str, type(None), str, str, str))
 
 
@@ -205,9 +205,9 @@ class Ledger:
 
     Attributes:
         rows: in order, known to be chained.
-        beside: what was kept to go on from, by engine, as JSON. It follows from what is sealed, so
-            the chain does not cover it.
-        before: a ledger with the first of these rows; what follows from them is not found again.
+        beside: the checkpoint of each engine, as JSON. It follows from what is sealed, so the chain
+            does not cover it.
+        before: a ledger with the first of these rows; what follows from them is not computed again.
     """
 
     rows: tuple[LedgerRow, ...]
@@ -222,7 +222,7 @@ class Ledger:
 
     @property
     def _later(self) -> tuple[LedgerRow, ...]:
-        """The rows that the public is told, without those of `before`."""
+        """The published rows, without those of `before`."""
         begin = 0 if self.before is None else len(self.before.rows)
         return tuple(row for row in self.rows[begin:] if row.public is not None)
 
@@ -246,15 +246,15 @@ class Ledger:
 
     @cached_property
     def history(self) -> History:
-        """What the public is told, row by row; refuses rows that contradict each other."""
-        told = [row.announcement for row in self._later]
+        """The published history, row by row; refuses rows that contradict each other."""
+        announcements = [row.announcement for row in self._later]
         if self.before is None:
-            return History.of(told, "the ledger")
-        return self.before.history.followed_by(told)
+            return History.of(announcements, "the ledger")
+        return self.before.history.followed_by(announcements)
 
     @cached_property
     def versions(self) -> tuple[Promise, ...]:
-        """What the study file said, at first and after each later series; none of a draft."""
+        """The versions of the study file: the first, and one per later series; none of a draft."""
         return self.history.versions if self.rows else ()
 
     @property
@@ -317,8 +317,10 @@ class Ledger:
 
     @property
     def read_as(self) -> ReadAs:
-        """How files of each format were read last, as far as it was kept."""
-        return {name: kept for batch in self.batches for name, kept in batch.read_as.items()}
+        """How files of each format were read last, as far as that was stored."""
+        return {
+            name: settings for batch in self.batches for name, settings in batch.read_as.items()
+        }
 
     @property
     def next_batch(self) -> int:

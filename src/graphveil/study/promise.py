@@ -1,7 +1,7 @@
 """The promise of a study, in its public file `study.toml`, as people can read and check it.
 
 Everything in it is public. It may be edited by hand as long as the study is a draft; once the
-study is open, the ledger holds what it said, and the file has to agree.
+study is open, the ledger holds its content, and the file has to agree.
 """
 
 from __future__ import annotations
@@ -291,9 +291,9 @@ class Promise(Part):
             for name in type(self).model_fields
             if name != "series" and getattr(self, name) != getattr(promised, name)
         ]
-        said = {each.name: each for each in self.series}
+        own = {each.name: each for each in self.series}
         held = {each.name: each for each in promised.series}
-        differing = [name for name in {**held, **said} if said.get(name) != held.get(name)]
+        differing = [name for name in {**held, **own} if own.get(name) != held.get(name)]
         return found + [f"series '{name}'" for name in differing]
 
     @classmethod
@@ -304,7 +304,7 @@ class Promise(Part):
 
         Args:
             data: what `to_data` gave; without a format it is of the first.
-            source: where it stands, for messages.
+            source: where it was read, for messages.
             writer: the version that can read it, if this one cannot.
         """
         require_known_format(source, data.get("format"), FORMAT, writer)
@@ -344,7 +344,7 @@ class Promise(Part):
         return data
 
 
-# The rules for records are a plain dataclass, of which pydantic speaks in other words.
+# The rules for records are a plain dataclass, for which pydantic has other messages.
 _TOLD_AS = {"unexpected_keyword_argument": "Extra inputs are not permitted"}
 
 

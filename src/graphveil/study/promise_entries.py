@@ -80,7 +80,7 @@ Level = Annotated[str, BeforeValidator(_level)]
 
 
 def located(value: object, validated: ValidatorFunctionWrapHandler) -> Any:
-    """Report a refused parameter with the entry in which it stands."""
+    """Report a refused parameter together with the entry that has it."""
     try:
         return validated(value)
     except ParameterError as error:
@@ -94,12 +94,12 @@ NO_BOUND: Final = "none"  # as a study file says it
 
 
 def _numbers(given: object) -> object:
-    """One number may stand without brackets."""
+    """One number may be written without brackets."""
     return (given,) if isinstance(given, int) else given
 
 
 def _numbers_as_data(numbers: tuple[int, ...] | None) -> int | list[int] | None:
-    """One number stands without brackets."""
+    """One number is written without brackets."""
     if numbers is None:
         return None
     return numbers[0] if len(numbers) == 1 else list(numbers)
@@ -156,7 +156,7 @@ class PromisedBound(Part):
 
 
 def stated_bound(given: object) -> object:
-    """That nothing is promised has to be said: a bound that was forgotten is refused."""
+    """Having no bound has to be stated: a missing entry is refused."""
     if given == NO_BOUND:
         return None
     if given is None or isinstance(given, str):

@@ -1,6 +1,6 @@
 """Publishing: the next steps are counted, sealed in one transaction, and only then announced.
 
-How a release is made is the business of `graphveil.series`; here it is kept.
+`graphveil.series` computes a release; this module stores it.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Ongoing:
         """How far noise can reach in what is new at each of these steps; public."""
         if self.terms.plan.request.recent:  # its values are no totals, so none of them adds up
             asked = [each for each in asked if each == Change()]
-        found = [
+        by_change = [
             change_errors(self.terms.plan, each, self._places(steps), Fraction(level))
             for each in asked
         ]
@@ -86,7 +86,7 @@ class Ongoing:
                 for change, error in zip(asked, errors, strict=True)
                 if error is not None
             )
-            for errors in zip(*found, strict=True)
+            for errors in zip(*by_change, strict=True)
         ]
 
     def _places(self, steps: range) -> range:
@@ -128,7 +128,7 @@ def prepare(
         if breaks_at is not None:
             # What breaks a promise that is checked has no sensitivity, so nothing is counted.
             return Prepared(last, promise, breaks_at)
-    newest = max(0, made - 1)  # of which the kept totals are
+    newest = max(0, made - 1)  # the step of the stored totals
     counted = grown.counted(terms.values(), newest)
     series = _ongoing(ledger, kept, terms, counted.counts)
     return Prepared(last, promise, None, series, counted)
@@ -141,17 +141,17 @@ def _ongoing(
     counts: SeriesCounts,
 ) -> dict[str, Ongoing]:
     """Every series, ready for its next release."""
-    found = {}
+    ongoing = {}
     for each in ledger.series:
         own, history = terms[each.series], (release.raw for release in each.releases)
-        found[each.series] = Ongoing(
+        ongoing[each.series] = Ongoing(
             terms=own,
             differences=counts.differences(own),
             state=state_of(each.series, kept[each.series]),
             processing=Processing.of(own.statistic, each.width, history),
         )
-        found[each.series].require_fitting(each.series, len(ledger.sealed))
-    return found
+        ongoing[each.series].require_fitting(each.series, len(ledger.sealed))
+    return ongoing
 
 
 def terms_of(ledger: Ledger, kept: Mapping[str, StoredSeries]) -> dict[str, SeriesTerms]:
@@ -264,7 +264,7 @@ def seal(transaction: Transaction, prepared: Prepared, ahead: Prediction) -> Sea
         sealed = StepSealed(step=step, label=label, **Software.now())
         last = step == ahead.steps[-1]
         rows.append(transaction.append(sealed, private=files))
-        if last and ahead.steps.stop == counted.steps:  # no more steps are to be sealed
+        if last and ahead.steps.stop == counted.steps:  # these are the last steps to be sealed
             for engine, entry in counted.keep(rows[-1].hash).items():
                 transaction.keep_beside(engine, entry)
         for name, each in series.items():
@@ -286,7 +286,7 @@ def seal(transaction: Transaction, prepared: Prepared, ahead: Prediction) -> Sea
 def _enter(
     transaction: Transaction, fact: ReleaseMade, made: MadeRelease, *, keep: bool
 ) -> LedgerRow:
-    """Enter a release, and the state that the series goes on from if it is the last for now."""
+    """Enter a release, and the new state of the series if it is the last release for now."""
     private: dict[str, Any] = {"differences": list(made.difference), "noise": list(made.noise)}
     state = canonical(made.state.to_dict()) if keep else None
     if state is not None:
@@ -301,7 +301,7 @@ def _enter(
 def _announcement(
     name: str, release: Release, level: str, width: int, changes: tuple[ChangeFact, ...]
 ) -> ReleaseMade:
-    """What the public is told."""
+    """What is published about it."""
     return ReleaseMade(
         series=name,
         step=release.step,

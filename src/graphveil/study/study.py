@@ -57,7 +57,7 @@ else:  # who only looks at a study plans, counts and draws nothing
     agreement = Deferred("graphveil.study.storage.agreement")
 
 
-TOGETHER = 64  # steps that are sealed in one transaction; a kill loses no more work than that
+TOGETHER = 64  # steps that are sealed in one transaction; a kill loses at most that much work
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ class Study:
 
     @cached_property
     def store(self) -> Store:
-        """Where the ledger is kept."""
+        """Where the ledger is stored."""
         return Store.connect(self.folder.database_url)
 
     def committed(self) -> Committed:
@@ -164,7 +164,7 @@ class Study:
         return self.ledger().read_as
 
     def promise(self, ledger: Ledger | None = None) -> Promise:
-        """What the study says of itself: its file while it is a draft, then its ledger."""
+        """The promise of the study: from its file while it is a draft, then from its ledger."""
         ledger = self.ledger() if ledger is None else ledger
         return ledger.versions[-1] if ledger.is_open else self._draft()
 
@@ -186,7 +186,7 @@ class Study:
         A row that breaks a rule is set aside, and the others go in.
 
         Args:
-            records: as a reader found them.
+            records: as a reader returned them.
             complete: whether they are all there is to know, so that what they lack is reported.
             strict: refuse all records at the first row that breaks a rule.
             yes: add them although more than a tenth is set aside, or nothing is left.
@@ -199,19 +199,19 @@ class Study:
         adding.require_listed(records)
         wishes = AddOptions(complete, strict, ignore_after_end, undated)
         if dry_run:
-            found = self.holder.candidate(self.stored(self.ledger()), records, wishes)
-            return Added(None, found.findings)
+            batch = self.holder.candidate(self.stored(self.ledger()), records, wishes)
+            return Added(None, batch.findings)
         with self._writing() as (transaction, opened):
             ledger = opened.ledger
-            found = self.holder.candidate(self.stored(ledger), records, wishes)
+            batch = self.holder.candidate(self.stored(ledger), records, wishes)
             if not yes:
-                adding.require_confirmed(found.findings)
-            number = adding.store_batch(transaction, ledger, found, read_as, attempt)
+                adding.require_confirmed(batch.findings)
+            number = adding.store_batch(transaction, ledger, batch, read_as, attempt)
         ledger = transaction.ledger()
         self.announce(ledger)
         listed = ledger.batches[-1].skipped
         place = None if listed is None else f"batches/{listed.files[0].name}"
-        return Added(number, found.findings, place)
+        return Added(number, batch.findings, place)
 
     def stored(self, ledger: Ledger) -> Stored:
         """Its records on the disk."""
@@ -247,7 +247,7 @@ class Study:
         sealed: Callable[[int], object] = lambda step: None,
         since: Committed | None = None,
     ) -> Announced:
-        """Seal the next step, or every step up to `through`, and tell the public.
+        """Seal the next step, or every step up to `through`, and announce it.
 
         All of them are checked before the first is sealed: if one breaks the promise, none is.
         Steps are sealed some at a time, each whole: a killed process leaves no half of one.
@@ -257,37 +257,37 @@ class Study:
         Args:
             through: the last step to seal; None seals one.
             early: seal a step although it has not ended by the clock.
-            sealed: is told each step, once it is committed.
+            sealed: called with each step once it is committed.
             since: what was committed when the caller looked; by default it is looked at now.
         """
         at = now()
-        found = since or self.committed()
-        first = len(found.ledger.sealed)
-        finishing = through is None and found.is_behind
+        state = since or self.committed()
+        first = len(state.ledger.sealed)
+        finishing = through is None and state.is_behind
         last = first - finishing if through is None else through
         if last >= first:
-            attempts.require_settled(self.folder, found.ledger)
-        found = self._opened(found, at)
-        run = _Run(self, found, last, at)
+            attempts.require_settled(self.folder, state.ledger)
+        state = self._opened(state, at)
+        run = _Run(self, state, last, at)
         try:
             if last >= first:
-                self._require_due(found.ledger.versions[-1], last, early=early)
-                opening.require_room(found.ledger, last)
+                self._require_due(state.ledger.versions[-1], last, early=early)
+                opening.require_room(state.ledger, last)
             run.seal(sealed)
         finally:
             ledger = self.announce(run.ledger)
         return Announced(list(range(first, last + 1)), ledger)
 
     def standing(self) -> witness.WitnessVerdict:
-        """How the study stands to what this machine has seen of it."""
+        """Compares the study with what this machine has seen of it."""
         with self.store.reading() as reading:
             return witness.standing(self.machine, reading)
 
     def extension(self, further: Further, prices: Prices = NO_PRICES) -> Extension:
         """What extending the study would do to every series; changes nothing."""
-        found = self.committed()
-        _require_promised(found)
-        return extension.extension(found.ledger, found.kept, further, prices)
+        state = self.committed()
+        _require_promised(state)
+        return extension.extension(state.ledger, state.kept, further, prices)
 
     def extend(self, further: Further, prices: Prices = NO_PRICES) -> Extension:
         """Go on past the last step that was planned.
@@ -298,31 +298,31 @@ class Study:
                 be paid, what keeps its noise at its size.
         """
         _require_promised(self.committed())
-        with self._writing() as (transaction, found):
-            planned = extension.extension(found.ledger, found.kept, further, prices)
-            extension.enter(transaction, found, planned)
+        with self._writing() as (transaction, state):
+            planned = extension.extension(state.ledger, state.kept, further, prices)
+            extension.enter(transaction, state, planned)
         self.announce(transaction.ledger())
         return planned
 
     def renewals(self, prices: Prices = NO_PRICES) -> tuple[Renewal, ...]:
         """What adopting the study would do to every series; changes nothing."""
-        found = self.committed()
-        return adoption.renewals(found.ledger, found.kept, prices)
+        state = self.committed()
+        return adoption.renewals(state.ledger, state.kept, prices)
 
     def adopt(self, reason: str, prices: Prices = NO_PRICES) -> tuple[Renewal, ...]:
         """Go on with a study that was copied, moved or restored, with fresh noise from now on.
 
         Args:
-            reason: why; the public is told.
+            reason: why; it is published.
             prices: what may be paid for a series, by name; by default, where something has to
                 be paid, what keeps its noise at its size.
         """
-        told = adoption.require_reason(reason)
+        stated_reason = adoption.require_reason(reason)
         self._require_open("adopted")
         if self.standing().may_go_on:
             self.announce()
-        with self._writing(admit=adoption.admit) as (transaction, found):
-            renewed = adoption.enter(transaction, found, told, prices)
+        with self._writing(admit=adoption.admit) as (transaction, state):
+            renewed = adoption.enter(transaction, state, stated_reason, prices)
         self.announce(transaction.ledger())
         return renewed
 
@@ -358,10 +358,10 @@ class Study:
             )
 
     def announce(self, known: Ledger | None = None) -> Ledger:
-        """Bring the public part to what was committed, and say what that is.
+        """Bring the public part up to what was committed; returns the committed ledger.
 
-        Refuses where another copy of the study went on: what was sealed here, and not told
-        yet, must then never be told.
+        Refuses where another copy of the study went on: what was sealed here, and not announced
+        yet, must then never be announced.
 
         Args:
             known: what was committed when the caller looked; if that is still all there is,
@@ -376,10 +376,10 @@ class Study:
             announce(self.folder, known)
         return known
 
-    def _opened(self, found: Committed, at: str) -> Committed:
+    def _opened(self, state: Committed, at: str) -> Committed:
         """The study as it is, opened if it was a draft."""
-        if found.ledger.is_open:
-            return found
+        if state.ledger.is_open:
+            return state
         with self._writing(at) as (_, opened):
             return opened
 
@@ -410,11 +410,11 @@ class Study:
         """The one writer, in a study that is open."""
         with self.writing(at, admit) as transaction:
             public = published_text(self.folder)
-            found = committed.checked(transaction, public)
-            if not found.ledger.is_open:
+            state = committed.checked(transaction, public)
+            if not state.ledger.is_open:
                 opening.open_study(transaction, self._draft())
-                found = committed.checked(transaction, public)
-            yield transaction, found
+                state = committed.checked(transaction, public)
+            yield transaction, state
 
     def _draft(self) -> Promise:
         return Promise.from_toml(text_of(self.folder.study_file), "public/study.toml")
@@ -430,8 +430,8 @@ class Study:
         )
 
 
-def _require_promised(found: Committed) -> None:
-    if not found.ledger.is_open:
+def _require_promised(state: Committed) -> None:
+    if not state.ledger.is_open:
         raise StudyError(
             "this study is a draft, and nothing is promised yet: change the calendar in "
             "public/study.toml."

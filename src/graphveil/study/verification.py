@@ -54,7 +54,7 @@ class Unfinished(str):
 
 @dataclass(frozen=True)
 class Check:
-    """One check that passed, and what it found; perhaps that something is unfinished."""
+    """One check that passed, and its result; perhaps that something is unfinished."""
 
     name: str
     found: str
@@ -176,20 +176,20 @@ def _plans_and_states(subject: _Subject) -> str:
     agreement.require_series(subject.ledger, subject.kept)
     plans = agreement.committed_plans(subject.ledger)
     for each in subject.ledger.series:
-        told, (row, plan) = each.plan and digest(canonical(each.plan)), plans[each.series]
-        _require(row, told in (None, plan), "the public was told another plan of the series")
+        announced, (row, plan) = each.plan and digest(canonical(each.plan)), plans[each.series]
+        _require(row, announced in (None, plan), "the public was told another plan of the series")
     return f"{len(subject.kept)} series, unchanged since their last release"
 
 
 def _witness(subject: _Subject) -> str:
     """The study is no older than what this machine has seen of it."""
-    found = subject.study.standing()
-    if found in (WitnessVerdict.BEHIND, WitnessVerdict.FORKED):
+    verdict = subject.study.standing()
+    if verdict in (WitnessVerdict.BEHIND, WitnessVerdict.FORKED):
         raise IntegrityError(
-            f"this machine: {found.value}. This copy must not go on: another one is newer, and "
+            f"this machine: {verdict.value}. This copy must not go on: another one is newer, and "
             "holds the same noise. See `graphveil adopt`."
         )
-    return str(found.value)
+    return str(verdict.value)
 
 
 def _counts(subject: _Subject) -> str:
@@ -209,18 +209,18 @@ def _counts(subject: _Subject) -> str:
 
 
 def _standing(subject: _Subject) -> str:
-    """What is kept for the next command is what counting from scratch comes to."""
-    found = subject.recounted.compared()
-    if found in (CacheCheck.CHANGED, CacheCheck.ANOTHER):
+    """The cache for the next command holds what counting from scratch gives."""
+    verdict = subject.recounted.compared()
+    if verdict in (CacheCheck.CHANGED, CacheCheck.ANOTHER):
         raise IntegrityError(
-            f"private/kept {found.value}. Remove that folder: the next `graphveil publish` makes "
+            f"private/kept {verdict.value}. Remove that folder: the next `graphveil publish` makes "
             "it anew from the segments, which are unchanged."
         )
-    return str(found.value)
+    return str(verdict.value)
 
 
 def _noise(subject: _Subject) -> str:
-    """What was published is the exact values plus the noise that was kept."""
+    """The published values are the exact values plus the stored noise."""
     made = subject.ledger.told(ReleaseMade)
     for series in subject.ledger.series:
         releases = [(row, fact) for row, fact in made if fact.series == series.series]

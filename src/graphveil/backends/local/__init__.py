@@ -95,7 +95,7 @@ class LocalEngine:
 
     @property
     def keeping(self) -> CheckpointFormat:
-        """How its answers are kept; see `Engine.keeping`."""
+        """The format of its checkpoints; see `Engine.keeping`."""
         from graphveil.backends.local.checkpoint import LocalKeeping
 
         return LocalKeeping()

@@ -2,7 +2,7 @@
 
 The lists of a sequence lead from newer to older nodes only. Looking for patterns needs
 both ways. If no edge is late, a link exists since its newer node arrived and no steps are
-kept; else each link carries the step of either direction.
+stored; else each link carries the step of either direction.
 """
 
 from __future__ import annotations

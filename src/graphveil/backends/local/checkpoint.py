@@ -1,4 +1,4 @@
-"""Keeping: the answers of the local engine as plain data, and back."""
+"""The checkpoint format of the local engine: its answers as plain data, and back."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from graphveil.statistics.tallies import (
 
 @dataclass(frozen=True)
 class LocalKeeping:
-    """How answers of the local engine are kept.
+    """The format in which answers of the local engine are stored.
 
     Attributes:
         form: to be changed whenever a counter counts something else, or has another state.
@@ -41,7 +41,7 @@ class LocalKeeping:
         return Answer(unpacked_tally(data), _state_of(tally, data["state"]))
 
     def agree(self, tally: Tally, one: Answer, other: Answer) -> bool:
-        """Whether two answers say the same; of recent networks, about the newest step.
+        """Whether two answers are equal; of recent networks, for the newest step.
 
         Those before it are counted only where somebody asks for them.
         """
@@ -63,7 +63,7 @@ def packed_tally(tallied: Counts | DegreeReach) -> dict[str, Any]:
 def same_tally(
     one: Counts | DegreeReach, other: Counts | DegreeReach, steps: slice = slice(None)
 ) -> bool:
-    """Whether both say the same about some steps."""
+    """Whether both are equal for some steps."""
     return np.array_equal(*_equally_wide(_rows(one)[steps], _rows(other)[steps]))
 
 
@@ -80,7 +80,7 @@ def _equally_wide(one: Counts, other: Counts) -> tuple[Counts, Counts]:
 
 
 def _settled(answer: Answer) -> tuple[NDArray[Any], ...]:
-    """What a state says, in the one form that all states have that say the same."""
+    """A state in normal form, which is the same for equivalent states."""
     state = answer.state
     if isinstance(state, Degrees):
         return (state.degree,)

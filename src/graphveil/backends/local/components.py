@@ -43,7 +43,7 @@ def count_components(
 
 @inlined
 def oldest(node: int, parent: Parents) -> int:
-    """The oldest node of a component; shortens the way for whoever asks next."""
+    """The oldest node of a component; halves the path on the way, for later calls."""
     while parent[node] != node:
         parent[node] = parent[parent[node]]
         node = parent[node]
@@ -58,14 +58,14 @@ def _merge_arrivals(
     merges = 0
     end = lists[-1] - 1
     for i in range(len(lists) - 1):
-        mine = first + i
+        root = first + i
         for place in range(lists[i], lists[i + 1]):
             prefetch(parent, entries[min(place + PARENT_AHEAD, end)] >> 2)
             other = oldest(entries[place] >> 2, parent)
-            if other != mine:
+            if other != root:
                 merges += 1
-                parent[max(mine, other)] = min(mine, other)
-                mine = min(mine, other)
+                parent[max(root, other)] = min(root, other)
+                root = min(root, other)
     return merges
 
 
@@ -74,11 +74,11 @@ def _merge_late(newer: NDArray[np.int32], entries: NDArray[np.int32], parent: Pa
     """Merge along late edges; how often two components became one."""
     merges = 0
     for i in range(len(newer)):
-        mine = oldest(newer[i], parent)
+        root = oldest(newer[i], parent)
         other = oldest(entries[i] >> 2, parent)
-        if other != mine:
+        if other != root:
             merges += 1
-            parent[max(mine, other)] = min(mine, other)
+            parent[max(root, other)] = min(root, other)
     return merges
 
 
@@ -92,17 +92,17 @@ def join_in_order(
         ahead = min(i + PARENT_AHEAD, end)
         prefetch(parent, newer[ahead])
         prefetch(parent, older[ahead])
-        mine = oldest(newer[i], parent)
+        root = oldest(newer[i], parent)
         other = oldest(older[i], parent)
-        joins[i] = other != mine
-        if other != mine:
-            parent[max(mine, other)] = min(mine, other)
+        joins[i] = other != root
+        if other != root:
+            parent[max(root, other)] = min(root, other)
 
 
 # Clusters per step: components of at least so many people, and the people in them.
 #
-# Beside the forest of `components` stands the size of every component, at its oldest node, so
-# that a merging link shows by itself what it makes a cluster, and what it makes one of two.
+# The forest of `components` also has the size of every component, at its oldest node. So a merging
+# link alone shows whether a cluster arises, and whether two clusters become one.
 
 
 class Forest(NamedTuple):
@@ -171,12 +171,12 @@ def _join_arrivals(
     """Join components along the lists of the nodes from `first` on."""
     end = lists[-1] - 1
     for i in range(len(lists) - 1):
-        mine = first + i
+        root = first + i
         for place in range(lists[i], lists[i + 1]):
             prefetch(forest.parent, entries[min(place + PARENT_AHEAD, end)] >> 2)
             other = oldest(entries[place] >> 2, forest.parent)
-            if other != mine:
-                mine = _join(mine, other, least, forest, change)
+            if other != root:
+                root = _join(root, other, least, forest, change)
 
 
 @kernel
@@ -189,7 +189,7 @@ def join_late(
 ) -> None:
     """Join components along late edges."""
     for i in range(len(newer)):
-        mine = oldest(newer[i], forest.parent)
+        root = oldest(newer[i], forest.parent)
         other = oldest(entries[i] >> 2, forest.parent)
-        if other != mine:
-            _join(mine, other, least, forest, change)
+        if other != root:
+            _join(root, other, least, forest, change)

@@ -54,13 +54,13 @@ def count_edges(sequence: GraphSequence, from_step: int) -> Counts:
 @kernel
 def _reciprocal(entries: NDArray[np.int32], cuts: NDArray[np.int64]) -> Counts:
     """Pairs linked both ways between each two cuts."""
-    found = np.zeros(len(cuts) - 1, dtype=np.int64)
-    for share in range(len(found)):
+    counts = np.zeros(len(cuts) - 1, dtype=np.int64)
+    for share in range(len(counts)):
         both = 0
         for place in range(cuts[share], cuts[share + 1]):
             both += entries[place] & 3 == 3
-        found[share] = both
-    return found
+        counts[share] = both
+    return counts
 
 
 # (tally, work, first step to count, state after the step before) -> the steps counted

@@ -32,7 +32,7 @@ Int64s = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Degrees:
-    """Where a pass over the edges stands: what the next step needs to know.
+    """The state of a pass over the edges: what the next step needs to know.
 
     Attributes:
         degree: (nodes,) the degree of each node so far.
@@ -97,17 +97,17 @@ def reached(
     edges: EdgeColumns, lifts: DegreeIncrements, from_step: int, before: Degrees
 ) -> tuple[DegreeReach, Degrees]:
     """The same for any columns of edges, and for whichever of their ends are lifted."""
-    steps, standing = len(edges.node_offsets) - 1, _resume(edges, before)
+    steps, state = len(edges.node_offsets) - 1, _resume(edges, before)
     low = np.zeros((steps - from_step, before.width), dtype=np.int64)
-    room = np.empty((len(standing.hubs) + SPARE_RUNS, 3), dtype=np.int32)
+    room = np.empty((len(state.hubs) + SPARE_RUNS, 3), dtype=np.int32)
     runs, known, step = [np.empty((0, 3), dtype=np.int64)], len(before.hubs), from_step
     while step < steps:
         rest = low[step - from_step :]
-        step, known, rows = _lift_steps(step, known, edges, lifts, standing, rest, room)
+        step, known, rows = _lift_steps(step, known, edges, lifts, state, rest, room)
         runs.append(room[:rows].astype(np.int64))
-    hubs = standing.hubs[:known].copy()
-    degree = standing.low.astype(np.int32)
-    degree[hubs] = standing.high[hubs]
+    hubs = state.hubs[:known].copy()
+    degree = state.low.astype(np.int32)
+    degree[hubs] = state.high[hubs]
     after = Degrees(degree, hubs, before.width)
     return DegreeReach(low, np.concatenate(runs)), after
 
@@ -156,12 +156,12 @@ def _arrive(
     known: int,
     edges: EdgeColumns,
     lifts: DegreeIncrements,
-    standing: DegreeState,
+    state: DegreeState,
     reached: Int64s,
 ) -> int:
     """Give the nodes of a step the degrees with which they arrive; how many hubs are known then."""
     offsets, entries, width = edges.offsets, edges.entries, len(reached)
-    low, high, hubs, _ = standing
+    low, high, hubs, _ = state
     arrived = np.zeros(width + 1, dtype=np.int64)
     for node in range(edges.node_offsets[step], edges.node_offsets[step + 1]):
         own = offsets[node + 1] - offsets[node]
@@ -217,14 +217,14 @@ def _lift(
 
 
 @kernel
-def _settle(step: int, known: int, standing: DegreeState, runs: Int32s) -> int:
+def _settle(step: int, known: int, state: DegreeState, runs: Int32s) -> int:
     """Note the degrees through which hubs passed at this step; how many runs that makes."""
     rows = 0
     for hub in range(known):
-        now = standing.high[standing.hubs[hub]]
-        if now > standing.settled[hub]:
-            runs[rows, 0], runs[rows, 1], runs[rows, 2] = step, standing.settled[hub] + 1, now
-            standing.settled[hub] = now
+        now = state.high[state.hubs[hub]]
+        if now > state.settled[hub]:
+            runs[rows, 0], runs[rows, 1], runs[rows, 2] = step, state.settled[hub] + 1, now
+            state.settled[hub] = now
             rows += 1
     return rows
 
@@ -235,7 +235,7 @@ def _lift_steps(
     known: int,
     edges: EdgeColumns,
     lifts: DegreeIncrements,
-    standing: DegreeState,
+    state: DegreeState,
     table: Int64s,
     room: Int32s,
 ) -> tuple[int, int, int]:
@@ -244,12 +244,12 @@ def _lift_steps(
     Returns the next step, how many hubs are known, and how many runs there are.
     """
     rows = 0
-    low, high, hubs, _ = standing
+    low, high, hubs, _ = state
     for reached in table:
-        if rows + len(standing.hubs) > len(room):
+        if rows + len(state.hubs) > len(room):
             break
         before = known
-        known = _arrive(step, known, edges, lifts, standing, reached)
+        known = _arrive(step, known, edges, lifts, state, reached)
         first, last = edges.node_offsets[step], edges.node_offsets[step + 1]
         prompt = edges.entries[edges.offsets[first] : edges.offsets[last]]
         known = _lift(prompt, lifts.older, known, low, high, hubs, reached)
@@ -258,7 +258,7 @@ def _lift_steps(
         known = _lift(late, lifts.older, known, low, high, hubs, reached)
         turned = newer << 2 | (late & BOTH)  # the same edges, seen from their other end
         known = _lift(turned, lifts.newer, known, low, high, hubs, reached)
-        standing.settled[before:known] = len(reached) - 1
-        rows += _settle(step, known, standing, room[rows:])
+        state.settled[before:known] = len(reached) - 1
+        rows += _settle(step, known, state, room[rows:])
         step += 1
     return step, known, rows

@@ -103,15 +103,15 @@ def count_copies(work: Work, pattern: Pattern, from_step: int) -> Counts:
 
 def _copies(work: Work, plan: PlacingPlan, part: Part) -> Counts:
     """Copies by step, whose newest node is in one part."""
-    found = np.zeros(work.sequence.steps, dtype=np.int64)
+    counts = np.zeros(work.sequence.steps, dtype=np.int64)
     nodes = (part.first, part.last, part.from_step, work.sequence.node_offsets)
     search = Search(*np.zeros((6, len(plan.needs)), dtype=np.int64))
-    _meet_copies(*nodes, work.adjacency, plan, search, found)
-    return found
+    _meet_copies(*nodes, work.adjacency, plan, search, counts)
+    return counts
 
 
 class Search(NamedTuple):
-    """Where a search for copies stands; one place per vertex, in the order of placing.
+    """The state of a search for copies; one place per vertex, in the order of placing.
 
     Attributes:
         node: where the vertex is placed.

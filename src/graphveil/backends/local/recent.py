@@ -22,14 +22,14 @@ def count_recent(
     from_step: int,
     state: Any,
 ) -> Answer:
-    """What a tally comes to in the recent network of each step from `from_step` on.
+    """The values of a tally in the recent network of each step from `from_step` on.
 
     Args:
         tally: what is counted, and for how many steps people are in the network.
         count: counts it in one sequence, from a step and a state on.
         work: the whole sequence.
         from_step: the first step.
-        state: with which counting begins in every network; found here at the first step.
+        state: with which counting begins in every network; computed here at the first step.
     """
     sequence = work.sequence
     state = state or _beginning(tally, sequence)

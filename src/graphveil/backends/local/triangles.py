@@ -81,10 +81,10 @@ def _by_patterns(work: Work, from_step: int) -> Counts:
             TriangleTally.CYCLIC: cyclic_triangle(),
             TriangleTally.TRANSITIVE: transitive_triangle(),
         }
-    found = np.zeros((work.sequence.steps - from_step, 3), dtype=np.int64)
+    counts = np.zeros((work.sequence.steps - from_step, 3), dtype=np.int64)
     for kind, shape in shapes.items():
-        found[:, kind] = count_copies(work, shape, from_step)
-    return found
+        counts[:, kind] = count_copies(work, shape, from_step)
+    return counts
 
 
 def _by_lists(work: Work, from_step: int) -> Counts:

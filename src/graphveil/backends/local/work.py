@@ -61,8 +61,8 @@ def _ends_of_new(sequence: GraphSequence, from_step: int) -> Flags:
 def _cut_out(sequence: GraphSequence, near: Flags, there: Flags) -> GraphSequence:
     """The nodes that are there, and the links with an end that is near."""
     ranks = np.concatenate([np.zeros(1, np.int64), np.cumsum(there)])
-    kept = _kept_lists(sequence.offsets, sequence.entries, near)
-    ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(kept)])
+    retained = _kept_lists(sequence.offsets, sequence.entries, near)
+    ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(retained)])
     lists = np.append(sequence.offsets[:-1][there], sequence.offsets[-1])
     late = sequence.late
     chosen = near[late.newer] | near[late.entries >> 2]
@@ -73,7 +73,7 @@ def _cut_out(sequence: GraphSequence, near: Flags, there: Flags) -> GraphSequenc
         stated=sequence.stated[:0],
         node_offsets=ranks[sequence.node_offsets],
         offsets=ends[lists],
-        entries=_relabelled(sequence.entries[kept], ranks),
+        entries=_relabelled(sequence.entries[retained], ranks),
         late=LateEdges(
             late_ends[late.offsets],
             ranks[late.newer[chosen]].astype(np.int32),
@@ -109,11 +109,11 @@ def _with_neighbours(
 @kernel
 def _kept_lists(offsets: Int64s, entries: Int32s, near: Flags) -> Flags:
     """The entries that link a node which is near."""
-    kept = np.zeros(len(entries), dtype=np.bool_)
+    retained = np.zeros(len(entries), dtype=np.bool_)
     for newer in range(len(offsets) - 1):
         for place in range(offsets[newer], offsets[newer + 1]):
-            kept[place] = near[newer] | near[entries[place] >> 2]
-    return kept
+            retained[place] = near[newer] | near[entries[place] >> 2]
+    return retained
 
 
 @dataclass(frozen=True, eq=False)

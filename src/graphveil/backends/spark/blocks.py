@@ -117,8 +117,8 @@ def block(
         graph: the whole.
         colours: ascending.
         classes: of edges, all between these colours.
-        touching: only edges of nodes are taken that have an edge from this step on: whoever
-            counts what is new from there needs no others.
+        touching: only edges of nodes that have an edge from this step on: counting what is new
+            from there needs no others.
     """
     import polars as pl
 
@@ -188,7 +188,7 @@ def _lists(prompt: Sequence[Edges], nodes: int) -> tuple[Int64s, Int32s]:
 
 @kernel
 def _spread(newer: Int32s, entries: Int32s, place: Int64s, lists: Int32s) -> None:
-    """Put entries behind those that their lists have; `place` moves on."""
+    """Append entries to their lists; advances `place`."""
     for i in range(len(newer)):
         node = np.uint32(newer[i])
         lists[place[node]] = entries[i]

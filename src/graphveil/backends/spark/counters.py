@@ -42,10 +42,10 @@ _SIZE = re.compile(r"([0-9]{1,9})([kmgt]?)b?", re.IGNORECASE)
 
 def bytes_of(text: str, setting: str) -> int:
     """A size as Spark's settings have it: 512m, 2g."""
-    found = _SIZE.fullmatch(text.strip())
-    if found is None:
+    match = _SIZE.fullmatch(text.strip())
+    if match is None:
         raise ParameterError(setting, "must be a size such as 512m or 2g")
-    return int(int(found[1]) * 1024 ** " kmgt".index(found[2].lower() or " "))
+    return int(int(match[1]) * 1024 ** " kmgt".index(match[2].lower() or " "))
 
 
 def colours_for(edges: int, task_bytes: int) -> int:
@@ -91,16 +91,16 @@ class Work:
         rows = max(1, (self.cluster.task_bytes - WORKER) // BYTES_AN_EDGE)
         at_least = self.cluster.cores
         leaves = forests.leaves(self.graph, self.since, at_least, rows)
-        found = [each.name for each in self.cluster.run(forests.grow, leaves)]
-        found = [*([self.forest] if self.forest else []), *found]
+        names = [each.name for each in self.cluster.run(forests.grow, leaves)]
+        names = [*([self.forest] if self.forest else []), *names]
         while True:
-            tasks = forests.merges(self.graph, found) or [
+            tasks = forests.merges(self.graph, names) or [
                 forests.Task(self.graph.only(()), (), (), 0)
             ]
             merged = self.cluster.run(forests.grow, tasks)
             if len(merged) == 1:
                 return merged[0]
-            found = [each.name for each in merged]
+            names = [each.name for each in merged]
 
 
 Counter: TypeAlias = Callable[[Any, Work, Any], Answer]
@@ -120,9 +120,9 @@ def _degrees(tally: DegreeTally, work: Work, state: tuple[int, list[str]] | None
     graph, since = work.graph, work.since
     width, states = state or (dense_width(graph.steps), None)
     tasks = degrees.tasks(graph, tally.direction, width, since, states)
-    found = work.cluster.run(degrees.count, tasks)
-    reach = degrees.summed(found, graph.steps - since, width)
-    return Answer(reach, (width, [each.state for each in found]))
+    tables = work.cluster.run(degrees.count, tasks)
+    reach = degrees.summed(tables, graph.steps - since, width)
+    return Answer(reach, (width, [each.state for each in tables]))
 
 
 def _triangles(tally: TriangleTally, work: Work, state: None) -> Answer:
@@ -155,7 +155,7 @@ COUNTERS: dict[type, Counter] = {
 
 
 def require_counted(tallies: Iterable[Tally], name: str) -> None:
-    """Refuse what this engine does not count, and say which one does."""
+    """Refuse what this engine does not count, and name the one that does."""
     if any(type(tally) not in COUNTERS for tally in tallies):
         raise EngineError(
             f"{name}: the Spark engine counts nodes, edges, degrees, triangles, components and "

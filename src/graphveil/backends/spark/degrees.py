@@ -24,7 +24,7 @@ class Task(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A table R of one colour, its entries that are not 0, and where the degrees are kept."""
+    """The nonzero entries of the table R of one colour, and the file of its degrees."""
 
     steps: np.ndarray
     degrees: np.ndarray

@@ -28,7 +28,7 @@ class SparkEngine:
     Attributes:
         cluster: where its tasks run.
         scratch: where files of one command lie, if it works on a study.
-        keeping: what it keeps is the business of who holds the graph.
+        keeping: None; checkpoints are written by the record store of the cluster.
     """
 
     cluster: Cluster = field(repr=False)
@@ -60,7 +60,7 @@ class SparkEngine:
         return Work(self.cluster, graph, since, forest)
 
     def project(self, graph: SparkGraph, threshold: Bound, *, after: object = None) -> SparkGraph:
-        """Refused: whether a link is kept depends on all that were kept before it, one by one."""
+        """Refused: whether a link is retained depends on all links retained before it."""
         raise EngineError(
             "projection: the greedy projection takes links one after the other, so that it cannot "
             "be shared among workers. The local engine projects; promises with hubs need none."
@@ -76,15 +76,17 @@ class SparkEngine:
         tasks = [projection.CutTask(graph.only(around(graph, c)), c, limits) for c in colours]
         cuts = self.cluster.run(projection.cut, tasks)
         classes = [(a, b) for a in colours for b in colours]
-        keeping = [projection.KeepTask(graph.only([(a, b)]), cuts[a], cuts[b]) for a, b in classes]
-        kept = self.cluster.run(projection.keep, keeping)
+        keep_tasks = [
+            projection.KeepTask(graph.only([(a, b)]), cuts[a], cuts[b]) for a, b in classes
+        ]
+        retained = self.cluster.run(projection.keep, keep_tasks)
         nothing = np.zeros(graph.steps, np.int64)
         return replace(
             graph,
-            parts=tuple(part for each in kept for part in each.parts),
-            prompt=sum((each.prompt for each in kept), nothing),
-            late=sum((each.late for each in kept), nothing),
-            edges=sum((each.edges for each in kept), nothing),
+            parts=tuple(part for each in retained for part in each.parts),
+            prompt=sum((each.prompt for each in retained), nothing),
+            late=sum((each.late for each in retained), nothing),
+            edges=sum((each.edges for each in retained), nothing),
         )
 
     def keeps_bound(self, graph: SparkGraph, bound: Bound, *, after: object = None) -> bool:

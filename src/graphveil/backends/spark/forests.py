@@ -54,7 +54,7 @@ def leaves(graph: SparkGraph, since: int, at_least: int, rows: int) -> list[Task
     count = max(1, min(len(parts), max(at_least, -(-total // rows))))
     shares: list[list[Part]] = [[] for _ in range(count)]
     loads = [0] * count
-    for part in parts:  # the next file goes to whoever has least
+    for part in parts:  # the next file goes to the task with the fewest rows
         place = loads.index(min(loads))
         shares[place].append(part)
         loads[place] += part.rows
@@ -98,8 +98,8 @@ def _in_order(task: Task) -> tuple[tuple[Int32s, Int32s], Int64s]:
 def _edges(task: Task) -> list[Columns]:
     from graphveil.backends.spark.blocks import read_edges
 
-    found = (read_edges(task.graph, part).since(task.since) for part in task.parts)
-    return [((edges.newer, edges.entries >> np.int32(2)), edges.cuts) for edges in found]
+    files = (read_edges(task.graph, part).since(task.since) for part in task.parts)
+    return [((edges.newer, edges.entries >> np.int32(2)), edges.cuts) for edges in files]
 
 
 def _forest(task: Task, name: str) -> Columns:
@@ -124,7 +124,7 @@ def clusters(task: Sizes) -> list[Counts]:
     columns, cuts = _forest(Task(graph, (), (), 0), task.forest)
     newer, older = (column.astype(np.int32, copy=False) for column in columns)
     entries = older << np.int32(2)
-    found = []
+    by_size = []
     for least in task.least:
         nodes = np.arange(graph.nodes, dtype=np.int32)
         alone = Forest(nodes, np.ones(graph.nodes, np.int32))
@@ -133,5 +133,5 @@ def clusters(task: Sizes) -> list[Counts]:
             share = slice(int(cuts[step]), int(cuts[step + 1]))
             if share.start < share.stop:
                 join_late(newer[share], entries[share], min(least, graph.nodes + 1), alone, change)
-        found.append(changes)
-    return found
+        by_size.append(changes)
+    return by_size

@@ -2,9 +2,9 @@
 
 Labels are those of a graph sequence. A node's *colour* is its label modulo a small number p, and
 every file holds edges whose newer ends have one colour and whose older ends have one: p² *classes*.
-So whoever needs all links of some nodes, or all links among nodes of three colours, reads a few
-files and nothing else. Files of prompt edges hold `newer` and `entry` (as in a sequence's lists),
-ascending; those of late edges also `step`, by which they ascend first.
+So a task that needs all links of some nodes, or all links among nodes of three colours, reads only
+a few files. Files of prompt edges hold `newer` and `entry` (as in a sequence's lists), ascending;
+those of late edges also `step`, by which they ascend first.
 """
 
 from __future__ import annotations
@@ -130,8 +130,8 @@ class Workspace:
         """The bytes of a file that was written; of a file elsewhere, the name is its whole path."""
         path, system = self._found(name)
         with system.open_input_stream(path) as file:
-            found: bytes = file.read()
-            return found
+            data: bytes = file.read()
+            return data
 
     def remove(self) -> None:
         """Delete everything in it; what is gone already is no error."""

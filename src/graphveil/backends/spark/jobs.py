@@ -68,8 +68,8 @@ def part_of(ids: pl.Series, parts: int) -> Parts:
         hashes = np.empty(len(ids), np.uint64)
         hash_texts(*TextBytes.of(ids), _SEED, hashes)
         hashes *= _MIXER
-    found: Parts = ((hashes >> np.uint64(32)) * np.uint64(parts) >> np.uint64(32)).astype(np.int64)
-    return found
+    part: Parts = ((hashes >> np.uint64(32)) * np.uint64(parts) >> np.uint64(32)).astype(np.int64)
+    return part
 
 
 def part_of_rows(column: str, parts: int, rows: pa.Table) -> Parts:
@@ -99,8 +99,8 @@ def as_arrow(frame: pl.DataFrame, schema: pa.Schema | None = None) -> pa.Table:
     """Rows in the form in which tasks hand them on, and write them."""
     import polars as pl
 
-    found = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
-    return (found if schema is None else found.cast(schema)).combine_chunks()
+    table = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
+    return (table if schema is None else table.cast(schema)).combine_chunks()
 
 
 def opened_rows(content: pa.Buffer | bytes, schema: pa.Schema) -> pa.RecordBatch:
@@ -205,7 +205,7 @@ class SparkCluster:
 
     @property
     def task_bytes(self) -> int:
-        """As our setting says."""
+        """The bytes that one task may hold, by our setting."""
         return task_bytes(self.session)
 
     def run(self, function: Callable[[Given], Found], tasks: Sequence[Given]) -> list[Found]:
@@ -218,8 +218,8 @@ class SparkCluster:
         packed = [pickle.dumps(task) for task in tasks]
         places = self.session.sparkContext.parallelize(range(len(tasks)), len(tasks))
         with failing_as_ours():
-            found = places.map(partial(_perform, function, packed)).collect()
-        return [pickle.loads(each) for each in found]
+            results = places.map(partial(_perform, function, packed)).collect()
+        return [pickle.loads(each) for each in results]
 
     def exchange(
         self,
@@ -240,8 +240,8 @@ class SparkCluster:
         places = self.session.sparkContext.parallelize(range(len(tasks)), max(1, len(tasks)))
         with failing_as_ours():
             going = places.flatMap(partial(_send, send, packed)).partitionBy(parts, int)
-            found = going.mapPartitionsWithIndex(partial(_receive, receive)).collect()
-        return [pickle.loads(each) for each in found]
+            results = going.mapPartitionsWithIndex(partial(_receive, receive)).collect()
+        return [pickle.loads(each) for each in results]
 
 
 def mapped(frame: DataFrame, function: Any, schema: str) -> DataFrame:
@@ -276,7 +276,7 @@ _SETTLED = [0]  # how many modules this worker had; a worker has one task at a t
 
 
 def _perform(function: Callable[[Given], Found], packed: Sequence[bytes], place: int) -> bytes:
-    """What a task hands back: bytes, of which Spark knows nothing."""
+    """The result of a task: bytes that are opaque to Spark."""
     with _working():
         return pickle.dumps(function(pickle.loads(packed[place])))
 
@@ -333,11 +333,11 @@ def _reason(text: str) -> str:
     """The kind of failure, from a message that may hold anything."""
     kinds = list(dict.fromkeys(_KIND.findall(text)))
     attempts = _ATTEMPTS.search(text)
-    told = f"a task failed {attempts[1]} times" if attempts else "a job failed"
+    message = f"a task failed {attempts[1]} times" if attempts else "a job failed"
     if _LOST.search(text):
-        return f"{told}, and its worker was lost; it may need more memory"
+        return f"{message}, and its worker was lost; it may need more memory"
     if "ModuleNotFoundError" in kinds:
-        return f"{told}: graphveil, or a library that it needs, is not on the workers"
+        return f"{message}: graphveil, or a library that it needs, is not on the workers"
     if "FileNotFoundError" in kinds:
-        return f"{told}: a worker does not reach a file of the workspace, or of the tables"
-    return f"{told} ({', '.join(kinds[-2:])})" if kinds else told
+        return f"{message}: a worker does not reach a file of the workspace, or of the tables"
+    return f"{message} ({', '.join(kinds[-2:])})" if kinds else message

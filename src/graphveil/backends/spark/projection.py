@@ -25,7 +25,7 @@ _BITS = 29  # of a label, as a sequence holds at most 2²⁹ nodes
 
 
 class Place(NamedTuple):
-    """Where edges stand in their one order: by step and kind, then by both ends."""
+    """The position of edges in their one order: by step and kind, then by both ends."""
 
     time: Int64s
     ends: Int64s
@@ -111,17 +111,17 @@ def keep(task: KeepTask) -> ProjectedClass:
     graph, parts = task.graph, []
     prompt, late, edges = np.zeros((3, graph.steps), np.int64)
     for part in graph.parts:
-        found = read_edges(graph, part)
-        bits = _kept_bits(task, found)
+        file_edges = read_edges(graph, part)
+        bits = _kept_bits(task, file_edges)
         chosen = bits != 0
-        left = found.entries[chosen] & ~np.int32(BOTH) | bits[chosen]
-        steps = found.steps()[chosen]
+        left = file_edges.entries[chosen] & ~np.int32(BOTH) | bits[chosen]
+        steps = file_edges.steps()[chosen]
         pairs = np.bincount(steps, minlength=graph.steps)
         both = np.bincount(steps[left & BOTH == BOTH], minlength=graph.steps)
         (late if part.late else prompt)[:] += pairs
         edges += pairs + (both if graph.directed else 0)
         if chosen.any():
-            parts.append(_written(graph, part, found.newer[chosen], left, steps))
+            parts.append(_written(graph, part, file_edges.newer[chosen], left, steps))
     return ProjectedClass(tuple(parts), prompt, late, edges)
 
 
@@ -153,12 +153,12 @@ def _kept_bits(task: KeepTask, edges: Edges) -> NDArray[np.int32]:
         return np.where(both, np.int32(BOTH), np.int32(0))
     forward = first["older", "out"] & first["newer", "in"]
     backward = first["newer", "out"] & first["older", "in"]
-    kept = np.where(forward, FORWARD, 0) | np.where(backward, BACKWARD, 0)
-    return (edges.entries & kept.astype(np.int32)).astype(np.int32)
+    bits = np.where(forward, FORWARD, 0) | np.where(backward, BACKWARD, 0)
+    return (edges.entries & bits.astype(np.int32)).astype(np.int32)
 
 
 def _first(task: KeepTask, file: str, node: NDArray[np.int32], place: Place) -> NDArray[np.bool_]:
-    """Which edges are not behind the last one that counts at an end of theirs."""
+    """Which edges do not come after the last one that counts at that end."""
     cuts = task.graph.workspace.read(file)
     size = int(node.max(initial=-1)) + 1
     time, ends = np.full((2, size), _NEVER)
@@ -166,10 +166,10 @@ def _first(task: KeepTask, file: str, node: NDArray[np.int32], place: Place) -> 
     here = at < size
     time[at[here]] = cuts["time"].to_numpy()[here]
     ends[at[here]] = cuts["ends"].to_numpy()[here]
-    found: NDArray[np.bool_] = (place.time < time[node]) | (
+    earlier: NDArray[np.bool_] = (place.time < time[node]) | (
         (place.time == time[node]) & (place.ends <= ends[node])
     )
-    return found
+    return earlier
 
 
 # Degrees and hubs against a promise: who has more links, and who is linked to too many hubs.

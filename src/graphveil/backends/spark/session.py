@@ -26,7 +26,7 @@ TASK_MEMORY = "spark.graphveil.taskMemory"
 OWN = {TASK_MEMORY: "1g"}  # settings of ours, with their defaults
 
 _ALWAYS = {
-    "spark.ui.enabled": "false",  # its pages show plans and paths to whoever reaches the port
+    "spark.ui.enabled": "false",  # its pages show plans and paths to everybody who reaches the port
     "spark.eventLog.enabled": "false",  # nobody would look for private figures there
     "spark.log.level": "OFF",  # what tasks say may hold anything; our errors say what happened
     "spark.sql.execution.arrow.maxRecordsPerBatch": "262144",
@@ -104,7 +104,7 @@ def _settings(master: str, given: Mapping[str, str]) -> dict[str, str]:
 
 
 def _private_folder() -> str:
-    """Where shuffle files of a local session lie, until it ends; nobody else may read there."""
+    """The folder for shuffle files of a local session, until it ends; only the user may read it."""
     folder = tempfile.mkdtemp(prefix="graphveil-spark-")  # 0700
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder

@@ -53,8 +53,8 @@ def count(task: Task) -> Counts:
     from graphveil.backends.local.work import Work
     from graphveil.backends.spark.blocks import block
 
-    found = block(task.graph, task.colours, task.classes, touching=task.since)
-    return count_triangles(Work(found, 1), task.since)
+    graph = block(task.graph, task.colours, task.classes, touching=task.since)
+    return count_triangles(Work(graph, 1), task.since)
 
 
 def summed(weights: list[int], found: list[Counts]) -> Counts:

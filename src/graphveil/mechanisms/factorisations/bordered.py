@@ -150,7 +150,7 @@ class Bordered(Factorisation):
         """The entries of each column of C that are on the diagonal or in the rows."""
         return zip(self.diagonal, *self.rows, strict=True)
 
-    # One matrix serves every ε, and each plan asks anew: what is asked is computed once.
+    # One matrix serves every ε, and each plan asks for these values again: they are cached.
 
     @cached_property
     def _l1(self) -> int:

@@ -158,7 +158,7 @@ class Factorisation(ABC):
         return np.asarray(coefficients @ self.decoder())
 
     def single_row(self, place: int) -> NDArray[np.float64]:
-        """One row of B; −1 is the last, which is what an epoch leaves to those that follow."""
+        """One row of B; −1 is the last, whose noise is carried over to later epochs."""
         coefficients = np.zeros(self.steps)
         coefficients[place] = 1.0
         return self.combined_row(coefficients)

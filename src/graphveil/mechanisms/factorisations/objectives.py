@@ -75,7 +75,7 @@ class Aim:
         return float(given[weights > 0].max() if self.worst else (weights * given).sum())
 
     def coarse(self, each: int) -> Aim:
-        """The same for columns that stand for so many steps each, looked at with their last."""
+        """The same for columns of so many steps each, evaluated at their last step."""
         ends = [*self.weights[each - 1 :: each], *self.weights[-1:] * (self.steps % each > 0)]
         whole = sum(ends)
         taken = tuple(weight / whole for weight in ends) if whole else (1 / len(ends),) * len(ends)
@@ -95,7 +95,7 @@ def plain_mean(steps: int) -> Aim:
 
 
 PARAMETER = "minimise"
-LONGEST_NAME = 40  # that is repeated to whoever typed it
+LONGEST_NAME = 40  # characters of an unknown name that an error message repeats
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class Objective(ABC):
 
     @abstractmethod
     def aim(self, steps: int) -> Aim:
-        """What it comes to over so many releases; refuses a number that it does not fit."""
+        """The aim for so many releases; refuses a number of releases that it does not fit."""
 
     def require(self, horizon: int | None, reference: int) -> None:
         """Refuse a horizon that it does not fit; an unknown one is judged on `reference` steps."""

@@ -123,7 +123,7 @@ GRID = 1023  # columns of C add up to this at most; odd
 IDENTITY_UP_TO = 9  # no other C is better on so few steps
 LEAVES_UP_TO = 24  # with a sum over all steps, no further rows are better on so few
 LEAST_LEAF = 0.15  # of a column; keeps the equations well-conditioned, and costs nothing
-WORST_ORDER = 24  # of the norm that stands for the largest deviation while columns are tuned
+WORST_ORDER = 24  # of the norm that replaces the maximum deviation while columns are tuned
 LEAST_LEAF_OF_ONE = 0.05  # where one sum alone matters, everything else may be poor
 MOST_ROUNDS, TOLERANCE = 300, 1e-8
 MOST_COLUMNS = 1024  # with more steps, neighbouring ones share a column while it is tuned, …
@@ -132,16 +132,18 @@ SHARED_COLUMNS = 400  # … so that about so many are left: hardly worse, and ma
 
 @lru_cache(maxsize=32)
 def optimised(steps: int, aim: Aim | None = None) -> Bordered:
-    """A local optimum of the aim, which is the mean deviation unless said; on an integer grid."""
+    """A local optimum of the aim, by default the mean deviation; on an integer grid."""
     wanted = aim or plain_mean(steps)
     if wanted == plain_mean(steps) and steps <= IDENTITY_UP_TO:
         return identity(steps)
-    found = [least_squares(*_on_grid(columns)) for columns in _columns(wanted, sums=0)]
-    return min((identity(steps), *found), key=lambda each: each.column_l1() * aimed(each, wanted))
+    candidates = [least_squares(*_on_grid(columns)) for columns in _columns(wanted, sums=0)]
+    return min(
+        (identity(steps), *candidates), key=lambda each: each.column_l1() * aimed(each, wanted)
+    )
 
 
 def aimed(found: Bordered, aim: Aim) -> float:
-    """What an aim says of a factorisation whose noises have the variance 1."""
+    """The value of an aim for a factorisation whose noises have variance 1."""
     if aim.totals:
         return aim.value(np.sqrt(found.decoder_squares()))
     ends = range(found.steps)
@@ -160,11 +162,11 @@ def optimised_with_sum(
     Args:
         steps: how many steps there are.
         weight: that of a step in the sum, as a part of all else that is measured of it.
-        aim: what the others are tuned to; the mean deviation unless said.
+        aim: what the others are tuned to; by default, the mean deviation.
     """
     wanted, sums = aim or plain_mean(steps), [[round(GRID * weight)] * steps]
-    found = [least_squares(leaves, [*rows, *sums]) for leaves, rows in _beside_a_sum(wanted)]
-    return min(found, key=lambda each: aimed(each, wanted))
+    candidates = [least_squares(leaves, [*rows, *sums]) for leaves, rows in _beside_a_sum(wanted)]
+    return min(candidates, key=lambda each: aimed(each, wanted))
 
 
 @lru_cache(maxsize=32)
@@ -198,7 +200,7 @@ def _columns(aim: Aim, *, sums: int) -> Iterator[Matrix]:
 def deviation(
     aim: Aim, diagonal: Matrix, rows: Matrix, each: int = 1
 ) -> tuple[float, Matrix, Matrix]:
-    """What an aim says of the deviations √(2·v_t), and its gradients.
+    """The value of an aim for the deviations √(2·v_t), and its gradients.
 
     v_t = a_tᵀ(CᵀC)⁻¹a_t, with a_t the row of the sum that ends with step t, is its least variance.
     With C a diagonal and k rows it takes only prefix sums and one k × k inverse. The worst is
@@ -250,7 +252,7 @@ def _start(steps: int, levels: tuple[int, ...]) -> Matrix:
 
 
 def _levels(steps: int) -> tuple[int, ...]:
-    """In how many blocks the horizon is cut at each level; found by trial."""
+    """Into how many blocks the horizon is cut at each level; determined by experiment."""
     if steps <= 30:
         return (1,)
     if steps <= 150:

@@ -129,7 +129,7 @@ def shared(steps: int) -> ScaledSums:
 
 
 def rising_square(found: ScaledSums, height: int) -> Fraction:
-    """No less than ‖C·d‖₂² for every d whose totals all lie between 0 and `height`.
+    """At least ‖C·d‖₂² for every d whose totals all lie between 0 and `height`.
 
     For columns m, m + 2, …, m + 2(T − 1), with the largest k²·n·(n + 2) for a unit, it is at most
     unit·(Σg² − 2(Σg)²/(m + 2T)), which is largest where some totals are `height` and the others 0

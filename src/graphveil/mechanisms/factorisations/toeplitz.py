@@ -84,7 +84,7 @@ class ScaledToeplitz(Factorisation):
 
     @cached_property
     def _dense(self) -> NDArray[np.float64]:
-        """B, for those who ask for one row after the other."""
+        """B, cached for callers that read it row by row."""
         return self.decoder()
 
     def decode(self, noise: Sequence[int]) -> list[Fraction]:

@@ -1,8 +1,8 @@
 """Going on: a series for more releases than were planned, or with fresh noise half-way.
 
-What was published stays, and so do the epochs of which noise was drawn. What follows is chosen
-such that all epochs together cost no more than the series did, or than it did with a price that
-is stated beforehand (`docs/mechanisms.md#the-price-of-going-on`).
+What was published stays, and so do the epochs whose noise was drawn. The epochs that follow are
+chosen such that all epochs together cost at most the ε of the series plus a price that is stated
+beforehand, which may be 0 (`docs/mechanisms.md#the-price-of-going-on`).
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ FINENESS = 1024  # into how many parts an ε is divided where the strongest that
 
 
 def extended(plan: Plan, releases: int, more_steps: int, price: Fraction | None = None) -> Plan:
-    """The same series for more releases, of which some were made.
+    """The same series for more releases.
 
-    Where none was, nothing was drawn, and the series is planned anew for all of them.
+    If no release was made yet, no noise was drawn, and the series is planned anew for all of them.
 
     Args:
         plan: of the series so far.
         releases: how many were made.
         more_steps: how many there shall be beyond the horizon.
-        price: what may be paid for them; None for what keeps the noise at its size.
+        price: what may be paid for them; None for the price at which the noise stays as large.
     """
     _require_more(plan, more_steps)
     if releases:
@@ -57,7 +57,7 @@ def continued(plan: Plan, more_steps: int, price: Fraction | None = None) -> Pla
     Args:
         plan: of the series so far.
         more_steps: how many releases there shall be beyond the horizon.
-        price: what may be paid for them; None for what keeps the noise at its size.
+        price: what may be paid for them; None for the price at which the noise stays as large.
     """
     horizon = _require_more(plan, more_steps)
     missing = horizon + more_steps - sum(epoch.steps for epoch in plan.epochs)
@@ -80,7 +80,7 @@ def renewed(plan: Plan, releases: int, price: Fraction | None = None) -> Plan:
     Args:
         plan: of the series so far.
         releases: how many were made.
-        price: what may be paid for it; None for what keeps the noise at its size.
+        price: what may be paid for it; None for the price at which the noise stays as large.
     """
     number, made = plan.place_of(releases)
     if made in (0, plan.epoch(number).steps) or plan.epoch(number).resumes:
@@ -90,11 +90,11 @@ def renewed(plan: Plan, releases: int, price: Fraction | None = None) -> Plan:
     if not plan.mechanism.adds_up:
         raise ParameterError("mechanism", f"{plan.mechanism.name} cannot draw noise half-way")
     past = tuple(plan.epoch(earlier) for earlier in range(number))
-    kept = (*past, replace(plan.epoch(number), cut=made))
+    retained = (*past, replace(plan.epoch(number), cut=made))
     if plan.request.horizon is None:
-        return replace(plan, epochs=kept)
+        return replace(plan, epochs=retained)
     left = plan.request.horizon - releases
-    return _followed(plan, kept, left, price) if left else replace(plan, epochs=kept)
+    return _followed(plan, retained, left, price) if left else replace(plan, epochs=retained)
 
 
 def _require_more(plan: Plan, more_steps: int) -> int:
@@ -112,20 +112,20 @@ def _needless(plan: Plan) -> ParameterError:
     )
 
 
-def _followed(plan: Plan, kept: tuple[Epoch, ...], steps: int, price: Fraction | None) -> Plan:
-    """The epochs that are kept, and new ones for so many steps, for a price."""
+def _followed(plan: Plan, retained: tuple[Epoch, ...], steps: int, price: Fraction | None) -> Plan:
+    """The plan with its retained epochs, followed by new ones for so many steps, for a price."""
     if price is not None and price < 0:
         raise ParameterError("price", "must not be negative")
     if not plan.mechanism.pure or not (plan.mechanism.adds_up or plan.mechanism.needs_horizon):
-        return _followed_freely(plan, kept, steps, price)
+        return _followed_freely(plan, retained, steps, price)
     follow = _Differences.follow if plan.mechanism.adds_up else _follow_totals
-    paid, new = follow(plan, kept, steps, price)
+    paid, new = follow(plan, retained, steps, price)
     request = replace(plan.request, epsilon=plan.request.epsilon + paid)
-    return replace(plan, request=request, epochs=kept + new)
+    return replace(plan, request=request, epochs=retained + new)
 
 
 def _followed_freely(
-    plan: Plan, kept: tuple[Epoch, ...], steps: int, price: Fraction | None
+    plan: Plan, retained: tuple[Epoch, ...], steps: int, price: Fraction | None
 ) -> Plan:
     """More epochs of a mechanism whose guarantee holds for any number of releases.
 
@@ -140,19 +140,19 @@ def _followed_freely(
     if price:
         raise _needless(plan)
     new = epochs_of(plan.mechanism, plan.request.lasting(steps))
-    return replace(plan, epochs=kept + new)
+    return replace(plan, epochs=retained + new)
 
 
 def _follow_totals(
-    plan: Plan, kept: tuple[Epoch, ...], steps: int, price: Fraction | None
+    plan: Plan, retained: tuple[Epoch, ...], steps: int, price: Fraction | None
 ) -> tuple[Fraction, tuple[Epoch, ...]]:
-    """Another law on the totals of the new steps; what it costs comes on top, in full.
+    """The price, and epochs on the totals of the new steps, whose ε is added in full.
 
-    Without a price, as much for each release as the last epoch has.
+    Without a given price, each release costs as much as one of the last epoch.
     """
     if price is None:
-        last = loss(plan.mechanism, plan.request, kept[-1:])
-        price = last * steps / kept[-1].steps
+        last = loss(plan.mechanism, plan.request, retained[-1:])
+        price = last * steps / retained[-1].steps
     if price == 0:
         raise ParameterError(
             "price",
@@ -172,7 +172,7 @@ class _Differences:
 
     Attributes:
         request: of the series so far.
-        kept: what its epochs charge.
+        kept: the charges of its retained epochs.
     """
 
     request: Request
@@ -180,16 +180,16 @@ class _Differences:
 
     @classmethod
     def follow(
-        cls, plan: Plan, kept: tuple[Epoch, ...], steps: int, price: Fraction | None
+        cls, plan: Plan, retained: tuple[Epoch, ...], steps: int, price: Fraction | None
     ) -> tuple[Fraction, tuple[Epoch, ...]]:
         """The price, and the epochs with the least mean error for it."""
-        here = cls(plan.request, charges(kept))
+        here = cls(plan.request, charges(retained))
         paid = here.usual_price() if price is None else price
         request = plan.request.lasting(steps)
         offered = [
-            found
+            fitting
             for member in _members(plan.mechanism, request)
-            if (found := here.strongest(epochs_of(member, request), paid)) is not None
+            if (fitting := here.strongest(epochs_of(member, request), paid)) is not None
         ]
         if not offered:
             least = float(here.usual_price())
@@ -198,13 +198,13 @@ class _Differences:
                 f"is too small for {plan.mechanism.name} to go on",
                 hint=f"With {least:.4g} it goes on with noise of its size.",
             )
-        return paid, _best(plan, kept, offered)
+        return paid, _best(plan, retained, offered)
 
     def usual_price(self) -> Fraction:
         """The price at which every difference has the noise of SensDiff with the ε of the series.
 
-        Or, if the last epoch has more noise than that already, as much as this. Rounded up to
-        thousandths of the ε, so that people can read it.
+        If the last epoch already has more noise than that, the noise of the last epoch counts
+        instead. Rounded up to thousandths of the ε, so that people can read it.
         """
         epsilon, change = self.request.epsilon, self.request.sensitivity.l1
         rate = min(epsilon / change, self.kept[-1].single)
@@ -259,17 +259,17 @@ def _first_law(member: Mechanism, request: Request) -> object:
 
 
 def _best(
-    plan: Plan, kept: tuple[Epoch, ...], offered: Sequence[tuple[Epoch, ...]]
+    plan: Plan, retained: tuple[Epoch, ...], offered: Sequence[tuple[Epoch, ...]]
 ) -> tuple[Epoch, ...]:
     """Those with the least mean error; of equals the first, whatever the last bits say."""
-    errors = [_mean_error(plan, kept, each) for each in offered]
+    errors = [_mean_error(plan, retained, each) for each in offered]
     return next(
         each for each, error in zip(offered, errors, strict=True) if error <= TIE * min(errors)
     )
 
 
-def _mean_error(plan: Plan, kept: tuple[Epoch, ...], new: tuple[Epoch, ...]) -> float:
+def _mean_error(plan: Plan, retained: tuple[Epoch, ...], new: tuple[Epoch, ...]) -> float:
     """The mean standard deviation at the new steps."""
-    before, horizon = sum(epoch.steps for epoch in kept), plan.request.horizon
+    before, horizon = sum(epoch.steps for epoch in retained), plan.request.horizon
     assert horizon is not None, "only a known one is reached"
-    return sum(replace(plan, epochs=kept + new).standard_deviations(horizon)[before:])
+    return sum(replace(plan, epochs=retained + new).standard_deviations(horizon)[before:])

@@ -1,8 +1,8 @@
 """The covariance of the noise in all releases of a series, from its plan alone.
 
 What is new at each step often has simpler noise than the totals: its precision, the inverse of the
-covariance, is a diagonal and a few rows for every factorisation of that form. So it is kept in
-that form, in which ten years of days cost no more than a few products
+covariance, is a diagonal and a few rows for every factorisation of that form. So it is stored in
+that form, in which ten years of days cost only a few products
 (`docs/revisions.md#the-noise-of-a-whole-history`).
 """
 
@@ -124,20 +124,20 @@ class Precision:
 
     def times(self, values: Floats) -> Floats:
         """The product with a vector."""
-        found = self.diagonal * values
+        product = self.diagonal * values
         for part in self.parts:
-            found[part.place] += part.rows.T @ (part.rows @ values[part.place])
-        return found
+            product[part.place] += part.rows.T @ (part.rows @ values[part.place])
+        return product
 
     def solved(self, free: Mask, wanted: Floats) -> Floats:
         """The vector that is 0 outside `free`, and whose product is `wanted` inside."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = np.where(free, wanted / self.diagonal, 0.0)
+            solution = np.where(free, wanted / self.diagonal, 0.0)
         for part in self.parts:
             inside = free[part.place]
             rows, diagonal = part.rows[:, inside], self.diagonal[part.place][inside]
-            found[part.place][inside] = _solved(diagonal, rows, wanted[part.place][inside])
-        return found
+            solution[part.place][inside] = _solved(diagonal, rows, wanted[part.place][inside])
+        return solution
 
 
 def _solved(diagonal: Floats, rows: Floats, wanted: Floats) -> Floats:
@@ -176,11 +176,11 @@ def _stretches(plan: Plan, steps: int) -> Iterator[tuple[int, Epoch]]:
 
 def _of_news(epoch: Epoch, made: int) -> tuple[Floats, Floats]:
     """Diagonal and rows of the precision of an epoch's first news."""
-    found = epoch.factorisation
-    if isinstance(epoch.law, JointLaw) and found.measurements == found.steps:
+    factorisation = epoch.factorisation
+    if isinstance(epoch.law, JointLaw) and factorisation.measurements == factorisation.steps:
         return _exchangeable(*_spread(epoch.law), made)
-    if isinstance(found, Bordered) and not isinstance(epoch.law, JointLaw):
-        return _bordered(found, _variance(epoch), made)
+    if isinstance(factorisation, Bordered) and not isinstance(epoch.law, JointLaw):
+        return _bordered(factorisation, _variance(epoch), made)
     return np.zeros(made), precision_rows(own_covariance(epoch)[:made, :made])
 
 

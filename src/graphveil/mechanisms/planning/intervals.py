@@ -156,7 +156,7 @@ def noise_of(plan: Plan, coefficients: Mapping[int, int]) -> NoiseSum | NoiseTai
 
 
 def sentence(low: int, high: int, level: Exact = DEFAULT_LEVEL) -> str:
-    """What an interval of a count says, in plain words; a count is never below 0."""
+    """An interval of a count in plain words; a count is never below 0."""
     share = float(checked_level(level) * 100)
     place = f"lies between {low:,} and {high:,}" if low > 0 else f"is at most {max(high, 0):,}"
     return (
@@ -166,7 +166,7 @@ def sentence(low: int, high: int, level: Exact = DEFAULT_LEVEL) -> str:
 
 
 def change_sentence(low: int, high: int, level: Exact = DEFAULT_LEVEL) -> str:
-    """What an interval of a change says, and whether there was one at all."""
+    """An interval of a change in plain words, and whether there was a change at all."""
     share = float(checked_level(level) * 100)
     if low <= 0 <= high:
         verdict = "So it may be that nothing changed: noise alone can explain what is seen."
@@ -329,14 +329,14 @@ def _errors(
 
 
 def _quickly(noise: Noise) -> Noise:
-    """The same law, whose widths are found in a fraction of the time and 0.3% too large."""
+    """The same law; its widths are computed in a fraction of the time, and are 0.3% too large."""
     if not isinstance(noise, NoiseSum):
         return noise
     return replace(noise, smoothing=max(noise.smoothing, COARSE * sqrt(noise.variance())))
 
 
 def _content(noise: Noise) -> object:
-    """Equal for laws that are equal, where that is cheap to tell."""
+    """A key that is the same for equal laws, where equality is cheap to decide."""
     if not isinstance(noise, NoiseSum):
         return noise
     terms = tuple((each.law, each.weights.tobytes(), each.copies.tobytes()) for each in noise.terms)

@@ -34,7 +34,7 @@ class Plan:
     Attributes:
         mechanism: what adds the noise.
         request: the public parameters.
-        epochs: epochs computed once and kept, because computing them again would be slow.
+        epochs: computed once and stored, because computing them again would be slow.
         subject: what is published, in words, for display.
 
     Examples:
@@ -184,18 +184,18 @@ class Plan:
         return Judgement(self.last_std, expected)
 
     def warning(self, expected: int) -> str | None:
-        """What to tell a steward who expects numbers of about this size; None if all is well.
+        """The warning for a steward who expects numbers of about this size; None if all is well.
 
         Args:
             expected: a public guess of how large the number will be at the last release;
                 never the number itself.
         """
-        found = self.judged(expected)
-        if not found.drowned:
+        judgement = self.judged(expected)
+        if not judgement.drowned:
             return None
         return (
             f"The noise will drown the signal: at release {len(self.predicted)} its standard "
-            f"deviation is {self.last_std:,.1f}, which is {found.share:.0%} of the expected "
+            f"deviation is {self.last_std:,.1f}, which is {judgement.share:.0%} of the expected "
             f"{expected:,}. What helps: a larger ε, fewer releases, a smaller degree bound, "
             "or a statistic that one person can change less."
         )
@@ -269,7 +269,7 @@ def epochs_of(mechanism: Mechanism, request: Request) -> tuple[Epoch, ...]:
         epoch = mechanism.epoch(request, len(epochs))
         if epoch is None:
             raise ParameterError("horizon", f"{mechanism.name} does not reach it")
-        # Kept once where it is repeated: there may be thousands of a single step.
+        # Equal epochs share one object: there may be thousands of a single step.
         epochs.append(epochs[-1] if epochs and epoch == epochs[-1] else epoch)
         covered += epoch.steps
     return tuple(epochs)

@@ -198,10 +198,10 @@ def best_pool(
     """
     known = [_known(each, total) for each in contenders]
     trial = _Trial(total, delta, tuple(known), worth)
-    found = [trial.split(members) for members in trial.pools()]
-    errors = [trial.error(each) for each in found]
+    splits = [trial.split(members) for members in trial.pools()]
+    errors = [trial.error(each) for each in splits]
     least = min(errors)
-    return next(each for each, error in zip(found, errors, strict=True) if error <= PAYS * least)
+    return next(each for each, error in zip(splits, errors, strict=True) if error <= PAYS * least)
 
 
 def _known(contender: Contender, total: Fraction) -> Contender:
@@ -224,7 +224,7 @@ class _Trial:
     worth: float
 
     def pools(self) -> Iterable[frozenset[int]]:
-        """Every pool that may be the best: those who cannot do without, then one more each."""
+        """Every pool that may be the best: first the series that need one, then one more each."""
         bound = {place for place, each in enumerate(self.contenders) if each.alone is None}
         free = [place for place, each in enumerate(self.contenders) if each.alone and each.pooled]
         free.sort(key=self._reluctance)
@@ -281,12 +281,12 @@ class _Trial:
     def error(self, split: Split) -> float:
         """The sum that is minimised."""
         part = self._part(split.pool) if split.members else Fraction()
-        found = 0.0
+        weighted_sum = 0.0
         for place, each in enumerate(self.contenders):
             share = split.shares[place]
             curve, at = (
                 (each.pooled, share * part) if place in split.members else (each.alone, share)
             )
             assert curve is not None, "it is in the pool exactly if it may"
-            found += each.weight * curve(at)
-        return found
+            weighted_sum += each.weight * curve(at)
+        return weighted_sum

@@ -54,7 +54,7 @@ def best_shares(
         plans: one plan per series; the ε in it plays no part.
         expected: a public guess of the size of each series' number at the last release; never the
             number itself.
-        weights: how much each series matters against the others; equally, unless said.
+        weights: how much each series matters against the others; by default, equally.
 
     Examples:
         >>> plans = [plan(name, 15, epsilon=1, horizon=10) for name in ("nodes", "edges")]
@@ -89,7 +89,7 @@ def best_plans(
         plans: one plan per series; the ε in it plays no part.
         expected: a public guess of the size of each series' number at the last release; never the
             number itself.
-        weights: how much each series matters against the others; equally, unless said.
+        weights: how much each series matters against the others; by default, equally.
         delta: the probability of more than ε, of all series together.
 
     Examples:
@@ -107,7 +107,7 @@ def best_plans(
     pairs = zip(plans, parts, strict=True)
     contenders = [Contender(part, _pure(each), _pooled(each, budget, risk)) for each, part in pairs]
     split = best_pool(budget, risk, contenders)
-    lone = len(split.members) == 1  # whoever is alone in a pool has it all
+    lone = len(split.members) == 1  # a series that is alone in the pool gets all of it
     return tuple(
         _gaussian(each, split.pool, risk, None if lone else share)
         if place in split.members

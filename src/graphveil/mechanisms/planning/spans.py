@@ -21,7 +21,7 @@ Floats: TypeAlias = "NDArray[np.float64]"
 
 
 def achieved(plan: Plan, objective: Objective | None = None) -> float:
-    """What a plan comes to under an objective, which is its own unless said.
+    """The value of an objective for a plan; by default, of the plan's own objective.
 
     Where the horizon is unknown, over the first steps on which plans are judged.
     """
@@ -105,7 +105,7 @@ def _placed(plan: Plan, steps: int) -> Iterator[_Step]:
 
 
 def _span_variance(plan: Plan, later: _Step, earlier: _Step | None) -> float:
-    """Of the difference of two releases, of which the earlier may be before the first."""
+    """Of the difference of two releases; the earlier one may be before the first."""
     if earlier is None:
         return later.carried + later.variance(later.row()) + later.rounding
     rounding = later.rounding + earlier.rounding

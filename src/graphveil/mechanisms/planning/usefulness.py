@@ -12,7 +12,7 @@ from enum import StrEnum
 from graphveil.errors import ParameterError
 
 SMALL = 0.10  # noise of up to this part of the expected size leaves the number useful
-DROWNING = 0.25  # noise of more than this part drowns it
+DROWNING = 0.25  # with noise of more than this part, the number is too noisy
 LARGEST = 10**15  # that anybody may expect: larger than any number of links of people
 
 
@@ -48,14 +48,14 @@ class Judgement:
 
     @property
     def word(self) -> Usefulness:
-        """Up to a tenth is useful, up to a quarter rough, and more drowned."""
+        """Useful up to a tenth, rough up to a quarter, else "drowned": too noisy."""
         if self.share <= SMALL:
             return Usefulness.USEFUL
         return Usefulness.ROUGH if self.share <= DROWNING else Usefulness.DROWNED
 
     @property
     def drowned(self) -> bool:
-        """Whether the noise drowns the number."""
+        """Whether the number is too noisy to be useful."""
         return self.word is Usefulness.DROWNED
 
     def __str__(self) -> str:

@@ -1,1 +1,1 @@
-"""Where a study goes on: what this machine saw of it last, kept outside its folder."""
+"""Custody: what this machine last saw of a study, stored outside the folder of the study."""

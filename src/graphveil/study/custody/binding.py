@@ -27,11 +27,11 @@ OF_ONE_MACHINE = frozenset(
     ("ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "f2fs", "jfs", "bcachefs")
 )  # file systems: others may be mounted by several machines at once, as home directories are
 _EMPTY_PATH, _BIRTH = 0x1000, 0x800  # of statx(2)
-_STATX, _BIRTH_AT = 256, 80  # bytes of its answer, and where the birth stands in it
+_STATX, _BIRTH_AT = 256, 80  # bytes of its answer, and the offset of the birth time
 
 
 class Binding(NamedTuple):
-    """Where a file was written; None is what the system does not tell.
+    """Where a file was written; None for what the system does not report.
 
     Attributes:
         born: when the file came to be, in nanoseconds.
@@ -60,15 +60,15 @@ class Binding(NamedTuple):
 
     @classmethod
     def read(cls, stored: Any) -> Binding:
-        """What a file says of itself; nothing, where an earlier version has written it."""
-        said = stored if isinstance(stored, dict) else {}
-        born, machine = said.get("born"), said.get("machine")
+        """The binding that is stored in a file; empty if an earlier version wrote the file."""
+        fields = stored if isinstance(stored, dict) else {}
+        born, machine = fields.get("born"), fields.get("machine")
         return cls(
             born if isinstance(born, int) else None, machine if isinstance(machine, str) else None
         )
 
     def is_left(self, now: Binding) -> bool:
-        """Whether a file that says this of itself is elsewhere now."""
+        """Whether the file with this binding is elsewhere now."""
         pairs = zip(self, now, strict=True)
         return any(None not in (then, found) and then != found for then, found in pairs)
 
@@ -77,8 +77,8 @@ def _birth(descriptor: int) -> int | None:
     """When an open file was made."""
     if sys.platform == "linux":
         return _linux_birth(descriptor)
-    found = os.fstat(descriptor)
-    born = getattr(found, "st_birthtime", None)
+    status = os.fstat(descriptor)
+    born = getattr(status, "st_birthtime", None)
     return None if born is None else round(born * 10**9)
 
 
@@ -89,8 +89,8 @@ def _linux_birth(descriptor: int) -> int | None:
         failed = ctypes.CDLL(None).statx(descriptor, b"", _EMPTY_PATH, _BIRTH, answer)
     except (AttributeError, OSError):  # an old or another C library
         return None
-    (told,) = struct.unpack_from("=I", answer)
-    if failed or not told & _BIRTH:
+    (mask,) = struct.unpack_from("=I", answer)
+    if failed or not mask & _BIRTH:
         return None
     seconds, rest = struct.unpack_from("=qI", answer, _BIRTH_AT)
     return int(seconds) * 10**9 + int(rest)
@@ -101,10 +101,10 @@ def _machine(folder: Path) -> str | None:
     if any(path.exists() for path in PASSING) or _file_system(folder) not in OF_ONE_MACHINE:
         return None
     try:
-        found = MACHINE_ID.read_text(encoding="ascii").strip()
+        identity = MACHINE_ID.read_text(encoding="ascii").strip()
     except (OSError, ValueError):
         return None
-    return sha256(f"graphveil {found}".encode()).hexdigest()[:32] if _is_id(found) else None
+    return sha256(f"graphveil {identity}".encode()).hexdigest()[:32] if _is_id(identity) else None
 
 
 def _is_id(text: str) -> bool:
@@ -112,7 +112,7 @@ def _is_id(text: str) -> bool:
 
 
 def _file_system(folder: Path) -> str:
-    """The kind of file system that a folder is on; empty if the system does not tell."""
+    """The kind of file system that a folder is on; empty if the system does not report it."""
     try:
         lines = MOUNTS.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

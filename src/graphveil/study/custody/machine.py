@@ -50,7 +50,7 @@ class Mark(NamedTuple):
 
     Attributes:
         newest: the newest row of the ledger.
-        told: the newest row that the public is told.
+        told: the newest row that is published.
     """
 
     newest: SeenRow
@@ -85,7 +85,7 @@ class Machine:
     """One user's memory on one machine.
 
     Attributes:
-        folder: where it is kept; it must last longer than any copy of a study.
+        folder: where it is stored; it must last longer than any copy of a study.
     """
 
     folder: Path
@@ -104,9 +104,9 @@ class Machine:
     @classmethod
     def beside(cls, study: Path) -> Machine:
         """This one, for the study in a folder; refuses a memory that is copied with it."""
-        found = cls.here()
-        require_outside(found, study)
-        return found
+        machine = cls.here()
+        require_outside(machine, study)
+        return machine
 
     def code(self) -> str:
         """Its name, random and made once, to which a study can be handed over."""
@@ -177,7 +177,7 @@ class Machine:
     def remember(
         self, study: str, marks: Mapping[str, Mark], handing: Mapping[str, LedgerRow] | None = None
     ) -> None:
-        """Keep what was seen; only whoever is `holding` the study may.
+        """Store what was seen; the caller must be `holding` the study.
 
         Args:
             study: the hash of the row that opened it.
@@ -220,10 +220,10 @@ def _write_bound(path: Path, content: dict[str, Any]) -> None:
 
 
 def _seen_row(stored: Sequence[object]) -> SeenRow:
-    """What stands in the file for a row; refuses what no ledger can have."""
-    number, found = stored
-    if isinstance(number, int) and 0 <= number <= MOST_ROWS and isinstance(found, str):
-        return SeenRow(number, found)
+    """A row as it was read from the file; refuses what no ledger can have."""
+    number, row_hash = stored
+    if isinstance(number, int) and 0 <= number <= MOST_ROWS and isinstance(row_hash, str):
+        return SeenRow(number, row_hash)
     raise ValueError("no row of a ledger")
 
 
@@ -308,14 +308,14 @@ def _in_words() -> Iterator[None]:
 
 # Known folders: where studies of this machine lie, so that nobody has to remember paths.
 #
-# The list is a convenience: what may go on is decided by the witness alone. It is kept in the
-# state folder, for its owner only, since a path can be telling. A folder that is gone is left
-# out and comes back with it.
+# The list is a convenience: which study may go on is decided by the witness alone. It is stored
+# in the state folder, readable by its owner only, since a path can reveal something. A folder
+# that is not there is not shown, and is shown again once it is back.
 
 
 FILE = "known.json"
-KEY = 5  # bytes of the random name that stands for a folder
-MOST = 500  # folders that are kept in mind; of more, the newest
+KEY = 5  # bytes of the random name of a folder
+MOST = 500  # folders that are remembered: the newest ones
 
 
 @dataclass(frozen=True)
@@ -323,10 +323,10 @@ class KnownFolder:
     """A folder with a study.
 
     Attributes:
-        key: a random name that stands for it wherever its path must not be seen.
+        key: a random name, used wherever the path must not be seen.
         folder: where it is.
-        backup: the hash of the newest row when its keeper last said that they had made a copy.
-        hidden: whether its keeper has taken it off the list.
+        backup: the hash of the newest row when its steward last reported a backup.
+        hidden: whether its steward has taken it off the list.
     """
 
     key: str
@@ -336,13 +336,13 @@ class KnownFolder:
 
     @property
     def is_there(self) -> bool:
-        """Whether a study is found in it now."""
-        found = Folder(self.folder)
-        return found.study_file.is_file() and found.private.is_dir()
+        """Whether there is a study in it now."""
+        folder = Folder(self.folder)
+        return folder.study_file.is_file() and folder.private.is_dir()
 
 
 def known(machine: Machine) -> tuple[KnownFolder, ...]:
-    """All that are kept in mind, the newest first; what cannot be read is nothing."""
+    """All remembered folders, the newest first; none if the list cannot be read."""
     try:
         stored = json.loads((machine.folder / FILE).read_bytes())["studies"]
         return tuple(_folder(each) for each in stored)
@@ -358,16 +358,16 @@ def _folder(stored: dict[str, Any]) -> KnownFolder:
 
 
 def remember(machine: Machine, folder: Path, backup: str | None = None) -> KnownFolder:
-    """Keep a folder in mind, as the newest; one that is known keeps its key."""
+    """Put a folder first in the list of known ones; one that is known retains its key."""
     place = folder.resolve()
     with keeping(machine.folder):
         before = known(machine)
         same = next((each for each in before if each.folder == place), None)
-        found = same or KnownFolder(secrets.token_hex(KEY), place)
-        told = found.backup if backup is None else backup
-        found = replace(found, backup=told, hidden=False)
-        _keep(machine, [found, *(each for each in before if each.folder != place)][:MOST])
-    return found
+        entry = same or KnownFolder(secrets.token_hex(KEY), place)
+        last_backup = entry.backup if backup is None else backup
+        entry = replace(entry, backup=last_backup, hidden=False)
+        _keep(machine, [entry, *(each for each in before if each.folder != place)][:MOST])
+    return entry
 
 
 def forget(machine: Machine, key: str) -> None:

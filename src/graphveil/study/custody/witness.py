@@ -29,7 +29,7 @@ BEGINNINGS = (Event.STUDY_OPENED, Event.STUDY_ADOPTED, Event.STUDY_HANDED_OVER)
 
 
 class WitnessVerdict(Enum):
-    """How a study stands to what a machine has seen of it, in words."""
+    """How a study compares with what a machine has seen of it, in words."""
 
     IN_STEP = "in step"
     NEW = "not seen yet, and may go on"
@@ -87,7 +87,7 @@ _REFUSALS = {
 
 
 class Lineage(NamedTuple):
-    """Where a ledger stands.
+    """The current lineage of a ledger.
 
     Attributes:
         study: the hash of the row that opened the study.
@@ -125,7 +125,7 @@ class Lineage(NamedTuple):
 
 
 def standing(machine: Machine, reading: Reading) -> WitnessVerdict:
-    """How a study stands to what a machine has seen; changes nothing."""
+    """Compares a study with what a machine has seen of it; changes nothing."""
     lineage = Lineage.of(reading)
     if lineage is None:
         return WitnessVerdict.NEW
@@ -137,16 +137,16 @@ def standing(machine: Machine, reading: Reading) -> WitnessVerdict:
         return WitnessVerdict.MOVED
     if at_home is None and begun in memory.copied:  # a server needs no memory to know its home
         return WitnessVerdict.RESTORED
-    found = _compared(reading, memory.marks[begun].newest)
-    unfinished = found is WitnessVerdict.BEHIND and interrupted(machine, reading) is not None
-    return WitnessVerdict.HANDING if unfinished else found
+    verdict = _compared(reading, memory.marks[begun].newest)
+    unfinished = verdict is WitnessVerdict.BEHIND and interrupted(machine, reading) is not None
+    return WitnessVerdict.HANDING if unfinished else verdict
 
 
 def _compared(reading: Reading, seen: SeenRow) -> WitnessVerdict:
-    found = reading.hash_of(seen.number)
-    if found is None:
+    own_hash = reading.hash_of(seen.number)
+    if own_hash is None:
         return WitnessVerdict.BEHIND
-    return WitnessVerdict.IN_STEP if found == seen.hash else WitnessVerdict.FORKED
+    return WitnessVerdict.IN_STEP if own_hash == seen.hash else WitnessVerdict.FORKED
 
 
 def _is_witnessed(reading: Reading, lineage: Lineage) -> bool:
@@ -190,12 +190,12 @@ def is_handed_to(code: str, reading: Reading) -> bool:
 
 def require(machine: Machine, reading: Reading) -> None:
     """Refuse to go on with a study from a state that is not the newest."""
-    found = standing(machine, reading)
-    if not found.may_go_on:
+    verdict = standing(machine, reading)
+    if not verdict.may_go_on:
         lineage, unfinished = Lineage.of(reading), interrupted(machine, reading)
         taker = unfinished.secret["to"] if unfinished else lineage and lineage.taker
-        told = {"code": machine.code(), "to": taker}
-        raise IntegrityError(_REFUSALS[found].format(**told))
+        details = {"code": machine.code(), "to": taker}
+        raise IntegrityError(_REFUSALS[verdict].format(**details))
 
 
 @contextmanager
@@ -232,7 +232,7 @@ def writing(
 
 
 def advance(machine: Machine, reading: Reading) -> None:
-    """Remember what was committed, before it is announced; whoever calls holds the study."""
+    """Remember what was committed, before it is announced; the caller must hold the study."""
     require(machine, reading)
     lineage = Lineage.of(reading)
     if lineage is not None:
@@ -250,7 +250,7 @@ def _admit(machine: Machine, transaction: Transaction, lineage: Lineage) -> None
 
 
 def admit_handing(machine: Machine, transaction: Transaction, lineage: Lineage) -> None:
-    """Let the newest state be handed over, and one of which the hand-over was interrupted."""
+    """Admit the newest state to a hand-over, and a state whose hand-over was interrupted."""
     if standing(machine, transaction) is not WitnessVerdict.HANDING:
         _admit(machine, transaction, lineage)
 

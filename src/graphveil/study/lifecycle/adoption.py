@@ -1,4 +1,4 @@
-"""Adoption: a copy of a study goes on by itself, with fresh noise for all that is to come.
+"""Adoption: a copy of a study goes on by itself, with fresh noise for all later releases.
 
 What a copied folder holds of the noise of the future is thrown away. New epochs, each with the
 full ε, follow from the number that was published last, or the rest of an epoch is drawn anew
@@ -51,7 +51,7 @@ class Renewal(Replanned):
         return self.before.request.epsilon * (2 if resumed else 1)
 
     def announcement(self, promise: Promise) -> RenewedSeries:
-        """What the public is told."""
+        """What is published about it."""
         return RenewedSeries(again=self.again, **self.told(promise))
 
 
@@ -74,8 +74,9 @@ def renewals(
 
     Args:
         ledger: of an open study.
-        kept: the plan of every series.
-        prices: what may be paid for a series, by name; else what keeps its noise at its size.
+        kept: the stored plan of every series.
+        prices: what may be paid for a series, by name; by default, the price at which its noise
+            stays as large as it is.
     """
     made = {each.series: len(each.releases) for each in ledger.series}
     before = {name: plan_of(name, kept[name]) for name in made}
@@ -89,11 +90,11 @@ def renewals(
 
 
 def require_reason(reason: str) -> str:
-    """Refuse an adoption without a reason, which readers are told."""
-    told = " ".join(reason.split())
-    if not 0 < len(told) <= LONGEST_REASON:
+    """Refuse an adoption without a reason; the reason is published."""
+    text = " ".join(reason.split())
+    if not 0 < len(text) <= LONGEST_REASON:
         raise ParameterError("reason", f"must have 1 to {LONGEST_REASON} characters")
-    return told
+    return text
 
 
 def admit(machine: Machine, transaction: Transaction, _: Lineage) -> None:
@@ -128,12 +129,12 @@ def enter(
     return renewed
 
 
-def _require_all_announced(found: Committed) -> None:
-    """Refuse a copy with a sealed step that was never told, where another may have gone on.
+def _require_all_announced(committed: Committed) -> None:
+    """Refuse a copy with a sealed step that was never announced; another copy may have gone on.
 
     That step holds noise with which the other copy may have published something else.
     """
-    if found.is_behind:
+    if committed.is_behind:
         raise IntegrityError(
             "this copy has sealed a step that was never announced, and another copy may have "
             "published that step with the same noise. It cannot be adopted. Go on with the other "

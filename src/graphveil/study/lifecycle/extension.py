@@ -53,7 +53,7 @@ class Replanned:
         return self.after.request.epsilon - self.before.request.epsilon
 
     def told(self, promise: Promise) -> dict[str, Any]:
-        """What the public is told of the releases to come."""
+        """What is published about the releases to come."""
         return {
             "series": self.series,
             "price": self.price,
@@ -75,7 +75,7 @@ class Replanned:
 
 @dataclass(frozen=True)
 class Further:
-    """How far a study shall go on: to the step that a time lies in, or by a number of steps.
+    """How far a study is extended: to the step that contains a time, or by a number of steps.
 
     Attributes:
         last: a time in the new last step, as the calendar writes it.
@@ -108,7 +108,7 @@ class Longer(Replanned):
     """A series before and after an extension."""
 
     def announcement(self, promise: Promise) -> ExtendedSeries:
-        """What the public is told."""
+        """What is published about it."""
         assert self.after.request.horizon is not None, "it was extended to one"
         return ExtendedSeries(horizon=self.after.request.horizon, **self.told(promise))
 
@@ -118,10 +118,10 @@ class Extension:
     """What an extension does to a study; public, all of it.
 
     Attributes:
-        before: what the study said.
-        after: what it says then.
-        end: the step that was the last.
-        last: the step that is the last then.
+        before: the study file before the extension.
+        after: the study file after it.
+        end: the last step before the extension.
+        last: the last step after it.
         series: those that get more releases; all others have no end, or one that is later.
     """
 
@@ -151,9 +151,10 @@ def extension(
 
     Args:
         ledger: of an open study.
-        kept: the plan of every series.
+        kept: the stored plan of every series.
         further: how far it shall go on.
-        prices: what may be paid for a series, by name; else what keeps its noise at its size.
+        prices: what may be paid for a series, by name; by default, the price at which its noise
+            stays as large as it is.
     """
     before = ledger.versions[-1]
     end = _end(ledger)

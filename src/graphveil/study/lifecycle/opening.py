@@ -57,7 +57,7 @@ def open_study(transaction: Transaction, promise: Promise) -> None:
 def open_series(
     transaction: Transaction, promise: Promise, series: SeriesPromise, *, first_step: int
 ) -> None:
-    """Enter a series; its plan is kept as it is now, whatever later versions would choose."""
+    """Enter a series; its plan is stored as it is now, whatever later versions would choose."""
     chosen = series_plan(promise, series, first_step)
     stored = canonical(chosen.to_dict())
     fact = _announcement(promise, series, chosen, first_step)
@@ -199,7 +199,7 @@ def require_new_name(promise: Promise, name: str) -> None:
 def _announcement(
     promise: Promise, series: SeriesPromise, chosen: Plan, first_step: int
 ) -> SeriesOpened:
-    """What the public is told about a series before its first release."""
+    """What is published about a series before its first release."""
     counted, request = series.counted(), chosen.request
     parameters = {**registered()[series.statistic].defaults(), **series.parameters}
     spans = {
@@ -233,7 +233,7 @@ def _announcement(
 
 
 def loss_facts(promise: Promise, series: SeriesPromise, plan: Plan) -> tuple[LossFact, ...]:
-    """What it costs to break the promise, for whoever does."""
+    """What breaking the promise costs the person who breaks it."""
     counted, bound = series.counted(), promise.degree_bound
     beyond, rhos = losses_beyond(plan, counted, bound), rhos_beyond(plan, counted, bound)
     return tuple(
@@ -243,22 +243,25 @@ def loss_facts(promise: Promise, series: SeriesPromise, plan: Plan) -> tuple[Los
 
 def _sensitivity_fact(chosen: Plan) -> SensitivityFact:
     """What one person can change: of a projected graph one release, and of others all of them."""
-    found, after = chosen.request.sensitivity, chosen.request.projected_l1
+    sensitivity, after = chosen.request.sensitivity, chosen.request.projected_l1
     if chosen.mechanism.projects and after is not None:
         proof = f"{PROOFS}#{AFTER_PROJECTION}"
         return SensitivityFact(l1=after, exact=False, assumption=EVERY_NETWORK, proof=proof)
     return SensitivityFact(
-        l1=found.l1, exact=found.exact, assumption=found.assumption, proof=found.proof
+        l1=sensitivity.l1,
+        exact=sensitivity.exact,
+        assumption=sensitivity.assumption,
+        proof=sensitivity.proof,
     )
 
 
 def noise_facts(laws: Iterable[tuple[NoiseLaw, int]]) -> tuple[NoiseFact, ...]:
     """The laws of steps that are known in advance; equal ones that follow are listed once."""
-    told = []
+    facts = []
     for law, equal in groupby(laws, key=itemgetter(0)):
         size = {law.size_name: str(law.size)}
-        told.append(NoiseFact(law=law.name, steps=sum(steps for _, steps in equal), **size))
-    return tuple(told)
+        facts.append(NoiseFact(law=law.name, steps=sum(steps for _, steps in equal), **size))
+    return tuple(facts)
 
 
 # One more series: what a study then promises, the same for a try and for the real thing.

@@ -1,1 +1,1 @@
-"""What the public is told: typed facts in a chain, read back by anybody."""
+"""What is published: typed facts in a chain, which anybody can read back."""

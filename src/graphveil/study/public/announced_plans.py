@@ -21,9 +21,9 @@ LONGER = 16  # than all releases so far is no epoch by this factor, as every nex
 
 
 def announced_plan(series: PublishedSeries) -> Plan | None:
-    """How a series is published, if the public was told; refuses what is no plan of it.
+    """The published plan of a series, if there is one; refuses what is not a plan of it.
 
-    What a newer version planned is left to that version.
+    None, too, for a plan of a newer version, which this one cannot read.
     """
     if series.plan is None or not _is_known(series.plan):
         return None
@@ -36,16 +36,16 @@ def announced_plan(series: PublishedSeries) -> Plan | None:
         ) from error
 
 
-def _is_known(told: dict[str, Any]) -> bool:
-    return told.get("format") in FORMATS and told.get("mechanism") in registered()
+def _is_known(plan: dict[str, Any]) -> bool:
+    return plan.get("format") in FORMATS and plan.get("mechanism") in registered()
 
 
-def _fitting(series: PublishedSeries, told: dict[str, Any]) -> Plan:
+def _fitting(series: PublishedSeries, data: dict[str, Any]) -> Plan:
     """A plan of as many numbers and releases as the series has; others were made up."""
     longest = LONGER * (max(series.horizon or 0, len(series.releases)) + LONGER)
-    if sum(int(entry["times"]) for entry in told["epochs"]) > longest:
+    if sum(int(entry["times"]) for entry in data["epochs"]) > longest:
         raise ValueError("epochs are repeated more often than there are releases")
-    plan = Plan.from_dict(told)
+    plan = Plan.from_dict(data)
     if plan.request.width != series.width or plan.request.horizon != series.horizon:
         raise ValueError("is the plan of another series")
     if any(epoch.factorisation.steps > longest for epoch in plan.epochs):
@@ -54,10 +54,10 @@ def _fitting(series: PublishedSeries, told: dict[str, Any]) -> Plan:
     return plan
 
 
-# Prices of Gaussian noise, found again from public plans: what its laws cost in ρ, and in sum.
+# Prices of Gaussian noise, computed again from public plans: the ρ of each series, and the sum.
 #
 # The ledger states the share of each series; its plan, which is public, states matrices and
-# laws. Whoever has both can find out whether the noise is enough (`docs/mechanisms.md#a-pool-of-
+# laws. From both, anybody can compute whether the noise is enough (`docs/mechanisms.md#a-pool-of-
 # several-series`).
 
 
@@ -65,12 +65,12 @@ MILLION = 10**6
 
 
 def require_enough_noise(promise: Promise, series: Iterable[PublishedSeries]) -> Fraction:
-    """Refuse Gaussian noise that costs more than its price; gives back what the pool costs, in ε.
+    """Refuse Gaussian noise that costs more than its price; returns what the pool costs, in ε.
 
     Args:
         promise: of the study.
-        series: those that are open. Of others than Gaussian ones, and where no plan was told,
-            nothing is checked.
+        series: those that are open. Series without Gaussian noise or without a published plan
+            are not checked.
     """
     pool, spent = promise.budget.pool, Fraction()
     for each in series:
@@ -86,7 +86,7 @@ def require_enough_noise(promise: Promise, series: Iterable[PublishedSeries]) ->
 
 
 def pool_sentence(loss: Fraction) -> str:
-    """What was found, in words; rounded up."""
+    """The cost of the pool in words, rounded up."""
     rounded = Fraction(ceil(loss * MILLION), MILLION)
     return f"the noise of the pool costs ε = {as_text(rounded)} together"
 

@@ -69,7 +69,7 @@ class PublicRow:
 
     @property
     def has_right_types(self) -> bool:
-        """Whether each part is what it is said to be, in a row that anybody may have written."""
+        """Whether each part has its declared type, in a row that anybody may have written."""
         texts = (self.at, self.event, self.seal, self.previous, self.hash)
         plain = all(isinstance(text, str) for text in texts)
         return plain and type(self.number) is int and isinstance(self.fact, dict)
@@ -79,12 +79,12 @@ class PublicRow:
         return digest(canonical({key: getattr(self, key) for key in _HASHED}))
 
     def announcement(self, source: str) -> Announcement:
-        """What the row says, with its place in the file `source`."""
+        """The fact of the row, with its place in the file `source`."""
         place = f"{source}, row {self.number} ({self.event})"
         return Announcement(place, self.event, self.fact, self.at)
 
     def line(self) -> str:
-        """The row as it stands in `ledger.jsonl`."""
+        """The row as it is written in `ledger.jsonl`."""
         return canonical({key: getattr(self, key) for key in (*_HASHED, "hash")}) + "\n"
 
 
@@ -93,7 +93,7 @@ _HASHED = ("number", "at", "event", "fact", "seal", "previous")
 
 @dataclass(frozen=True)
 class Line:
-    """A row as it stands in `ledger.jsonl`, made from the text of its fact without parsing it.
+    """A row as it is written in `ledger.jsonl`, made from the text of its fact without parsing it.
 
     Attributes:
         number: of the row.
@@ -129,7 +129,7 @@ def as_text(rows: Iterable[PublicRow]) -> str:
 
 
 def read_rows(text: str, source: str = "ledger.jsonl") -> tuple[PublicRow, ...]:
-    """The rows of a public chain; names the first one that is not what it says it is."""
+    """The rows of a public chain; names the first row that is wrong."""
     rows: list[PublicRow] = []
     # Not splitlines: it also breaks at U+2028 and the like, which a title may contain.
     for number, line in enumerate(text.removesuffix("\n").split("\n") if text else []):

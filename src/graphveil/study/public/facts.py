@@ -1,4 +1,4 @@
-"""Public facts: what each row of the public chain says, typed once for writers and readers."""
+"""Public facts: the content of the rows of the public chain, typed once for writers and readers."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ class Event(StrEnum):
 
 
 class Announcement(NamedTuple):
-    """A row that the public is told, of either chain.
+    """A published row, of either chain.
 
     Attributes:
-        place: where it stands, for messages.
+        place: its position, for messages.
         event: what kind of thing happened.
         fact: what happened, as it was written: plain data, or their JSON, which is quicker to read.
         at: when, in UTC.
@@ -57,7 +57,7 @@ class Announcement(NamedTuple):
     at: str
 
     def require(self, held: bool, problem: str) -> None:
-        """Refuse a row that cannot stand where it does."""
+        """Refuse a row that does not fit its position."""
         if not held:
             raise IntegrityError(f"{self.place}: {problem}.")
 
@@ -74,7 +74,7 @@ class Fact(BaseModel):
 
     @classmethod
     def read(cls: type[FactType], row: Announcement) -> FactType:
-        """What a row says, with every part of the right type."""
+        """The fact of a row, with every part of the right type."""
         try:
             if isinstance(row.fact, str):
                 return cls.model_validate_json(row.fact)
@@ -193,11 +193,11 @@ class SeriesOpened(Fact):
         projection: the thresholds to which graphs are projected; None if they are not.
         width: how many numbers a release has: 1, or one per degree from 0 on.
         predicted_std: the noise that was announced, release by release.
-        beyond: what it costs to break the promise, for whoever does; nothing where the series does
-            not depend on a promise, or one that is broken is refused.
+        beyond: what breaking the promise costs the person who breaks it; empty where the series
+            does not depend on a promise, or where records that break it are refused.
         spans: parameters that are numbers of steps, in words, such as "the last 3 years".
         plan: how it is published, as it is stored: public parameters alone, from which follows how
-            the noise of all releases hangs together. Older versions did not tell it.
+            the joint law of the noise of all releases. Older versions did not publish it.
     """
 
     event = Event.SERIES_OPENED
@@ -260,7 +260,7 @@ class RenewedSeries(Fact):
         noise: its laws, of what is known in advance.
         predicted_std: release by release.
         again: the ε that everybody could lose once more by another copy that went on as well; 0 for
-            a series in a pool, whose ε is told for all of them.
+            a series in a pool, whose ε is stated once for all of them.
         price: what the fresh noise costs, out of what was left of the budget.
         beyond: what it costs from then on to break the promise; nothing where that has not changed.
         plan: of all its releases, those before included; as in `SeriesOpened`.
@@ -374,7 +374,7 @@ class ChangeFact(Fact):
 
 
 class ReleaseMade(Fact):
-    """What a series said at one step; every list has one entry per number of the series.
+    """One release of a series; every list has one entry per number of the series.
 
     Attributes:
         changes: how sure one can be of what is new; none in rows of older versions.

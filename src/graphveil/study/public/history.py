@@ -29,21 +29,21 @@ from graphveil.study.public.facts import (
     StudyOpened,
 )
 
-_VERSION = re.compile(r"graphveil \d[\w.+-]{0,30}", re.ASCII)  # anything may stand in a public file
+_VERSION = re.compile(r"graphveil \d[\w.+-]{0,30}", re.ASCII)  # a public file may contain anything
 
 
 class PublishedSeries(SeriesOpened):
-    """A series as it was opened, and what it has said since, in the order of steps."""
+    """A series as it was opened, and its releases so far, in the order of steps."""
 
     releases: tuple[ReleaseMade, ...] = ()
 
 
 @dataclass(frozen=True)
 class History:
-    """What the public was told.
+    """Everything that was published, row by row.
 
     Attributes:
-        versions: what the study file said: when the study was opened, and after each later series,
+        versions: the study file as it was when the study was opened, and after each later series,
             each extension, and each adoption that had a price.
         series: in the order in which they were opened.
         steps: what is sealed so far.
@@ -64,7 +64,7 @@ class History:
         """Read rows that are known to be chained.
 
         Args:
-            rows: every row that the public is told, from the first on.
+            rows: every published row, from the first on.
             source: what the chain is called, for messages.
         """
         if not rows or rows[0].event != Event.STUDY_OPENED:
@@ -73,7 +73,7 @@ class History:
         return begun.followed_by(rows[1:])
 
     def followed_by(self, rows: Sequence[Announcement]) -> History:
-        """The history with more rows, of which only these are read."""
+        """The history with more rows; only the new rows are read."""
         reader = _Reader(self)
         for row in rows:
             reader.take(row)
@@ -138,7 +138,7 @@ def _spent(promise: Promise, series: Iterable[SeriesOpened]) -> tuple[Fraction, 
 
 
 class _Reader:
-    """Takes one row after the other, and refuses the first that cannot stand where it does."""
+    """Takes one row after the other, and refuses the first that does not fit its position."""
 
     def __init__(self, before: History) -> None:
         self._total = before.versions[0].budget_total()
@@ -200,7 +200,7 @@ class _Reader:
             row.require(isinstance(planned, dict), "the plan of a series in the pool is not told")
         if isinstance(planned, dict):
             stated = {"epsilon": opened.epsilon, "delta": opened.delta, "pool_share": share}
-            same = all(planned.get(key) == _text(said) for key, said in stated.items())
+            same = all(planned.get(key) == _text(value) for key, value in stated.items())
             row.require(same, "a series has another price than its plan")
 
     def _seal(self, sealed: StepSealed, row: Announcement) -> None:

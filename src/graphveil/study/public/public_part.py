@@ -29,8 +29,8 @@ from graphveil.whole_files import write_bytes
 
 # What the files beside the public ledger show: enough to notice that the ledger is older.
 #
-# Page, card and tables are made from the chain. Whoever restores an old ledger, private and
-# public, may leave one of them: it then shows more than the ledger knows.
+# Page, card and tables are made from the chain. If somebody restores an old ledger, private and
+# public, but not one of these files, then that file shows more than the ledger knows.
 
 
 _HEADS = {
@@ -68,9 +68,9 @@ class Shown:
 def _heads(public: Path) -> Iterator[tuple[str, str]]:
     for name, pattern in _HEADS.items():
         path = public / name
-        found = pattern.findall(path.read_bytes()) if path.is_file() else []
-        if found:
-            yield name, found[-1].decode()
+        hashes = pattern.findall(path.read_bytes()) if path.is_file() else []
+        if hashes:
+            yield name, hashes[-1].decode()
 
 
 def _steps(table: Path) -> int:
@@ -96,7 +96,7 @@ _MISSING = {
 
 @dataclass(frozen=True)
 class Head:
-    """The end of the chain: who holds this hash can prove what was published until then."""
+    """The end of the chain: its hash proves what was published until then."""
 
     hash: str
     rows: int
@@ -128,7 +128,7 @@ class PublicPart:
 
     @classmethod
     def read_newest(cls, public: Path) -> PublicPart:
-        """The same, for whoever replaces page, card and table: refused if one of these is newer."""
+        """The same, before page, card and table are replaced: refused if one of these is newer."""
         rows = _rows_in(public)
         part = cls._agreeing(public, rows)
         newer = Shown.of(public).newer_than({row.hash for row in rows}, len(part.steps))
@@ -142,9 +142,9 @@ class PublicPart:
 
     @classmethod
     def _agreeing(cls, public: Path, rows: Sequence[PublicRow]) -> PublicPart:
-        part, found = cls.of(rows), Promise.from_toml(text_of(public / STUDY), STUDY)
+        part, promise = cls.of(rows), Promise.from_toml(text_of(public / STUDY), STUDY)
         # A process may have been killed before it wrote the newest series into the study file.
-        require_agreement(found, part.history.versions, STUDY, LEDGER)
+        require_agreement(promise, part.history.versions, STUDY, LEDGER)
         return part
 
     @classmethod
@@ -195,7 +195,7 @@ def require_agreement(found: Promise, versions: Sequence[Promise], file: str, le
     """Refuse a study file that disagrees with the ledger.
 
     Args:
-        found: what the file says.
+        found: the promise in the file.
         versions: what the ledger says that it may say; the newest is last.
         file: what the file is called, for messages.
         ledger: what the ledger is called.
@@ -227,10 +227,10 @@ def text_of(path: Path) -> str:
 
 @dataclass(frozen=True)
 class PublishedText:
-    """What the public part says, at one moment.
+    """The text of the public part, at one moment.
 
-    It is read before the ledger, never after: whoever announces has committed before, so that
-    a ledger which is read later knows all of it, whatever others do meanwhile.
+    It is read before the ledger, never after: everything announced was committed before, so a
+    ledger that is read later contains all of it, whatever other processes do meanwhile.
     """
 
     text: str
@@ -243,7 +243,7 @@ class PublishedText:
         return read_rows(self.text, "public/ledger.jsonl")
 
     def is_told_by(self, ledger: Ledger) -> bool:
-        """Whether it is what the ledger says, or the beginning of that, to the byte.
+        """Whether it equals the public text of the ledger, or its beginning, byte by byte.
 
         Then its chain is whole: it is the one that was made from the ledger.
         """
@@ -252,7 +252,7 @@ class PublishedText:
 
 
 def published_text(folder: Folder) -> PublishedText:
-    """What the public part says now."""
+    """The current text of the public part."""
     ledger = text_of(folder.public_ledger) if folder.public_ledger.exists() else ""
     return PublishedText(ledger, text_of(folder.study_file), Shown.of(folder.public))
 
@@ -274,13 +274,13 @@ def require_agreeing_file(public: PublishedText, ledger: Ledger) -> None:
     """Refuse a study file that disagrees with the ledger."""
     if not ledger.is_open or public.study_file == ledger.versions[-1].to_toml():
         return
-    found = Promise.from_toml(public.study_file, "public/study.toml")
+    promise = Promise.from_toml(public.study_file, "public/study.toml")
     # A version from before the newest series is fine: a process was killed before it wrote.
-    require_agreement(found, ledger.versions, "public/study.toml", "the ledger")
+    require_agreement(promise, ledger.versions, "public/study.toml", "the ledger")
 
 
 def require_newest(public: PublishedText, ledger: Ledger) -> None:
-    """Refuse a database that knows less than the public was told: it is an older copy.
+    """Refuse a database that lacks something published: it is an older copy.
 
     Continuing from it would publish different numbers for steps that are already published.
     """

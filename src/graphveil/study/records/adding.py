@@ -1,4 +1,4 @@
-"""Adding: records are checked against all that is there, reported on, and kept as a batch."""
+"""Adding: records are checked against all earlier ones, reported on, and stored as a batch."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 def require_listed(records: Records) -> None:
     """Refuse people who are there only because of their links.
 
-    Whoever is removed would take along those who are linked to nobody else, or move them to
-    another step: the change by one person would be larger than any sensitivity here allows.
+    Removing one person would also remove the people who are linked to nobody else, or move them
+    to another step: the change by one person would exceed every sensitivity used here.
     """
     if records.by_links:
         raise InputError(
@@ -49,7 +49,7 @@ def store_batch(
 
 
 def require_confirmed(findings: Findings) -> None:
-    """Refuse records of which too much would be set aside, before anything is opened."""
+    """Refuse records if too many rows would be set aside, before anything is opened."""
     if findings.doubt:
         rule = max(findings.skipped, key=len).rule if findings.skipped else ""
         raise UnconfirmedError(

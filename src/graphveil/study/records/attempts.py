@@ -100,7 +100,7 @@ def withdrawn(folder: Folder, batch: int) -> None:
 
 
 def unsettled(folder: Folder, ledger: Ledger) -> tuple[Attempt, ...]:
-    """The attempts that were not finished; one that was killed behind its commit is."""
+    """The attempts that were not finished; one killed after its commit is finished."""
     return tuple(
         each
         for each in _noted(folder.attempts)
@@ -110,10 +110,10 @@ def unsettled(folder: Folder, ledger: Ledger) -> tuple[Attempt, ...]:
 
 def require_settled(folder: Folder, ledger: Ledger) -> None:
     """Refuse to seal a step while records are missing that were to be added before it."""
-    found = unsettled(folder, ledger)
-    if found:
+    notes = unsettled(folder, ledger)
+    if notes:
         raise StudyError(
-            f"records are missing: `graphveil add` of {found[0].files} ({found[0].at}) was "
+            f"records are missing: `graphveil add` of {notes[0].files} ({notes[0].at}) was "
             "refused or did not end. Add these files again, or give them up: "
             "`graphveil add STUDY --abandon`."
         )
@@ -121,10 +121,10 @@ def require_settled(folder: Folder, ledger: Ledger) -> None:
 
 def abandon(folder: Folder) -> int:
     """Forget all attempts; how many were not settled."""
-    found = _noted(folder.attempts)
-    for each in found:
+    notes = _noted(folder.attempts)
+    for each in notes:
         _place(folder.attempts, each).unlink(missing_ok=True)
-    return sum(each.settled_by is None for each in found)
+    return sum(each.settled_by is None for each in notes)
 
 
 def _place(home: Path, attempt: Attempt) -> Path:
@@ -136,11 +136,11 @@ def _write(home: Path, attempt: Attempt) -> None:
 
 
 def _noted(home: Path) -> tuple[Attempt, ...]:
-    """All notes, in order; one that cannot be read stands for an unknown attempt."""
+    """All notes, in order; one that cannot be read is returned as an unknown attempt."""
     if not home.is_dir():
         return ()
-    found = [_read(path) for path in home.iterdir() if path.suffix == ".json"]
-    return tuple(sorted(found, key=lambda each: (each.batch, each.at, each.number)))
+    notes = [_read(path) for path in home.iterdir() if path.suffix == ".json"]
+    return tuple(sorted(notes, key=lambda each: (each.batch, each.at, each.number)))
 
 
 def _read(path: Path) -> Attempt:

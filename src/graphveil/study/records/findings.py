@@ -1,4 +1,4 @@
-"""Findings: what a steward learns about records before they are stored; private, all of it.
+"""Findings: the report to a steward about records before they are stored; all of it is private.
 
 A row that breaks a rule is set aside by what its own people's records say, and everybody else's go
 in. Where that happens to more than a tenth of the rows, or nothing is left, somebody should look
@@ -29,7 +29,7 @@ MOST_SET_ASIDE = Fraction(1, 10)  # of the rows; beyond that somebody has to loo
 
 @dataclass(frozen=True, eq=False)
 class Findings:
-    """What the steward learns about a batch; private, all of it, so `repr` shows nothing.
+    """The report to the steward about a batch; all of it is private, so `repr` shows nothing.
 
     Attributes:
         intake: how many records met each rule.

@@ -35,7 +35,7 @@ def write_list(folder: Path, stem: str, frame: pl.DataFrame) -> StoredTable:
 
 
 def table_bytes(frame: pl.DataFrame) -> bytes:
-    """A table as Parquet: the same bytes of the same rows, whoever writes them."""
+    """A table as Parquet: the same rows always give the same bytes."""
     buffer = io.BytesIO()
     frame.rechunk().write_parquet(buffer, compression="zstd", compression_level=1)
     return buffer.getvalue()
@@ -54,7 +54,7 @@ def _written(folder: Path, stem: str, ending: str, content: bytes) -> StoredTabl
 
 
 def read_table(folder: Path, stored: StoredTable) -> pl.DataFrame:
-    """Read a table, once it is found to be the one that was written."""
+    """Read a table after verifying its checksum."""
     return read_tables(folder, [stored])
 
 
@@ -68,7 +68,7 @@ def read_tables(folder: Path, stored: Sequence[StoredTable]) -> pl.DataFrame:
 
 
 def checked(folder: Path, stored: StoredFile) -> bytes:
-    """The bytes of a private file; refuses others than those that were written."""
+    """The bytes of a private file; refuses a file with another checksum."""
     path = folder / stored.name
     if path.is_symlink() or not path.is_file():
         raise IntegrityError(
@@ -89,7 +89,7 @@ def checksum(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-# The tables of a segment: one form, whoever writes them.
+# The tables of a segment: all engines write the same form.
 #
 # A segment is what one or several steps add that were sealed together. Its nodes in label order,
 # each with the step that its record stated and the number of its prompt edges; and its edges:

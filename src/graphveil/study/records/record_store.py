@@ -1,7 +1,7 @@
 """The record store: what a study does with its records, here or on a cluster.
 
-Batches and segments lie in the private folder, and every holder reads what any other has written.
-The one of this machine has the graph in its memory; that of a cluster leaves it with the workers.
+Batches and segments lie in the private folder, and every store reads what any other has written.
+The local store has the graph in memory; that of a cluster leaves it with the workers.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Stored:
-    """The records of a study as they lie on the disk.
+    """The records of a study as they are stored on disk.
 
     Attributes:
         folder: where.
@@ -42,7 +42,7 @@ class Stored:
 
 @dataclass(frozen=True)
 class AddOptions:
-    """What a steward says about some new records.
+    """What a steward states about some new records.
 
     Attributes:
         complete: they are all there is to know, so that what they lack has vanished.
@@ -58,18 +58,18 @@ class AddOptions:
 
 
 class ValidatedBatch(Protocol):
-    """A batch that could be added: what would be kept, and what there is to say about it."""
+    """A batch that could be added: what would be stored, and the findings about it."""
 
     @property
     def last_step(self) -> int:
-        """At which the last of its records arrives."""
+        """The step at which the last of its records arrives."""
 
     @property
     def findings(self) -> Findings:
-        """What the steward learns about it."""
+        """The report to the steward about it."""
 
     def write(self, number: int) -> dict[str, Any]:
-        """Write it as the batch of this number; its files, for the private part of a row."""
+        """Write it as the batch of this number; returns the files to name in its private row."""
 
 
 class PreparedSteps(Protocol):
@@ -84,10 +84,10 @@ class PreparedSteps(Protocol):
         """How many steps there are, the sealed ones included."""
 
     def write_segment(self, steps: range) -> dict[str, Any]:
-        """Write what some steps add; the files, for the private part of the row of each."""
+        """Write what some steps add; returns the files, for the private part of each step's row."""
 
     def keep(self, row: str) -> Mapping[str, str]:
-        """Keep where counting stands, for the next command; what to enter beside the rows.
+        """Write a checkpoint for the next command; returns what to store beside the rows.
 
         Args:
             row: the hash of the row of the last step.
@@ -105,7 +105,7 @@ class ExtendedGraph(Protocol):
 
 
 class CacheCheck(Enum):
-    """How what is kept stands to what was sealed, in words."""
+    """How the cache compares with what was sealed, in words."""
 
     NOTHING = "nothing: the next step is counted from scratch"
     OTHERWISE = "of another version, or not there: the next step is counted from scratch"
@@ -122,11 +122,11 @@ class Recounted(Protocol):
         """Of every series."""
 
     def compared(self) -> CacheCheck:
-        """Look at every byte that is kept, and at what it says."""
+        """Verify all checksums of the cache, and compare its content with the counts."""
 
 
 class RecordStore(Protocol):
-    """Who holds the records of a study while a command works with them."""
+    """Holds the records of a study while a command works with them."""
 
     def candidate(self, stored: Stored, given: Any, wishes: AddOptions) -> ValidatedBatch:
         """Check new records against everything that is sealed or waiting; changes nothing."""

@@ -1,1 +1,1 @@
-"""Where a study is kept: its folder, its database, one writer at a time."""
+"""Where a study is stored: its folder, its database, one writer at a time."""

@@ -1,4 +1,4 @@
-"""Agreement: what stands beside the ledger is what the ledger's newest rows commit to.
+"""Agreement: the tables beside the ledger hold what the ledger's newest rows commit to.
 
 The chain of hashes covers the rows alone. Plans, states (which hold the noise of the future) and
 the list of releases lie in tables of their own, where a damaged cell would be drawn from like any
@@ -29,7 +29,7 @@ RESTORE = "Restore the newest backup of the private folder."
 
 
 class Commitment(NamedTuple):
-    """What a row says that a stored text has to be.
+    """What a stored text has to be, according to a row.
 
     Attributes:
         row: which says it.
@@ -51,7 +51,7 @@ def require_agreement(reading: Reading) -> None:
 
 
 def require_series(ledger: Ledger, kept: Mapping[str, StoredSeries]) -> None:
-    """Refuse plans and states that are not those that the ledger commits to."""
+    """Refuse plans and states that differ from those that the ledger commits to."""
     plans, stated = committed_plans(ledger), committed_states(ledger)
     for name in plans.keys() ^ kept.keys():
         raise unsound(f"series '{name}' is in the ledger or in the table of series, but not both")
@@ -164,7 +164,7 @@ def require_all_releases(ledger: Ledger, releases: Releases) -> None:
 
 
 def unsound(problem: str) -> IntegrityError:
-    """What is said of a database that contradicts itself or the ledger."""
+    """The message about a database that contradicts itself or the ledger."""
     return IntegrityError(f"the ledger database: {problem}. {RESTORE}")
 
 
@@ -194,11 +194,11 @@ def _require_whole_file(connection: sa.Connection) -> None:
 
 def _require_sqlite_schema(connection: sa.Connection, tables: sa.MetaData) -> None:
     """Every table as graphveil makes it; and nothing else, but indexes of its own."""
-    found, expected = _sqlite_schema(connection), _expected_sqlite_schema(tables)
+    actual, expected = _sqlite_schema(connection), _expected_sqlite_schema(tables)
     for name, made in expected.items():
-        if made[0] == "table" and found.get(name) != made:
+        if made[0] == "table" and actual.get(name) != made:
             raise unsound(f"table '{name}' is not as graphveil makes it")
-    for name, entry in found.items():
+    for name, entry in actual.items():
         if expected.get(name) != entry:
             raise unsound(f"{entry[0]} '{name}' is none of graphveil's")
 
@@ -214,12 +214,12 @@ def _expected_sqlite_schema(tables: sa.MetaData) -> dict[str, tuple[str, str]]:
     engine = sa.create_engine("sqlite://", poolclass=sa.StaticPool)
     with engine.begin() as connection:
         tables.create_all(connection)
-        found = _sqlite_schema(connection)
+        schema = _sqlite_schema(connection)
     engine.dispose()
-    return found
+    return schema
 
 
 def _require_server_schema(connection: sa.Connection, tables: sa.MetaData) -> None:
-    found = server_schema.difference(connection, tables)
-    if found is not None:
-        raise unsound(found)
+    difference = server_schema.difference(connection, tables)
+    if difference is not None:
+        raise unsound(difference)

@@ -22,7 +22,7 @@ SQLITE = "sqlite:///"  # before the name of a file
 
 @contextmanager
 def in_words() -> Iterator[None]:
-    """What a driver says, without its statements and values, which are secrets."""
+    """The message of a driver, without its statements and values, which are secrets."""
     try:
         yield
     except Exception as error:
@@ -73,5 +73,5 @@ def sqlite_settings(connection: Any, _: object = None) -> None:
 
 
 def note_beside(database: str) -> Path:
-    """Where the one writer of an SQLite database says who it is."""
+    """The note in which the writer of an SQLite database says who it is."""
     return Path(f"{database}-writer")

@@ -77,12 +77,12 @@ class Folder:
         if not elsewhere.exists():
             return f"sqlite:///{self.database}"
         try:
-            found = tomllib.loads(elsewhere.read_bytes().decode())["url"]
+            url = tomllib.loads(elsewhere.read_bytes().decode())["url"]
         except (ValueError, KeyError, RecursionError) as error:
             raise _no_url() from error
-        if not isinstance(found, str) or found.startswith("sqlite"):
+        if not isinstance(url, str) or url.startswith("sqlite"):
             raise _no_url()
-        return found
+        return url
 
     @property
     def batches(self) -> Path:

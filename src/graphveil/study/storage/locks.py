@@ -1,7 +1,7 @@
-"""Waiting for a lock: who waits is told after two seconds who holds it, and goes on waiting.
+"""Waiting for a lock: after two seconds a message says who holds it, and waiting goes on.
 
-Whoever holds a lock leaves a note beside it for that. The note decides nothing: the lock does,
-and a note that a killed process left is overwritten by the next.
+For that message, the holder of a lock leaves a note beside it. The note decides nothing: the lock
+does, and a note that a killed process left is overwritten by the next.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ def running_command() -> str:
 
 
 def wait_for(attempt: Callable[[], bool], holder: Callable[[], str]) -> None:
-    """Try until it succeeds; say after two seconds who is in the way, and give up at last.
+    """Try until it succeeds; log after two seconds who holds the lock, and finally give up.
 
     Args:
         attempt: takes the lock, or says that it is held.
         holder: who holds it, in words.
     """
-    began, told = time.monotonic(), False
+    began, announced = time.monotonic(), False
     while not attempt():
         waited = time.monotonic() - began
         if waited >= PATIENCE:
@@ -68,15 +68,15 @@ def wait_for(attempt: Callable[[], bool], holder: Callable[[], str]) -> None:
                 f"the study is still held by {holder()}, after {PATIENCE:.0f} seconds. Nothing "
                 "was changed; run the command again when that is done."
             )
-        if waited >= TELL_AFTER and not told:
-            told = True
+        if waited >= TELL_AFTER and not announced:
+            announced = True
             _LOG.warning("graphveil: waiting for %s, which holds the study …", holder())
         time.sleep(PAUSE)
 
 
 @contextmanager
 def noted(place: Path) -> Iterator[None]:
-    """Leave a note for those who wait, as long as the lock is held."""
+    """Leave a note for waiting processes, as long as the lock is held."""
     with suppress(OSError), os.fdopen(os.open(place, _NOTE, 0o600), "w") as note:
         json.dump(asdict(LockHolder.here()), note)
     try:

@@ -24,14 +24,14 @@ _NEWEST = "ORDER BY number DESC LIMIT 1"
 
 @dataclass(frozen=True)
 class StoredSeries:
-    """A series as it is kept: its plan, and its state, which is a secret."""
+    """A series as it is stored: its plan, and its state, which is a secret."""
 
     plan: str
     state: str = field(repr=False)
 
     @classmethod
     def found(cls, name: object, plan: object, state: object) -> StoredSeries:
-        """What a database has in its columns, where anything may stand."""
+        """A series from the columns of a database, which may contain anything."""
         if isinstance(name, str) and isinstance(plan, str) and isinstance(state, str):
             return cls(plan, state)
         raise IntegrityError(
@@ -73,16 +73,16 @@ class Reading:
         self._source = source
 
     def ledger(self) -> Ledger:
-        """All rows, once their chain is found whole."""
-        found = self._source.ask(f"{_ROW} ORDER BY number")
-        rows = tuple(LedgerRow.stored(*row) for row in found)
+        """All rows; refuses a broken chain."""
+        stored = self._source.ask(f"{_ROW} ORDER BY number")
+        rows = tuple(LedgerRow.stored(*row) for row in stored)
         require_chain(rows)
         return Ledger(rows, self._beside())
 
     def _beside(self) -> dict[str, str]:
-        """What engines have kept to go on from."""
-        found = self._source.ask("SELECT key, value FROM about")
-        texts = [(key, value) for key, value in found if isinstance(key, str)]
+        """The checkpoint that each engine stored, as JSON."""
+        stored = self._source.ask("SELECT key, value FROM about")
+        texts = [(key, value) for key, value in stored if isinstance(key, str)]
         return {
             key.removeprefix(KEPT): value
             for key, value in texts
@@ -104,12 +104,12 @@ class Reading:
         return self._newest(f"WHERE event IN ({listed})" if kinds else "", **kinds)
 
     def newest_told(self) -> LedgerRow | None:
-        """The newest row that the public is told."""
+        """The newest row that is published."""
         return self._newest("WHERE public IS NOT NULL")
 
     def _newest(self, which: str, **values: Any) -> LedgerRow | None:
-        found = self._source.ask(f"{_ROW} {which} {_NEWEST}", **values)
-        return LedgerRow.stored(*found[0]) if found else None
+        stored = self._source.ask(f"{_ROW} {which} {_NEWEST}", **values)
+        return LedgerRow.stored(*stored[0]) if stored else None
 
     def is_witnessed(self) -> bool:
         """Whether it was written by a graphveil that lets machines and databases bear witness."""
@@ -132,35 +132,35 @@ class Reading:
         return found
 
     def is_at_home(self) -> bool | None:
-        """Whether the tables are where they were opened; None of SQLite, which cannot tell."""
+        """Whether the tables are where they were opened; None for SQLite, which does not know."""
         home = self._source.home()
         return None if home is None else home == self.about("home")
 
     def about(self, key: str) -> str | None:
-        """What the database says about itself."""
+        """An entry of the table `about`, by key."""
         return self._text("SELECT value FROM about WHERE key = :key", key=key)
 
     def series(self) -> dict[str, StoredSeries]:
         """Every series by name."""
-        found = self._source.ask("SELECT name, plan, state FROM series")
-        return {name: StoredSeries.found(name, plan, state) for name, plan, state in found}
+        stored = self._source.ask("SELECT name, plan, state FROM series")
+        return {name: StoredSeries.found(name, plan, state) for name, plan, state in stored}
 
     def releases(self) -> frozenset[tuple[str, int, int]]:
         """Series, step and row of every release that was entered."""
-        found = self._source.ask('SELECT series, step, "row" FROM releases')
-        return frozenset((series, step, row) for series, step, row in found)
+        stored = self._source.ask('SELECT series, step, "row" FROM releases')
+        return frozenset((series, step, row) for series, step, row in stored)
 
     def entries(self) -> dict[str, EntriesOfSeries]:
         """The ends of the list of releases, by series."""
-        found = self._source.ask(
+        stored = self._source.ask(
             'SELECT series, count(*), min(step), max(step), max("row") FROM releases '
             "GROUP BY series"
         )
-        return {name: EntriesOfSeries(*entries) for name, *entries in found}
+        return {name: EntriesOfSeries(*entries) for name, *entries in stored}
 
     def _text(self, query: str, **values: Any) -> str | None:
-        found = self._source.ask(query, **values)
-        return found[0][0] if found else None
+        stored = self._source.ask(query, **values)
+        return stored[0][0] if stored else None
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ class SqliteSource:
 
 
 def _version(stored: object) -> int:
-    """The version of the tables, in which anything may stand."""
+    """The version of the tables; the stored value may be anything."""
     if isinstance(stored, str) and re.fullmatch("[1-9][0-9]{0,8}", stored):
         return int(stored)
     raise IntegrityError(

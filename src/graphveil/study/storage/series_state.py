@@ -1,4 +1,4 @@
-"""Keeping: the plan and the state of a series, read back from what is stored of them."""
+"""The plan and the state of a series, read back from the database."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def plan_of(name: str, stored: StoredSeries) -> Plan:
 
 
 def state_of(name: str, stored: StoredSeries) -> SeriesState:
-    """Where a series stands; a secret."""
+    """The state of a series; a secret."""
     return _read(_sound_state, name, "state", stored.state)
 
 

@@ -1,7 +1,7 @@
 """SQL servers: how writers reach a database one at a time, and the schema on PostgreSQL.
 
-Writers wait for each other: by BEGIN IMMEDIATE in SQLite, by an advisory lock in PostgreSQL. Who
-holds up the others is told after a while.
+Writers wait for each other: by BEGIN IMMEDIATE in SQLite, by an advisory lock in PostgreSQL. A
+writer that waits long gets a message about who holds the lock.
 """
 
 from __future__ import annotations
@@ -117,11 +117,11 @@ def _holder(connection: sa.Connection) -> str:
     """Who has it, as far as the server lets us see that."""
     connection.exec_driver_sql("SAVEPOINT looking")
     try:
-        found = connection.exec_driver_sql(_WHO_HOLDS).first()
+        holder = connection.exec_driver_sql(_WHO_HOLDS).first()
     except exc.DBAPIError:
-        found = None
+        holder = None
     connection.exec_driver_sql("ROLLBACK TO SAVEPOINT looking")
-    return locks.SOMEBODY if found is None else " ".join(str(part) for part in found if part)
+    return locks.SOMEBODY if holder is None else " ".join(str(part) for part in holder if part)
 
 
 _KEY = "hashtext(current_schema()), 4471"
@@ -202,9 +202,9 @@ _FEATURES = (
 
 def difference(connection: sa.Connection, tables: sa.MetaData) -> str | None:
     """The first difference from what graphveil makes, in words; None if there is none."""
-    found = _found(connection, list(tables.tables))
+    actual = _found(connection, list(tables.tables))
     for table in tables.sorted_tables:
-        required, made = set(_required(table)), found[table.name]
+        required, made = set(_required(table)), actual[table.name]
         stranger = min(made - required - _allowed(table), default=None)
         if required - made:
             return f"table '{table.name}' is not as graphveil makes it"
@@ -215,11 +215,11 @@ def difference(connection: sa.Connection, tables: sa.MetaData) -> str | None:
 
 def _found(connection: sa.Connection, names: list[str]) -> Features:
     """What the server knows of each table."""
-    found: Features = {name: set() for name in names}
+    features: Features = {name: set() for name in names}
     for query in _FEATURES:
         for table, feature in connection.exec_driver_sql(_OURS + query, {"ours": names}):
-            found[table].add(feature)
-    return found
+            features[table].add(feature)
+    return features
 
 
 def _required(table: sa.Table) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """The store: one database per study, in which every change is one transaction.
 
-SQLite in the private folder, or PostgreSQL for a team. Writers are let in one at a time: by
-BEGIN IMMEDIATE there, by an advisory lock here. Whoever is in sees all that was committed.
+SQLite in the private folder, or PostgreSQL for a team. There is one writer at a time: SQLite has
+BEGIN IMMEDIATE, PostgreSQL an advisory lock. The writer sees all that was committed.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ class Store:
             )
         store = cls(url)
         with store.reading() as reading:
-            found = reading.version()
-        require_known_format("the ledger database", found, VERSION)
+            version = reading.version()
+        require_known_format("the ledger database", version, VERSION)
         return store
 
     @cached_property
@@ -107,7 +107,7 @@ class Store:
             yield Transaction(connection, at or now())
 
     def _noted(self) -> AbstractContextManager[None]:
-        """Those who wait for this writer learn who it is; a server knows that itself."""
+        """Leave a note for waiting writers about who this is; a server knows that itself."""
         if not self.url.startswith(SQLITE):
             return nullcontext()
         return locks.noted(note_beside(self.url.removeprefix(SQLITE)))

@@ -86,11 +86,11 @@ class Transaction(Reading):
             self._found = known
 
     def append(self, what: Fact | Event, *, private: dict[str, Any]) -> LedgerRow:
-        """Enter an event behind the last one: a fact for the public, or its mere kind.
+        """Append an event to the ledger: a fact to publish, or the kind of an unpublished event.
 
         Args:
-            what: what the public is told; of an event that it is not told, the kind.
-            private: what it is not told.
+            what: the fact to publish; for an event that is not published, its kind.
+            private: the unpublished part.
         """
         event, fact = (what.event, what) if isinstance(what, Fact) else (what, None)
         row = LedgerRow.after(
@@ -143,7 +143,7 @@ class Transaction(Reading):
         )
 
     def keep_beside(self, engine: str, entry: str) -> None:
-        """Keep what an engine goes on from, beside the rows and with them."""
+        """Store the checkpoint of an engine beside the rows, in the same transaction."""
         _say(self._connection, f"{KEPT}{engine}", entry)
 
 

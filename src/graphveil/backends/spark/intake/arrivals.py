@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 # Ranking: new nodes in order of step and identity, in files whose place tells their labels.
 #
-# A few nodes of every part tell the driver where to cut, so that files are of like size. Each
+# A few nodes of every part show the driver where to cut, so that files are of like size. Each
 # part then sends its nodes to the files in which they belong.
 
 
@@ -112,7 +112,7 @@ def ranked(
 def _cuts(parts: Sequence[PartFound], files: int, *, text: bool) -> Cuts:
     """Cuts between so many files of about the same size, as far as the samples tell.
 
-    A part stands for as many nodes as it has, whatever the size of its sample.
+    A part is weighted by the number of its nodes, whatever the size of its sample.
     """
     sampled = [each for each in parts if each.new]
     cuts = Cuts(
@@ -172,10 +172,10 @@ class Arrived:
     Attributes:
         people: their files, in order of labels.
         per_step: (steps of the calendar that anybody names,) how many arrive.
-        parts: what each part of the ids has found.
-        note: what there is to say about the rows.
+        parts: the result of each part of the ids.
+        note: the findings about the rows.
         report: what became of them.
-        last_step: at which the last of those arrives who stand in the batch; -1 if nobody does.
+        last_step: the step at which the last node of the batch arrives; -1 if there is none.
     """
 
     people: tuple[NodePart, ...] = field(repr=False)
@@ -206,7 +206,7 @@ def arrive(
     *,
     note_rows: bool = False,
 ) -> Arrived:
-    """Everybody who waits, and who is new in a table, once each, behind those who are there.
+    """All nodes that wait or are new in a table, once each, ranked after the known nodes.
 
     Args:
         cluster: whose workers do it.

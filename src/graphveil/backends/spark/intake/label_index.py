@@ -1,7 +1,7 @@
 """Where ids find their labels: files of ids with labels, in parts by the value of the id.
 
-Whoever looks an id up reads the files of its part and no others, so that no task holds more ids
-than one part has, whatever the size of the graph.
+Looking up an id reads only the files of its part, so that no task holds more ids than one part
+has, whatever the size of the graph.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Finder:
     """The ids of one part with their labels; private.
 
     Attributes:
-        table: where ids are found.
+        table: in which ids are looked up.
         known: the label of each of its ids.
         stated: the step that each one's record stated.
     """
@@ -56,7 +56,7 @@ class Finder:
     stated: Int32s = field(repr=False)
 
     def places(self, ids: pl.Series) -> Int32s:
-        """Where each id stands among those of the part, or UNKNOWN."""
+        """The place of each id among those of the part, or UNKNOWN."""
         return self.table.labels(ids)
 
     def labels(self, ids: pl.Series) -> Int32s:

@@ -117,7 +117,7 @@ def link(
     reading: Reading,
     waiting: DataFrame | None = None,
 ) -> Linked:
-    """The new edges of a table, and those that wait, laid out by class.
+    """The new edges of a table, and those that wait, written to files by class.
 
     Args:
         cluster: whose workers do it.
@@ -164,7 +164,7 @@ def _classed(
 
 
 class _Looking(NamedTuple):
-    """How labels are found for one end of rows.
+    """How labels are looked up for one end of rows.
 
     Attributes:
         labels: where.
@@ -200,9 +200,9 @@ def _look_up(looking: _Looking, batches: Iterator[pa.RecordBatch]) -> Iterator[p
             continue
         finder = finder or looking.labels.finder(packet.part)
         rows = opened_rows(packet.content, looking.schema)
-        found = finder.labels(pl.Series(rows[looking.end]))
+        labels = finder.labels(pl.Series(rows[looking.end]))
         yield from sent(
-            sorter.add(rows.set_column(at, looking.labelled.field(at), pa.array(found)))
+            sorter.add(rows.set_column(at, looking.labelled.field(at), pa.array(labels)))
         )
     yield from sent(sorter.send())
 
@@ -211,11 +211,11 @@ def _class(colours: int, rows: pa.Table) -> Parts:
     """The class of each row, by the colours of its newer and of its older end."""
     source, target = (rows[end].to_numpy() for end in ("source", "target"))
     newer, older = np.maximum(source, target), np.minimum(source, target)
-    found = np.where(older >= 0, newer % colours * colours + older % colours, 0)
-    return found.astype(np.int64)
+    classes = np.where(older >= 0, newer % colours * colours + older % colours, 0)
+    return classes.astype(np.int64)
 
 
-def _lay_out(laying: LayoutTask, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _lay_out(layout: LayoutTask, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     import pyarrow as pa
 
     kinds = ("source", pa.int32()), ("target", pa.int32()), ("step", pa.int32())
@@ -227,7 +227,7 @@ def _lay_out(laying: LayoutTask, batches: Iterator[pa.RecordBatch]) -> Iterator[
         else:
             rows.append(opened_rows(packet.content, schema))
     if notes or rows:
-        found = laid_out(laying, pa.Table.from_batches(rows, schema))
+        found = laid_out(layout, pa.Table.from_batches(rows, schema))
         blob = pickle.dumps((together(notes), found))
         yield pa.RecordBatch.from_arrays([pa.array([blob], pa.binary())], names=["found"])
 
@@ -242,10 +242,10 @@ def laid_out(laying: LayoutTask, table: pa.Table) -> Found:
     gone = (source == DROPPED) | (target == DROPPED)
     for end, rank in ((source, _NO_SOURCE), (target, _NO_TARGET)):
         _note(trouble, rank, place[~gone & ~waits & (end == UNKNOWN)])
-    kept = ~gone & (source >= 0) & (target >= 0)
+    valid = ~gone & (source >= 0) & (target >= 0)
     counts["undated"] = int((gone & ~waits).sum())
     stated = table["step"].fill_null(UNSTATED).to_numpy()
-    rows = _Rows(*(each[kept] for each in (source, target, stated, place, waits)))
+    rows = _Rows(*(each[valid] for each in (source, target, stated, place, waits)))
     own, loops = ~rows.waits, rows.source == rows.target
     arrival = rows.arrival(laying)
     raised = (rows.stated != UNSTATED) & (rows.stated < arrival)
@@ -258,15 +258,15 @@ def laid_out(laying: LayoutTask, table: pa.Table) -> Found:
     return Found(parts, per_step, counts, trouble, last, known)
 
 
-def _known_places(laying: LayoutTask, rows: _Rows, gone: Int64s) -> str | None:
+def _known_places(layout: LayoutTask, rows: _Rows, gone: Int64s) -> str | None:
     """Write the places of rows of the batch that add nothing: what is there, and who is not."""
     import pyarrow as pa
 
-    known = _is_known(laying, _keys(laying.graph, rows)) & ~rows.waits
+    known = _is_known(layout, _keys(layout.graph, rows)) & ~rows.waits
     places = np.concatenate([rows.place[known], gone])
     if not len(places):
         return None
-    return laying.graph.workspace.write("known", pa.table({"place": places}))
+    return layout.graph.workspace.write("known", pa.table({"place": places}))
 
 
 class _Rows(NamedTuple):
@@ -294,25 +294,25 @@ def _note(trouble: dict[int, int], rank: int, places: Int64s) -> None:
 
 
 def _edges(
-    laying: LayoutTask, rows: _Rows, counts: dict[str, int], trouble: dict[int, int]
+    layout: LayoutTask, rows: _Rows, counts: dict[str, int], trouble: dict[int, int]
 ) -> tuple[tuple[Part, ...], Int64s]:
     """The files of edges that the graph does not have, each edge at its earliest step."""
-    graph, open_step = laying.graph, laying.open_step
-    arrival = rows.arrival(laying)
+    graph, open_step = layout.graph, layout.open_step
+    arrival = rows.arrival(layout)
     own = np.maximum(rows.stated, arrival)
     keys = _keys(graph, rows)
     newer = keys >> 31
     first = _first_of_each(keys, own, rows.place)
-    fresh = first[~_is_known(laying, keys[first])]
+    fresh = first[~_is_known(layout, keys[first])]
     if graph.oriented:
-        _note(trouble, _REVERSE, _reverses(laying, keys, rows.place, fresh))
+        _note(trouble, _REVERSE, _reverses(layout, keys, rows.place, fresh))
     past = own[fresh] < open_step
-    if laying.late == "refuse":
+    if layout.late == "refuse":
         _note(trouble, _PAST, rows.place[fresh][past])
     counts |= _reported(rows, keys, own < open_step, first, fresh, past)
-    prompt = (newer[fresh] >= laying.old_nodes) & (own[fresh] == arrival[fresh])
+    prompt = (newer[fresh] >= layout.old_nodes) & (own[fresh] == arrival[fresh])
     steps = np.maximum(own[fresh], np.int32(open_step))
-    return _written(laying, keys[fresh], steps, prompt)
+    return _written(layout, keys[fresh], steps, prompt)
 
 
 def _first_of_each(keys: Int64s, own: NDArray[np.int32], place: Int64s) -> Int64s:
@@ -343,8 +343,8 @@ def _reported(
 ) -> dict[str, int]:
     """What the rows of the batch are; those that wait were reported when they came."""
     if not rows.waits.any():
-        found = {"rows": len(keys), "distinct": len(first), "added": len(fresh)}
-        return found | {"late": int(past.sum())}
+        report = {"rows": len(keys), "distinct": len(first), "added": len(fresh)}
+        return report | {"late": int(past.sum())}
     new, waited = keys[fresh], keys[rows.waits]
     joined = keys[rows.waits & closed]
     return {
@@ -355,15 +355,15 @@ def _reported(
     }
 
 
-def _is_known(laying: LayoutTask, keys: Int64s) -> NDArray[np.bool_]:
+def _is_known(layout: LayoutTask, keys: Int64s) -> NDArray[np.bool_]:
     """Which edges the graph has already: only those between old nodes can be."""
     from graphveil.backends.spark.blocks import read_all
 
     known = np.zeros(len(keys), np.bool_)
-    asked = np.flatnonzero(keys >> 31 < laying.old_nodes)
+    asked = np.flatnonzero(keys >> 31 < layout.old_nodes)
     if not len(asked):
         return known
-    graph = laying.graph
+    graph = layout.graph
     for edges in read_all(
         graph, {_home(graph, int(key)) for key in np.unique(_classes(graph, keys[asked]))}
     ):
@@ -378,18 +378,18 @@ def _is_known(laying: LayoutTask, keys: Int64s) -> NDArray[np.bool_]:
 
 def _classes(graph: SparkGraph, keys: Int64s) -> Int64s:
     newer, older = keys >> 31, (keys & (2**31 - 1)) >> 2
-    found: Int64s = newer % graph.colours * graph.colours + older % graph.colours
-    return found
+    classes: Int64s = newer % graph.colours * graph.colours + older % graph.colours
+    return classes
 
 
 def _home(graph: SparkGraph, home: int) -> tuple[int, int]:
     return divmod(home, graph.colours)
 
 
-def _reverses(laying: LayoutTask, keys: Int64s, place: Int64s, fresh: Int64s) -> Int64s:
-    """Rows whose reverse is known already, or stands in an earlier row."""
+def _reverses(layout: LayoutTask, keys: Int64s, place: Int64s, fresh: Int64s) -> Int64s:
+    """Rows whose reverse is known already, or is in an earlier row."""
     reverse = keys[fresh] ^ BOTH
-    against = fresh[_is_known(laying, reverse)]
+    against = fresh[_is_known(layout, reverse)]
     order = np.lexsort((place, keys))
     at = np.searchsorted(keys[order], reverse).clip(max=max(len(keys) - 1, 0))
     mine = order[np.searchsorted(keys[order], keys[fresh])]
@@ -399,11 +399,11 @@ def _reverses(laying: LayoutTask, keys: Int64s, place: Int64s, fresh: Int64s) ->
 
 
 def _written(
-    laying: LayoutTask, keys: Int64s, steps: NDArray[np.int32], prompt: NDArray[np.bool_]
+    layout: LayoutTask, keys: Int64s, steps: NDArray[np.int32], prompt: NDArray[np.bool_]
 ) -> tuple[tuple[Part, ...], Int64s]:
     from graphveil.backends.spark.graph import class_files
 
-    graph = laying.graph
+    graph = layout.graph
     count = max(graph.steps, int(steps.max(initial=-1)) + 1)
     per_step = np.zeros((3, count), np.int64)
     per_step[2] = np.bincount(steps, minlength=count)
@@ -423,15 +423,15 @@ def _written(
     return tuple(parts), per_step
 
 
-def _refuse(found: Sequence[Found], table: SparkTable, laying: LayoutTask) -> None:
+def _refuse(found: Sequence[Found], table: SparkTable, layout: LayoutTask) -> None:
     """Refuse the first row of the first rule that is broken."""
-    broken = [told for each in found for told in each.trouble.items()]
+    broken = [violation for each in found for violation in each.trouble.items()]
     if not broken:
         return
     rank, place = min(broken)
     if rank == _PAST:
         raise PastStepError(
-            words.CLOSED.format(laying.graph.calendar.label(laying.open_step)),
+            words.CLOSED.format(layout.graph.calendar.label(layout.open_step)),
             place=table.place(place, "source"),
             hint=words.CLOSED_HINT,
         )

@@ -1,7 +1,7 @@
 """The people of one part: all that rows of a batch say of them, in one task; private.
 
 A part holds every row of its ids: those of the batch, and those of nodes that wait. So what becomes
-of each node is found here, and the driver learns sums, and the first row that breaks each rule.
+of each node is decided here; the driver gets sums, and the first row that breaks each rule.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Int32s = NDArray[np.int32]
 Mask = NDArray[np.bool_]
-DROPPED = -2  # stands for the label of a node that was left out, with its links
+DROPPED = -2  # the label of nodes that were left out, with their links
 EACH = "node {}, stated int, last int, was int, known boolean, states int, step int, new boolean"
 _SAMPLED = 64  # nodes of a part from which the driver learns how steps and ids are spread
 
@@ -229,8 +229,8 @@ class _People(NamedTuple):
     def counts(self) -> dict[str, int]:
         """How many nodes are what, by name; and rows."""
         rows, rules = self.frame["rows"].to_numpy(), self._rules()
-        found = {name: int(which.sum()) for name, which in rules.items()}
-        return found | {
+        numbers = {name: int(which.sum()) for name, which in rules.items()}
+        return numbers | {
             "rows": int(rows.sum()), "undated_rows": int(rows[rules["undated"]].sum())
         }  # fmt: skip
 

@@ -1,7 +1,7 @@
 """Resolving on the workers: batches of rows become people and steps, by `graph.resolving`.
 
-What becomes of a row depends on that row alone, so that it makes no difference in which batch it
-stands. Rows that break a rule are left out and noted; the driver refuses the first of them.
+What becomes of a row depends on that row alone, not on the batch that it is in. Rows that break a
+rule are left out and noted; the driver refuses the first of them.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Reading:
         rules: for ids.
         text: whether ids are text; else whole numbers.
         beyond: whether a time after the end has the step after the last; else it is refused.
-        day_first: whether 7/8/2021 is the 7th of August, if anybody said so.
+        day_first: whether 7/8/2021 is the 7th of August; None if nobody stated it.
     """
 
     kind: str
@@ -62,7 +62,7 @@ class Reading:
 
     @property
     def schema(self) -> pa.Schema:
-        """Of what comes out: ids, the step or null, and where the row stands."""
+        """The schema of the result: ids, the step or null, and the place of the row."""
         import pyarrow as pa
 
         kind = pa.string() if self.text else pa.int64()
@@ -77,7 +77,7 @@ class Reading:
 
 
 class RuleViolation(NamedTuple):
-    """What is said of a row that breaks a rule."""
+    """The message about a row that breaks a rule."""
 
     column: str
     what: str
@@ -85,7 +85,7 @@ class RuleViolation(NamedTuple):
 
 
 class Note(NamedTuple):
-    """What there is to say about rows, besides what they hold.
+    """Findings about rows, besides their content.
 
     Attributes:
         faults: the place of the first row that breaks each rule, by the rank of the rule.
@@ -109,18 +109,18 @@ NOTHING = Note({}, 0, 0, 0, 0, [])
 
 def together(notes: Iterable[Note]) -> Note:
     """Several notes as one."""
-    found = [NOTHING, *notes]
+    all_notes = [NOTHING, *notes]
     violations: dict[int, tuple[int, RuleViolation]] = {}
-    for note in found:
-        for rank, told in note.violations.items():
-            violations[rank] = min(told, violations.get(rank, told))
+    for note in all_notes:
+        for rank, violation in note.violations.items():
+            violations[rank] = min(violation, violations.get(rank, violation))
     return Note(
         violations,
-        sum(note.trimmed for note in found),
-        sum(note.respelled for note in found),
-        sum(note.folded for note in found),
-        int(np.bitwise_or.reduce([note.texts for note in found])),
-        [span for note in found for span in note.spans],
+        sum(note.trimmed for note in all_notes),
+        sum(note.respelled for note in all_notes),
+        sum(note.folded for note in all_notes),
+        int(np.bitwise_or.reduce([note.texts for note in all_notes])),
+        [span for note in all_notes for span in note.spans],
     )
 
 
@@ -197,7 +197,7 @@ def _frames(batches: Iterator[pa.RecordBatch]) -> Iterator[pl.DataFrame]:
 
 
 def read_rows(frame: pl.DataFrame, reading: Reading) -> tuple[pa.Table, Note]:
-    """The rows of one batch that break no rule, and what there is to say about it."""
+    """The rows of one batch that break no rule, and a note about the batch."""
     violations: dict[int, tuple[int, RuleViolation]] = {}
     spans = [(int(frame["place"][0]), len(frame))]
     attempt = 0
@@ -212,8 +212,8 @@ def read_rows(frame: pl.DataFrame, reading: Reading) -> tuple[pa.Table, Note]:
             place = int(frame["place"].to_numpy()[bad].min())
             rank = stage[0] * _STAGES + min(attempt, _STAGES - 1)
             column = refused.place and refused.place.column
-            told = RuleViolation(column or "", refused.what, refused.hint)
-            violations[rank] = min((place, told), violations.get(rank, (place, told)))
+            violation = RuleViolation(column or "", refused.what, refused.hint)
+            violations[rank] = min((place, violation), violations.get(rank, (place, violation)))
             frame, attempt = frame.filter(_mask(~bad)), attempt + 1
 
 
@@ -224,7 +224,7 @@ def _mask(rows: np.ndarray) -> Any:
 
 
 def _good(frame: pl.DataFrame, reading: Reading, stage: list[int]) -> tuple[pa.Table, Note]:
-    """All rows resolved, or a RecordError; `stage` says how far it came."""
+    """All rows resolved, or a RecordError; `stage` records the progress until then."""
     import polars as pl
 
     from graphveil.graph.intake.records import Table
@@ -264,8 +264,8 @@ def _texts(columns: list[pl.Series]) -> int:
 def refuse_faults(table: SparkTable, note: Note) -> None:
     """Refuse the first row of the first rule that a table's rows break, if they do."""
     if note.violations:
-        place, told = note.violations[min(note.violations)]
-        raise table.refusal(place, *told)
+        place, violation = note.violations[min(note.violations)]
+        raise table.refusal(place, *violation)
 
 
 # A calendar from the earliest time of a table on: for private, exact counting only.
@@ -280,7 +280,7 @@ def spanning(table: SparkTable, every: str | None, day_first: bool | None = None
     Args:
         table: of nodes.
         every: the length of a step; None takes one unit of numbers, or a year.
-        day_first: whether 7/8/2021 is the 7th of August, if anybody said so.
+        day_first: whether 7/8/2021 is the 7th of August; None if nobody stated it.
     """
     whole = table.frame.schema["time"].dataType.typeName() in _WHOLE
     rhythm = every or ("1" if whole else "year")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.types import DataType
 
-_ROW_BITS = 40  # of a place: the row; the file stands above them
+_ROW_BITS = 40  # of a place: the row; the bits above them are the file
 _SHOWN = 60
 _WANTED = {"nodes": NODES, "edges": EDGES}
 _IDS = ("string", "byte", "short", "integer", "long", "float", "double", "decimal", "void")
@@ -51,7 +51,7 @@ class SparkTable:
 
     @cached_property
     def rows(self) -> int:
-        """How many rows it has; Parquet files say so in their footers."""
+        """How many rows it has, from the footers of its Parquet files if possible."""
         with failing_as_ours():
             return int(self.frame.count())
 
@@ -62,7 +62,7 @@ class SparkTable:
         return Place(self.sources[file], number, self.names.get(column, column))
 
     def refusal(self, place: int, column: str, what: str, hint: str) -> RecordError:
-        """The error that refuses a row; how many others there are, nobody has counted."""
+        """The error that refuses a row; other bad rows are not counted."""
         import numpy as np
 
         return RecordError(
@@ -78,8 +78,8 @@ class TableRecords:
     Attributes:
         nodes: columns `node` and `time`.
         edges: columns `source` and `target`, perhaps `time`; None if there are none.
-        day_first: whether 7/8/2021 is the 7th of August, if anybody said so.
-        by_links: nobody stands here only because of links.
+        day_first: whether 7/8/2021 is the 7th of August; None if nobody stated it.
+        by_links: empty; nobody is listed only because of links.
     """
 
     nodes: SparkTable
@@ -105,7 +105,7 @@ def table_at(
 def table_of(
     frame: DataFrame, where: str, kind: str, called: Mapping[str, str] | None = None
 ) -> SparkTable:
-    """The same of rows that were found there."""
+    """The same for rows that were read already."""
     columns = match_columns(frame.columns, _WANTED[kind], _called(where), called or {})
     numbered = is_path(where)
     files = tuple(sorted(frame.inputFiles())) if numbered else ()

@@ -95,7 +95,7 @@ def extend(
         edges: likewise; None if there are none.
         undated: refuse nodes without a time, put them into the "first" open step, or "drop" them.
         late: refuse records of closed steps, or let them "join" the first open one.
-        day_first: whether 7/8/2021 is the 7th of August, if anybody said so.
+        day_first: whether 7/8/2021 is the 7th of August; None if nobody stated it.
     """
     reading = Reading("nodes", graph.calendar, RecordRules(), graph.text_ids, day_first=day_first)
     coming = ArrivalRules(reading, late, undated)
@@ -181,11 +181,11 @@ def taken_in(
     if edges is None and waiting is None:
         return TakenIn(with_steps(grown, np.zeros((3, 0), np.int64)), arrived, None)
     index = before.extended(cluster, arrived.people).joined(arrived.dropped)
-    laying = LayoutTask(
+    layout = LayoutTask(
         replace(grown, people=()), graph.nodes, graph.steps, coming.late, note_known
     )
     reading = replace(coming.reading, kind="edges")
-    linked = link(cluster, index, laying, edges, reading, waiting and waiting.edges)
+    linked = link(cluster, index, layout, edges, reading, waiting and waiting.edges)
     grown = with_steps(replace(grown, parts=(*graph.parts, *linked.parts)), linked.per_step)
     return TakenIn(grown, arrived, linked)
 
@@ -197,7 +197,7 @@ def _index(
     edges: SparkTable | None,
     waiting: Waiting | None,
 ) -> LabelIndex:
-    """The labels of who is there, in as many parts as are needed for who may come."""
+    """The labels of all known nodes, in as many parts as known and new nodes need."""
     people = graph.nodes + (nodes.rows if nodes else 0) + (waiting.people if waiting else 0)
     links = (edges.rows if edges else 0) + (waiting.links if waiting else 0)
     parts = parts_for(people, links)

@@ -88,8 +88,8 @@ class Pending:
         if len(nodes) < len(self.nodes):
             here, arrived = IdIndex.of(nodes["node"]), sealed.index
             for end in ("source", "target"):
-                found = (here.labels(edges[end]) >= 0) | (arrived.labels(edges[end]) >= 0)
-                edges = edges.filter(found)
+                present = (here.labels(edges[end]) >= 0) | (arrived.labels(edges[end]) >= 0)
+                edges = edges.filter(present)
         return Pending(nodes, edges)
 
     def unknown_to(self, sealed: GraphSequence) -> Pending:
@@ -120,7 +120,7 @@ class Sealed:
 
     Attributes:
         graph: all of it.
-        kept: what was kept of it for the next command, as of that step or one before.
+        kept: the graph of the newest checkpoint, as of that step or an earlier one.
     """
 
     graph: GraphSequence = field(repr=False)
@@ -128,17 +128,17 @@ class Sealed:
 
     @property
     def degrees(self) -> FinalDegrees | None:
-        """Everybody's links at a step up to now, if they were kept."""
+        """The degrees of all nodes as of the checkpoint, if there is one."""
         return self.kept.degrees if self.kept else None
 
 
 def sealed(stored: Stored, engine: Engine) -> Sealed:
-    """The sealed graph: what was kept of it, and the segments behind that."""
+    """The sealed graph: the checkpoint, and the segments that were sealed after it."""
     empty, ledger = segments.nothing_sealed(stored.promise), stored.ledger
-    kept = kept_files.load_graph(stored.folder, kept_files.newest(ledger), empty, engine.keeping)
-    before = kept.sequence if kept else None
-    found = segments.load(stored.folder.segments, ledger.sealed, stored.promise, before)
-    return Sealed(found, kept)
+    cached = kept_files.load_graph(stored.folder, kept_files.newest(ledger), empty, engine.keeping)
+    before = cached.sequence if cached else None
+    graph = segments.load(stored.folder.segments, ledger.sealed, stored.promise, before)
+    return Sealed(graph, cached)
 
 
 def waiting(stored: Stored, found: Sealed) -> Pending:
@@ -161,7 +161,7 @@ _LINK = ("source", "target", "time")
 
 @dataclass(frozen=True, eq=False)
 class LocalValidatedBatch:
-    """A batch that could be added; see `holding.Candidate`."""
+    """A batch that could be added; see `ValidatedBatch`."""
 
     folder: Folder
     pending: Pending
@@ -211,10 +211,10 @@ def candidate(
     rows = len(records.nodes.frame), len(records.edges.frame)
     awaited = _awaited(stored)
     records = _with_awaited(records, awaited)
-    found = Filtered(taken(records)) if wishes.strict else filtered(records, taken)
-    given, (grown, report) = found.taken
-    awaiting, left_out = _still_awaiting(found.left_out)
-    aside = sum(int(each.table.comes_from(AWAITED).sum()) for each in found.left_out)
+    accepted = Filtered(taken(records)) if wishes.strict else filtered(records, taken)
+    given, (grown, report) = accepted.taken
+    awaiting, left_out = _still_awaiting(accepted.left_out)
+    aside = sum(int(each.table.comes_from(AWAITED).sum()) for each in accepted.left_out)
     report = replace(report, awaited_edges=len(awaited) - aside)
     mentioned = grown.index.labels(given.nodes.frame["node"])
     details = [no_details()]
@@ -309,19 +309,19 @@ def _redated(
     known = known_nodes(sealed, waiting.nodes, ids)
     frame = pl.DataFrame({"node": ids.cast(pl.String), "was": known.stated, "now": now})
     other = frame.filter(pl.Series(known.redated(now, only_earlier=only_earlier)))
-    told = other.sort("now").unique("node", keep="first", maintain_order=True)
+    earliest = other.sort("now").unique("node", keep="first", maintain_order=True)
     return pl.DataFrame(
         {
-            "finding": ["re-dated"] * len(told),
-            "node": told["node"],
-            "was": [label(step) for step in told["was"].to_list()],
-            "now": [label(step) for step in told["now"].to_list()],
+            "finding": ["re-dated"] * len(earliest),
+            "node": earliest["node"],
+            "was": [label(step) for step in earliest["was"].to_list()],
+            "now": [label(step) for step in earliest["now"].to_list()],
         }
     )
 
 
 def _vanished(grown: GraphSequence, mentioned: NDArray[np.int32]) -> pl.DataFrame:
-    """Nodes that records do not mention, although they are said to be complete."""
+    """Nodes that records do not mention, although they are declared complete."""
     import polars as pl
 
     gone = np.ones(grown.nodes, np.bool_)

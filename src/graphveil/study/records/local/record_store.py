@@ -1,4 +1,4 @@
-"""The holder of this machine: the graph of a study in memory, or mapped from what was kept."""
+"""The record store of one machine: the graph of a study in memory, or mapped from the cache."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LocalRecordStore:
-    """Holds graphs in memory; see `holding.Holder`.
+    """Holds graphs in memory; see `RecordStore`.
 
     Attributes:
         engine: that counts them.
@@ -39,14 +39,14 @@ class LocalRecordStore:
 
     def keeps_bound(self, stored: Stored) -> bool:
         """Whether nobody in the sealed graph has more links than promised."""
-        found = batches.sealed(stored, self.engine)
+        sealed = batches.sealed(stored, self.engine)
         bound = stored.promise.degree_bound
-        return self.engine.keeps_bound(found.graph, bound, after=found.degrees)
+        return self.engine.keeps_bound(sealed.graph, bound, after=sealed.degrees)
 
     def grown(self, stored: Stored, through: int) -> LocalGrown:
         """The sealed graph with the next steps."""
-        found = batches.sealed(stored, self.engine)
-        return LocalGrown(stored, self.engine, found, batches.grown(stored, found, through))
+        sealed = batches.sealed(stored, self.engine)
+        return LocalGrown(stored, self.engine, sealed, batches.grown(stored, sealed, through))
 
     def recounted(self, stored: Stored, series: Collection[SeriesTerms]) -> LocalRecounted:
         """Everything that was sealed, counted again."""
@@ -57,7 +57,7 @@ class LocalRecordStore:
 
 @dataclass(frozen=True, eq=False)
 class LocalGrown:
-    """The sealed graph and the next steps; see `holding.Grown`."""
+    """The sealed graph and the next steps; see `ExtendedGraph`."""
 
     stored: Stored
     engine: Engine
@@ -69,19 +69,21 @@ class LocalGrown:
         return first_break(self.engine, self.graph, bound, since, self.sealed.degrees)
 
     def counted(self, series: Collection[SeriesTerms], since: int) -> LocalCounted:
-        """Count every series, behind what was kept."""
-        folder, kept, keeping = self.stored.folder, self.sealed.kept, self.engine.keeping
+        """Count every series, going on from the checkpoint."""
+        folder, cached, counts_format = self.stored.folder, self.sealed.kept, self.engine.keeping
         last, before = kept_files.newest(self.stored.ledger), None
-        if kept is not None and last is not None and keeping is not None:
-            before = kept_files.load_counts(folder, last, kept, series, keeping)
+        if cached is not None and last is not None and counts_format is not None:
+            before = kept_files.load_counts(folder, last, cached, series, counts_format)
         counts = count_series(self.engine, self.graph, series, before, since=since)
-        standing = Checkpoint(self.graph, counts, kept, last, keeping) if keeping else None
-        return LocalCounted(self.stored, self.graph, counts, standing)
+        checkpoint = (
+            Checkpoint(self.graph, counts, cached, last, counts_format) if counts_format else None
+        )
+        return LocalCounted(self.stored, self.graph, counts, checkpoint)
 
 
 @dataclass(frozen=True, eq=False)
 class LocalCounted:
-    """Steps that are ready to be sealed; see `holding.Counted`."""
+    """Steps that are ready to be sealed; see `PreparedSteps`."""
 
     stored: Stored
     graph: GraphSequence = field(repr=False)
@@ -103,13 +105,13 @@ class LocalCounted:
         }
 
     def keep(self, row: str) -> Mapping[str, str]:
-        """Keep where counting stands, unless the engine keeps nothing."""
+        """Store a checkpoint, if the engine has a format for one."""
         return self.standing.keep(self.stored.folder, row) if self.standing else {}
 
 
 @dataclass(frozen=True, eq=False)
 class LocalRecounted:
-    """Everything that was sealed, counted again; see `holding.Recounted`."""
+    """Everything that was sealed, counted again; see `Recounted`."""
 
     stored: Stored
     engine: Engine
@@ -118,5 +120,5 @@ class LocalRecounted:
     counts: SeriesCounts = field(repr=False)
 
     def compared(self) -> CacheCheck:
-        """How what is kept stands to it."""
+        """Compare the cache with it."""
         return checking.compared(self.stored, self.graph, self.series, self.engine)

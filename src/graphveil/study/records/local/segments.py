@@ -53,7 +53,7 @@ class Segment:
 
     @property
     def prompt_edges(self) -> pl.DataFrame:
-        """Those that stand in a node's list."""
+        """Those that are in a node's list."""
         return self.edges.head(self._prompt)
 
     @property
@@ -112,7 +112,7 @@ def load(
     promise: Promise,
     before: GraphSequence | None = None,
 ) -> GraphSequence:
-    """The sealed graph, once every file that is read is found to be unchanged.
+    """The sealed graph; verifies the checksum of every file that is read.
 
     Args:
         folder: where the tables lie.
@@ -121,11 +121,11 @@ def load(
         before: the first of these steps, where they are known already.
     """
     known = before.steps if before else 0
-    found = [each for each in together(sealed) if each[1].start >= known]
-    if not found:
+    later = [each for each in together(sealed) if each[1].start >= known]
+    if not later:
         return before or nothing_sealed(promise)
-    at_once = 1 if len(found) <= FEW else AT_ONCE
-    some = (found[place : place + at_once] for place in range(0, len(found), at_once))
+    at_once = 1 if len(later) <= FEW else AT_ONCE
+    some = (later[place : place + at_once] for place in range(0, len(later), at_once))
     parts = [part for each in some for part in _read(folder, each)]
     more = _joined(nothing_sealed(promise), parts)
     return more if before is None else _behind(before, more)
@@ -160,12 +160,12 @@ def _behind(before: GraphSequence, more: GraphSequence) -> GraphSequence:
 
 def together(sealed: Sequence[SealedTables]) -> list[tuple[SealedTables, range]]:
     """The tables in order, each with the steps that were sealed in them."""
-    found, first = [], 0
+    grouped, first = [], 0
     for tables, steps in groupby(sealed):
         stop = first + len(list(steps))
-        found.append((tables, range(first, stop)))
+        grouped.append((tables, range(first, stop)))
         first = stop
-    return found
+    return grouped
 
 
 def _read(folder: Path, some: Sequence[tuple[SealedTables, range]]) -> list[Segment]:

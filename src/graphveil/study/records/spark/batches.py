@@ -1,4 +1,4 @@
-"""Batches on the workers: records that wait, as Spark reads them, and new ones as they are kept."""
+"""Batches on the workers: reads records that wait with Spark, and stores new ones."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def rows_waiting(stored: Stored) -> int:
 
 
 def _rows(home: Path, tables: Sequence[StoredTable]) -> int:
-    """How many rows tables have; files say so in their footers."""
+    """How many rows tables have, from the footers of their files."""
     from pyarrow import parquet
 
     files = [file for each in tables for file in each.files]
@@ -109,8 +109,8 @@ def _read(cluster: SparkCluster, home: Path, table: StoredTable) -> DataFrame:
     # Spark would start a job to look into a footer.
     columns = [f"{each.name} {_KINDS[str(each.type)]}" for each in parquet.read_schema(paths[0])]
     reader = cluster.session.read.schema(", ".join(columns))
-    found = reader.parquet(*(path.as_uri() for path in paths))
-    return found.withColumnsRenamed({"time": "step"})
+    frame = reader.parquet(*(path.as_uri() for path in paths))
+    return frame.withColumnsRenamed({"time": "step"})
 
 
 def _as_text(rows: DataFrame, number: int) -> DataFrame:
@@ -152,7 +152,7 @@ class Form(NamedTuple):
 
 
 class Order(NamedTuple):
-    """In which file of a table each row of a batch stands.
+    """The file of a table to which each row of a batch belongs.
 
     Attributes:
         cuts: the first place of each file but the first.
@@ -189,8 +189,8 @@ class Order(NamedTuple):
         if not self.numbered:
             return np.arange(rows.num_rows) % self.files
         places = rows["place"].to_numpy()
-        found: Parts = np.searchsorted(self.cuts, places, side="right").astype(np.int64)
-        return found
+        files: Parts = np.searchsorted(self.cuts, places, side="right").astype(np.int64)
+        return files
 
 
 class Target(NamedTuple):
@@ -214,9 +214,9 @@ class Target(NamedTuple):
         """Give the files that tasks have written, in order, their names."""
         import polars as pl
 
-        found = [each for each in written if each is not None]
-        if found:
-            return put_in_place(self.folder, self.stem, found)
+        present = [each for each in written if each is not None]
+        if present:
+            return put_in_place(self.folder, self.stem, present)
         return write_table(self.folder, self.stem, pl.DataFrame(schema=self.form.columns))
 
 

@@ -35,7 +35,7 @@ MOST_LISTED = 100_000  # records that are listed one by one
 
 @dataclass(frozen=True, eq=False)
 class SparkValidatedBatch:
-    """A batch that could be added; see `holding.Candidate`."""
+    """A batch that could be added; see `ValidatedBatch`."""
 
     stored: Stored
     sealed: SparkGraph = field(repr=False)
@@ -71,7 +71,7 @@ class SparkValidatedBatch:
         return batches.write_nodes(self.cluster, self.sealed.workspace, target, files)
 
     def _write_edges(self, home: Path, stem: str) -> StoredTable:
-        """Rows of edges that are not sealed; rows without places cannot be told apart, and stay."""
+        """Rows of unsealed edges; rows without places cannot be distinguished, and all remain."""
         linked, (_, source, target_text) = self.found.linked, self.found.texts
         edges, reading = self.given.edges, replace(self.reading, kind="edges")
         numbered = edges is not None and edges.numbered
@@ -172,13 +172,13 @@ class _About:
         # Of a node that states its own step and a later one, the later is the other one.
         now = "if(stated <> was, stated, last) as now"
         other = one.filter(f"known and stated is not null and ({differs})")
-        found = self._collected(other.selectExpr("node", "was", now))
+        rows = self._collected(other.selectExpr("node", "was", now))
         label = self.sealed.calendar.label
-        steps = [("" if was == UNSTATED else label(was), label(now)) for _, was, now in found]
-        return _details("re-dated", [row[0] for row in found], steps)
+        steps = [("" if was == UNSTATED else label(was), label(now)) for _, was, now in rows]
+        return _details("re-dated", [row[0] for row in rows], steps)
 
     def vanished(self) -> pl.DataFrame:
-        """Nodes that records do not mention, although they are said to be complete."""
+        """Nodes that records do not mention, although they are declared complete."""
         given = resolved(self.nodes, self.coming.reading).select("node")
         everyone = everybody(self.cluster.session, self.found.graph)
         rows = self._collected(everyone.join(given, "node", "anti"))
@@ -196,8 +196,8 @@ class _About:
         ]
         both = looks[0].withColumnRenamed("count", "own").join(looks[1], "look")
         with failing_as_ours():
-            found = both.filter("count > 1").agg(F.sum("own")).collect()
-        return int(found[0][0] or 0)
+            rows = both.filter("count > 1").agg(F.sum("own")).collect()
+        return int(rows[0][0] or 0)
 
     def _collected(self, rows: DataFrame) -> list[Any]:
         with failing_as_ours():
@@ -212,8 +212,8 @@ def _looks(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         if batch.num_rows:
             ids = pl.DataFrame(batch)["node"]
-            found = pl.DataFrame({"look": looks(ids)})
-            yield from found.to_arrow(compat_level=pl.CompatLevel.oldest()).to_batches()
+            frame = pl.DataFrame({"look": looks(ids)})
+            yield from frame.to_arrow(compat_level=pl.CompatLevel.oldest()).to_batches()
 
 
 def _details(finding: str, nodes: list[str], steps: list[tuple[str, str]]) -> pl.DataFrame:

@@ -70,19 +70,21 @@ class KeptState:
     data: Mapping[str, Any] = field(repr=False)
 
     def counts(self, home: Path, series: Collection[SeriesTerms]) -> SeriesCounts:
-        """What the series had counted; what was not counted for them then is not there."""
+        """The cached counts of the series; those that were not counted then are missing."""
         views = {}
         for view, members in by_view(series).items():
-            found = self.data.get(view_key(view))
-            if found is None:
+            view_data = self.data.get(view_key(view))
+            if view_data is None:
                 continue
             wanted = {terms.statistic: terms.statistic.tally() for terms in members}
-            known = {s: tally for s, tally in wanted.items() if repr(tally) in found["answers"]}
+            known = {s: tally for s, tally in wanted.items() if repr(tally) in view_data["answers"]}
             answers = {
-                tally: _answer(home, tally, found["answers"][repr(tally)])
+                tally: _answer(home, tally, view_data["answers"][repr(tally)])
                 for tally in known.values()
             }
-            counts = ExactCounts(tuple(known), Extent(*found["extent"]), answers, view[1].counted)
+            counts = ExactCounts(
+                tuple(known), Extent(*view_data["extent"]), answers, view[1].counted
+            )
             views[view] = ViewCounts(self.graph, counts)  # type: ignore[arg-type]
         return SeriesCounts(self.graph.steps, views)
 
@@ -93,7 +95,7 @@ def home_of(folder: Folder) -> Path:
 
 
 def newest(ledger: Ledger) -> Entry | None:
-    """What was kept last, if it belongs to these rows."""
+    """The newest checkpoint, if it belongs to these rows."""
     try:
         data = json.loads(ledger.beside[ENGINE])
         step, rows = int(data["step"]), ledger.of(Event.STEP_SEALED)
@@ -107,19 +109,19 @@ def newest(ledger: Ledger) -> Entry | None:
 def load(
     cluster: Cluster, stored: Stored, empty: SparkGraph, *, check_all: bool = False
 ) -> KeptState | None:
-    """What was kept; None where it is missing, damaged or of another form."""
+    """The content of the newest checkpoint; None if it is missing, damaged or of another form."""
     entry, home = newest(stored.ledger), home_of(stored.folder)
     if entry is None:
         return None
     try:
         data = read_packed(home, entry.listed)
-        kept = _state(data, home, stored.folder.segments, empty)
-        names = _turn(home, list(kept.files), None if check_all else entry.step)
+        state = _state(data, home, stored.folder.segments, empty)
+        names = _turn(home, list(state.files), None if check_all else entry.step)
     except (UnusableError, OSError, *UNREADABLE):
         return None
-    found = cluster.run(file_sum, [str(home / name) for name in names])
-    same = all(kept.files[name] == each for name, each in zip(names, found, strict=True))
-    return kept if same else None
+    checksums = cluster.run(file_sum, [str(home / name) for name in names])
+    same = all(state.files[name] == each for name, each in zip(names, checksums, strict=True))
+    return state if same else None
 
 
 def _turn(home: Path, names: Sequence[str], turn: int | None) -> list[str]:
@@ -154,7 +156,7 @@ def _answer(home: Path, tally: Tally, data: Mapping[str, Any]) -> Answer:
 
 
 def _files_of(tally: Tally, answer: Answer) -> tuple[list[str], dict[str, Any]]:
-    """The files that an answer goes on from, and what else its state says."""
+    """The files of the state of an answer, and the rest of the state."""
     if isinstance(tally, DegreeTally):
         width, names = answer.state
         return list(names), {"width": width}
@@ -163,14 +165,14 @@ def _files_of(tally: Tally, answer: Answer) -> tuple[list[str], dict[str, Any]]:
 
 @dataclass(frozen=True, eq=False)
 class SparkCheckpoint:
-    """Where counting stands after some steps, ready to be kept; a secret.
+    """The graph and the counts after some steps, ready to be stored; a secret.
 
     Attributes:
         cluster: whose workers copy files.
         stored: the study.
         graph: up to the last of them.
         counts: of every series.
-        before: what was kept before, if it could be used.
+        before: the previous checkpoint, if it could be used.
     """
 
     cluster: Cluster
@@ -180,12 +182,13 @@ class SparkCheckpoint:
     before: KeptState | None = field(repr=False)
 
     def keep(self, row: str, people: Sequence[NodePart]) -> dict[str, str]:
-        """Write it; what is returned belongs beside the row, of this hash, of the last step.
+        """Write the files; returns what to store beside the row of the last step.
 
-        What the database does not name now is removed; what it names stays until the next time.
+        Files that the database does not name now are removed; those it names stay until the next
+        time.
 
         Args:
-            row: the hash.
+            row: the hash of the row.
             people: the tables of all nodes, in the folder of segments.
         """
         home, step = home_of(self.stored.folder), self.graph.steps - 1
@@ -280,7 +283,7 @@ def compared(
     counts: SeriesCounts,
     series: Collection[SeriesTerms],
 ) -> CacheCheck:
-    """Compare what is kept with the sealed graph, in as many colours, and its counts."""
+    """Compare the checkpoint with the sealed graph, in as many colours, and with its counts."""
     entry = newest(stored.ledger)
     if entry is None:
         return CacheCheck.NOTHING
@@ -304,8 +307,8 @@ def compared(
 
 def _agree(cluster: Cluster, one: ViewCounts, other: ViewCounts) -> bool:
     """Whether all answers are the same, and all degrees that they go on from."""
-    found = one.counts.answers.items()
-    pairs = [(tally, answer, other.counts.answers[tally]) for tally, answer in found]
+    answers = one.counts.answers.items()
+    pairs = [(tally, answer, other.counts.answers[tally]) for tally, answer in answers]
     degrees = [
         FileTask(one.seen, *names)  # type: ignore[arg-type]
         for tally, a, b in pairs
@@ -349,7 +352,7 @@ def same_edges(task: EdgesTask) -> bool:
     """Whether a class has the same edges in both graphs; runs on a worker."""
     from graphveil.backends.spark.blocks import read_edges
 
-    found = []
+    tables = []
     for graph in (task.one, task.other):
         edges = [read_edges(graph, part) for part in graph.parts]
         columns = [
@@ -361,5 +364,5 @@ def same_edges(task: EdgesTask) -> bool:
             )
         ]
         order = np.lexsort(columns[::-1])
-        found.append([column[order] for column in columns])
-    return all(np.array_equal(a, b) for a, b in zip(*found, strict=True))
+        tables.append([column[order] for column in columns])
+    return all(np.array_equal(a, b) for a, b in zip(*tables, strict=True))

@@ -66,22 +66,22 @@ def put_in_place(folder: Path, stem: str, parts: Sequence[Written]) -> StoredTab
 
 def file_sum(path: str) -> str | None:
     """The checksum of a file; None where there is none. Runs on a worker."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     try:
         with Path(path).open("rb") as file:
             while chunk := file.read(_CHUNK):
-                found.update(chunk)
+                digest.update(chunk)
     except OSError:
         return None
-    return found.hexdigest()
+    return digest.hexdigest()
 
 
 def require_unchanged(cluster: Cluster, folder: Path, files: Sequence[StoredFile]) -> None:
-    """Refuse files that are not those that were written, in the words of every other reader."""
-    for file, found in zip(
+    """Refuse files with another checksum, with the same message as every other reader."""
+    for file, actual in zip(
         files, cluster.run(file_sum, [str(folder / file.name) for file in files]), strict=True
     ):
-        if found != file.sha256:
+        if actual != file.sha256:
             checked(folder, file)  # which says what is wrong
             raise IntegrityError(
                 f"private/{folder.name}/{file.name} was not found by a worker. All workers must "

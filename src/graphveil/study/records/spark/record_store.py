@@ -1,4 +1,4 @@
-"""The holder of a cluster: the graph of a study stays with the workers of a Spark session."""
+"""The record store of a cluster: the graph of a study stays with the workers of a Spark session."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from graphveil.graph.sequence import GraphSequence
     from graphveil.series.terms import SeriesTerms
 
-MOST_FILES = 64  # of one class, on average; where there are more, all are laid out anew
+MOST_FILES = 64  # of one class, on average; where there are more, all files are rewritten
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class Sealed:
 
     Attributes:
         graph: all of it.
-        kept: what was kept of it for the next command, as of that step or one before.
+        kept: the newest checkpoint, as of that step or an earlier one.
     """
 
     graph: SparkGraph = field(repr=False)
@@ -55,7 +55,7 @@ class Sealed:
 
 @dataclass(frozen=True)
 class SparkRecordStore:
-    """Leaves graphs with the workers; see `holding.Holder`.
+    """Leaves graphs with the workers; see `RecordStore`.
 
     Attributes:
         engine: that counts them.
@@ -66,9 +66,9 @@ class SparkRecordStore:
     @property
     def cluster(self) -> SparkCluster:
         """Where tasks run."""
-        found = self.engine.cluster
-        assert isinstance(found, SparkCluster), "records are taken in by a session"
-        return found
+        cluster = self.engine.cluster
+        assert isinstance(cluster, SparkCluster), "records are taken in by a session"
+        return cluster
 
     def candidate(
         self, stored: Stored, given: TableRecords, wishes: AddOptions
@@ -107,14 +107,14 @@ class SparkRecordStore:
         """Everything that was sealed, counted again."""
         self._require_reached(stored)
         empty = self._empty(stored, 0)
-        kept = checkpoint.load(self.cluster, stored, empty, check_all=True)
-        colours = kept.graph.colours if kept else self._colours(segments.rows_sealed(stored))
+        cached = checkpoint.load(self.cluster, stored, empty, check_all=True)
+        colours = cached.graph.colours if cached else self._colours(segments.rows_sealed(stored))
         graph = segments.load(self.cluster, stored, replace(empty, colours=colours))
         counts = count_series(self.counting, cast("GraphSequence", graph), series)
-        return SparkRecounted(self, stored, series, kept, graph, counts)
+        return SparkRecounted(self, stored, series, cached, graph, counts)
 
     def sealed(self, stored: Stored, more: int = 0) -> Sealed:
-        """The sealed graph: what was kept of it, and the segments behind that.
+        """The sealed graph: the checkpoint, and the segments that were sealed after it.
 
         Args:
             stored: the study.
@@ -123,15 +123,15 @@ class SparkRecordStore:
         self._require_reached(stored)
         empty = self._empty(stored, 0)
         rows = segments.rows_sealed(stored) + batches.rows_waiting(stored) + more
-        kept = checkpoint.load(self.cluster, stored, empty)
-        if kept is not None and self._is_worn(kept.graph, rows):
-            kept = None
-        before = kept.graph if kept else replace(empty, colours=self._colours(rows))
-        return Sealed(segments.load(self.cluster, stored, before), kept)
+        cached = checkpoint.load(self.cluster, stored, empty)
+        if cached is not None and self._is_worn(cached.graph, rows):
+            cached = None
+        before = cached.graph if cached else replace(empty, colours=self._colours(rows))
+        return Sealed(segments.load(self.cluster, stored, before), cached)
 
     @property
     def counting(self) -> Engine:
-        """The engine, for those who count whatever graph it is that an engine knows."""
+        """The engine, typed for code that counts graphs of any engine."""
         return cast("Engine", self.engine)
 
     def _empty(self, stored: Stored, colours: int) -> SparkGraph:
@@ -170,7 +170,7 @@ def reaches(place: str) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class SparkGrown:
-    """The sealed graph and the next steps; see `holding.Grown`."""
+    """The sealed graph and the next steps; see `ExtendedGraph`."""
 
     holder: SparkRecordStore
     stored: Stored
@@ -183,21 +183,21 @@ class SparkGrown:
         return first_break(self.holder.counting, cast("GraphSequence", self.graph), bound, since)
 
     def counted(self, series: Collection[SeriesTerms], since: int) -> SparkCounted:
-        """Count every series, behind what was kept."""
-        kept, home = self.sealed.kept, checkpoint.home_of(self.stored.folder)
-        before = kept.counts(home, series) if kept else None
+        """Count every series, going on from the checkpoint."""
+        cached, home = self.sealed.kept, checkpoint.home_of(self.stored.folder)
+        before = cached.counts(home, series) if cached else None
         graph = cast("GraphSequence", self.graph)
         counts = count_series(self.holder.counting, graph, series, before, since=since)
-        standing = SparkCheckpoint(self.holder.cluster, self.stored, self.graph, counts, kept)
-        return SparkCounted(standing, self.sealed.graph.people, self.text)
+        state = SparkCheckpoint(self.holder.cluster, self.stored, self.graph, counts, cached)
+        return SparkCounted(state, self.sealed.graph.people, self.text)
 
 
 @dataclass(frozen=True, eq=False)
 class SparkCounted:
-    """Steps that are ready to be sealed; see `holding.Counted`.
+    """Steps that are ready to be sealed; see `PreparedSteps`.
 
     Attributes:
-        standing: the graph, and what was counted.
+        standing: the checkpoint to be written: the graph, and the counts.
         people: the tables of nodes that are sealed, to which segments add.
         text: whether ids are written as text.
     """
@@ -219,19 +219,19 @@ class SparkCounted:
 
     def write_segment(self, steps: range) -> dict[str, Any]:
         """Write what some steps add to the graph."""
-        standing, home = self.standing, self.standing.stored.folder.segments
-        wrote = segments.write(standing.cluster, home, standing.graph, steps, text=self.text)
+        state, home = self.standing, self.standing.stored.folder.segments
+        wrote = segments.write(state.cluster, home, state.graph, steps, text=self.text)
         self.written.extend(wrote.people)
         return wrote.files
 
     def keep(self, row: str) -> Mapping[str, str]:
-        """Keep where counting stands."""
+        """Store a checkpoint."""
         return self.standing.keep(row, [*self.people, *self.written])
 
 
 @dataclass(frozen=True, eq=False)
 class SparkRecounted:
-    """Everything that was sealed, counted again; see `holding.Recounted`."""
+    """Everything that was sealed, counted again; see `Recounted`."""
 
     holder: SparkRecordStore
     stored: Stored
@@ -241,7 +241,7 @@ class SparkRecounted:
     counts: SeriesCounts = field(repr=False)
 
     def compared(self) -> CacheCheck:
-        """How what is kept stands to it."""
+        """Compare the checkpoint with it."""
         return checkpoint.compared(
             self.holder.cluster, self.stored, self.kept, self.graph, self.counts, self.series
         )

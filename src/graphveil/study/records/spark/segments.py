@@ -53,7 +53,7 @@ def nothing_sealed(stored: Stored, workspace: Workspace, colours: int) -> SparkG
 
 
 def rows_sealed(stored: Stored) -> int:
-    """How many edges were sealed; files say so in their footers."""
+    """How many edges were sealed, from the footers of their files."""
     from pyarrow import parquet
 
     home, tables = stored.folder.segments, dict.fromkeys(stored.ledger.sealed)
@@ -62,28 +62,28 @@ def rows_sealed(stored: Stored) -> int:
 
 
 def load(cluster: Cluster, stored: Stored, before: SparkGraph) -> SparkGraph:
-    """A graph with the steps that were sealed after it, once their tables are found unchanged."""
+    """A graph with the steps that were sealed after it; verifies the checksums of their tables."""
     home = stored.folder.segments
-    found = [each for each in together(stored.ledger.sealed) if each[1].start >= before.steps]
-    if not found:
+    later = [each for each in together(stored.ledger.sealed) if each[1].start >= before.steps]
+    if not later:
         return before
-    files = [f for tables, _ in found for f in (*tables.nodes.files, *tables.edges.files)]
+    files = [f for tables, _ in later for f in (*tables.nodes.files, *tables.edges.files)]
     require_unchanged(cluster, home, files)
-    nodes = cluster.run(count_nodes, _node_tasks(home, found))
-    tasks = _edge_tasks(home, found, before)
-    laid = cluster.run(lay_out, tasks)
+    nodes = cluster.run(count_nodes, _node_tasks(home, later))
+    tasks = _edge_tasks(home, later, before)
+    written = cluster.run(lay_out, tasks)
     people, first = [], before.nodes
     for each in nodes:
         people.append(NodePart(each.path, first, each.rows, each.text))
         first += each.rows
-    steps = found[-1][1].stop
+    steps = later[-1][1].stop
     counts = np.zeros((4, steps), np.int64)
     counts[0, : before.steps] = np.diff(before.node_offsets)
     for row, known in zip(counts[1:], (before.prompt, before.late, before.edges), strict=True):
         row[: len(known)] = known
     for each in nodes:
         counts[0, each.first_step : each.first_step + len(each.per_step)] += each.per_step
-    for rows in laid:
+    for rows in written:
         counts[1:, : rows.per_step.shape[1]] += rows.per_step
     return replace(
         before,
@@ -91,7 +91,7 @@ def load(cluster: Cluster, stored: Stored, before: SparkGraph) -> SparkGraph:
         prompt=counts[1],
         late=counts[2],
         edges=counts[3],
-        parts=(*before.parts, *(part for rows in laid for part in rows.parts)),
+        parts=(*before.parts, *(part for rows in written for part in rows.parts)),
         people=(*before.people, *people),
     )
 
@@ -104,7 +104,7 @@ class NodeTask(NamedTuple):
 
 
 class NodesFound(NamedTuple):
-    """How many nodes a table has at each step, and of which form their ids are."""
+    """How many nodes a table has at each step, and the type of their ids."""
 
     path: str
     rows: int
@@ -113,9 +113,11 @@ class NodesFound(NamedTuple):
     per_step: Int64s
 
 
-def _node_tasks(home: Path, found: Sequence[tuple[SealedTables, range]]) -> list[NodeTask]:
+def _node_tasks(home: Path, sealed: Sequence[tuple[SealedTables, range]]) -> list[NodeTask]:
     return [
-        NodeTask(str(home / file.name), steps) for each, steps in found for file in each.nodes.files
+        NodeTask(str(home / file.name), steps)
+        for each, steps in sealed
+        for file in each.nodes.files
     ]
 
 
@@ -136,7 +138,7 @@ def count_nodes(task: NodeTask) -> NodesFound:
 
 
 class EdgeTask(NamedTuple):
-    """Some row groups of a table of edges, to be laid out by class."""
+    """Some row groups of a table of edges, to be written to one file per class."""
 
     graph: SparkGraph
     path: str
@@ -152,12 +154,12 @@ class Laid(NamedTuple):
 
 
 def _edge_tasks(
-    home: Path, found: Sequence[tuple[SealedTables, range]], graph: SparkGraph
+    home: Path, sealed: Sequence[tuple[SealedTables, range]], graph: SparkGraph
 ) -> list[EdgeTask]:
     from pyarrow import parquet
 
     tasks, light = [], graph.only(())
-    for tables, steps in found:
+    for tables, steps in sealed:
         for file in tables.edges.files:
             path = str(home / file.name)
             footer = parquet.read_metadata(path)
@@ -222,7 +224,7 @@ class Wrote(NamedTuple):
 
 
 class WroteSegment(NamedTuple):
-    """What the row of each step says of a segment, and its tables of nodes."""
+    """The files of a segment for the row of each step, and its tables of nodes."""
 
     files: dict[str, Any]
     people: list[NodePart]
@@ -320,11 +322,11 @@ def _edges(task: WriteTask, *, late: bool) -> _Rows:
     graph = task.graph
     labels = task.late_labels if late else task.labels or range(0)
     steps = task.late_steps if late else task.steps
-    found = [_rows(graph, part, labels) for part in graph.parts if part.late == late]
+    pieces = [_rows(graph, part, labels) for part in graph.parts if part.late == late]
     nothing = _Rows(*(np.empty(0, np.int32) for _ in _Rows._fields))
-    newer, entries, own = (np.concatenate(each) for each in zip(nothing, *found, strict=True))
-    kept = (own >= steps.start) & (own < steps.stop)
-    newer, entries, own = newer[kept], entries[kept], own[kept]
+    newer, entries, own = (np.concatenate(each) for each in zip(nothing, *pieces, strict=True))
+    within = (own >= steps.start) & (own < steps.stop)
+    newer, entries, own = newer[within], entries[within], own[within]
     order = np.lexsort((entries, newer, own))
     return _Rows(newer[order], entries[order], own[order])
 

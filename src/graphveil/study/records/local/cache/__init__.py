@@ -1,6 +1,6 @@
-"""What is kept of the sealed steps, so that a command costs what is new and not what is there.
+"""The cache of the sealed steps: with it, the cost of a command depends on the new records only.
 
 The segments are what was sealed, and everything here follows from them: columns that are mapped
-instead of parsed, and where every count stands. What is missing, damaged or of another version is
-left aside, and made anew from the segments (`docs/durability.md#what-is-kept-beside-the-segments`).
+instead of parsed, and the state of every count. What is missing, damaged or of another version is
+ignored, and made anew from the segments (`docs/durability.md#what-is-kept-beside-the-segments`).
 """

@@ -1,4 +1,4 @@
-"""An arena: one private file that holds several columns, each with room behind it to grow into.
+"""An arena: one private file that holds several columns, each followed by room to grow.
 
 The file is mapped, and what is written to the mapping stays in this process. A writer puts new
 entries behind those that the ledger knows of, where no reader looks. As two writers could do that
@@ -32,7 +32,7 @@ Pieces: TypeAlias = Sequence[tuple[int, int]]  # of bytes: from where up to wher
 PAGE = 1 << 16  # columns begin at multiples of this, which is one of every system's pages
 CHUNK = 1 << 20  # bytes that have one checksum
 AT_ONCE = 64  # chunks that a command checks; of more, others next time
-ROOM = 2  # one part in this many is kept free; a file has no blocks for it
+ROOM = 2  # one part in this many is left free; the file system allocates no blocks for it
 LEAST_ROOM = 1 << 10  # entries
 MOST_CLAIMS = 256  # of one file; then there is another one
 _OLD = os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
@@ -40,7 +40,7 @@ _NEW = _OLD | os.O_CREAT | os.O_EXCL
 
 
 class UnusableError(Exception):
-    """A kept file is missing, damaged or of another form; nothing is lost with it."""
+    """A cached file is missing, damaged or of another form; it can be made again."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ class Arena:
 
     @classmethod
     def opened(cls, folder: Path, layout: Layout, turn: int | None) -> Arena:
-        """The file, mapped, once its size and some of its chunks are found to be right.
+        """The file, mapped, after its size and the checksums of some chunks were verified.
 
         Args:
             folder: where it lies.
@@ -171,7 +171,7 @@ class Arena:
     def grown(
         self, columns: Mapping[str, Values], places: Mapping[str, Values], state: int
     ) -> Layout:
-        """Write what is new behind what is there, or all of it into a file of its own.
+        """Append what is new to the file, or write everything to a new file.
 
         Args:
             columns: by name, each begins with what is there.
@@ -209,7 +209,7 @@ class Arena:
 
 
 def written(folder: Path, columns: Mapping[str, Values]) -> Layout:
-    """A new file of the columns, with room behind each of them."""
+    """A new file of the columns, each followed by room to grow."""
     regions, start = {}, 0
     for name, values in columns.items():
         room = len(values) + max(len(values) // ROOM, LEAST_ROOM)
@@ -264,7 +264,7 @@ def _raw(values: Values) -> memoryview:
 
 
 def _changed(region: Region, values: Values, places: Values | None) -> list[tuple[int, int]]:
-    """The bytes behind those that are there, and the pages in which others were changed."""
+    """The bytes after those in the file, and the pages in which earlier bytes were changed."""
     width = values.dtype.itemsize
     pieces = [(region.bytes_used, len(values) * width)]
     if places is not None and len(places):
@@ -284,8 +284,8 @@ def _summed(region: Region, values: Values, changed: Pieces) -> Region:
     }
     fresh = [(raw, *grown.chunk(place)) for place in sorted(touched)]
     sums = [*region.sums, *[""] * (grown.chunks - len(region.sums))]
-    for place, found in zip(sorted(touched), in_threads(_sum, fresh), strict=True):
-        sums[place] = found
+    for place, checksum in zip(sorted(touched), in_threads(_sum, fresh), strict=True):
+        sums[place] = checksum
     return replace(grown, sums=tuple(sums))
 
 

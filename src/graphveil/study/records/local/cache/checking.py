@@ -1,4 +1,4 @@
-"""Checking what is kept: byte by byte, and against counting everything from scratch."""
+"""Checking the cache: its checksums, and its content against counting everything from scratch."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def compared(
     stored: Stored, graph: GraphSequence, series: Collection[SeriesTerms], engine: Engine
 ) -> CacheCheck:
-    """Look at every byte that is kept, and count again what it says.
+    """Verify all checksums of the cache, and compare its content with counting from scratch.
 
     Args:
         stored: the study.
@@ -33,50 +33,52 @@ def compared(
         series: all of them.
         engine: where counting runs.
     """
-    folder, entry, keeping = stored.folder, kept_files.newest(stored.ledger), engine.keeping
-    if entry is None or keeping is None:
+    folder, entry, counts_format = stored.folder, kept_files.newest(stored.ledger), engine.keeping
+    if entry is None or counts_format is None:
         return CacheCheck.NOTHING
     there = all((folder.kept / name).exists() for name in entry.names)
-    if entry.form != kept_files.form_of(keeping) or not there:
+    if entry.form != kept_files.form_of(counts_format) or not there:
         return CacheCheck.OTHERWISE
     empty = segments.nothing_sealed(stored.promise)
-    kept = kept_files.load_graph(folder, entry, empty, keeping, check_all=True)
-    if kept is None:
+    cached = kept_files.load_graph(folder, entry, empty, counts_format, check_all=True)
+    if cached is None:
         return CacheCheck.CHANGED
-    counts = kept_files.load_counts(folder, entry, kept, series, keeping)
+    counts = kept_files.load_counts(folder, entry, cached, series, counts_format)
     if counts is None:
         return CacheCheck.CHANGED
     until = graph.until(entry.step + 1)
-    return CacheCheck.SAME if _hold(kept, counts, until, series, engine) else CacheCheck.ANOTHER
+    return CacheCheck.SAME if _hold(cached, counts, until, series, engine) else CacheCheck.ANOTHER
 
 
 def _hold(
-    kept: KeptGraph,
+    cached: KeptGraph,
     counts: SeriesCounts,
     graph: GraphSequence,
     series: Collection[SeriesTerms],
     engine: Engine,
 ) -> bool:
-    found, keeping = degrees(graph), engine.keeping
-    assert keeping is not None, "something was kept"
+    expected_degrees, counts_format = degrees(graph), engine.keeping
+    assert counts_format is not None, "something was kept"
     expected = count_series(engine, graph, series)
-    index = kept.sequence.index
+    index = cached.sequence.index
     return (
-        same_graph(kept.sequence, graph)
+        same_graph(cached.sequence, graph)
         and bool((index.labels(graph.ids) == np.arange(graph.nodes)).all())
-        and np.array_equal(found.outward, kept.degrees.outward)
-        and np.array_equal(found.inward, kept.degrees.inward)
-        and all(_agree(each, expected.views[view], keeping) for view, each in counts.views.items())
+        and np.array_equal(expected_degrees.outward, cached.degrees.outward)
+        and np.array_equal(expected_degrees.inward, cached.degrees.inward)
+        and all(
+            _agree(each, expected.views[view], counts_format) for view, each in counts.views.items()
+        )
     )
 
 
-def _agree(one: ViewCounts, other: ViewCounts, keeping: CheckpointFormat) -> bool:
+def _agree(one: ViewCounts, other: ViewCounts, counts_format: CheckpointFormat) -> bool:
     used = [each.seen.used if isinstance(each.seen, Projected) else () for each in (one, other)]
     return (
         all(np.array_equal(*pair) for pair in zip(*used, strict=True))
         and same_graph(one.seen, other.seen)
         and all(
-            keeping.agree(tally, answer, other.counts.answers[tally])
+            counts_format.agree(tally, answer, other.counts.answers[tally])
             for tally, answer in one.counts.answers.items()
         )
     )

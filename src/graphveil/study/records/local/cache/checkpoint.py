@@ -2,7 +2,7 @@
 
 private/kept/0123….columns        the arena: columns that only grow
 private/kept/0007-graph-….kept    as of step 7: how long they are, their checksums, degrees
-private/kept/0007-counts-….kept   as of step 7: the counts of every series, and where they stand
+private/kept/0007-counts-….kept   as of step 7: the counts of every series, and their state
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from graphveil.series.terms import SeriesTerms
 
 
-# The sealed graph as it is kept: its columns in an arena, and beside them what is small.
+# The cached graph: its columns in an arena, everything small in a file beside it.
 
 
 GROWING = ("stated", "offsets", "entries", "late_newer", "late_entries")
@@ -64,7 +64,7 @@ class KeptGraph:
 
 
 def column(arena: Arena, name: str) -> Column[Any]:
-    """A column of an arena, with the room behind it."""
+    """A column of an arena, with the room after it."""
     return Column.within(arena.whole(name), arena.length(name))
 
 
@@ -154,7 +154,7 @@ def same_graph(found: GraphSequence, expected: GraphSequence) -> bool:
     return same and found.ids.cast(str).equals(expected.ids.cast(str))
 
 
-# What every series had counted at a sealed step, and where its counting stands.
+# The counts of every series at a sealed step, and the state from which counting goes on.
 
 
 def count_columns(counts: SeriesCounts) -> dict[str, Values]:
@@ -167,9 +167,9 @@ def count_columns(counts: SeriesCounts) -> dict[str, Values]:
     }
 
 
-def beside_counts(counts: SeriesCounts, keeping: CheckpointFormat) -> dict[str, Any]:
+def beside_counts(counts: SeriesCounts, counts_format: CheckpointFormat) -> dict[str, Any]:
     """What does not lie in the arena."""
-    return {view_key(view): _view(each, keeping) for view, each in counts.views.items()}
+    return {view_key(view): _view(each, counts_format) for view, each in counts.views.items()}
 
 
 def view_key(view: View) -> str:
@@ -178,8 +178,10 @@ def view_key(view: View) -> str:
     return f"{'projected to' if projects else 'under'} {bound!r}"
 
 
-def _view(view: ViewCounts, keeping: CheckpointFormat) -> dict[str, Any]:
-    answers = {repr(tally): keeping.packed(answer) for tally, answer in view.counts.answers.items()}
+def _view(view: ViewCounts, counts_format: CheckpointFormat) -> dict[str, Any]:
+    answers = {
+        repr(tally): counts_format.packed(answer) for tally, answer in view.counts.answers.items()
+    }
     if not isinstance(view.seen, Projected):
         return {"answers": answers}
     seen = view.seen
@@ -188,19 +190,19 @@ def _view(view: ViewCounts, keeping: CheckpointFormat) -> dict[str, Any]:
 
 
 def read_counts(
-    kept: KeptGraph,
+    cached: KeptGraph,
     data: Mapping[str, Any],
     series: Iterable[SeriesTerms],
-    keeping: CheckpointFormat,
+    counts_format: CheckpointFormat,
 ) -> SeriesCounts:
-    """What the series had counted; what was not counted for them then is not there."""
+    """The cached counts of the series; those that were not counted then are missing."""
     views = {}
     for view, members in by_view(series).items():
-        found = data.get(view_key(view))
-        if found is not None:
-            seen = _seen(kept, view, found)
-            views[view] = ViewCounts(seen, _counts(seen, view, members, found, keeping))
-    return SeriesCounts(kept.sequence.steps, views)
+        view_data = data.get(view_key(view))
+        if view_data is not None:
+            seen = _seen(cached, view, view_data)
+            views[view] = ViewCounts(seen, _counts(seen, view, members, view_data, counts_format))
+    return SeriesCounts(cached.sequence.steps, views)
 
 
 def _counts(
@@ -208,28 +210,29 @@ def _counts(
     view: View,
     members: Iterable[SeriesTerms],
     data: Mapping[str, Any],
-    keeping: CheckpointFormat,
+    counts_format: CheckpointFormat,
 ) -> ExactCounts:
     wanted = {terms.statistic: terms.statistic.tally() for terms in members}
     known = {
         statistic: tally for statistic, tally in wanted.items() if repr(tally) in data["answers"]
     }
     answers = {
-        tally: keeping.unpacked(tally, data["answers"][repr(tally)]) for tally in known.values()
+        tally: counts_format.unpacked(tally, data["answers"][repr(tally)])
+        for tally in known.values()
     }
     return ExactCounts(tuple(known), extent(seen, seen.steps), answers, view[1].counted)
 
 
-def _seen(kept: KeptGraph, view: View, data: Mapping[str, Any]) -> GraphSequence:
+def _seen(cached: KeptGraph, view: View, data: Mapping[str, Any]) -> GraphSequence:
     """What the series looked at: the graph, or its projection."""
-    graph = kept.sequence
+    graph = cached.sequence
     if "used" not in data:
         return graph
     values: dict[str, Any] = {**vars(graph), "growth": None}
     values |= {"used": tuple(data["used"]), "taken": data["taken"]}
     if data["late_offsets"] is None:
         return Projected(**values)
-    columns = {name: column(kept.arena, f"{view_key(view)} {name}") for name in EdgeLists._fields}
+    columns = {name: column(cached.arena, f"{view_key(view)} {name}") for name in EdgeLists._fields}
     lists = EdgeLists(**columns)
     late = LateEdges(
         data["late_offsets"].copy(), lists.late_newer.values, lists.late_entries.values
@@ -245,14 +248,14 @@ ENGINE = "local"  # under which it is named beside the rows
 
 @dataclass(frozen=True)
 class Entry:
-    """What was kept with a step: files, and nothing of their content.
+    """The checkpoint of a step: the names and checksums of its files, not their content.
 
     Attributes:
         step: the step.
-        form: how everything was written.
+        form: the format in which everything was written.
         columns: the file of the arena.
-        graph: what belongs to the graph.
-        counts: what belongs to the series.
+        graph: the file of the graph.
+        counts: the file of the counts.
     """
 
     step: int
@@ -267,14 +270,14 @@ class Entry:
         return {self.columns, self.graph.name, self.counts.name}
 
     def text(self, row: str) -> str:
-        """What stands beside the row of this hash."""
+        """The text to store beside the row of this hash."""
         files = {"graph": vars(self.graph), "counts": vars(self.counts)}
         data = {"form": self.form, "columns": self.columns, **files}
         return canonical({"row": row, "step": self.step, **data})
 
 
 def newest(ledger: Ledger) -> Entry | None:
-    """What was kept last, if anything was: beside the rows or, by earlier versions, in one."""
+    """The newest checkpoint, if any: stored beside the rows or, by earlier versions, in a row."""
     rows = ledger.of(Event.STEP_SEALED)
     return _beside(ledger, rows) or _within(rows)
 
@@ -291,9 +294,9 @@ def _beside(ledger: Ledger, rows: Sequence[LedgerRow]) -> Entry | None:
 
 def _within(rows: Sequence[LedgerRow]) -> Entry | None:
     for step in reversed(range(len(rows))):
-        found = rows[step].secret.get(NAME)
-        if found is not None:
-            return _entry(step, found)
+        data = rows[step].secret.get(NAME)
+        if data is not None:
+            return _entry(step, data)
     return None
 
 
@@ -306,7 +309,7 @@ def _entry(step: int, data: Any) -> Entry | None:
 
 
 def form_of(keeping: CheckpointFormat) -> str:
-    """What everything that is kept is called; another name means that it cannot be used."""
+    """The name of the format; a checkpoint with another name cannot be used."""
     return f"{FORM}, {keeping.form}"
 
 
@@ -318,7 +321,7 @@ def load_graph(
     *,
     check_all: bool = False,
 ) -> KeptGraph | None:
-    """The graph as it was kept; None where that is missing, damaged or of another form."""
+    """The cached graph; None where it is missing, damaged or of another form."""
     if entry is None or keeping is None or entry.form != form_of(keeping):
         return None
     try:
@@ -337,7 +340,7 @@ def load_counts(
     series: Iterable[SeriesTerms],
     keeping: CheckpointFormat,
 ) -> SeriesCounts | None:
-    """What the series had counted; None where that is missing, damaged or of another form."""
+    """The cached counts of the series; None where they are missing, damaged or of another form."""
     try:
         data = read_packed(folder.kept, entry.counts)
         return read_counts(kept, data, series, keeping)
@@ -347,14 +350,14 @@ def load_counts(
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """Where counting stands after some steps, ready to be kept; a secret.
+    """The graph and the counts after some steps, ready to be stored; a secret.
 
     Attributes:
         graph: up to the last of them.
         counts: of every series.
-        before: what was kept before, if it could be used.
-        last: what the ledger names now.
-        keeping: how counts become data.
+        before: the graph of the previous checkpoint, if it could be used.
+        last: the checkpoint that the ledger names now.
+        keeping: the format of the counts.
     """
 
     graph: GraphSequence = field(repr=False)
@@ -364,9 +367,10 @@ class Checkpoint:
     keeping: CheckpointFormat
 
     def keep(self, folder: Folder, row: str) -> dict[str, str]:
-        """Write it; what is returned belongs beside the row, of this hash, of the last step.
+        """Write the files; returns what to store beside the row of the last step.
 
-        What the ledger does not name now is removed; what it names stays until the next time.
+        Files that the ledger does not name now are removed; those it names stay until the next
+        time. `row` is the hash of the row.
         """
         home, step = folder.kept, self.graph.steps - 1
         make_private_folder(home)
@@ -375,20 +379,20 @@ class Checkpoint:
         columns = graph_columns(self.graph, index) | count_columns(self.counts)
         layout = self._laid_out(folder, columns, index)
         before = self.before.degrees if self.before else None
-        found = degrees(self.graph, before)
-        graph = {"layout": layout.to_data(), **beside_graph(self.graph, index, found)}
+        final_degrees = degrees(self.graph, before)
+        graph = {"layout": layout.to_data(), **beside_graph(self.graph, index, final_degrees)}
         counts = beside_counts(self.counts, self.keeping)
-        kept = Entry(
+        entry = Entry(
             step,
             form_of(self.keeping),
             layout.name,
             write_packed(home, f"{step:04}-graph", graph),
             write_packed(home, f"{step:04}-counts", counts),
         )
-        return {ENGINE: kept.text(row)}
+        return {ENGINE: entry.text(row)}
 
     def _laid_out(self, folder: Folder, columns: Mapping[str, Values], index: IdTable) -> Layout:
-        """Behind what is there, unless the table of ids had to be made anew."""
+        """Append the columns to the arena; write a new one if the table of ids was rebuilt."""
         if self.before is None or table_of(self.before.sequence).slots is not index.slots:
             return written(folder.kept, columns)
         state = self.before.sequence.steps

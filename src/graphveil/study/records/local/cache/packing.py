@@ -1,4 +1,4 @@
-"""Packing: plain data and arrays in one private file, found to be unchanged when it is read."""
+"""Packing: plain data and arrays in one private file, whose checksum is verified on reading."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from graphveil.study.records.private_tables import checked
 from graphveil.study.storage.folder import OWNER_ONLY_FILE
 from graphveil.whole_files import write_whole
 
-_ARRAY = "array"  # the key of what stands in the data for an array
+_ARRAY = "array"  # the key of the placeholder for an array in the data
 _ALIGNED = 64
 _LARGE = 1 << 20  # bytes that are written at once, at least
 
 
 def write_packed(folder: Path, stem: str, data: Any) -> StoredFile:
-    """Write data, in which arrays may stand anywhere, under a name of its own."""
+    """Write data, which may contain arrays anywhere, to a file with a new name."""
     arrays: list[NDArray[Any]] = []
     head = json.dumps(_without(data, arrays)).encode()
     path, sum_of_all = folder / f"{stem}-{uuid.uuid4().hex[:16]}.kept", hashlib.sha256()
@@ -56,7 +56,7 @@ def _padded(values: NDArray[Any]) -> bytes:
 
 
 def _together(parts: Iterable[bytes]) -> Iterator[bytes]:
-    """The same bytes in fewer parts, of which none is copied that is large."""
+    """The same bytes in fewer parts; large parts are not copied."""
     held: list[bytes] = []
     for part in parts:
         held.append(part)

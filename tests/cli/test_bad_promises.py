@@ -124,4 +124,4 @@ def test_without_a_bound_mechanisms_that_project_are_compared() -> None:
     told = graphveil("plan", "edges", "--projection", "5", "--epsilon", "1", "--horizon", "8")
     assert told.code == 0, told.err
     assert "Choice: range-projection" in told.out
-    assert "needs a degree bound" in told.out
+    assert "others are not possible here: --all says why." in told.out

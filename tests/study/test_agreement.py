@@ -161,7 +161,7 @@ def test_every_writer_refuses_what_the_ledger_does_not_commit_to(
     """And before it counts or draws: neither is reached."""
     damage(study)
     before = content(study)
-    for step in ("seal", "require_kept_so_far"):
+    for step in ("seal", "require_bound_so_far"):
         monkeypatch.setattr(publishing, step, _reached)
     for draw in ("draw", "draw_rest"):
         monkeypatch.setattr(ReleaseNoise, draw, _reached)

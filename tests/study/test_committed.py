@@ -70,7 +70,7 @@ def agreeing(monkeypatch: pytest.MonkeyPatch, but: str = "") -> None:
 
     for name in ("require_newest", "require_agreeing_file"):
         monkeypatch.setattr(committed, name, check(name))
-    monkeypatch.setattr(committed, "told", lambda folder: f"told of {folder}")
+    monkeypatch.setattr(committed, "published_text", lambda folder: f"told of {folder}")
 
 
 def test_what_is_read_agrees_with_what_was_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -153,7 +153,7 @@ def test_what_is_announced_before_the_ledger_is_read_is_in_it(
             _something_public(other, command)
         return public
 
-    monkeypatch.setattr(study, "told", looked)
+    monkeypatch.setattr(study, "published_text", looked)
     assert reader.ledger().public_rows == published_text(reader.folder).rows
 
 

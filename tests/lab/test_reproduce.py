@@ -125,8 +125,8 @@ KILLED = """
 import sys
 from pathlib import Path
 from graphveil.lab.protocol.protocol import Protocol
-from graphveil.lab.protocol.runs import Agenda, Wish, reproduce
-wish = Wish((sys.argv[1],), ("edges", "high-degree"), protocol=Protocol(8, 3, ("0.5", "5")))
+from graphveil.lab.protocol.runs import Agenda, ReproduceRequest, reproduce
+wish = ReproduceRequest((sys.argv[1],), ("edges", "high-degree"), protocol=Protocol(8, 3, ("0.5", "5")))
 reproduce(Agenda.of(wish), Path(sys.argv[2]), 1)
 """
 

@@ -126,8 +126,9 @@ import sys
 from pathlib import Path
 from graphveil.lab.protocol.protocol import Protocol
 from graphveil.lab.protocol.runs import Agenda, ReproduceRequest, reproduce
-wish = ReproduceRequest((sys.argv[1],), ("edges", "high-degree"), protocol=Protocol(8, 3, ("0.5", "5")))
-reproduce(Agenda.of(wish), Path(sys.argv[2]), 1)
+protocol = Protocol(8, 3, ("0.5", "5"))
+asked = ReproduceRequest((sys.argv[1],), ("edges", "high-degree"), protocol=protocol)
+reproduce(Agenda.of(asked), Path(sys.argv[2]), 1)
 """
 
 

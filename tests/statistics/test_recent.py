@@ -92,23 +92,23 @@ def test_no_small_pair_breaks_a_claim_and_exact_ones_are_reached(directed: bool)
 class Wrong(Recent):
     """A recent network with a sensitivity that is too small in one way."""
 
-    violation: str = ""
+    fault: str = ""
 
     def sensitivity(self, bound: Bound) -> Sensitivity:
         right = super().sensitivity(bound)
-        if self.violation == "one step forgotten":
+        if self.fault == "one step forgotten":
             return replace(right, l1=right.l1 - right.static_l1)
-        if self.violation == "half of one release":
+        if self.fault == "half of one release":
             return replace(right, static_l1=right.static_l1 // 2)
-        return replace(right, **{self.violation: getattr(right, self.violation) - 1})
+        return replace(right, **{self.fault: getattr(right, self.fault) - 1})
 
 
 @pytest.mark.parametrize(
     "fault", ["one step forgotten", "half of one release", "l1", "l2_squared", "edge_l1"]
 )
 @pytest.mark.parametrize("plain", [statistic("edges"), statistic("degree-ccdf")], ids=str)
-def test_a_claim_that_is_too_small_is_found_out(plain: Statistic, violation: str) -> None:
-    planted, right = Wrong(plain, 2, violation), plain.recent(2).sensitivity(TWO)
+def test_a_claim_that_is_too_small_is_found_out(plain: Statistic, fault: str) -> None:
+    planted, right = Wrong(plain, 2, fault), plain.recent(2).sensitivity(TWO)
     found: dict[str, int] = {}
     for relation in MEASURES:
         survey = small_pairs(planted, relation, directed=False)

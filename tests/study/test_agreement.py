@@ -54,19 +54,25 @@ def put_state(study: Study, name: str, **changed: Any) -> None:
     execute(study, "UPDATE series SET state = :text WHERE name = :name", text=text, name=name)
 
 
-def no_noise(study: Study) -> None:
+def flat_noise(study: Study, used: int) -> None:
+    """Noise of zeros from some step on; of ones, if chance has drawn zeros."""
     noise = state_of(study, "edges")["noise"]
-    put_state(study, "edges", noise=[[0] * len(each) for each in noise])
+    flat = [[[*each[:used], *[height] * (len(each) - used)] for each in noise] for height in (0, 1)]
+    put_state(study, "edges", noise=flat[flat[0] == noise])
+
+
+def no_noise(study: Study) -> None:
+    flat_noise(study, 0)
 
 
 def no_later_noise(study: Study) -> None:
     """What was used stays, so that only the future is without noise."""
-    noise = state_of(study, "edges")["noise"]
-    put_state(study, "edges", noise=[[*each[:2], *[0] * (len(each) - 2)] for each in noise])
+    flat_noise(study, 2)
 
 
 def nothing_carried(study: Study) -> None:
-    put_state(study, "nodes", carried=["0"])
+    chance = state_of(study, "nodes")["carried"] == ["0"]  # noise may come to nothing by itself
+    put_state(study, "nodes", carried=["1" if chance else "0"])
 
 
 def another_total(study: Study) -> None:

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING
 
 from graphveil.graph.promises import HubBound
 from graphveil.noise.exact_numbers import as_text
-from graphveil.report import losses as exposed
-from graphveil.report import losses as odds
+from graphveil.report import losses, statement, wording
 from graphveil.report import public_tables as tables
-from graphveil.report import statement, wording
 from graphveil.report.artefacts import file_name
 from graphveil.report.histories import estimated
 from graphveil.report.losses import chance
@@ -50,8 +48,8 @@ def shares(part: PublicPart) -> PageTable:
     with_delta = bool(part.total[1])
 
     def row(name: str, epsilon: Fraction, delta: Fraction | None) -> tuple[str, ...]:
-        losses = as_text(epsilon), as_text(delta or Fraction())
-        return (name, *losses[: 2 if with_delta else 1])
+        spent = as_text(epsilon), as_text(delta or Fraction())
+        return (name, *spent[: 2 if with_delta else 1])
 
     def priced(each: PublishedSeries) -> tuple[str, ...]:
         if each.pool_share is None:
@@ -68,16 +66,16 @@ def shares(part: PublicPart) -> PageTable:
 
 def exposures(part: PublicPart) -> PageTable | None:
     """What people who break the promise lose; None if that is nothing."""
-    exposure = exposed.exposures(part)
+    exposure = losses.exposures(part)
     if not exposure:
         return None
-    losses = (part.spent[0], *(each.epsilon for each in exposure))
-    bounds = (f"at most {exposed.rounded_up(loss)}" for loss in losses)
-    times = ("1", *(f"up to {exposed.rounded_up(each.times)}" for each in exposure))
+    epsilons = (part.spent[0], *(each.epsilon for each in exposure))
+    bounds = (f"at most {losses.rounded_up(loss)}" for loss in epsilons)
+    times = ("1", *(f"up to {losses.rounded_up(each.times)}" for each in exposure))
     bound = part.promise.degree_bound
     assert isinstance(bound, HubBound), "nobody else is told of exposures"
     header = f"linked to people {bound.hub_in_words}", "ε of the open series", "times as much"
-    rows = tuple(zip(exposed.exposed_persons(part), bounds, times, strict=True))
+    rows = tuple(zip(losses.exposed_persons(part), bounds, times, strict=True))
     return PageTable("What a person loses who is linked to more", header, rows)
 
 
@@ -86,7 +84,7 @@ def certainties(part: PublicPart) -> PageTable:
     header = ("before reading", "at least", "at most")
     rows = tuple(
         (f"{chance(each.before)} sure", chance(each.at_least), chance(each.at_most))
-        for each in odds.certainties(part.total[0])
+        for each in losses.certainties(part.total[0])
     )
     return PageTable("How sure anybody can be that a person is in the records", header, rows)
 

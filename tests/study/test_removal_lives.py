@@ -167,10 +167,40 @@ def test_publishing_waits_until_a_refused_batch_is_settled(study: Path, tmp_path
     assert len(str(told.value)) < 300
     bad.write_text("node,time\nc,2002\n")
     assert adding.add(study, [bad]).batch == 4, "one sealed, two attempts that failed"
+    with pytest.raises(StudyError, match="held up") as told:
+        adding.add(study, [tmp_path / "other.csv"])  # not in time for the step that waited
+    assert len(str(told.value)) < 300
+    with pytest.raises(StudyError, match=r"other\.csv"):
+        Study.at(study).publish(2, early=True)
+    assert Study.at(study).publish(early=True).steps == [1]
     with pytest.raises(StudyError, match=r"other\.csv"):
         Study.at(study).publish(early=True)
-    adding.add(study, [bad, tmp_path / "other.csv"])
+    adding.add(study, [tmp_path / "other.csv"])
+    assert Study.at(study).publish(early=True).steps == [2]
+
+
+@pytest.mark.parametrize("bound", [b"", b"\xff"])
+def test_a_damaged_note_of_a_held_up_step_lets_nothing_pass(
+    study: Path, tmp_path: Path, bound: bytes
+) -> None:
+    bad = tmp_path / "week.csv"
+    bad.write_text("nod,tim\nc,2002\n")
+    with pytest.raises(Exception, match="column"):
+        adding.add(study, [bad])
+    (study / "private" / "attempts" / "1.publish").write_bytes(bound)
+    with pytest.raises(StudyError, match=r"week\.csv"):
+        Study.at(study).publish(early=True)
+    adding.abandon(study)
     assert Study.at(study).publish(early=True).steps == [1]
+
+
+def test_late_records_are_not_in_time_for_a_step_that_waited(tmp_path: Path) -> None:
+    """Found by lives of commands: without one person there was nothing to add."""
+    alone, late = (Node("v", "2001"),), (Node("b2", "2001"),)
+    batches = [replace(FIRST, nodes=alone), replace(FIRST, nodes=late)]
+    script = (("add", 0), ("publish", 0), ("add --yes", 1), ("add --yes", 0), ("add", 1),
+              ("publish", 0), ("publish", 0))  # fmt: skip
+    assert violations(batches, script, tmp_path / "life", ["v"]) == ([], 1)
 
 
 def test_files_are_missing_again_once_their_batch_is_withdrawn(study: Path, tmp_path: Path) -> None:

@@ -177,7 +177,7 @@ def _publish(
     committed = study.committed()
     promise, made = study.promise(committed.ledger), len(committed.ledger.sealed)
     last = _last(promise, made, asked)
-    _require_opened(committed, folder)
+    _require_opened(study, committed)
     finished = last is None and _is_behind(study, committed, reported=asked.report)
     work = _Work(study, asked, committed, 1 if last is None else max(0, last + 1 - made), progress)
     with _reporting_interrupts(study, folder, made):
@@ -193,12 +193,18 @@ def _publish(
     )
 
 
-def _require_opened(committed: Committed, folder: Path) -> None:
-    """Refuse a draft: if its records were refused, it would publish that there is nobody."""
-    if not committed.ledger.is_open:
+def _require_opened(study: Study, committed: Committed) -> None:
+    """Refuse a draft to which nobody added records: it would publish that there is nobody.
+
+    Where records were refused, the study itself says that they are missing.
+    """
+    from graphveil.study.records.attempts import unsettled
+
+    if not (committed.ledger.is_open or unsettled(study.folder, committed.ledger)):
         raise StudyError(
             "no records were added yet, and a sealed step cannot be taken back. First: graphveil "
-            f"add {folder} FILES (of a network that is still empty, files that list nobody)."
+            f"add {study.folder.root} FILES (of a network that is still empty, files that list "
+            "nobody)."
         )
 
 

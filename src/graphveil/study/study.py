@@ -265,8 +265,10 @@ class Study:
         first = len(state.ledger.sealed)
         finishing = through is None and state.is_behind
         last = first - finishing if through is None else through
-        if last >= first:
-            attempts.require_settled(self.folder, state.ledger)
+        if last >= first and attempts.unsettled(self.folder, state.ledger):
+            self._require_due(self.promise(state.ledger), last, early=early)
+            opening.require_room(state.ledger, last)
+            attempts.require_settled(self.folder, state.ledger, last)
         state = self._opened(state, at)
         run = _Run(self, state, last, at)
         try:

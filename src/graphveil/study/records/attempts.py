@@ -4,6 +4,8 @@ A schedule that does not look at exit codes would otherwise publish without the 
 that was refused, stopped or killed; and one person's record may be why it was. So a note is written
 before the first file is read, and removed once the records are in. The note decides about nothing
 but whether steps may be sealed, and what may be added before: the public sees a delay at most.
+Where `publish` was held up, the step that it was to seal is noted as well: it is sealed before
+anything new is added, since late records would otherwise come in time for it.
 
 Batches come in the order in which they were first tried, since of two dates of a person the one
 that came first counts; and every attempt uses up a batch number, so that `withdraw 3` means the
@@ -14,6 +16,7 @@ from __future__ import annotations
 
 import json
 import secrets
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -28,6 +31,7 @@ from graphveil.study.storage.store import now
 if TYPE_CHECKING:
     from graphveil.study.ledger import Ledger
 
+_HELD_UP = ".publish"  # the ending of a file whose name is the step
 _SHOWN = 60  # letters of file names in a message
 
 
@@ -79,6 +83,13 @@ def attempting(folder: Folder, ledger: Ledger, files: Sequence[str]) -> Iterator
     batch = max([ledger.next_batch, *(each.batch + 1 for each in tried)])
     began = Attempt.at_files(files, batch)
     _write(home, began)
+    held_up_after = _held_up_after(folder, ledger)
+    if held_up_after is not None and not any(each.batch <= held_up_after for each in missing):
+        raise StudyError(
+            "`graphveil publish` was held up until an earlier batch went in, and what comes later "
+            "must not be counted in its step. Run `graphveil publish STUDY` first, then add these "
+            "files; or let them count in that step: `graphveil add STUDY --abandon`."
+        )
     if missing and not began.brings(missing[0]):
         raise StudyError(
             f"an earlier `graphveil add`, of {missing[0].files} ({missing[0].at}), was refused or "
@@ -108,15 +119,29 @@ def unsettled(folder: Folder, ledger: Ledger) -> tuple[Attempt, ...]:
     )
 
 
-def require_settled(folder: Folder, ledger: Ledger) -> None:
-    """Refuse to seal a step while records are missing that were to be added before it."""
-    notes = unsettled(folder, ledger)
-    if notes:
-        raise StudyError(
-            f"records are missing: `graphveil add` of {notes[0].files} ({notes[0].at}) was "
-            "refused or did not end. Add these files again, or give them up: "
-            "`graphveil add STUDY --abandon`."
-        )
+def require_settled(folder: Folder, ledger: Ledger, last: int) -> None:
+    """Refuse to seal steps while records are missing that were to be added before them.
+
+    The refusal is noted: the next step is sealed before anything new is added, and then waits
+    for nothing that came after the refusal.
+
+    Args:
+        folder: of the study.
+        ledger: of the study.
+        last: the last step to seal.
+    """
+    notes, held_up_after = unsettled(folder, ledger), _held_up_after(folder, ledger)
+    if held_up_after is not None and last == len(ledger.sealed):
+        notes = tuple(each for each in notes if each.batch <= held_up_after)
+    if not notes:
+        return
+    if held_up_after is None:
+        write_private(_held_up(folder, ledger), str(notes[-1].batch).encode())
+    raise StudyError(
+        f"records are missing: `graphveil add` of {notes[0].files} ({notes[0].at}) was "
+        "refused or did not end. Add these files again, or give them up: "
+        "`graphveil add STUDY --abandon`."
+    )
 
 
 def abandon(folder: Folder) -> int:
@@ -124,7 +149,24 @@ def abandon(folder: Folder) -> int:
     notes = _noted(folder.attempts)
     for each in notes:
         _place(folder.attempts, each).unlink(missing_ok=True)
+    for held_up in folder.attempts.glob(f"*{_HELD_UP}"):
+        held_up.unlink(missing_ok=True)
     return sum(each.settled_by is None for each in notes)
+
+
+def _held_up(folder: Folder, ledger: Ledger) -> Path:
+    """The note that the next step was to be sealed while records were missing."""
+    return folder.attempts / f"{len(ledger.sealed)}{_HELD_UP}"
+
+
+def _held_up_after(folder: Folder, ledger: Ledger) -> int | None:
+    """The last batch that had been tried when sealing the next step was held up, if it was."""
+    try:
+        return int(_held_up(folder, ledger).read_text(encoding="ascii"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError):  # damaged: the step waits for everything
+        return sys.maxsize
 
 
 def _place(home: Path, attempt: Attempt) -> Path:

@@ -62,7 +62,7 @@ def test_a_draft_without_records_is_not_published(tmp_path: Path, which: tuple[s
     assert contents(root) == before
     nobody = people(tmp_path, "node,time\n", "source,target\n")
     assert "nothing would be added" in refused(1, "add", root, *nobody).err
-    assert "no records were added yet" in refused(7, "publish", root, *which).err
+    assert "records are missing" in refused(7, "publish", root, *which).err
     run("add", root, *nobody, "--yes")
     run("publish", root, *which, "--no-report")
 

@@ -12,7 +12,8 @@
     ├── EngineError           an engine that cannot do what was asked, or whose cluster failed
     ├── UnconfirmedError      records that somebody has to look at before they go in (private!)
     ├── StudyError            a study that cannot do what was asked in its present state
-    │   └── NewerFormatError  something that a newer version stored; says which to install
+    │   ├── NewerFormatError  something that a newer version stored; says which to install
+    │   └── MissingPlugInError  something that another package defines, which is not installed
     ├── BudgetError           a series that would overspend its study's budget
     ├── IntegrityError        a ledger, checksum or artefact that differs from what was committed
     └── StorageError          a disk or database that cannot be written or read
@@ -180,6 +181,23 @@ class StudyError(GraphveilError):
 
 class NewerFormatError(StudyError):
     """Something that a newer version stored, which this one does not read; nothing was changed."""
+
+
+class MissingPlugInError(StudyError):
+    """Something that another package defines, and that package is not installed here."""
+
+    def __init__(self, kind: str, name: str) -> None:
+        distribution = name.rpartition(".")[0]
+        super().__init__(
+            f"the {kind} '{name}' is defined by the package {distribution}, which is not installed "
+            f"here, or has none of that name. Install it: python -m pip install {distribution}"
+        )
+        self.kind = kind
+        self.name = name
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Made again from its parts where another process has raised it."""
+        return MissingPlugInError, (self.kind, self.name)
 
 
 NEWEST = "the newest graphveil"  # where nothing says which version can read something

@@ -302,7 +302,7 @@ def test_names_in_the_chain_stay_as_they_are() -> None:
         *("series", "promise", "statistic", "parameters", "summary", "epsilon", "delta"),
         *("mechanism", "mechanism_summary", "projection", "horizon", "first_step", "first_label"),
         *("numbers", "sensitivity", "noise", "predicted_std", "monotone", "beyond", "spans"),
-        "plan",
+        *("plan", "defined_by", "cumulative"),
     }
     assert set(ReleaseMade.model_json_schema(mode="serialization")["properties"]) == {
         *("series", "step", "label", "raw", "processed", "processing", "std", "level"),

@@ -21,6 +21,7 @@ from graphveil.errors import (
     InputError,
     IntegrityError,
     Interruption,
+    MissingPlugInError,
     ParameterError,
     StorageError,
     StudyError,
@@ -35,6 +36,7 @@ EXIT_CODES: dict[type[GraphveilError], int] = {
     InputError: 3,
     BoundError: 4,
     CountOverflowError: 5,
+    MissingPlugInError: 13,
     StudyError: 7,  # 6 is a violation that an audit found
     BudgetError: 8,
     IntegrityError: 9,

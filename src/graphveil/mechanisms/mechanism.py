@@ -17,7 +17,7 @@ from graphveil.mechanisms.factorisations.objectives import PLAIN, Aim, Objective
 from graphveil.noise.joint_laws import JOINT_LAWS, LONGEST, JointLaw, joint_law_from_dict
 from graphveil.noise.laws import Law, NoiseLaw, law_from_dict
 from graphveil.noise.zcdp import laplace_for, rho_of
-from graphveil.registry import Registry
+from graphveil.registry import PlugIn, Registry
 from graphveil.statistics.sensitivity import Sensitivity
 from graphveil.statistics.shape import Columns, Recent, Shape, shape_from_dict
 
@@ -286,7 +286,9 @@ class Mechanism(ABC):
 
 
 Member = TypeVar("Member", bound=type[Mechanism])
-_REGISTRY: Registry[Mechanism] = Registry("mechanism", "graphveil.mechanisms")
+_REGISTRY: Registry[Mechanism] = Registry(
+    "mechanism", "graphveil.mechanisms", group="graphveil.mechanisms"
+)
 
 
 def register(member: Member) -> Member:
@@ -298,6 +300,11 @@ def register(member: Member) -> Member:
 def registered() -> dict[str, Mechanism]:
     """Every mechanism by name; each module of this package is one place to look."""
     return _REGISTRY.members()
+
+
+def plug_in(name: str) -> PlugIn | None:
+    """The distribution that defines a mechanism; None if this package does."""
+    return _REGISTRY.plug_in(name)
 
 
 def mechanism(name: str) -> Mechanism:

@@ -190,7 +190,9 @@ class Format:
     read: Callable[[Sequence[Claimed], ReadingOptions], list[ParsedFile]]
 
 
-_REGISTRY: Registry[Format] = Registry("format", "graphveil.records.readers")
+_REGISTRY: Registry[Format] = Registry(
+    "format", "graphveil.records.readers", group="graphveil.formats"
+)
 
 
 def register(member: Format) -> Format:

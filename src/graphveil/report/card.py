@@ -180,6 +180,7 @@ def _series(series: PublishedSeries) -> dict[str, Any]:
             "assumption": sensitivity.assumption,
             "proof": sensitivity.proof,
         },
+        **({"defined_by": series.defined_by} if series.defined_by else {}),
         **({"beyond_the_promise": beyond} if (beyond := _series_exposures(series)) else {}),
         "noise": [
             {"law": each.law, "parameter": each.size[0], "value": each.size[1], "steps": each.steps}

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from graphveil.errors import MissingPlugInError
 from graphveil.report.table_columns import described, rows_as_csv
+from graphveil.series.postprocessing import AnnouncedFacts, StatisticFacts
 from graphveil.series.revising import revised, smooth_trend
 from graphveil.study.public.announced_plans import announced_plan
 from graphveil.study.public.facts import DIGITS
@@ -21,7 +23,6 @@ from graphveil.study.public.facts import DIGITS
 if TYPE_CHECKING:
     from graphveil.mechanisms.planning.covariance import Floats
     from graphveil.mechanisms.planning.plan import Plan
-    from graphveil.statistics.statistic import Statistic
     from graphveil.study.public.facts import ReleaseMade
     from graphveil.study.public.history import PublishedSeries
     from graphveil.study.public.public_part import PublicPart
@@ -73,7 +74,7 @@ def of_series(series: PublishedSeries) -> tuple[Revision, ...]:
 
 
 def estimated(
-    series: PublishedSeries, estimate: Callable[[Statistic, Floats, Plan], Floats]
+    series: PublishedSeries, estimate: Callable[[StatisticFacts, Floats, Plan], Floats]
 ) -> Floats:
     """What an estimate says of each release, (releases, numbers); none without a plan."""
     plan = announced_plan(series)
@@ -81,7 +82,15 @@ def estimated(
         return np.zeros((0, series.width))
     raw = np.array([made.raw for made in series.releases], dtype=np.float64)
     history = raw if series.vector else raw[:, 0]
-    return np.round(estimate(series.promise.counted(), history, plan).reshape(raw.shape), DIGITS)
+    return np.round(estimate(_facts_of(series), history, plan).reshape(raw.shape), DIGITS)
+
+
+def _facts_of(series: PublishedSeries) -> StatisticFacts:
+    """What is public of the statistic, also where its package is not installed here."""
+    try:
+        return series.promise.counted()
+    except MissingPlugInError:
+        return AnnouncedFacts(series.statistic, series.monotone, series.vector, series.cumulative)
 
 
 def _rows(

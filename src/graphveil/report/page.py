@@ -19,7 +19,6 @@ from graphveil.report.summary import summary
 if TYPE_CHECKING:
     from graphveil.calendar.calendar import Calendar
     from graphveil.mechanisms.planning.usefulness import Judgement
-    from graphveil.study.public.facts import SensitivityFact
     from graphveil.study.public.history import PublishedSeries
     from graphveil.study.public.public_part import PublicPart
 
@@ -131,7 +130,7 @@ def _facts(series: PublishedSeries) -> list[tuple[str, str]]:
     return [
         ("Counted", f"{series.summary}; in graphveil's notation: {counted(series)}"),
         ("Privacy loss", f"{wording.price(series)} for all its releases"),
-        ("Sensitivity", _sensitivity(series.sensitivity)),
+        ("Sensitivity", _sensitivity(series)),
         ("Mechanism", f"{series.mechanism}: {series.mechanism_summary}"),
         *([("Minimised", aim)] if (aim := statement.aim(series)) else []),
         ("Noise drawn", _noise(series)),
@@ -150,8 +149,9 @@ def _expectation(series: PublishedSeries, judged: Judgement) -> str:
     )
 
 
-def _sensitivity(fact: SensitivityFact) -> str:
-    proof = f"proof: {fact.proof} of graphveil"
+def _sensitivity(series: PublishedSeries) -> str:
+    fact = series.sensitivity
+    proof = f"proof: {fact.proof} of {series.defined_by.get('statistic', 'graphveil')}"
     if fact.of_one_release:
         return (
             f"one person can change each release of the series by at most {fact.l1:,}, in every "

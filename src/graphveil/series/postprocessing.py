@@ -11,11 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from graphveil.deferred import np
 from graphveil.errors import ParameterError
-from graphveil.statistics.statistic import Statistic
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -23,6 +22,36 @@ if TYPE_CHECKING:
 Values: TypeAlias = "NDArray[np.float64]"
 # Stretches of equal fitted values, the last one first: its sum, its length, and those before it.
 Stretches: TypeAlias = "tuple[float, int, Stretches] | None"
+
+
+class StatisticFacts(Protocol):
+    """The public facts about a statistic that its published numbers are estimated with."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+
+    @property
+    def monotone(self) -> bool:
+        """Whether its totals can never fall."""
+
+    @property
+    def vector(self) -> bool:
+        """Whether a release has one number per degree."""
+
+    @property
+    def cumulative(self) -> bool:
+        """Whether the numbers of a vector never rise with the degree."""
+
+
+@dataclass(frozen=True)
+class AnnouncedFacts:
+    """The same as a ledger states them, of a statistic that is not installed here."""
+
+    name: str
+    monotone: bool
+    vector: bool
+    cumulative: bool
 
 
 @dataclass(frozen=True)
@@ -100,7 +129,7 @@ def histogram_of(ccdf: ArrayLike) -> Values:
 
 
 def processed(
-    statistic: Statistic,
+    statistic: StatisticFacts,
     raw_history: ArrayLike,
     *,
     online: bool = True,
@@ -145,13 +174,13 @@ class Processing:
         fits: the rising fit of each number so far.
     """
 
-    statistic: Statistic
+    statistic: StatisticFacts
     done: str
     fits: tuple[Stretches, ...]
 
     @classmethod
     def of(
-        cls, statistic: Statistic, width: int, history: Iterable[Sequence[int]] = ()
+        cls, statistic: StatisticFacts, width: int, history: Iterable[Sequence[int]] = ()
     ) -> Processing:
         """After the releases of a history, each of `width` numbers."""
         nothing = np.zeros((0, width) if statistic.vector else 0)

@@ -25,15 +25,14 @@ from graphveil.mechanisms.planning.covariance import (
     precision_rows,
 )
 from graphveil.mechanisms.planning.plan import Plan
-from graphveil.series.postprocessing import clipped, monotone_in_degree
-from graphveil.statistics.statistic import Statistic
+from graphveil.series.postprocessing import StatisticFacts, clipped, monotone_in_degree
 
 EXACT = 1e-10  # what is off by less than this part of the largest number is not wrong
 PATIENCE = 3  # rounds of exchanging all that is wrong before single exchanges
 ROUNDS = 100  # of looking for the price of the end; it takes a handful
 
 
-def revised(statistic: Statistic, raw_history: ArrayLike, plan: Plan) -> Floats:
+def revised(statistic: StatisticFacts, raw_history: ArrayLike, plan: Plan) -> Floats:
     """The history as it is estimated now, (releases,) or (releases, degrees).
 
     Guarantees: whatever holds of the truth holds of it: no number is negative, none falls over
@@ -186,7 +185,7 @@ FREE = 1e-9  # directions whose part of the roughness is below this have none
 RATIOS = np.geomspace(1e-6, 1e9, 301)  # of the variance of growth to roughness that are tried
 
 
-def smooth_trend(statistic: Statistic, raw_history: ArrayLike, plan: Plan) -> Floats:
+def smooth_trend(statistic: StatisticFacts, raw_history: ArrayLike, plan: Plan) -> Floats:
     """The history as a smooth curve, (releases,) or (releases, degrees).
 
     Guarantees: as of `revised`, whatever holds of the truth holds of it.

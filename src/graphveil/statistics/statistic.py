@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from graphveil.deferred import np
 from graphveil.errors import ParameterError
 from graphveil.graph.promises import Bound, DegreeBound, HubBound, InOutBound
-from graphveil.registry import Registry
+from graphveil.registry import PlugIn, Registry
 from graphveil.statistics.sensitivity import EVERY_STATIC, Sensitivity, StaticChange
 from graphveil.statistics.shape import Mass, Moves, Shape, TotalsShape
 from graphveil.statistics.tallies import Counts, Tally
@@ -343,7 +343,9 @@ class Statistic(ABC):
 
 
 Member = TypeVar("Member", bound=type[Statistic])
-_REGISTRY: Registry[type[Statistic]] = Registry("statistic", "graphveil.statistics")
+_REGISTRY: Registry[type[Statistic]] = Registry(
+    "statistic", "graphveil.statistics", group="graphveil.statistics"
+)
 
 
 def register(member: Member) -> Member:
@@ -360,6 +362,11 @@ def registered() -> dict[str, type[Statistic]]:
         True
     """
     return _REGISTRY.members()
+
+
+def plug_in(name: str) -> PlugIn | None:
+    """The distribution that defines a statistic; None if this package does."""
+    return _REGISTRY.plug_in(name)
 
 
 def known_parameters() -> dict[str, Parameter]:

@@ -136,7 +136,7 @@ class SeriesList:
         series = tuple(
             SeriesStatus(
                 name=each.name,
-                statistic=str(each.counted()),
+                statistic=each.counted_in_symbols(),
                 epsilon=each.epsilon,
                 delta=each.delta,
                 mechanism=each.mechanism,

@@ -118,7 +118,7 @@ def _consistency(public: Path, part: PublicPart) -> str:
     from graphveil.study.public.public_part import STUDY, text_of
     from graphveil.study.verification import Unfinished
 
-    if Promise.from_toml(text_of(public / STUDY), STUDY) != part.promise:
+    if Promise.from_toml(text_of(public / STUDY), STUDY, committed=True) != part.promise:
         return Unfinished(f"{STUDY} is of before the newest series, extension or adoption")
     loss = require_enough_noise(part.promise, part.series)
     pool = f"; {pool_sentence(loss)}" if loss else ""

@@ -18,17 +18,25 @@ from pydantic import (
     BeforeValidator,
     PlainSerializer,
     ValidationError,
+    ValidationInfo,
     WrapValidator,
     model_validator,
 )
 
 from graphveil.calendar.calendar import Calendar
 from graphveil.deferred import Deferred
-from graphveil.errors import NEWEST, ParameterError, StudyError, require_known_format
+from graphveil.errors import (
+    NEWEST,
+    MissingPlugInError,
+    ParameterError,
+    StudyError,
+    require_known_format,
+)
 from graphveil.graph.intake.rules import RecordRules
 from graphveil.graph.promises import Bound, NoBound
 from graphveil.mechanisms.planning import AUTO
 from graphveil.statistics.change import sensitivity_under
+from graphveil.statistics.statistic import plug_in
 from graphveil.study.promise_entries import (
     NO_BOUND,
     Delta,
@@ -109,6 +117,7 @@ else:  # most series leave the choice open
     mechanisms = Deferred("graphveil.mechanisms.mechanism")
 
 FORMAT: Final = 1
+COMMITTED: Final = {"committed": True}  # where a promise was checked, and then entered
 UNIT: Final = "one person with all their links"
 HEADING = """\
 # The promise of a graphveil study. Everything in this file is public.
@@ -150,7 +159,7 @@ class Promise(Part):
     series: tuple[Annotated[SeriesPromise, WrapValidator(located)], ...]
 
     @model_validator(mode="after")
-    def _agrees_with_itself(self) -> Promise:
+    def _agrees_with_itself(self, info: ValidationInfo) -> Promise:
         if not self.series:
             raise ValueError("'series' must have at least one")
         names = [each.name for each in self.series]
@@ -164,12 +173,16 @@ class Promise(Part):
         for each in self.series:
             try:
                 self._admits(each)
+            except MissingPlugInError:
+                if info.context != COMMITTED:  # what was committed was checked when it was
+                    raise
             except ParameterError as error:
                 raise ValueError(f"series '{each.name}': {error}") from error
         return self
 
     def _admits(self, series: SeriesPromise) -> None:
         counted = series.counted()
+        plug_in(series.statistic)  # refuses what no other command would find
         counted.require_domain(directed=self.directed)
         sensitivity_under(counted, series.threshold() or self.degree_bound)
         self._require_window(counted.counted_for)
@@ -298,7 +311,12 @@ class Promise(Part):
 
     @classmethod
     def from_data(
-        cls, data: dict[str, Any], source: str = "study.toml", writer: str = NEWEST
+        cls,
+        data: dict[str, Any],
+        source: str = "study.toml",
+        writer: str = NEWEST,
+        *,
+        committed: bool = False,
     ) -> Promise:
         """The promise that plain data describe; says which entry is wrong, and why.
 
@@ -306,22 +324,26 @@ class Promise(Part):
             data: what `to_data` gave; without a format it is of the first.
             source: where it was read, for messages.
             writer: the version that can read it, if this one cannot.
+            committed: whether it comes from a ledger: then a statistic of a package that is not
+                installed here is no fault of it.
         """
         require_known_format(source, data.get("format"), FORMAT, writer)
         try:
-            return cls.model_validate(data)
+            return cls.model_validate(data, context=COMMITTED if committed else None)
         except ParameterError as error:
             raise StudyError(f"{source}: {error}") from error
         except ValidationError as error:
             raise StudyError("\n".join(_complaints(error, source))) from error
 
     @classmethod
-    def from_toml(cls, text: str, source: str = "study.toml") -> Promise:
-        """The promise in the text of a study file."""
+    def from_toml(
+        cls, text: str, source: str = "study.toml", *, committed: bool = False
+    ) -> Promise:
+        """The promise in the text of a study file; see `from_data`."""
         import tomllib
 
         try:
-            return cls.from_data(tomllib.loads(text), source)
+            return cls.from_data(tomllib.loads(text), source, committed=committed)
         except RecursionError as error:
             raise StudyError(f"{source} is not readable as TOML: it is nested too deep.") from error
         except ValueError as error:  # TOMLDecodeError, and numbers of thousands of digits

@@ -18,7 +18,7 @@ from pydantic import (
     model_validator,
 )
 
-from graphveil.errors import ParameterError
+from graphveil.errors import MissingPlugInError, ParameterError
 from graphveil.graph.promises import Bound, DegreeBound, HubBound, InOutBound
 from graphveil.mechanisms.planning import AUTO
 from graphveil.mechanisms.planning.usefulness import LARGEST
@@ -217,6 +217,14 @@ class SeriesPromise(Part):
     def counted(self) -> Statistic:
         """The statistic with its parameters."""
         return statistic(self.statistic, **self.parameters)
+
+    def counted_in_symbols(self) -> str:
+        """The statistic as people write it, also where its package is not installed."""
+        try:
+            return str(self.counted())
+        except MissingPlugInError:
+            given = ", ".join(f"{name}={value}" for name, value in self.parameters.items())
+            return f"{self.statistic} ({given})" if given else self.statistic
 
     @property
     def price(self) -> tuple[Fraction, Fraction]:

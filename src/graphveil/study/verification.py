@@ -116,7 +116,7 @@ def _study_file(subject: _Subject) -> str:
     newest = subject.ledger.versions[-1]
     if subject.public.study_file == newest.to_toml():
         return "agrees with the ledger"
-    if Promise.from_toml(subject.public.study_file) != newest:
+    if Promise.from_toml(subject.public.study_file, committed=True) != newest:
         return Unfinished("is of before the newest series, extension or adoption")
     return Unfinished("says the same as the ledger, but has a comment or blanks of its own")
 

@@ -118,7 +118,7 @@ class Public:
         """One for each series: what it is, and its newest number."""
         if self.part is None:
             for each in self.promise.series:
-                yield each.name, str(each.counted()), each.share, *_NO_RELEASE
+                yield each.name, each.counted_in_symbols(), each.share, *_NO_RELEASE
         else:
             for series in self.part.series:
                 yield (

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphveil.errors import BudgetError, ParameterError, StudyError, nearest_name
 from graphveil.graph.promises import HubBound
+from graphveil.mechanisms import mechanism as mechanisms
 from graphveil.mechanisms.factorisations.objectives import PLAIN
 from graphveil.mechanisms.planning.plan import Plan
 from graphveil.noise.exact_numbers import as_text
@@ -18,6 +19,7 @@ from graphveil.noise.release_noise import measurement
 from graphveil.series import state as states
 from graphveil.series.losses import losses_beyond, rhos_beyond
 from graphveil.series.planner import plan
+from graphveil.statistics import statistic as statistics
 from graphveil.statistics.sensitivity import PROOFS
 from graphveil.statistics.statistic import STEPS, registered
 from graphveil.study.committed import label_of
@@ -207,6 +209,7 @@ def _announcement(
         for name in STEPS
         if name in parameters
     }
+    defined_by = _defined_by(series, chosen)
     return SeriesOpened(
         promise=series,
         series=series.name,
@@ -229,7 +232,18 @@ def _announcement(
         predicted_std=tuple(round(value, DIGITS) for value in chosen.predicted),
         spans=spans,
         plan=chosen.to_dict(),
+        defined_by=defined_by,
+        cumulative="statistic" in defined_by and counted.cumulative,
     )
+
+
+def _defined_by(series: SeriesPromise, chosen: Plan) -> dict[str, str]:
+    """Whose the definitions are, and the proofs, where they are not ours."""
+    owners = {
+        "statistic": statistics.plug_in(series.statistic),
+        "mechanism": mechanisms.plug_in(chosen.mechanism.name),
+    }
+    return {what: str(owner) for what, owner in owners.items() if owner is not None}
 
 
 def loss_facts(promise: Promise, series: SeriesPromise, plan: Plan) -> tuple[LossFact, ...]:

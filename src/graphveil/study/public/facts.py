@@ -181,6 +181,9 @@ def _promise_as_data(series: SeriesPromise) -> dict[str, Any]:
 Losses = Annotated[tuple[LossFact, ...], PlainSerializer(_losses_as_data)]
 
 
+_LATER = ("spans", "plan", "defined_by", "cumulative")  # than the first version
+
+
 class SeriesOpened(Fact):
     """A series as it was opened, before its first release.
 
@@ -198,6 +201,9 @@ class SeriesOpened(Fact):
         spans: parameters that are numbers of steps, in words, such as "the last 3 years".
         plan: how it is published, as it is stored: public parameters alone, from which follows how
             the joint law of the noise of all releases. Older versions did not publish it.
+        defined_by: the packages that define its statistic or its mechanism, where these are not
+            of graphveil, with their versions: the proofs are theirs.
+        cumulative: whether its numbers never rise with the degree; said only of such a statistic.
     """
 
     event = Event.SERIES_OPENED
@@ -222,11 +228,13 @@ class SeriesOpened(Fact):
     beyond: Losses = ()
     spans: dict[str, str] = {}
     plan: dict[str, Any] | None = None
+    defined_by: dict[str, str] = {}
+    cumulative: bool = False
 
     def to_data(self) -> dict[str, Any]:
         """Plain data; what older versions did not know is left out where there is nothing of it."""
         data = super().to_data()
-        return {key: data[key] for key in data if data[key] or key not in ("spans", "plan")}
+        return {key: data[key] for key in data if data[key] or key not in _LATER}
 
     @property
     def judgement(self) -> Judgement | None:

@@ -95,7 +95,8 @@ class History:
 
 def _opened(row: Announcement) -> Promise:
     try:
-        return Promise.from_data(StudyOpened.read(row).study, row.place, _writer(row))
+        opened = StudyOpened.read(row).study
+        return Promise.from_data(opened, row.place, _writer(row), committed=True)
     except NewerFormatError:
         raise
     except StudyError as error:
@@ -253,7 +254,9 @@ class _Reader:
         before = self.versions[-1].calendar
         try:
             after = Promise.from_data(
-                self.versions[-1].to_data() | {"calendar": extended.calendar}, row.place
+                self.versions[-1].to_data() | {"calendar": extended.calendar},
+                row.place,
+                committed=True,
             ).calendar
         except StudyError as error:
             raise IntegrityError(str(error)) from error

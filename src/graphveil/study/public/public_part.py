@@ -142,7 +142,8 @@ class PublicPart:
 
     @classmethod
     def _agreeing(cls, public: Path, rows: Sequence[PublicRow]) -> PublicPart:
-        part, promise = cls.of(rows), Promise.from_toml(text_of(public / STUDY), STUDY)
+        part, text = cls.of(rows), text_of(public / STUDY)
+        promise = Promise.from_toml(text, STUDY, committed=True)
         # A process may have been killed before it wrote the newest series into the study file.
         require_agreement(promise, part.history.versions, STUDY, LEDGER)
         return part
@@ -274,7 +275,7 @@ def require_agreeing_file(public: PublishedText, ledger: Ledger) -> None:
     """Refuse a study file that disagrees with the ledger."""
     if not ledger.is_open or public.study_file == ledger.versions[-1].to_toml():
         return
-    promise = Promise.from_toml(public.study_file, "public/study.toml")
+    promise = Promise.from_toml(public.study_file, "public/study.toml", committed=True)
     # A version from before the newest series is fine: a process was killed before it wrote.
     require_agreement(promise, ledger.versions, "public/study.toml", "the ledger")
 

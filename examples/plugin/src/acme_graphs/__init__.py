@@ -1,0 +1,1 @@
+"""An example of a plug-in for graphveil: one statistic and one file format."""

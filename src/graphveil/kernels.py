@@ -9,7 +9,6 @@ are counted in unsigned numbers where it matters, which spares a test for negati
 
 from __future__ import annotations
 
-import os
 import stat
 import tempfile
 from collections.abc import Callable
@@ -26,6 +25,7 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from graphveil.deferred import Deferred, module_of
+from graphveil.posix import user_id
 
 # The cache of compiled kernels: it may be unreadable or have no place, and nothing breaks.
 #
@@ -58,8 +58,8 @@ def cache_of(function: Callable[..., Any]) -> KernelCache | None:
 
 
 def _in_temporary_folder(function: Callable[..., Any]) -> KernelCache | None:
-    folder = Path(tempfile.gettempdir()) / f"graphveil-kernels-{os.getuid()}"
-    if not _is_ours(folder):
+    folder = Path(tempfile.gettempdir()) / f"graphveil-kernels-{user_id()}"
+    if user_id() is None or not _is_ours(folder):
         return None
     before, config.CACHE_DIR = config.CACHE_DIR, str(folder)
     try:
@@ -76,7 +76,7 @@ def _is_ours(folder: Path) -> bool:
         folder.mkdir(mode=OWNER_ONLY)
     with suppress(OSError):
         found = folder.lstat()
-        mine = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
+        mine = stat.S_ISDIR(found.st_mode) and found.st_uid == user_id()
         return mine and stat.S_IMODE(found.st_mode) == OWNER_ONLY
     return False
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import IO
 
 from graphveil.errors import ParameterError, StorageError
+from graphveil.posix import NEW_FILE, set_mode, sync_folder
 
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
 # The second form is what earlier versions left when they were killed.
 _LEFTOVER = re.compile(
     r"\.graphveil-[0-9a-f]{32}\.part|\..+\.(toml|jsonl|txt|csv|json|svg|png|html|parquet)\.part"
@@ -55,8 +55,8 @@ def write_whole(
 def _write_and_replace(
     beside: Path, place: Path, write: Callable[[IO[bytes]], object], mode: int
 ) -> None:
-    with os.fdopen(os.open(beside, _NEW, 0o600), "wb") as file:
-        os.fchmod(file.fileno(), mode)
+    with os.fdopen(os.open(beside, NEW_FILE, 0o600), "wb") as file:
+        set_mode(file.fileno(), mode)
         write(file)
         file.flush()
         os.fsync(file.fileno())
@@ -88,14 +88,3 @@ def clear_leftovers(folder: Path) -> None:
 def is_leftover(path: Path) -> bool:
     """Whether a file is called as half-written ones are."""
     return _LEFTOVER.fullmatch(path.name) is not None
-
-
-def sync_folder(folder: Path) -> None:
-    """See to it that a renamed file stays renamed after a power failure."""
-    if os.name == "nt":  # folders cannot be opened there; the rename itself is logged
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

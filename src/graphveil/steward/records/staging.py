@@ -24,10 +24,8 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from graphveil.errors import StorageError, StudyError
+from graphveil.posix import NEW_FILE, NO_FOLLOW, lock
 from graphveil.whole_files import is_leftover
-
-if sys.platform != "win32":
-    import fcntl
 
 if TYPE_CHECKING:
     from graphveil.records import ReadingOptions
@@ -36,7 +34,6 @@ LONGEST = 100  # letters of a name
 MOST_FILES = 200
 CHANGED = "the files, or how they are read, have changed since: look at them again."
 _UNSAFE = re.compile(r"[^\w .()+,=@-]")
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
 
 
 def safe_name(text: str) -> str:
@@ -147,8 +144,8 @@ class Tray:
                 if len(self.files()) >= MOST_FILES:
                     many = f"there are {MOST_FILES} files already: keep or discard them first."
                     raise StorageError(many)
-                file = os.fdopen(os.open(part, _NEW, 0o600), "wb")
-                _lock(file.fileno())  # until it is closed, even if this process is killed
+                file = os.fdopen(os.open(part, NEW_FILE, 0o600), "wb")
+                lock(file.fileno(), wait=True)  # until it is closed, even if this process is killed
             with file:
                 yield file
                 file.flush()
@@ -271,15 +268,10 @@ def _locked(folder: Path) -> Iterator[None]:
         return
     descriptor = os.open(folder, os.O_RDONLY)
     try:
-        _lock(descriptor)
+        lock(descriptor, wait=True)
         yield
     finally:
         os.close(descriptor)
-
-
-def _lock(descriptor: int) -> None:
-    if sys.platform != "win32":  # where nobody removes a file that is open
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
 
 
 def _is_abandoned(path: Path) -> bool:
@@ -287,13 +279,10 @@ def _is_abandoned(path: Path) -> bool:
     if sys.platform == "win32":
         return True
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+        descriptor = os.open(path, os.O_RDONLY | NO_FOLLOW)
     except OSError:
         return False
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
+        return lock(descriptor, wait=False)
     finally:
         os.close(descriptor)
-    return True

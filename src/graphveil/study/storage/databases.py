@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from graphveil.errors import StorageError
+from graphveil.posix import NO_FOLLOW, set_mode
 from graphveil.study.storage import locks
 from graphveil.study.storage.folder import OWNER_ONLY_FILE
 
@@ -48,9 +49,9 @@ def _is_of_a_driver(error: Exception) -> bool:
 def made(url: str) -> str:
     """Make an SQLite file that only its owner may read, before anything is in it."""
     if url.startswith(SQLITE):
-        flags = os.O_CREAT | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0)
+        flags = os.O_CREAT | os.O_RDWR | NO_FOLLOW
         descriptor = os.open(url.removeprefix(SQLITE), flags, OWNER_ONLY_FILE)
-        os.fchmod(descriptor, OWNER_ONLY_FILE)  # its journal takes the same permissions
+        set_mode(descriptor, OWNER_ONLY_FILE)  # its journal takes the same permissions
         os.close(descriptor)
     return url
 

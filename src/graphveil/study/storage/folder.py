@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphveil.errors import StorageError, StudyError
+from graphveil.posix import has_modes, sync_folder
 from graphveil.study.storage import locks
-from graphveil.whole_files import clear_leftovers, sync_folder, write_bytes
+from graphveil.whole_files import clear_leftovers, write_bytes
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -148,6 +149,8 @@ class Folder:
 
 
 def _is_open_to_others(path: Path) -> bool:
+    if not has_modes():
+        return False
     try:
         return not path.is_symlink() and bool(path.lstat().st_mode & NOT_THE_OWNER)
     except OSError:  # a journal that is gone by now

@@ -19,13 +19,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from graphveil.errors import StorageError
+from graphveil.posix import NO_FOLLOW
 
 PATIENCE = 120.0  # seconds to wait for another process
 TELL_AFTER = 2.0
 PAUSE = 0.05
 SOMEBODY = "another process"
 _LOG = logging.getLogger(__name__)
-_NOTE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
+_NOTE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | NO_FOLLOW
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from graphveil.backends.backend import Answer, ExactCounts, Extent
 from graphveil.backends.local.checkpoint import packed_tally, same_tally, unpacked_tally
 from graphveil.backends.spark.graph import NodePart, Part, SparkGraph, Workspace
 from graphveil.backends.spark.jobs import Cluster
+from graphveil.posix import sync_folder
 from graphveil.series.counting import SeriesCounts, ViewCounts, by_view
 from graphveil.statistics.tallies import DegreeTally
 from graphveil.study.ledger import Ledger, StoredFile
@@ -35,7 +36,6 @@ from graphveil.study.records.record_store import CacheCheck, Stored
 from graphveil.study.records.spark.files import file_sum, write_new
 from graphveil.study.storage.folder import Folder, make_private_folder
 from graphveil.study.storage.series_state import UNREADABLE
-from graphveil.whole_files import sync_folder
 
 if TYPE_CHECKING:
     from graphveil.series.terms import SeriesTerms

@@ -16,17 +16,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from graphveil.backends.spark.jobs import Cluster
 from graphveil.errors import IntegrityError
+from graphveil.posix import NEW_FILE, set_mode, sync_folder
 from graphveil.study.ledger import StoredFile, StoredTable
 from graphveil.study.records.private_tables import checked, checksum, table_bytes
 from graphveil.study.storage.folder import OWNER_ONLY_FILE
-from graphveil.whole_files import sync_folder
 
 if TYPE_CHECKING:
     import polars as pl
 
 WHOLE = 4_000_000  # rows up to which a table is one file, whatever engine writes it
 _CHUNK = 1 << 24
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
 
 
 class Written(NamedTuple):
@@ -46,8 +45,8 @@ def write_part(folder: str, frame: pl.DataFrame) -> Written:
 
 def write_new(path: Path, content: bytes) -> None:
     """Write a file that nobody else has, and that only its owner may read."""
-    with os.fdopen(os.open(path, _NEW, OWNER_ONLY_FILE), "wb") as file:
-        os.fchmod(file.fileno(), OWNER_ONLY_FILE)
+    with os.fdopen(os.open(path, NEW_FILE, OWNER_ONLY_FILE), "wb") as file:
+        set_mode(file.fileno(), OWNER_ONLY_FILE)
         file.write(content)
         file.flush()
         os.fsync(file.fileno())

@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.errors import StorageError
+from graphveil.posix import NO_FOLLOW, set_mode, sync_folder
 from graphveil.study.storage.folder import OWNER_ONLY_FILE
 from graphveil.threads import in_threads
-from graphveil.whole_files import sync_folder
 
 Values: TypeAlias = NDArray[Any]
 Pieces: TypeAlias = Sequence[tuple[int, int]]  # of bytes: from where up to where
@@ -35,7 +35,7 @@ AT_ONCE = 64  # chunks that a command checks; of more, others next time
 ROOM = 2  # one part in this many is left free; the file system allocates no blocks for it
 LEAST_ROOM = 1 << 10  # entries
 MOST_CLAIMS = 256  # of one file; then there is another one
-_OLD = os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+_OLD = os.O_RDWR | NO_FOLLOW | getattr(os, "O_BINARY", 0)
 _NEW = _OLD | os.O_CREAT | os.O_EXCL
 
 
@@ -244,7 +244,7 @@ def _descriptor(path: Path, flags: int) -> Iterator[int]:
         file = os.open(path, flags, OWNER_ONLY_FILE)
         try:
             if flags & os.O_CREAT:
-                os.fchmod(file, OWNER_ONLY_FILE)  # whatever the umask says
+                set_mode(file, OWNER_ONLY_FILE)  # whatever the umask says
             yield file
         finally:
             os.close(file)

@@ -20,7 +20,7 @@ from graphveil.report.drawing import (
 )
 from graphveil.report.news import reading
 from graphveil.report.series_drawings import MANY, over_degrees, over_steps, thinning
-from graphveil.report.wording import counted_things, cut, degrees, heading, percent, price, whole
+from graphveil.report.wording import counted_things, degrees, heading, percent, price, whole
 
 if TYPE_CHECKING:
     import altair
@@ -110,8 +110,6 @@ def dressed(layers: list[altair.Chart], series: PublishedSeries) -> altair.Layer
     import altair as alt
 
     lines = [f"Series {series.series} · {price(series)} for all its releases · {series.mechanism}"]
-    if series.projection is not None:
-        lines.append(f"It is {cut(series)}.")
     head = alt.TitleParams(
         heading(series),
         subtitle=lines,
@@ -292,9 +290,8 @@ def drawing(
 
 def _head(series: PublishedSeries) -> tuple[str, ...]:
     about = f"Series {series.series} · {price(series)} for all its releases · {series.mechanism}"
-    projected = () if series.projection is None else (f"It is {cut(series)}.",)
     thinned = (note,) if (note := thinning(series)) else ()
-    return heading(series), about, *projected, *thinned
+    return heading(series), about, *thinned
 
 
 def chart(series: PublishedSeries) -> altair.LayerChart:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from graphveil.calendar import phrases
 from graphveil.report import releases, wording
-from graphveil.report.wording import count_range, cut, figure, percent
+from graphveil.report.wording import count_range, figure, percent
 from graphveil.statistics.statistic import WINDOW
 
 if TYPE_CHECKING:
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from graphveil.study.public.public_part import PublicPart
 
 
-TOO_NOISY = "too noisy to tell"
+TOO_NOISY = "too noisy to tell"  # in a cell of a table
+NOTHING_MORE = "the added noise is too large to say more"  # in a sentence
 _PREPOSITION = re.compile("^(?:in|on|at|from) ")
 
 
@@ -34,10 +35,11 @@ def reading(series: PublishedSeries, made: ReleaseMade, calendar: Calendar) -> s
         )
     low, high = made.low[0], made.high[0]
     where = f"between {figure(low)} and {figure(high)}" if low > 0 else count_range(low, high)
-    after = f", {cut(series)}," if series.projection is not None else ""
+    limit = wording.counted_links(series)
+    after = f", {limit}," if limit else ""
     verb = "lies" if low > 0 else "is"
     total = "" if WINDOW in series.spans else " in all"
-    noisy = f" That is {TOO_NOISY} much more." if is_too_noisy(made, 0) else ""
+    noisy = f" {opening(NOTHING_MORE)}." if is_too_noisy(made, 0) else ""
     return f"{when}, the true number{total}{after} {verb} {where}, with {sure} confidence.{noisy}"
 
 
@@ -61,18 +63,18 @@ def _change_sentence(series: PublishedSeries, each: PublishedChange, calendar: C
         what = "New" if series.monotone else "The change"
         return f"{what} {when} against {before}: {verdict(each)}."
     if series.monotone:
-        noisy = f": {TOO_NOISY} more" if each.low == 0 else ""
+        noisy = f": {NOTHING_MORE}" if each.low == 0 else ""
         return f"New {when}: {count_range(each.low, each.high)}{noisy}."
     return f"Change {when}: {verdict(each)}."
 
 
 def verdict(each: PublishedChange) -> str:
-    """An interval of a change in words, as in "12 more to 31 fewer: no clear change"."""
+    """An interval of a change in words, as in "no clear change (11 fewer to 21 more)"."""
     if each.low > 0:
         return f"{figure(each.low)} to {figure(each.high)} more"
     if each.high < 0:
         return f"{figure(-each.high)} to {figure(-each.low)} fewer"
-    return f"{figure(each.high)} more to {figure(-each.low)} fewer: no clear change"
+    return f"no clear change ({figure(-each.low)} fewer to {figure(each.high)} more)"
 
 
 def during(calendar: Calendar, step: int, over: int) -> str:
@@ -121,7 +123,7 @@ class Headline:
         words = wording.counted_at(self.series, self.place).removeprefix("number of ")
         name, colon, meaning = words.partition(": ")
         words = f"{name} ({meaning})" if colon else words
-        return f"{words}, {wording.cut(self.series)}," if self.series.projection else words
+        return f"{words}," if wording.counted_links(self.series) else words
 
     def change(self, kind: str) -> PublishedChange | None:
         """How it changed in the newest step, or how that compares; None if it was not announced."""

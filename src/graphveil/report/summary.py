@@ -7,17 +7,20 @@ others are in the table below it and in their own sections.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from graphveil.calendar import phrases
 from graphveil.graph.promises import HubBound, NoBound
 from graphveil.report import losses, releases, statement, wording
-from graphveil.report.news import TOO_NOISY, headline, is_too_noisy, opening, verdict
+from graphveil.report.news import NOTHING_MORE, headline, is_too_noisy, opening, verdict
 
 if TYPE_CHECKING:
-    from graphveil.report.releases import PublishedChange
     from graphveil.study.public.history import PublishedSeries
     from graphveil.study.public.public_part import PublicPart
+
+
+BEYOND = (1, 10)  # of the further hubs whose price is announced, those that the page names
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,7 @@ class Answer:
 def summary(part: PublicPart) -> tuple[Answer, ...]:
     """The five answers."""
     return (
-        Answer("How many by now?", how_many(part)),
+        Answer("How many so far?", how_many(part)),
         Answer("How many are new?", how_many_new(part)),
         Answer("More or fewer than before?", more_or_fewer(part)),
         Answer("How sure is that?", how_sure(part)),
@@ -47,7 +50,7 @@ def how_many(part: PublicPart) -> str:
     made, place = top.newest, top.place
     by = opening(phrases.by(top.calendar, made.step))
     where = _range(made.low[place], made.high[place])
-    noisy = f": {TOO_NOISY} more" if is_too_noisy(made, place) else ""
+    noisy = f": {NOTHING_MORE}" if is_too_noisy(made, place) else ""
     return f"{by}, the number of {top.things} was {where}{noisy}."
 
 
@@ -67,14 +70,9 @@ def how_many_new(part: PublicPart) -> str:
         return f"How many were new {top.during()} was not announced with that release."
     if not top.series.monotone:
         before = phrases.step_name(top.calendar)
-        clearly = "it changed" if new.clear else "it did not clearly change"
-        return f"{opening(top.during())}, {clearly}: {_bare(new)} than one {before} before."
-    noisy = f": {TOO_NOISY} more" if new.low == 0 else ""
+        return f"{opening(top.during())}, against one {before} before: {verdict(new)}."
+    noisy = f": {NOTHING_MORE}" if new.low == 0 else ""
     return f"Of these, {_range(new.low, new.high)} were new {top.during()}{noisy}."
-
-
-def _bare(change: PublishedChange) -> str:
-    return verdict(change).partition(":")[0]
 
 
 def more_or_fewer(part: PublicPart) -> str:
@@ -85,9 +83,15 @@ def more_or_fewer(part: PublicPart) -> str:
     against = top.change(releases.AGAINST)
     if against is None:
         return "Whether that is more or fewer than before was not announced with that release."
-    what = "That" if top.series.monotone else "That change"
-    clearly = "is" if against.clear else "is no clear difference:"
-    return f"{what} {clearly} {_bare(against)} than {top.during(1)}."
+    now, before = top.during(), top.during(1)
+    if not top.series.monotone:
+        return f"The change {now}, against the change {before}: {verdict(against)}."
+    if not against.clear:
+        fewer, more = wording.figure(-against.low), wording.figure(against.high)
+        return f"No clear change: {fewer} fewer to {more} more were added {now} than {before}."
+    more = "More" if against.low > 0 else "Fewer"
+    fell = "" if against.low > 0 else " The total did not fall."
+    return f"{more} were added {now} than {before}: {verdict(against)}.{fell}"
 
 
 def how_sure(part: PublicPart) -> str:
@@ -101,8 +105,7 @@ def how_sure(part: PublicPart) -> str:
     )
     noisy, total = _noisy_series(part)
     if noisy:
-        sentence += f", and {noisy} of {wording.many(total, 'series', 'series')} "
-        sentence += f"{'is' if noisy == 1 else 'are'} {TOO_NOISY} much"
+        sentence += f"; {noisy} of {total:,} series {'is' if noisy == 1 else 'are'} mostly noise"
     return f"{sentence}."
 
 
@@ -121,24 +124,33 @@ def _is_mostly_noise(series: PublishedSeries) -> bool:
 def promised(part: PublicPart) -> str:
     """What the guarantee says to a person."""
     epsilon, delta = part.total
-    even = losses.certainties(epsilon)[0]
-    weak = "The promise is weak: " if epsilon > statement.WEAK else ""
-    nobody = "nobody" if weak else "Nobody"
+    weak = "The promise is weak: a" if epsilon > statement.WEAK else "A"
     fails = (
-        f"; this may fail with a probability of at most {wording.one_in(delta)}" if delta else ""
+        f" This may fail with a probability of at most {wording.one_in(delta)}." if delta else ""
     )
     return (
-        f"{weak}{nobody} who reads everything that this study will ever publish can become more "
-        f"than {losses.chance(even.at_most)} sure that you are in the records, if they gave it "
-        f"an even chance before, {_condition(part)}{fails}."
+        f"{weak} 50% guess that you are in the records could rise to at most "
+        f"{_certain(epsilon)}, by everything that this study will ever publish"
+        f"{_condition(part)}{fails}"
     )
+
+
+def _certain(epsilon: Fraction) -> str:
+    """What an even guess can rise to."""
+    return losses.chance(losses.certainties(epsilon)[0].at_most)
 
 
 def _condition(part: PublicPart) -> str:
-    """For whom that holds."""
+    """For whom that holds, and what holds for others."""
     bound = part.promise.degree_bound
     if isinstance(bound, NoBound):
-        return "however many links you or others have"
-    if isinstance(bound, HubBound) and not bound.checked:
-        return f"provided that you have {bound.of_one_person}"
-    return f"provided that everybody has {bound.in_words}"
+        return ", however many links you or others have."
+    if not isinstance(bound, HubBound) or bound.checked:
+        return f", as long as everybody has {bound.in_words}."
+    limits = [
+        f"with {each.further:,} more, to at most {_certain(each.epsilon)}"
+        for each in losses.exposures(part)
+        if each.further in BEYOND
+    ]
+    rises = f", and rises with each further such person: {'; '.join(limits)}" if limits else ""
+    return f". That limit is for people with {bound.of_one_person}{rises}."

@@ -52,8 +52,13 @@ def counted_in_general(statistic: str, summary: str) -> str:
 
 def counted_things(series: PublishedSeries) -> str:
     """What a series counts, such as "people with at least 3 links"."""
-    plain = _plain(series)
-    return plain if series.projection is None else f"{plain}, {cut(series)}"
+    return _limited(series, _plain(series))
+
+
+def _limited(series: PublishedSeries, words: str) -> str:
+    """What is counted, and how many links of a person at most, where not all are."""
+    limit = counted_links(series)
+    return f"{words}, {limit}" if limit else words
 
 
 def _plain(series: PublishedSeries) -> str:
@@ -66,10 +71,10 @@ def _plain(series: PublishedSeries) -> str:
 def counted_at(series: PublishedSeries, degree: int) -> str:
     """What one number of a series counts, such as "people with at least 1 link"."""
     plain = _plain(series)
-    if not series.vector:
-        return plain
-    at, found = re.subn(r"\bd\b", str(degree), plain)
-    return _singular(at) if found and degree == 1 else at if found else f"{plain}, d = {degree}"
+    if series.vector:
+        at, found = re.subn(r"\bd\b", str(degree), plain)
+        plain = _singular(at) if found else f"{plain}, d = {degree}"
+    return _limited(series, plain)
 
 
 def _singular(words: str) -> str:
@@ -83,8 +88,8 @@ def _among(series: PublishedSeries) -> str:
 
 
 def heading(series: PublishedSeries) -> str:
-    """The same as a title; a projection is stated below it."""
-    words = _plain(series)
+    """The same as a title."""
+    words = counted_things(series)
     return words[0].upper() + words[1:]
 
 
@@ -111,12 +116,15 @@ def price(series: PublishedSeries) -> str:
     return own if series.pool_share is None else f"{as_text(series.pool_share)} of a pool of {own}"
 
 
-def cut(series: PublishedSeries) -> str:
-    """How a projecting mechanism limits the network before it counts."""
-    limits = series.projection if isinstance(series.projection, tuple) else (series.projection,)
-    kinds = ("incoming links", "outgoing links") if len(limits) == 2 else ("links",)
-    limit_words = " and ".join(f"{limit} {kind}" for limit, kind in zip(limits, kinds, strict=True))
-    return f"counted after projecting the network to at most {limit_words} per person"
+def counted_links(series: PublishedSeries) -> str:
+    """How many links of a person are counted at most; nothing where the promise covers all."""
+    limits = series.counted_links
+    if limits is None:
+        return ""
+    kinds = ("incoming", "outgoing") if len(limits) == 2 else ("",)
+    numbers = " and ".join(f"{n:,} {kind}".strip() for n, kind in zip(limits, kinds, strict=True))
+    link = "link" if limits[-1] == 1 else "links"
+    return f"counting at most {numbers} {link} per person"
 
 
 def percent(level: str) -> str:

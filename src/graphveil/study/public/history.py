@@ -13,6 +13,7 @@ from fractions import Fraction
 
 from graphveil.calendar.calendar import Calendar
 from graphveil.errors import NEWEST, IntegrityError, NewerFormatError, StudyError
+from graphveil.graph.promises import Bound, HubBound
 from graphveil.study.promise import Promise
 from graphveil.study.public.facts import (
     Announcement,
@@ -29,13 +30,20 @@ from graphveil.study.public.facts import (
     StudyOpened,
 )
 
+NODES = "nodes"  # the statistic that counts people, whatever their links
 _VERSION = re.compile(r"graphveil \d[\w.+-]{0,30}", re.ASCII)  # a public file may contain anything
 
 
 class PublishedSeries(SeriesOpened):
-    """A series as it was opened, and its releases so far, in the order of steps."""
+    """A series as it was opened, and its releases so far, in the order of steps.
+
+    Attributes:
+        counted_links: how many links of a person are counted at most, incoming and outgoing ones
+            where they have a direction; None where the promise says that nobody has more.
+    """
 
     releases: tuple[ReleaseMade, ...] = ()
+    counted_links: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -110,6 +118,15 @@ def _writer(row: Announcement) -> str:
     except IntegrityError:
         return NEWEST
     return f"{named} or newer" if _VERSION.fullmatch(named) else NEWEST
+
+
+def _counted_links(series: SeriesOpened, bound: Bound) -> tuple[int, ...] | None:
+    """How many links of a person a series counts at most, where people may have more."""
+    if isinstance(series.projection, int):
+        return (series.projection,)
+    if series.projection is not None or not (isinstance(bound, HubBound) and any(bound.hubs)):
+        return series.projection
+    return None if series.statistic == NODES else bound.within.limits
 
 
 def _text(number: Fraction | None) -> str | None:
@@ -300,7 +317,14 @@ class _Reader:
         """The series with their releases, once none is missing."""
         if self._due and self._last is not None:
             self._last.require(False, f"series '{self._due[0]}' has no release of the last step")
+        bound = self.versions[0].degree_bound
         return tuple(
-            PublishedSeries(**{**dict(each), "releases": tuple(self._releases[name])})
+            PublishedSeries(
+                **dict(each)
+                | {
+                    "releases": tuple(self._releases[name]),
+                    "counted_links": _counted_links(each, bound),
+                }
+            )
             for name, each in self._series.items()
         )

@@ -49,7 +49,7 @@ FAIL_POINTS = {
     ("adopt", "sqlite"): 20,
     ("extend", "sqlite"): 23,
     ("hand-over", "sqlite"): 16,
-    ("graphveil publish", "sqlite"): 134,
+    ("graphveil publish", "sqlite"): 122,
     ("create", "postgresql"): 46,
     ("add", "postgresql"): 35,
     ("publish", "postgresql"): 60,
@@ -59,7 +59,7 @@ FAIL_POINTS = {
     ("adopt", "postgresql"): 21,
     ("extend", "postgresql"): 23,
     ("hand-over", "postgresql"): 16,
-    ("graphveil publish", "postgresql"): 134,
+    ("graphveil publish", "postgresql"): 122,
 }
 
 STARTED = (

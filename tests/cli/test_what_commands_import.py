@@ -11,7 +11,7 @@ import pytest
 from graphveil.cli import VERBS
 from steward import opened, people, run
 
-DRAWING = {"altair", "vl_convert", "jinja2", "starlette", "rich"}
+DRAWING = {"vl_convert", "jinja2", "starlette", "rich"}
 COUNTING = {"numba", "polars", "duckdb", "pyarrow", "networkx", "pandas"}
 NUMBERS = {
     "numpy",
@@ -76,7 +76,8 @@ WORKING = {
     "count edges files/nodes.csv files/edges.csv": DRAWING | DATABASES | NUMBERS - {"numpy"},
     "add study files/nodes.csv files/edges.csv --dry-run": DRAWING | NUMBERS - {"numpy"},
     "publish study --no-report": DRAWING | {"scipy"},
-    "report study": COUNTING | {"altair", "starlette", "rich", "scipy.optimize", "scipy.special"},
+    "report study": COUNTING
+    | {"vl_convert", "starlette", "rich", "scipy.optimize", "scipy.special"},
 }  # what each may not import
 
 

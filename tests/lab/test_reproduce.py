@@ -173,9 +173,9 @@ def test_the_report_holds_figures_and_tables_and_needs_nothing_else(
 ) -> None:
     rows = finished.copied(tmp_path)
     names = {path.name for path in write_report(tmp_path, rows)}
-    assert {"report.md", "report.html", "error-against-time.png"} <= names
+    assert {"report.md", "report.html", "error-against-time.svg"} <= names
     page = (tmp_path / "report.html").read_text()
-    assert page.count("<svg") == 2
+    assert page.count("<svg xmlns=") == 2
     assert "http://" not in page.replace("http://www.w3.org", "")
     assert "<script" not in page
     some = next(row for row in rows if row.mechanism == AUTO)

@@ -11,11 +11,11 @@ from xml.etree import ElementTree
 import pytest
 
 from graphveil.calendar.calendar import Calendar
-from graphveil.report.charts import chart, drawing, thinned
-from graphveil.report.drawing import (
+from graphveil.drawing.svg import PAPER
+from graphveil.report.charts import MANY, drawing
+from graphveil.report.frame import (
     BAND,
     NARROW,
-    PAPER,
     PROCESSED,
     RAW,
     WIDE,
@@ -23,7 +23,6 @@ from graphveil.report.drawing import (
     Size,
     step_ticks,
 )
-from graphveil.report.series_drawings import MANY
 from graphveil.study.public.public_part import PublicPart
 from public_parts import promise, published
 from tries import crossed
@@ -197,12 +196,12 @@ def test_every_colour_has_another_one_in_the_dark(steps: int, place: int) -> Non
     assert f'figure svg > rect[fill="{PAPER}"]' in STYLE
 
 
-def test_charts_for_notebooks_have_even_labels_and_lines_over_their_dots() -> None:
-    assert thinned(["2005", "2006", "2007"]) == ["2005", "2006", "2007"]
-    assert thinned([str(year) for year in range(1905, 2005)])[-3:] == ["1984", "1994", "2004"]
-    marks = [each["mark"] for each in chart(part_of(3).series[1]).to_dict()["layer"]]
-    assert [(mark["type"], mark["color"]) for mark in marks[:3]] == [
-        ("area", BAND), ("point", RAW), ("line", PROCESSED),
-    ]  # fmt: skip
-    long = chart(part_of(MANY).series[1]).to_dict()["layer"]
-    assert "point" not in [each["mark"]["type"] for each in long]
+def test_lines_lie_over_their_dots_and_many_dots_become_a_line() -> None:
+    found = [
+        (each.tag.removeprefix(SVG), each.get("fill"), each.get("stroke"))
+        for each in reversed(list(drawn(3).iter()))  # the legend comes before
+    ]
+    above = [("path", "none", PROCESSED), ("circle", RAW, None), ("path", BAND, None)]
+    places = [found.index(each) for each in above]
+    assert places == sorted(places)
+    assert not list(drawn(MANY).iter(f"{SVG}circle"))

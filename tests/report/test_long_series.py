@@ -10,24 +10,22 @@ from xml.etree import ElementTree
 import pytest
 
 from graphveil.calendar.calendar import Calendar
-from graphveil.report import drawing as ticks
+from graphveil.drawing.svg import SMALL, width_of
+from graphveil.report import frame as ticks
 from graphveil.report import page_tables
-from graphveil.report.charts import drawing
-from graphveil.report.drawing import (
+from graphveil.report.charts import LONG, PARTS, _drawn, drawing
+from graphveil.report.frame import (
     APART,
     NARROW,
     PROCESSED,
     RAW,
-    SMALL,
     WIDE,
     Counts,
     Frame,
-    width_of,
 )
 from graphveil.report.page import page
 from graphveil.report.public_tables import series_table
 from graphveil.report.releases import NEW, changes, new_at
-from graphveil.report.series_drawings import LONG, PARTS, _drawn
 from graphveil.study.public.history import PublishedSeries
 from graphveil.study.public.public_part import PublicPart
 from public_parts import SERIES, promise, published

@@ -12,12 +12,11 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from altair.utils.schemapi import debug_mode
 
 from commands import ROOT
 from graphveil.errors import IntegrityError, StorageError
 from graphveil.report import artefacts, write
-from graphveil.report.charts import chart, description, drawing
+from graphveil.report.charts import description, drawing
 from graphveil.report.losses import certainties, chance, factor
 from graphveil.report.news import reading
 from graphveil.report.page import CHECK
@@ -52,7 +51,7 @@ def test_the_files_are_those_that_the_ledger_asks_for(
     public: Path, files: tuple[Path, ...]
 ) -> None:
     names = ("people", "links", "well-linked", "links-per-person")
-    drawn = [f"charts/{name}.{ending}" for name in names for ending in ("svg", "png")]
+    drawn = [f"charts/{name}.svg" for name in names]
     rows = [f"charts/{name}.csv" for name in names]
     expected = [*ALWAYS[:-1], *rows, "card.json", *drawn, "report.html"]
     assert [path.relative_to(public).as_posix() for path in files] == expected
@@ -148,13 +147,17 @@ def test_no_releases_are_an_empty_table_with_the_same_columns() -> None:
     assert as_frame(empty).schema == as_frame(part_of(1)).schema
 
 
-@pytest.mark.parametrize("steps", [1, 2, 3, 40, 100])
-def test_charts_are_valid_and_show_every_release(steps: int) -> None:
-    for series in part_of(steps).series:
-        with debug_mode(True):
-            data = chart(series).to_dict()
-        shown = max(len(rows) for rows in data["datasets"].values())
-        assert shown == (series.width if series.vector else steps)
+def test_pictures_of_earlier_versions_are_not_left_beside_newer_drawings(tmp_path: Path) -> None:
+    study = promise(series=SERIES[:1])
+    public = write_part(tmp_path, study, published(study, 1))
+    write(public)
+    (drawn,) = (public / "charts").glob("*.svg")
+    old, other = drawn.with_suffix(".png"), public / "charts" / "logo.png"
+    old.write_bytes(b"older numbers")
+    other.write_bytes(b"somebody else's")
+    write(public)
+    assert not old.exists()
+    assert other.read_bytes() == b"somebody else's"
 
 
 def test_a_drawing_has_a_text_alternative_and_no_ids() -> None:

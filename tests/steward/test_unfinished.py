@@ -22,7 +22,6 @@ def plain_charts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         charts, "drawing", lambda each, *_, **__: f"<svg>{len(each.releases)}</svg>".encode()
     )
-    monkeypatch.setattr(charts, "picture", lambda drawn: drawn)
 
 
 @pytest.fixture

@@ -47,12 +47,6 @@ REFUSED = 9  # the exit code where the witness does not let a study go on
 MOST_BYTES = 1_000_000  # of all together
 
 
-@pytest.fixture(autouse=True)
-def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Drawings are made, but not turned into pixels, which takes most of the time."""
-    monkeypatch.setattr("graphveil.report.charts.picture", lambda drawing: drawing)
-
-
 @dataclass(frozen=True)
 class Unpacked:
     """A golden study, and what it had published when it was packed."""

@@ -60,7 +60,6 @@ def _draw_nothing(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(
         charts, "drawing", lambda series, *_, **__: f"<svg>{len(series.releases)}</svg>".encode()
     )
-    patch.setattr(charts, "picture", lambda drawn: drawn)
 
 
 def require_words(ended: Finished, what: str) -> None:

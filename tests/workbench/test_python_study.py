@@ -261,10 +261,11 @@ def test_the_public_part_alone_can_be_read(study: Study, place: Path) -> None:
         copy.publish()
 
 
-def test_a_series_is_drawn(study: Study) -> None:
+def test_a_series_is_drawn_as_on_the_page(study: Study) -> None:
     published(study)
-    assert study.plot("edges").to_dict()["layer"]
-    assert study.plot("degrees").to_dict()["layer"]
+    for name in ("edges", "degrees"):
+        file = study.folder / "public" / "charts" / f"{name}.svg"
+        assert study.plot(name)._repr_svg_() == file.read_text(encoding="utf-8")
     with pytest.raises(ParameterError, match="say which one to plot"):
         study.plot()
 

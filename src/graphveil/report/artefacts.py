@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,27 +54,16 @@ def _listed(part: PublicPart) -> Iterator[Artefact]:
 
     published = {each.series: each for each in part.series if each.releases}
 
-    @cache  # the picture is made from the drawing
-    def drawing(name: str) -> bytes:
-        return charts.drawing(published[name], part.promise.calendar)
-
     for each in tables.tables_of(part):
         yield Artefact(each.file, False, partial(each.content, part))
     for name, series in published.items():
         made = partial(tables.series_table, series)
         yield Artefact(f"charts/{file_name(name)}.csv", False, made)
     yield Artefact("card.json", False, partial(card.as_json, part))
-    for name in published:
-        file = file_name(name)
-        yield Artefact(f"charts/{file}.svg", True, partial(drawing, name))
-        yield Artefact(f"charts/{file}.png", True, partial(_picture, drawing, name))
+    for name, series in published.items():
+        drawn = partial(charts.drawing, series, part.promise.calendar)
+        yield Artefact(f"charts/{file_name(name)}.svg", True, drawn)
     yield Artefact("report.html", True, partial(page.page, part))
-
-
-def _picture(drawing: Callable[[str], bytes], name: str) -> bytes:
-    from graphveil.report.charts import picture
-
-    return picture(drawing(name))
 
 
 def write(public: Path) -> tuple[Path, ...]:
@@ -92,7 +81,16 @@ def write_part(public: Path, part: PublicPart) -> tuple[Path, ...]:
         _make_folder(path.parent)
         write_bytes(path, each.make())
         written.append(path)
+    _remove_pictures(public, part)
     return tuple(written)
+
+
+def _remove_pictures(public: Path, part: PublicPart) -> None:
+    """Remove what earlier versions made of drawings as PNG: it shows older numbers by now."""
+    for each in part.series:
+        picture = public / "charts" / f"{file_name(each.series)}.png"
+        if picture.is_file() and not picture.is_symlink():
+            picture.unlink()
 
 
 def _make_folder(folder: Path) -> None:

@@ -1,273 +1,43 @@
-"""Charts for notebooks: raw values, processed ones and intervals, as SVG and PNG."""
+"""Charts of a series: over steps, over degrees, and before it is published."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from math import ceil
+from typing import TYPE_CHECKING
 
-from graphveil.rendering import png_of_svg
-from graphveil.report.drawing import (
+from graphveil.drawing import svg
+from graphveil.drawing.svg import Drawing, Point
+from graphveil.report.frame import (
     BAND,
     EARLIER,
-    FONT,
-    GRID,
-    INK,
-    MUTED,
-    PAPER,
     PROCESSED,
     RAW,
+    ROUND,
     WIDE,
+    Counts,
+    Frame,
+    Sample,
     Size,
+    Tick,
+    step_ticks,
 )
 from graphveil.report.news import reading
-from graphveil.report.series_drawings import MANY, over_degrees, over_steps, thinning
 from graphveil.report.wording import counted_things, degrees, heading, percent, price, whole
 
 if TYPE_CHECKING:
-    import altair
-
     from graphveil.calendar.calendar import Calendar
     from graphveil.study.public.facts import ReleaseMade
     from graphveil.study.public.history import PublishedSeries
 
 
-# How charts for notebooks look: fonts, legend, axes; their colours are those of the page.
-
-
-WIDTH, HEIGHT = 640, 260
-MILLIONS = 1e7  # from here on, counts are written as "12M"
-LETTER = 7  # pixels that a letter of an axis label takes
-LEGEND_AT, SAMPLE = -16, 22  # the place of the legend, and how long its samples are
-
-
-def layer(values: list[dict[str, Any]], **mark: Any) -> altair.Chart:
-    """Some data with one mark."""
-    import altair as alt
-
-    return alt.Chart(alt.InlineData(values=values), mark=alt.MarkDef(**mark))
-
-
-def quantity(field: str, *, zero: bool, largest: float) -> altair.Y:
-    """The upright axis of counts; few ticks, and no fractions of people."""
-    import altair as alt
-
-    form = ",d" if largest < MILLIONS else "~s"
-    axis = alt.Axis(format=form, tickCount=5, tickMinStep=1, domain=False, ticks=False)
-    return alt.Y(field, title=None, scale=alt.Scale(zero=zero, nice=True), axis=axis)
-
-
-def from_zero(values: list[float]) -> bool:
-    """Whether an axis begins at 0: unless that would press everything against its upper end."""
-    return min(values) < 0.7 * max(values)
-
-
-def thinned(labels: list[str], width: int = WIDTH) -> list[str]:
-    """The last label, and as many before it, evenly spaced, as can be read."""
-    room = max(2, width // (LETTER * max(len(label) for label in labels) + 14))
-    stride = next(s for s in _strides() if (len(labels) - 1) / s <= room - 1)
-    return labels[::-stride][::-1]
-
-
-def _strides() -> list[int]:
-    return [step * 10**power for power in range(7) for step in (1, 2, 5)]
-
-
-def legend(entries: list[tuple[str, dict[str, Any]]]) -> list[altair.Chart]:
-    """A legend above the plot: a sample of each mark and its name.
-
-    Drawn by hand, because a legend of the library cannot mix lines, points and bands.
-    """
-    layers, x = [], 0.0
-    for name, mark in entries:
-        layers.append(_sample(x, mark))
-        words = layer(
-            [{}], type="text", text=name, align="left", baseline="middle", color=MUTED, fontSize=12
-        )
-        layers.append(_at(words, x=x + SAMPLE + 6, y=LEGEND_AT))
-        x += SAMPLE + 6 + LETTER * len(name) + 14
-    return layers
-
-
-def _sample(x: float, mark: dict[str, Any]) -> altair.Chart:
-    """A piece of a mark: a point in the middle, or a line or a band over the whole length."""
-    drawn = layer([{}], **mark)
-    if mark["type"] == "point":
-        return _at(drawn, x=x + SAMPLE / 2, y=LEGEND_AT)
-    if mark["type"] == "rect":
-        return _at(drawn, x=x, x2=x + SAMPLE, y=LEGEND_AT - 5, y2=LEGEND_AT + 5)
-    return _at(drawn, x=x, x2=x + SAMPLE, y=LEGEND_AT)
-
-
-def _at(drawn: altair.Chart, **pixels: float) -> altair.Chart:
-    """A mark at a fixed place; for `alt.value` the library would search its schema each time."""
-    import altair as alt
-
-    places = {name: getattr(alt, f"{name.upper()}Value")(at) for name, at in pixels.items()}
-    return drawn.encode(**places)
-
-
-def dressed(layers: list[altair.Chart], series: PublishedSeries) -> altair.LayerChart:
-    """The layers under their title, in the size and the fonts of the report."""
-    import altair as alt
-
-    lines = [f"Series {series.series} · {price(series)} for all its releases · {series.mechanism}"]
-    head = alt.TitleParams(
-        heading(series),
-        subtitle=lines,
-        anchor="start", frame="group", fontSize=16, color=INK, subtitleFontSize=12,
-        subtitleColor=MUTED, subtitlePadding=5, offset=16,
-    )  # fmt: skip
-    axis = alt.AxisConfig(
-        labelFontSize=12, titleFontSize=12, titleFontWeight="normal", titlePadding=10,
-        labelColor=MUTED, titleColor=MUTED, gridColor=GRID, domainColor=MUTED, tickColor=MUTED,
-    )  # fmt: skip
-    whole = alt.LayerChart(layer=layers, title=head, width=WIDTH, height=HEIGHT, background=PAPER)
-    done: altair.LayerChart = whole.configure(
-        font=FONT, padding=16, aria=False, view=alt.ViewConfig(stroke=None), axis=axis
-    )
-    return done
-
-
-# The chart of a series that is one number per release: values over the steps.
-
-
-def scalar_chart(series: PublishedSeries) -> altair.LayerChart:
-    """Raw values as points, processed ones as a line, and the interval as a band."""
-    values = _values(series)
-    x, (low, high, processed, raw) = _steps(values), _counts(values)
-    band: dict[str, Any] = {"type": "area", "color": BAND, "opacity": 1}
-    if len(values) == 1:  # an area needs two steps to be seen
-        band = {"type": "rule", "color": BAND, "strokeWidth": 14}
-    layers = [
-        layer(values, **band).encode(x=x, y=low, y2=high),
-        layer(values, **raw_mark(len(values))).encode(x=x, y=raw),
-        layer(values, type="line", color=PROCESSED, strokeWidth=2.5).encode(x=x, y=processed),
-    ]
-    if len(values) == 1:
-        tick = layer(values, type="tick", color=PROCESSED, thickness=2.5, width=28)
-        layers[2] = tick.encode(x=x, y=processed)
-    return dressed([*layers, *legend(_samples(series))], series)
-
-
-def raw_mark(count: int) -> dict[str, Any]:
-    """Dots, or a thin line where there are so many that dots would hide the other line."""
-    if count < MANY:
-        return {"type": "point", "color": RAW, "filled": True, "opacity": 1, "size": 45}
-    return {"type": "line", "color": RAW, "strokeWidth": 0.8}
-
-
-def raw_sample(count: int) -> dict[str, Any]:
-    """What a legend shows of so many raw values."""
-    mark = raw_mark(count)
-    return mark if mark["type"] == "point" else mark | {"type": "rule"}
-
-
-def _values(series: PublishedSeries) -> list[dict[str, Any]]:
-    """One point per release; a count is never negative, so neither is what is drawn of its band."""
-    return [
-        {
-            "step": made.label,
-            "raw": made.raw[0],
-            "processed": made.processed[0],
-            "low": max(made.low[0], 0),
-            "high": max(made.high[0], 0),
-        }
-        for made in series.releases
-    ]
-
-
-def _steps(values: list[dict[str, Any]]) -> altair.X:
-    import altair as alt
-
-    shown = thinned([value["step"] for value in values])
-    axis = alt.Axis(values=shown, labelAngle=0, labelOverlap=False, grid=False, tickSize=4)
-    return alt.X("step:O", sort=None, title=None, axis=axis)
-
-
-def _counts(values: list[dict[str, Any]]) -> tuple[altair.Y, str, altair.Y, altair.Y]:
-    drawn = [value[name] for value in values for name in ("raw", "processed", "low", "high")]
-    axes = {
-        name: quantity(f"{name}:Q", zero=from_zero(drawn), largest=max(drawn))
-        for name in ("low", "processed", "raw")
-    }
-    return axes["low"], "high:Q", axes["processed"], axes["raw"]
-
-
-def _samples(series: PublishedSeries) -> list[tuple[str, dict[str, Any]]]:
-    level = percent(series.releases[-1].level)
-    return [
-        ("processed value", {"type": "rule", "color": PROCESSED, "strokeWidth": 2.5}),
-        ("raw value", raw_sample(len(series.releases))),
-        (f"{level} interval", {"type": "rect", "color": BAND, "opacity": 1}),
-    ]
-
-
-# The chart of a series that has one number per degree: the latest curve, and how it grew.
-
-
-def vector_chart(series: PublishedSeries) -> altair.LayerChart:
-    """The last release over the degrees as in other charts, above thin lines of earlier ones."""
-    last, earlier = series.releases[-1], _earlier(series)
-    values = _vector_values(last)
-    drawn = [value[name] for value in values for name in ("raw", "processed", "low", "high")]
-    y = {
-        name: quantity(f"{name}:Q", zero=from_zero(drawn), largest=max(drawn))
-        for name in ("low", "processed", "raw")
-    }
-    x = _degrees(series)
-    layers = [
-        layer(values, type="area", color=BAND, opacity=1).encode(x=x, y=y["low"], y2="high:Q")
-    ]
-    for colour, made in earlier:
-        line = layer(_vector_values(made), type="line", color=colour, strokeWidth=1.5)
-        layers.append(line.encode(x=x, y=y["processed"]))
-    layers += [
-        layer(values, **raw_mark(len(values))).encode(x=x, y=y["raw"]),
-        layer(values, type="line", color=PROCESSED, strokeWidth=2.5).encode(x=x, y=y["processed"]),
-    ]
-    return dressed([*layers, *legend(_vector_samples(series, earlier))], series)
-
-
-def _earlier(series: PublishedSeries) -> list[tuple[str, ReleaseMade]]:
-    """A few releases before the last one, evenly spread, the first among them, with colours."""
-    before = series.releases[:-1]
-    wanted = min(len(EARLIER), len(before))
-    spread = [before[place * len(before) // wanted] for place in range(wanted)]
-    return list(zip(EARLIER[len(EARLIER) - wanted :], spread, strict=True))
-
-
-def _vector_values(made: ReleaseMade) -> list[dict[str, Any]]:
-    return [
-        {
-            "degree": str(degree),
-            "raw": raw,
-            "processed": made.processed[degree],
-            "low": max(made.low[degree], 0),
-            "high": max(made.high[degree], 0),
-        }
-        for degree, raw in enumerate(made.raw)
-    ]
-
-
-def _degrees(series: PublishedSeries) -> altair.X:
-    import altair as alt
-
-    shown = thinned([str(degree) for degree in range(series.width)])
-    axis = alt.Axis(values=shown, labelAngle=0, labelOverlap=False, grid=False, tickSize=4)
-    return alt.X("degree:O", sort=None, title=degrees(series), axis=axis)
-
-
-def _vector_samples(
-    series: PublishedSeries, earlier: list[tuple[str, ReleaseMade]]
-) -> list[tuple[str, dict[str, Any]]]:
-    """The newest in full; of the earlier ones the line alone."""
-    last = series.releases[-1]
-    thin = {"type": "rule", "strokeWidth": 1.5}
-    return [
-        (f"{last.label}, processed", {"type": "rule", "color": PROCESSED, "strokeWidth": 2.5}),
-        ("raw", raw_sample(len(last.raw))),
-        (f"{percent(last.level)} interval", {"type": "rect", "color": BAND, "opacity": 1}),
-        *((made.label, thin | {"color": colour}) for colour, made in earlier),
-    ]
+MANY = 60  # releases from which on dots would hide the line that they belong to
+LONG = 750  # releases up to which every one is drawn
+PARTS = 250  # of a longer drawing: a few pixels each
+THINNED = (
+    "Thinned: of every {steps} steps a line shows the lowest and the highest; the CSV has all."
+)
 
 
 def drawing(
@@ -288,20 +58,15 @@ def drawing(
     return over_steps(series, calendar, size, head, label).encode()
 
 
+def chart(series: PublishedSeries, calendar: Calendar) -> Drawing:
+    """The same as a value that shows itself in a notebook."""
+    return Drawing(description(series, calendar), drawing(series, calendar).decode())
+
+
 def _head(series: PublishedSeries) -> tuple[str, ...]:
     about = f"Series {series.series} · {price(series)} for all its releases · {series.mechanism}"
     thinned = (note,) if (note := thinning(series)) else ()
     return heading(series), about, *thinned
-
-
-def chart(series: PublishedSeries) -> altair.LayerChart:
-    """The same for notebooks, where a chart may be changed; it takes longer to draw."""
-    return vector_chart(series) if series.vector else scalar_chart(series)
-
-
-def picture(drawn: bytes) -> bytes:
-    """The drawing as PNG."""
-    return png_of_svg(drawn)
 
 
 def description(series: PublishedSeries, calendar: Calendar) -> str:
@@ -319,3 +84,203 @@ def description(series: PublishedSeries, calendar: Calendar) -> str:
         f"{first.label} and {whole(last.processed[0])} in {last.label}. "
         f"{reading(series, last, calendar)}"
     )
+
+
+def over_steps(
+    series: PublishedSeries, calendar: Calendar, size: Size, head: tuple[str, ...], label: str
+) -> str:
+    """The interval as a band, raw values as dots, processed ones as a line over both."""
+    raw, processed, low, high = _values(series)
+    counts = Counts.of([*raw, *processed, *low, *high])
+    frame = Frame(size, head, _legend(series), counts, len(raw))
+    marks = _interval(frame, low, high) + raw_marks(frame, raw) + _processed(frame, processed)
+    ticks = step_ticks(calendar, series.first_step, len(raw), frame.fits)
+    return frame.drawing(marks, ticks, label)
+
+
+def thinning(series: PublishedSeries) -> str:
+    """The note to readers if not every release is drawn; nothing if every one is."""
+    steps = len(series.releases)
+    return "" if series.vector or steps <= LONG else THINNED.format(steps=ceil(steps / PARTS))
+
+
+def _points(frame: Frame, values: Sequence[float]) -> list[Point]:
+    """Where a line goes."""
+    return [frame.at(place, values[place]) for place in _drawn(values)]
+
+
+def _drawn(values: Sequence[float]) -> Sequence[int]:
+    """The places of a line that are drawn: all, or the extremes of each part, and both ends.
+
+    No peak is lost: in every part the drawn line reaches as far up and down as the full one.
+    """
+    count = len(values)
+    if count <= LONG:
+        return range(count)
+    found = {0, count - 1}
+    for part in range(PARTS):
+        places = range(count * part // PARTS, count * (part + 1) // PARTS)
+        found |= {min(places, key=values.__getitem__), max(places, key=values.__getitem__)}
+    return sorted(found)
+
+
+def _values(series: PublishedSeries) -> tuple[list[float], ...]:
+    """Raw, processed, low, high; a count is never negative, so neither is what is drawn of it."""
+    made = series.releases
+    return (
+        [float(each.raw[0]) for each in made],
+        [each.processed[0] for each in made],
+        [float(max(each.low[0], 0)) for each in made],
+        [float(max(each.high[0], 0)) for each in made],
+    )
+
+
+def _interval(frame: Frame, low: list[float], high: list[float]) -> str:
+    if len(low) > 1:
+        return svg.band(_points(frame, low), _points(frame, high), BAND)
+    return svg.line([frame.at(0, low[0]), frame.at(0, high[0])], BAND, 14)
+
+
+def _processed(frame: Frame, values: list[float]) -> str:
+    if len(values) > 1:
+        return svg.line(_points(frame, values), PROCESSED, 2.5)
+    x, y = frame.at(0, values[0])
+    return svg.line([(x - 14, y), (x + 14, y)], PROCESSED, 2.5)
+
+
+def raw_marks(frame: Frame, values: Sequence[float]) -> str:
+    """Dots, or a thin line where there are so many that dots would hide the other line."""
+    if len(values) < MANY:
+        return svg.dots(frame.through(values), RAW, 3.5)
+    return svg.line(_points(frame, values), RAW, 0.8)
+
+
+def raw_sample(count: int) -> Sample:
+    """What the legend shows of so many raw values."""
+    return Sample("raw", RAW, "dot") if count < MANY else Sample("raw", RAW, stroke=0.8)
+
+
+def _legend(series: PublishedSeries) -> tuple[Sample, ...]:
+    level = percent(series.releases[-1].level)
+    return (
+        Sample("processed", PROCESSED),
+        raw_sample(len(series.releases)),
+        Sample(f"{level} interval", BAND, "band"),
+    )
+
+
+# A series that has one number per degree: the newest curve, and how it grew.
+
+
+def over_degrees(series: PublishedSeries, size: Size, head: tuple[str, ...], label: str) -> str:
+    """The newest release over the degrees, above thin lines of a few earlier ones."""
+    last, earlier = series.releases[-1], _earlier(series)
+    low, high = ([float(max(end, 0)) for end in ends] for ends in (last.low, last.high))
+    shown = [value for _, made in earlier for value in made.processed]
+    counts = Counts.of([*last.raw, *last.processed, *low, *high, *shown])
+    legend = _degree_legend(last, earlier)
+    frame = Frame(size, head, legend, counts, series.width, degrees(series))
+    marks = [svg.band(frame.through(low), frame.through(high), BAND)]
+    marks += [svg.line(frame.through(made.processed), colour, 1.5) for colour, made in earlier]
+    marks.append(raw_marks(frame, last.raw))
+    marks.append(svg.line(frame.through(last.processed), PROCESSED, 2.5))
+    return frame.drawing("".join(marks), _ticks(frame), label)
+
+
+def _earlier(series: PublishedSeries) -> list[tuple[str, ReleaseMade]]:
+    """A few releases before the last one, evenly spread, the first among them, with colours."""
+    before = series.releases[:-1]
+    wanted = min(len(EARLIER), len(before))
+    spread = [before[place * len(before) // wanted] for place in range(wanted)]
+    return list(zip(EARLIER[len(EARLIER) - wanted :], spread, strict=True))
+
+
+def _ticks(frame: Frame) -> list[Tick]:
+    """Degrees at round distances."""
+    every = ([Tick(d, str(d)) for d in range(0, frame.places, stride)] for stride in ROUND)
+    return next(ticks for ticks in every if frame.fits(ticks))
+
+
+def _degree_legend(last: ReleaseMade, earlier: list[tuple[str, ReleaseMade]]) -> tuple[Sample, ...]:
+    """The newest in full; of the earlier ones the line alone."""
+    return (
+        Sample(f"{last.label}, processed", PROCESSED),
+        raw_sample(len(last.raw)),
+        Sample(f"{percent(last.level)} interval", BAND, "band"),
+        *(Sample(made.label, colour, stroke=1.5) for colour, made in earlier),
+    )
+
+
+# A series before it is published: the expected curve, and the noise around it.
+
+
+DROWNED, DROWNED_BAND = "#b42318", "#fbd5d0"
+LOWEST = -0.35  # how far below 0 noise is drawn, as a part of the largest value expected
+
+
+def over_expected(
+    curve: Sequence[float],
+    noise: Sequence[float],
+    drowned: Sequence[bool],
+    *,
+    calendar: Calendar,
+    first_step: int,
+    size: Size,
+    label: str,
+) -> str:
+    """The curve within a band of one predicted standard deviation; red where it drowns.
+
+    Args:
+        curve: the sizes that are expected.
+        noise: the predicted standard deviations.
+        drowned: where the noise exceeds what is expected.
+        calendar: of the study.
+        first_step: the step of the first release.
+        size: of the drawing.
+        label: what it shows, in words.
+    """
+    floor, ceiling = LOWEST * max(curve), 2.5 * max(curve)
+    low = [max(size - std, floor) for size, std in zip(curve, noise, strict=True)]
+    high = [min(size + std, ceiling) for size, std in zip(curve, noise, strict=True)]
+    frame = Frame(size, (), _forecast_legend(drowned), Counts.of([0, *low, *high]), len(curve))
+    marks = [
+        _band(frame, places, low, high, DROWNED_BAND if bad else BAND)
+        for bad, places in _stretches(drowned)
+    ]
+    marks += [
+        _line(frame, places, curve, DROWNED if bad else PROCESSED)
+        for bad, places in _stretches(drowned)
+    ]
+    ticks = step_ticks(calendar, first_step, len(curve), frame.fits)
+    return frame.drawing("".join(marks), ticks, label)
+
+
+def _stretches(too_noisy: Sequence[bool]) -> Iterator[tuple[bool, list[int]]]:
+    """Neighbouring releases that are alike; each stretch reaches to where the next begins."""
+    for bad, places in groupby(range(len(too_noisy)), key=lambda place: too_noisy[place]):
+        own = list(places)
+        yield bad, [*own, own[-1] + 1] if own[-1] + 1 < len(too_noisy) else own
+
+
+def _band(
+    frame: Frame, places: list[int], low: Sequence[float], high: Sequence[float], colour: str
+) -> str:
+    lower, upper = ([frame.at(place, values[place]) for place in places] for values in (low, high))
+    if len(places) == 1:
+        return svg.line([*lower, *upper], colour, 14)
+    return svg.band(lower, upper, colour)
+
+
+def _line(frame: Frame, places: list[int], curve: Sequence[float], colour: str) -> str:
+    points = [frame.at(place, curve[place]) for place in places]
+    if len(points) == 1:
+        x, y = points[0]
+        points = [(x - 14, y), (x + 14, y)]
+    return svg.line(points, colour, 2.5)
+
+
+def _forecast_legend(too_noisy: Sequence[bool]) -> tuple[Sample, ...]:
+    """Only what is drawn."""
+    clear = (Sample("expected", PROCESSED), Sample("± noise", BAND, "band"))
+    deep = (Sample("drowned in noise", DROWNED_BAND, "band"),)
+    return (*(clear if not all(too_noisy) else ()), *(deep if any(too_noisy) else ()))

@@ -9,11 +9,11 @@ from graphveil.mechanisms.planning.usefulness import percent
 from graphveil.report import losses, page_tables, statement, wording
 from graphveil.report.artefacts import file_name
 from graphveil.report.card import NO_PROMISE, NO_REASON
-from graphveil.report.drawing import NARROW, WIDE
+from graphveil.report.charts import thinning
+from graphveil.report.frame import NARROW, WIDE
 from graphveil.report.news import headline, news, overview, reading
 from graphveil.report.public_tables import tables_of
 from graphveil.report.releases import counted
-from graphveil.report.series_drawings import thinning
 from graphveil.report.summary import summary
 
 if TYPE_CHECKING:

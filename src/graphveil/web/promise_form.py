@@ -358,8 +358,8 @@ def _beyond(outlook: Outlook) -> str:
 
 
 def _drawings(outlook: Outlook, drawn: Forecast) -> tuple[Markup, ...]:
-    from graphveil.report.drawing import Size
-    from graphveil.report.series_drawings import over_expected
+    from graphveil.report.charts import over_expected
+    from graphveil.report.frame import Size
 
     label = f"{outlook.series.name}: expected sizes and predicted noise. {_note(outlook, drawn)}"
     # Drawn from numbers and our own words, every text escaped: safe as it is.

@@ -16,9 +16,8 @@ from graphveil.workbench import frames as summary
 from graphveil.workbench import inputs
 
 if TYPE_CHECKING:
-    import altair
-
     from graphveil.calendar.calendar import Calendar
+    from graphveil.drawing.svg import Drawing
     from graphveil.graph.promises import BoundLike
     from graphveil.mechanisms.planning.plan import Plan
     from graphveil.noise.exact_numbers import Exact
@@ -425,23 +424,24 @@ class Study:
         frame = getattr(frames, kind)(published(self.folder, series))
         return frames.as_pandas(frame) if pandas else frame
 
-    def plot(self, series: str | None = None) -> altair.LayerChart:
-        """The chart of a series, which can be changed further; public.
+    def plot(self, series: str | None = None) -> Drawing:
+        """The chart of a series, which a notebook shows and `save` writes into a file; public.
 
         Args:
             series: its name; not needed if there is only one.
 
         Examples:
-            >>> chart = study.plot("edges").properties(title="Links")
+            >>> study.plot("edges").save("links.svg")
         """
         from graphveil.report.charts import chart
         from graphveil.steward.reporting import published
 
-        shown = published(self.folder, series).series
+        part = published(self.folder, series)
+        shown = part.series
         if len(shown) != 1:
             names = ", ".join(each.series for each in shown)
             raise ParameterError("series", "say which one to plot", hint=f"There are: {names}.")
-        return chart(_with_releases(shown[0]))
+        return chart(_with_releases(shown[0]), part.promise.calendar)
 
     def status(self) -> Status:
         """The state of the study; one attribute of the answer, `private`, is for you alone.

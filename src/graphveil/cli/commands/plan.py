@@ -135,11 +135,11 @@ def plan_study_budgets(folder: Path, budget: str, expected: Sequence[str] | None
 
 def show(found: Budgets, *, plot: Path | None, as_json: bool) -> None:
     """Draw the curves if a file is given, and print them."""
-    from graphveil.steward.planning.plots import write_budgets
+    from graphveil.steward.planning.plots import budget_chart
 
     if plot is not None:
         with working("Drawing …"):
-            write_budgets(plot, found)
+            budget_chart(found).write(plot, "plot")
     if as_json:
         print_json(found.as_data())
     else:
@@ -241,13 +241,14 @@ def plan(
 
     Example: graphveil plan edges high-degree:tau=3 --bound 15 --horizon 20 --budget 0.1:10
     """
+    from graphveil.drawing.svg import require_drawable
     from graphveil.statistics.statistic import statistic as named_statistic
     from graphveil.steward.planning.comparison import compared
-    from graphveil.steward.planning.plots import require_drawable, write_chart
+    from graphveil.steward.planning.plots import plan_chart
 
     given = given_parameters(context)
     if plot is not None:
-        require_drawable(plot)
+        require_drawable(plot, "plot")
     if is_study(names[0]):
         about_statistics = (epsilon, degree, inward, outward, hubs, delta, minimise)
         flags = (oriented or None, no_bound or None, projection, if_broken, *names[1:])
@@ -288,7 +289,7 @@ def plan(
         )
     if plot is not None:
         with working("Drawing …"):
-            write_chart(plot, comparison.prospects, comparison.chosen)
+            plan_chart(comparison.prospects, comparison.chosen).write(plot, "plot")
     if as_json:
         print_json(comparison.as_data())
     else:

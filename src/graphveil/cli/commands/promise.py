@@ -77,15 +77,15 @@ def promise(
 
     Example: graphveil promise nodes.csv edges.csv --epsilon 1 --series high-degree:tau=3
     """
+    from graphveil.drawing.svg import require_drawable
     from graphveil.records import read_records
     from graphveil.startup import load_kernels_without_blas
-    from graphveil.steward.planning.plots import require_drawable
     from graphveil.steward.planning.promising import WARNING, tried_promises
 
     if horizon is not None and horizon < 1:
         raise ParameterError("horizon", f"must be at least 1, not {horizon}")
     if plot is not None:
-        require_drawable(plot)
+        require_drawable(plot, "plot")
     wanted = _wanted(series or ["edges"], epsilon)
     print(f"graphveil: {WARNING}", file=sys.stderr)
     with working("Reading and trying promises …"):
@@ -95,9 +95,9 @@ def promise(
         intake = _taken(network, every, directed or oriented, oriented, undated)
         tried = tried_promises(intake.sequence, wanted, horizon=horizon)
     if plot is not None:
-        from graphveil.steward.planning.plots import write_promises
+        from graphveil.steward.planning.plots import promise_chart
 
-        write_promises(plot, tried)
+        promise_chart(tried).write(plot, "plot")
     if as_json:
         print_json(tried.as_data())
     else:

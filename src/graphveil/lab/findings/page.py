@@ -255,7 +255,7 @@ def write_findings(path: Path, rows: Sequence[Row]) -> None:
     """Fill a page in, and put its figures (SVG) and results beside it."""
     fill_page(path, rows)
     for figure in dict.fromkeys(row.figure for row in rows):
-        write_figure(path.parent / PICTURES, rows, figure, endings=(".svg",))
+        write_figure(path.parent / PICTURES, rows, figure)
     write_rows(path.parent / RESULTS, rows)
 
 

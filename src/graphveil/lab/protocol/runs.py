@@ -361,10 +361,9 @@ def reproduce(
 
 
 def write_report(out: Path, rows: Sequence[Row]) -> list[Path]:
-    """Figures as SVG and PNG, and a page of tables as Markdown and as one HTML file."""
+    """Figures as SVG, and a page of tables as Markdown and as one HTML file."""
     figures = [name for name in FIGURES if any(row.figure == name for row in rows)]
-    drawn = [path for figure in figures for path in write_figure(out, rows, figure)]
-    svgs = [path for path in drawn if path.suffix == ".svg"]
+    svgs = [write_figure(out, rows, figure) for figure in figures]
     found = list(page.tables(rows).values())
     texts = {
         "report.md": page.markdown(TITLE, found, [path.name for path in svgs]),
@@ -372,7 +371,7 @@ def write_report(out: Path, rows: Sequence[Row]) -> list[Path]:
     }
     for name, text in texts.items():
         write_content(out / name, text.encode())
-    return [*drawn, *(out / name for name in texts)]
+    return [*svgs, *(out / name for name in texts)]
 
 
 def _in_figures(agenda: Agenda, stored: dict[Cell, list[Row] | None]) -> Iterator[Row]:

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphveil.errors import StudyError
+from graphveil.hints import Hint
 from graphveil.study.public.chain import digest
 from graphveil.study.storage.folder import Folder, make_private_folder, write_private
 from graphveil.study.storage.store import now
@@ -86,15 +87,15 @@ def attempting(folder: Folder, ledger: Ledger, files: Sequence[str]) -> Iterator
     held_up_after = _held_up_after(folder, ledger)
     if held_up_after is not None and not any(each.batch <= held_up_after for each in missing):
         raise StudyError(
-            "`graphveil publish` was held up until an earlier batch went in, and what comes later "
-            "must not be counted in its step. Run `graphveil publish STUDY` first, then add these "
-            "files; or let them count in that step: `graphveil add STUDY --abandon`."
+            "publishing was held up until an earlier batch went in, and what comes later must not "
+            "be counted in its step.",
+            hint=Hint("publish-first"),
         )
     if missing and not began.brings(missing[0]):
         raise StudyError(
-            f"an earlier `graphveil add`, of {missing[0].files} ({missing[0].at}), was refused or "
-            "did not end, and batches come in order. Add these files again, alone or together "
-            "with the new ones, or give them up: `graphveil add STUDY --abandon`."
+            f"adding {missing[0].files} ({missing[0].at}) was refused or did not end, and batches "
+            "come in order.",
+            hint=Hint("add-again-with"),
         )
     yield began
     _place(home, began).unlink(missing_ok=True)
@@ -138,9 +139,8 @@ def require_settled(folder: Folder, ledger: Ledger, last: int) -> None:
     if held_up_after is None:
         write_private(_held_up(folder, ledger), str(notes[-1].batch).encode())
     raise StudyError(
-        f"records are missing: `graphveil add` of {notes[0].files} ({notes[0].at}) was "
-        "refused or did not end. Add these files again, or give them up: "
-        "`graphveil add STUDY --abandon`."
+        f"records are missing: adding {notes[0].files} ({notes[0].at}) was refused or did not end.",
+        hint=Hint("add-again"),
     )
 
 

@@ -9,15 +9,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from graphveil.drawing.svg import can_make_pixels
 from graphveil.errors import GraphveilError
 from graphveil.noise.exact_numbers import as_text
-from graphveil.rendering import RENDERERS
 from graphveil.steward.planning.budgets import Budgets, read_range, study_budgets
 from graphveil.steward.planning.plots import budget_chart
 from graphveil.web.site import page, study_of
-from graphveil.web.wording import figure, in_page_words
+from graphveil.web.wording import figure, refusal_of
 
-KINDS = {".svg": "image/svg+xml", ".png": "image/png"}
+KINDS = {".svg": "image/svg+xml"} | ({".png": "image/png"} if can_make_pixels() else {})
 USUAL = ("0.1", "10")
 
 
@@ -28,7 +28,7 @@ def _show(request: Request) -> Response:
     try:
         budgets = _budgets(study.folder, low, high)
     except GraphveilError as refused:
-        trouble = in_page_words(str(refused))
+        trouble = refusal_of(refused)
     return page(
         request,
         "compare.html.jinja",
@@ -40,6 +40,7 @@ def _show(request: Request) -> Response:
         high=high,
         figure=figure,
         as_text=as_text,
+        kinds=KINDS,
     )
 
 
@@ -49,7 +50,7 @@ def _picture(request: Request) -> Response:
     ending = Path(name).suffix
     if name.removesuffix(ending) != "errors" or ending not in KINDS:
         raise HTTPException(404, "There is no such picture.")
-    drawn = RENDERERS[ending](budget_chart(_budgets(study.folder, *_range(request))).to_dict())
+    drawn = budget_chart(_budgets(study.folder, *_range(request))).content(ending)
     headers = {}
     if "keep" in request.query_params:
         headers["content-disposition"] = f'attachment; filename="errors{ending}"'

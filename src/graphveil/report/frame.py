@@ -1,11 +1,10 @@
-"""Drawings: SVG as text, with title, legend, axes and ticks."""
+"""The frame of a chart of a series: title, legend, and axes of steps and counts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 from itertools import pairwise
 from math import ceil, floor
 
@@ -15,6 +14,21 @@ from numpy.typing import NDArray
 from graphveil.calendar.calendar import Calendar
 from graphveil.calendar.phrases import MONTHS
 from graphveil.calendar.times import DAY, Unit
+from graphveil.drawing.svg import (
+    GRID,
+    MUTED,
+    PAPER,
+    SMALL,
+    TITLE,
+    Point,
+    document,
+    dots,
+    element,
+    line,
+    titles,
+    width_of,
+    words,
+)
 
 # The upright axis of a drawing: where counts stand, and which of them are written.
 
@@ -192,79 +206,10 @@ def _named_day(days: Integers, steps: Integers) -> Callable[[int], str]:
     return named
 
 
-# SVG as text: elements, words and lines, with every foreign text escaped.
-
-
-Point = tuple[float, float]
-FONT = "Helvetica, Arial, 'Liberation Sans', sans-serif"
-LETTER = 0.56  # the mean width of a letter of that font, in font sizes
-
-
-def element(name: str, inside: str = "", **attributes: object) -> str:
-    """An element; underscores in names of attributes become hyphens, None leaves one out."""
-    written = "".join(
-        f' {key.replace("_", "-")}="{escape(_value(value))}"'
-        for key, value in attributes.items()
-        if value is not None
-    )
-    return f"<{name}{written}>{inside}</{name}>" if inside else f"<{name}{written}/>"
-
-
-def words(text: str, at: Point, size: int, colour: str, anchor: str | None = None) -> str:
-    """A line of text; it ends at the point, or has it in the middle, if the anchor says so."""
-    return element(
-        "text", escape(text), x=at[0], y=at[1], fill=colour, font_size=size, text_anchor=anchor
-    )
-
-
-def width_of(text: str, size: int) -> float:
-    """About how wide a text is."""
-    return len(text) * size * LETTER
-
-
-def line(points: Sequence[Point], colour: str, width: float) -> str:
-    """A line through points."""
-    return element(
-        "path", d=_path(points), fill="none", stroke=colour, stroke_width=width,
-        stroke_linejoin="round",
-    )  # fmt: skip
-
-
-def band(lower: Sequence[Point], upper: Sequence[Point], colour: str) -> str:
-    """What lies between two lines."""
-    return element("path", d=_path([*upper, *reversed(lower)]) + "Z", fill=colour)
-
-
-def dots(points: Iterable[Point], colour: str, radius: float) -> str:
-    """A dot at each point."""
-    return "".join(element("circle", cx=x, cy=y, r=radius, fill=colour) for x, y in points)
-
-
-def document(inside: str, width: float, height: float, label: str) -> str:
-    """A whole drawing, with its text alternative."""
-    return element(
-        "svg", inside, xmlns="http://www.w3.org/2000/svg", role="img", aria_label=label,
-        viewBox=f"0 0 {_value(width)} {_value(height)}", width=width, height=height,
-        font_family=FONT,
-    )  # fmt: skip
-
-
-def _path(points: Iterable[Point]) -> str:
-    return "M" + "L".join(f"{_value(x)},{_value(y)}" for x, y in points)
-
-
-def _value(value: object) -> str:
-    """Numbers to a tenth of a pixel, the same on every machine."""
-    return f"{value:.1f}".removesuffix(".0") if isinstance(value, float) else str(value)
-
-
-# Colour-blind readers can distinguish blue and vermilion, and the shapes differ anyway. The
-# page's style sheet names these colours to exchange them in the dark.
-INK, MUTED, GRID, PAPER = "#1f2937", "#5b6472", "#e5e7eb", "#ffffff"
+# The frame of a chart: title, legend, axes. The page's style sheet names these colours, too.
 PROCESSED, RAW, BAND = "#1d5fa8", "#c2410c", "#cfe0f3"
 EARLIER = ("#b9a3d0", "#9277b5", "#6b4b93")  # from the oldest to the newest
 
-TITLE, SMALL = 16, 12  # sizes of letters
 SAMPLE, GAP = 22, 6  # how long a sample of the legend is, and how far its name is away
 APART = 10  # pixels between two ticks' texts
 ROW = 20  # height of a row of the legend, and of a line below the title
@@ -391,13 +336,7 @@ class Frame:
         return self.at(tick.place, self.counts.low)[0]
 
     def _titles(self) -> str:
-        lines = []
-        for number, text in enumerate(self.head):
-            y = self.size.edge + TITLE + ROW * number
-            style = (SMALL, MUTED) if number else (TITLE, INK)
-            drawn = words(text, (self.size.edge, y), *style)
-            lines.append(drawn if number else element("g", drawn, font_weight="bold"))
-        return "".join(lines)
+        return titles(self.head, (self.size.edge, self.size.edge + TITLE), ROW)
 
     def _rows(self) -> list[list[Sample]]:
         """The legend, broken into rows that fit."""

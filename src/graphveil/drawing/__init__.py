@@ -1,0 +1,1 @@
+"""The one way to draw: SVG as text, the same bytes on every machine, and plots on two scales."""

@@ -25,9 +25,11 @@ password: whatever was given, the one in an address is masked.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from graphveil.hints import Hint, in_words
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,10 +45,26 @@ def without_password(text: str) -> str:
 
 
 class GraphveilError(Exception):
-    """Base of every error that graphveil raises on purpose; shows no password of an address."""
+    """Base of every error that graphveil raises on purpose; shows no password of an address.
 
-    def __init__(self, message: str = "", *more: object) -> None:
-        super().__init__(without_password(message), *more)
+    Attributes:
+        problem: what went wrong.
+        hint: what helps; a `Hint` has words for each face, and `str(error)` those of Python.
+    """
+
+    def __init__(self, problem: str = "", *, hint: str = "") -> None:
+        self.problem = problem if isinstance(problem, Hint) else without_password(problem)
+        self.hint = hint
+        super().__init__(without_password(self.text))
+
+    @property
+    def text(self) -> Hint:
+        """The whole message; its hints can be put into the words of a face."""
+        return Hint.joined(self.problem, self.hint)
+
+    def worded(self, words: Mapping[str, str]) -> str:
+        """The whole message, with all hints in the words of a face."""
+        return without_password(in_words(self.text, words))
 
 
 @dataclass(frozen=True)
@@ -72,10 +90,8 @@ class InputError(GraphveilError):
     def __init__(self, what: str, *, place: Place | None = None, hint: str = "") -> None:
         self.what = what
         self.place = place
-        self.hint = hint
         where = f"{place}: " if place is not None else ""
-        remedy = f" {hint}" if hint else ""
-        super().__init__(f"{where}{what}.{remedy}")
+        super().__init__(f"{where}{what}.", hint=hint)
 
 
 class RecordError(InputError):
@@ -104,7 +120,7 @@ class RecordError(InputError):
         return RecordError(
             self.what,
             place=self.place or Place(""),
-            hint=f"{self.hint} {more}",
+            hint=Hint.joined(self.hint, more),
             rule=self.rule,
             kind=self.kind,
             rows=self.rows,
@@ -120,7 +136,7 @@ class ParameterError(GraphveilError):
 
     def __init__(self, parameter: str, problem: str, *, hint: str = "") -> None:
         self.parameter = parameter
-        super().__init__(f"{parameter}: {problem}.{f' {hint}' if hint else ''}")
+        super().__init__(f"{parameter}: {problem}.", hint=hint)
         self._parts = parameter, problem, hint
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -169,8 +185,8 @@ class UnconfirmedError(GraphveilError):
     Nothing was changed. That it happened depends on the data: the error is for the operator alone.
     """
 
-    def __init__(self, what: str, rule: str = "") -> None:
-        super().__init__(what)
+    def __init__(self, what: str, rule: str = "", *, hint: str = "") -> None:
+        super().__init__(what, hint=hint)
         self.rule = rule  # which most of these records break
 
 

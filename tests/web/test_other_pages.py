@@ -187,3 +187,9 @@ def test_odd_names_among_the_public_files_are_left_out(visitor: Visitor, study: 
     assert "public/é ü\u4e2d.csv" in names
     assert not [name for name in names if name.removeprefix("public/") in [*odd, "pipe"]]
     assert verify(study.folder).outcome is Outcome.PASSED
+
+
+def test_templates_are_in_the_package() -> None:
+    folder = Path(__file__).parents[2] / "src" / "graphveil" / "web"
+    assert {path.name for path in (folder / "static").iterdir()} == {"serve.css", "serve.js"}
+    assert len(list((folder / "templates").glob("*.jinja"))) > 10

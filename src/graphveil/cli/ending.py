@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import TypeVar
 
+from graphveil.cli.hints import HINTS
 from graphveil.errors import (
     BoundError,
     BudgetError,
@@ -111,7 +112,7 @@ def _message(error: BaseException) -> str:
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         return f"{where}{error.strerror or error}."
-    return str(error) if isinstance(error, GraphveilError) else unexpected(error)
+    return error.worded(HINTS) if isinstance(error, GraphveilError) else unexpected(error)
 
 
 def _interruption_behind(leaving: BaseException) -> KeyboardInterrupt | None:

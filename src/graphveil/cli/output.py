@@ -11,7 +11,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, TextIO, cast
 from unicodedata import combining, east_asian_width
 
+from graphveil.cli.hints import HINTS
 from graphveil.cli.verb import is_quiet
+from graphveil.hints import in_words
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -154,8 +156,17 @@ WIDTH_OF_A_PIPE = 200
 
 
 def print_json(data: Any) -> None:
-    """Print data for programs."""
-    print(shown_in_json(json.dumps(data, indent=2, ensure_ascii=False)))
+    """Print data for programs; what helps is said in the words of commands."""
+    print(shown_in_json(json.dumps(_worded(data), indent=2, ensure_ascii=False)))
+
+
+def _worded(data: Any) -> Any:
+    """Data in which every hint is in the words of commands."""
+    if isinstance(data, dict):
+        return {key: _worded(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_worded(value) for value in data]
+    return in_words(data, HINTS) if isinstance(data, str) else data
 
 
 def print_note(text: str) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from graphveil.errors import InputError
+from graphveil.hints import Hint
 
 HELD_BYTES = 1.0  # in memory, for each byte of a table on disk, as the least
 BYTES_A_NODE, BYTES_AN_EDGE = 24, 16  # while records become a graph, beside the records
@@ -32,8 +33,7 @@ def _require(needed: float, what: str) -> None:
         raise InputError(
             f"{what} takes at least {needed / GIGABYTE:.1f} GB of memory, and "
             f"{free / GIGABYTE:.1f} GB are free",
-            hint="Count with --engine spark, which needs no more memory than it is given, or on a "
-            "larger machine.",
+            hint=Hint("room"),
         )
 
 

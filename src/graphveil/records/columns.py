@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from graphveil.errors import InputError, Place
+from graphveil.hints import Hint
 
 
 @dataclass(frozen=True)
@@ -128,7 +129,7 @@ def unnamed_date(kind: str, whose: str, place: Place, likely: Sequence[str]) -> 
     return InputError(
         f"no {kind} was named as the date of a {whose}",
         place=place,
-        hint=f"Name it: --time in the shell, time= in Python. {_dates(kind, likely)}",
+        hint=Hint.joined(Hint("name-time"), _dates(kind, likely)),
     )
 
 

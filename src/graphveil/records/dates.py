@@ -18,6 +18,7 @@ import numpy as np
 
 from graphveil.calendar.columns import texts_of
 from graphveil.graph.intake.records import Table, Violation
+from graphveil.hints import Hint
 from graphveil.records.format import Note
 
 if TYPE_CHECKING:
@@ -305,15 +306,14 @@ def _order(options: ReadingOptions) -> str:
 def _violation(
     times: pl.Series, texts: list[str], why: Unclear, options: ReadingOptions
 ) -> Violation:
+    hint: str
     rows = times.is_in(texts).fill_null(False).arg_true().to_numpy().astype(np.int64)
     if why is Unclear.ORDER:
         rule = "it is not said whether the day or the month comes first in such dates"
-        hint = "Say it once for all: --day-first (7/8/2021 is 7 August) or --month-first."
+        hint = Hint("day-or-month")
     elif options.day_first is None:
         rule, hint = "there is no such date", "Correct it."
     else:
         rule = f"the time is not a date with the {'day' if options.day_first else 'month'} first"
-        hint = (
-            "Correct it, or say --day-first or --month-first if all dates are in the other order."
-        )
+        hint = Hint("other-order")
     return Violation(rows, "time", rule, hint, shown=times[int(rows[0])])

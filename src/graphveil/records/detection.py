@@ -13,6 +13,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from graphveil.errors import InputError, Place
+from graphveil.hints import Hint
 from graphveil.records.columns import listed, plain
 from graphveil.records.containers.databases import is_address, table_at
 from graphveil.records.containers.r_data import is_r_data, tables_in_r_data
@@ -29,8 +30,9 @@ _KNOWN_COLUMNS = ("node", "time", "source", "target", "id", "id1", "id2", "infec
 _PREFERRED = "pair"  # of formats that would read the same columns
 _CLOSE = 0.7
 _SHOWN = 2  # columns that a message offers to rename
-_ALL = "All formats: `graphveil formats`."
-_NAME_THEM = f"Name the columns: --id of people, --source and --target of links. {_ALL}"
+_LONGEST = 40  # letters of a column's name that a message offers
+_ALL = Hint("formats")
+_NAME_THEM = Hint.joined(Hint("name-columns"), _ALL)
 
 Claims = dict[str, Claim]
 
@@ -108,7 +110,7 @@ def _which(claims: Claims, left: Sequence[str]) -> str:
     """How to say which columns are meant, where formats differ in nothing else."""
     people = [claims[name].columns for name in left if claims[name].role == "nodes"]
     if len(people) == len(left) and all(people):  # without a header row there are no names
-        return f"Say which column names a person: {' or '.join(f'--id {c[0]}' for c in people)}."
+        return Hint("which-person", columns=" or ".join(columns[0] for columns in people))
     return "Say which one it is with the option format."
 
 
@@ -137,7 +139,7 @@ def _seen(file: SourceFile) -> str:
 def _hint(file: SourceFile) -> str:
     near = _near(file)
     guess = "" if near else _guess(file)
-    return guess or f"Seen: {_seen(file)}.{near or f' {_advice(file)}'}"
+    return guess or Hint.joined(f"Seen: {_seen(file)}.{near}", "" if near else _advice(file))
 
 
 def _guess(file: SourceFile) -> str:
@@ -152,9 +154,11 @@ def _guess(file: SourceFile) -> str:
     others = [name.strip() for name in table.names if name.strip() and name not in dates]
     if not dates or not others or any(map(is_known, table.names)):
         return ""
-    ends = f"; if links, --source '{others[0]}' --target '{others[1]}'" if others[1:] else ""
-    guess = f"--id '{others[0]}' --time '{dates[0].strip()}'{ends}"
-    return f"Columns: {listed(table.names)}. If these are people, say {guess[:110]}. {_ALL}"
+    first, second = others[0][:_LONGEST], others[1][:_LONGEST] if others[1:] else ""
+    people = {"columns": listed(table.names), "id": first, "time": dates[0].strip()[:_LONGEST]}
+    if not second:
+        return Hint.joined(Hint("guess-people", **people), _ALL)
+    return Hint.joined(Hint("guess-links", **people, source=first, target=second), _ALL)
 
 
 def _advice(file: SourceFile) -> str:

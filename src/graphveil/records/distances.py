@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from graphveil.errors import InputError, ParameterError, Place
+from graphveil.hints import Hint
 from graphveil.records.columns import bare, listed
 from graphveil.records.filters import NUMBER, number_of
 
@@ -24,7 +25,6 @@ _NAMES = {
 }  # fmt: skip
 _FORM = re.compile(r"\s*([0-9.eE+-]+)\s*([A-Za-z][\w/ ]*)?\s*")
 _UNITS = {"tn93": TN93, "substitutionssite": TN93, "snps": SNPS, "snp": SNPS, "hamming": SNPS}
-_USUAL = "--max-distance 0.015 is usual for HIV (TN93), 12 for SNPs of tuberculosis"
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Threshold:
         if match is None or most is None or most < 0:
             raise ParameterError(
                 "max-distance", f"must be a number, also with a unit, not '{text[:30]}'",
-                hint=f"{_USUAL}.",
+                hint=Hint("usual-distance"),
             )  # fmt: skip
         unit = match[2] and _UNITS.get(bare(match[2]), match[2].strip().lower())
         return cls(most, unit)
@@ -67,7 +67,7 @@ class Threshold:
             raise InputError(
                 f"the distances are counted in {unit}, and the threshold in {self.unit}",
                 place=place,
-                hint="Give the threshold for these distances, or name another column: --distance.",
+                hint=Hint("other-distance"),
             )
         return Threshold(self.most, self.unit or unit)
 
@@ -103,7 +103,7 @@ def distance_column(
         raise InputError(
             f"which column is the distance: {listed(candidates)}",
             place=Place(source),
-            hint="Say it with --distance, or --distance none if every row is a link.",
+            hint=Hint("which-distance"),
         )
     if threshold is None:
         raise unsaid(Place(source, column=candidates[0]))
@@ -115,7 +115,7 @@ def unsaid(place: Place) -> InputError:
     return InputError(
         "these are distances, so not every pair is a link",
         place=place,
-        hint=f"Say up to which it is: {_USUAL}. If every row is a link: --distance none.",
+        hint=Hint("unsaid-distance"),
     )
 
 

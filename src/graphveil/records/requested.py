@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from graphveil.errors import InputError, ParameterError, Place
 from graphveil.graph.intake.identity import spelled_alike
 from graphveil.graph.intake.records import Table
+from graphveil.hints import Hint
 from graphveil.records.columns import bare, listed, plain
 from graphveil.records.distances import NO_DISTANCE
 from graphveil.records.filters import Filter
@@ -28,9 +29,9 @@ def require_used(options: ReadingOptions, found: Sequence[tuple[Format, Claimed]
         named = getattr(options, option)
         if named is not None and plain(named) not in used:
             raise InputError(
-                f"no file has the column '{named}', which --{option} names",
+                f"no file has the column '{named}', which was named as {option}",
                 place=Place(", ".join(claimed.file.name for _, claimed in found)[:80]),
-                hint="Check its spelling; `graphveil formats FILE` shows the columns of a file.",
+                hint=Hint("columns"),
             )
 
 
@@ -42,7 +43,7 @@ def require_understood(options: ReadingOptions, parsed: Sequence[ParsedFile]) ->
         if not kinds and each.kind is None:
             raise ParameterError(
                 "where", f"no file has the column '{each.column}'",
-                hint="Check its spelling; `graphveil formats FILE` shows the columns of a file.",
+                hint=Hint("columns"),
             )  # fmt: skip
         if len(kinds) > 1 and each.kind is None:
             raise ParameterError(
@@ -57,7 +58,7 @@ def require_understood(options: ReadingOptions, parsed: Sequence[ParsedFile]) ->
     if limited and linked and not any(file.threshold for file in parsed):
         raise ParameterError(
             "max-distance", f"no list of links has a column of distances: {listed(linked)}",
-            hint="Name it: --distance.",
+            hint=Hint("name-distance"),
         )  # fmt: skip
 
 

@@ -26,6 +26,7 @@ from typing import IO, TYPE_CHECKING, cast
 
 from graphveil.errors import InputError, Place
 from graphveil.graph.room import require_room_to_read
+from graphveil.hints import Hint
 from graphveil.records.options import DEFAULTS, ReadingOptions
 
 if TYPE_CHECKING:
@@ -88,8 +89,7 @@ class Ceiling:
             raise InputError(
                 f"what is read would take more than {self.most:,} bytes of memory",
                 place=Place(name),
-                hint="Split the files, or raise the limit: --limit in the shell, most_bytes= in "
-                "Python; memory may be eight times that.",
+                hint=Hint("limit-memory"),
             )
 
 
@@ -286,7 +286,7 @@ def _not_text(name: str, line: int) -> InputError:
     return InputError(
         "the line cannot be read as UTF-8 text",
         place=Place(name, line),
-        hint="Name its encoding, such as --encoding windows-1252, or save it as UTF-8 text.",
+        hint=Hint("encoding"),
     )
 
 
@@ -359,7 +359,7 @@ def _not_in(encoding: str, name: str) -> InputError:
     return InputError(
         f"the text is not {encoding}",
         place=Place(name),
-        hint="Name its encoding (--encoding), or save the file as UTF-8 text.",
+        hint=Hint("other-encoding"),
     )
 
 
@@ -376,7 +376,7 @@ def too_large(name: str, most: int) -> InputError:
     return InputError(
         f"the file holds more than {most:,} bytes, compressed or not",
         place=Place(name),
-        hint="Split it, or raise the limit: --limit in the shell, most_bytes= in Python.",
+        hint=Hint("limit"),
     )
 
 

@@ -14,6 +14,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from graphveil.errors import StudyError
+from graphveil.hints import Hint
 
 if TYPE_CHECKING:
     import polars as pl
@@ -87,5 +88,6 @@ def rows_as_frame(kind: type[Any], rows: Iterable[Any]) -> pl.DataFrame:
     listed = [dict(vars(row)) for row in rows]
     numbers = (value for row in listed for value in row.values() if isinstance(value, int))
     if any(abs(number) >= 2**63 for number in numbers):
-        raise StudyError("a published number has more than 64 bits. Use --csv or --json.")
+        problem = "a published number has more than 64 bits."
+        raise StudyError(problem, hint=Hint("table-file"))
     return pl.DataFrame(listed, schema=schema)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphveil.errors import InputError, Interruption, ParameterError, StudyError
+from graphveil.hints import Hint
 from graphveil.steward import reporting
 from graphveil.steward.engine_choice import HERE, EngineChoice
 from graphveil.steward.reporting import Report, report_is_current, write_report
@@ -48,9 +49,8 @@ def last_ended(promise: Promise) -> int:
     from graphveil.study.committed import steps_ended
 
     if _is_endless(promise):
-        raise ParameterError(
-            "all", "cannot be used: steps are plain numbers, not dates", hint="Use --through LABEL."
-        )
+        problem = "cannot be used: steps are plain numbers, not dates"
+        raise ParameterError("all", problem, hint=Hint("through"))
     return steps_ended(promise) - 1
 
 
@@ -105,7 +105,7 @@ class PublishRequest:
 
     def __post_init__(self) -> None:
         if sum((self.step is not None, self.through is not None, self.everything)) > 1:
-            raise ParameterError("publish", "give one of --step, --through and --all")
+            raise ParameterError("publish", "give only one of step, through and all")
 
 
 @dataclass(frozen=True, repr=False)
@@ -220,8 +220,8 @@ def _sealed_so_far(folder: Path, labels: Sequence[str]) -> str:
         return "interrupted before a step was sealed: nothing was changed. Run the command again."
     span = labels[0] if len(labels) == 1 else f"{labels[0]} to {labels[-1]}, {len(labels)} steps"
     return (
-        f"interrupted. Sealed by then: {span}. Nothing is half done: `graphveil publish "
-        f"{folder}` first brings the public part up to date, then the same command goes on."
+        f"interrupted. Sealed by then: {span}. Nothing is half done: to publish again first brings "
+        "the public part up to date, then goes on."
     )
 
 
@@ -275,9 +275,8 @@ def _last(promise: Promise, made: int, asked: PublishRequest) -> int | None:
     number = step_called(calendar, asked.step, "step")
     if number > made:
         raise StudyError(
-            f"{asked.step} is out of order: the next step is {calendar.label(made)}. Steps are "
-            f"sealed one after the other; to seal all up to {asked.step}, use --through "
-            f"{asked.step}."
+            f"{asked.step} is out of order: the next step is {calendar.label(made)}.",
+            hint=Hint("through-step", step=asked.step),
         )
     return number
 

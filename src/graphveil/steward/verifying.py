@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphveil.errors import GraphveilError, IntegrityError
+from graphveil.hints import Hint
 from graphveil.steward import reporting
 from graphveil.steward.engine_choice import HERE, EngineChoice
 
@@ -69,7 +70,7 @@ class Verification:
         return {
             "verified": self.outcome is Outcome.PASSED,
             "outcome": self.outcome.value,
-            "failure": None if self.failure is None else str(self.failure),
+            "failure": None if self.failure is None else self.failure.text,
             "checks": [
                 {"name": each.name, "found": each.found, "finished": each.is_finished}
                 for each in self.checks
@@ -164,7 +165,7 @@ class _Reports:
         if not path.exists() and not path.is_symlink() and not self._is_current:
             return False
         if path.is_symlink() or not path.is_file():
-            raise IntegrityError(f"{newest.path} is missing. `graphveil report` makes it again.")
+            raise IntegrityError(f"{newest.path} is missing.", hint=Hint("report"))
         content, made = path.read_bytes(), newest.make()
         if content == made:
             return True
@@ -172,8 +173,8 @@ class _Reports:
             return False
         raise IntegrityError(
             f"{newest.path}{_first_difference(newest.path, content, made)} is not what graphveil "
-            "makes from the ledger: it was changed, or written by another version. "
-            "`graphveil report` writes it again."
+            "makes from the ledger: it was changed, or written by another version.",
+            hint=Hint("report"),
         )
 
     def _was_made_before(self, path: str, content: bytes) -> bool:

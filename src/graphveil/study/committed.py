@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from graphveil.errors import StudyError
+from graphveil.hints import Hint
 from graphveil.study.ledger import Ledger
 from graphveil.study.public.facts import Event
 from graphveil.study.public.public_part import (
@@ -97,8 +98,8 @@ def label_of(promise: Promise, step: int) -> str:
     last = promise.calendar.last_step
     if last is not None and step > last:
         raise StudyError(
-            f"every step of the calendar up to {promise.calendar.label(last)} is sealed. To go on, "
-            "see `graphveil extend`."
+            f"every step of the calendar up to {promise.calendar.label(last)} is sealed.",
+            hint=Hint("extend"),
         )
     return promise.calendar.label(step)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphveil.calendar import phrases
 from graphveil.errors import BoundError, IntegrityError
+from graphveil.hints import Hint
 from graphveil.mechanisms.planning.change import Change
 from graphveil.mechanisms.planning.intervals import change_errors, half_widths
 from graphveil.noise.release_noise import ReleaseNoise
@@ -57,8 +58,8 @@ class Ongoing:
         ):
             raise IntegrityError(
                 f"series '{name}': the state in the ledger database does not belong to the sealed "
-                "steps. Run `graphveil verify`, and restore the newest backup of the private "
-                "folder."
+                "steps.",
+                hint=Hint("verify"),
             )
 
     def widths(self, steps: range, level: str) -> Sequence[int]:
@@ -200,8 +201,8 @@ def require_bound(prepared: Prepared, *, begun: bool) -> None:
     raise BoundError(
         f"{label} cannot be sealed: somebody has more links than promised "
         f"({promise.degree_bound}). {so_far} For the operator only: keep "
-        "secret that this appeared. If records are wrong, correct them (see `graphveil add "
-        "--withdraw`); else open a new study with a larger bound, chosen without the data."
+        "secret that this appeared.",
+        hint=Hint("withdraw"),
     )
 
 

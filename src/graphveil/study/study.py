@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Literal
 from graphveil.backends import LocalEngine
 from graphveil.deferred import Deferred
 from graphveil.errors import BoundError, ParameterError, StudyError
+from graphveil.hints import Hint
 from graphveil.study import committed
 from graphveil.study.committed import Announced, Committed, label_of, steps_ended
 from graphveil.study.custody import witness
@@ -426,7 +427,8 @@ class Study:
             return
         raise StudyError(
             f"{label} has not ended yet: records for it may still come, and once it is sealed "
-            "they would be counted in the next step. Wait, or seal it now with --early."
+            "they would be counted in the next step.",
+            hint=Hint("early"),
         )
 
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from graphveil.errors import IntegrityError
 from graphveil.graph.intake.records import counted
+from graphveil.hints import Hint
 from graphveil.noise.exact_numbers import as_text
 from graphveil.series.counting import difference_at
 from graphveil.study import publishing
@@ -187,7 +188,8 @@ def _witness(subject: _Subject) -> str:
     if verdict in (WitnessVerdict.BEHIND, WitnessVerdict.FORKED):
         raise IntegrityError(
             f"this machine: {verdict.value}. This copy must not go on: another one is newer, and "
-            "holds the same noise. See `graphveil adopt`."
+            "holds the same noise.",
+            hint=Hint("adopt"),
         )
     return str(verdict.value)
 
@@ -213,8 +215,8 @@ def _standing(subject: _Subject) -> str:
     verdict = subject.recounted.compared()
     if verdict in (CacheCheck.CHANGED, CacheCheck.ANOTHER):
         raise IntegrityError(
-            f"private/kept {verdict.value}. Remove that folder: the next `graphveil publish` makes "
-            "it anew from the segments, which are unchanged."
+            f"private/kept {verdict.value}. Remove that folder: the next step makes it anew from "
+            "the segments, which are unchanged."
         )
     return str(verdict.value)
 

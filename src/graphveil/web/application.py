@@ -16,7 +16,7 @@ from graphveil.steward.unexpected import unexpected
 from graphveil.web.pages import ROUTES
 from graphveil.web.safety.guard import Guard, closed
 from graphveil.web.site import Site, page
-from graphveil.web.wording import in_page_words
+from graphveil.web.wording import refusal_of
 
 KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
@@ -57,7 +57,8 @@ def _no_page(request: Request, error: Exception) -> Response:
 
 
 def _refused(request: Request, error: Exception) -> Response:
-    return page(request, "refused.html.jinja", code=409, text=in_page_words(str(error)))
+    assert isinstance(error, GraphveilError)
+    return page(request, "refused.html.jinja", code=409, text=refusal_of(error))
 
 
 def _unforeseen(_: Request, error: Exception) -> Response:

@@ -22,6 +22,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from graphveil.errors import ParameterError, StorageError
+from graphveil.hints import Hint
 from graphveil.steward.unexpected import DEBUG
 from graphveil.study.storage.folder import write_private
 from graphveil.web.application import application
@@ -193,8 +194,7 @@ def require_safe(wish: ServeOptions) -> None:
         raise ParameterError("address", problem)
     if wish.password is None or len(wish.password) < SHORTEST_PASSWORD:
         problem = f"other than {LOCAL} needs a password of at least {SHORTEST_PASSWORD} letters"
-        hint = "Give --password-file; nothing is encrypted on the way, so prefer an SSH tunnel."
-        raise ParameterError("address", problem, hint=hint)
+        raise ParameterError("address", problem, hint=Hint("password"))
 
 
 def _bound(host: str, port: int) -> socket.socket:
@@ -206,9 +206,8 @@ def _bound(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError) as error:
         listener.close()
         cause = error.strerror if isinstance(error, OSError) else "no such port"
-        raise StorageError(f"{host}:{port} cannot be served: {cause}. Try another --port.") from (
-            error
-        )
+        problem = f"{host}:{port} cannot be served: {cause}."
+        raise StorageError(problem, hint=Hint("port")) from error
     return listener
 
 

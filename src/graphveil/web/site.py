@@ -15,7 +15,7 @@ from graphveil.errors import StudyError
 from graphveil.steward.known_studies import KnownStudy, known_study
 from graphveil.web.rendering import rendered
 from graphveil.web.safety.guard import Access, Address, Session
-from graphveil.web.wording import in_page_words
+from graphveil.web.wording import refusal_of
 from graphveil.web.work import Piece, Work
 
 SEE_OTHER = 303
@@ -63,7 +63,7 @@ def study_of(request: Request) -> KnownStudy:
     try:
         return known_study(request.path_params["key"])
     except StudyError as error:
-        raise HTTPException(404, str(error)) from error
+        raise HTTPException(404, refusal_of(error)) from error
 
 
 def page(request: Request, template: str, *, code: int = 200, **values: Any) -> Response:
@@ -79,7 +79,7 @@ def page(request: Request, template: str, *, code: int = 200, **values: Any) -> 
 def go_to(request: Request, path: str, *, good: str = "", bad: str = "") -> Response:
     """Redirect to another page, which shows a notice; so that loading it again does nothing."""
     notes: list[tuple[Tone, str]] = [("good", good)] if good else []
-    notes += [("bad", in_page_words(bad))] if bad else []
+    notes += [("bad", bad)] if bad else []
     if notes:
         notices = site_of(request).notices
         notices.setdefault(session_of(request).cookie, []).extend(notes)

@@ -16,6 +16,7 @@ from typing import Any
 
 from graphveil.errors import GraphveilError
 from graphveil.steward.unexpected import DEBUG, unexpected
+from graphveil.web.wording import refusal_of
 
 SHORT = 1.0  # seconds that a page waits before it shows progress instead
 
@@ -81,7 +82,7 @@ class Work:
             with self._turn:
                 piece.result = task(piece)
         except GraphveilError as refused:
-            piece.refusal = str(refused)
+            piece.refusal = refusal_of(refused)
         except Exception as error:  # whose text may hold ids
             if os.environ.get(DEBUG):
                 traceback.print_exception(error, file=sys.stderr)

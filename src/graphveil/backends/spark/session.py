@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphveil.errors import EngineError, ParameterError
+from graphveil.hints import Hint
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -120,8 +121,8 @@ def _started(builder: SparkSession.Builder, master: str) -> SparkSession:
             return builder.getOrCreate()
     except Exception as error:  # whatever the gateway to Java raises
         raise EngineError(
-            f"Spark did not start at the master {master[:80]}. See its messages above; "
-            "`--master local[2]` needs no cluster."
+            f"Spark did not start at the master {master[:80]}. See its messages above.",
+            hint=Hint("master"),
         ) from error
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from graphveil.cli.hints import HINTS
 from graphveil.cli.options import (
     Conf,
     Engine,
@@ -22,6 +23,7 @@ from graphveil.cli.options import (
 from graphveil.cli.output import one_line, print_json, print_note, working
 from graphveil.cli.reading_options import Reading, taking_reading_options
 from graphveil.errors import ParameterError, UnconfirmedError
+from graphveil.hints import in_words
 
 if TYPE_CHECKING:
     from graphveil.steward.records.adding import Addition
@@ -192,7 +194,7 @@ def _print(folder: Path, added: Addition, details: Path | None) -> None:
         print_note(f"  listed in {details}, readable by you only")
     if added.skipped_list is not None:
         print_note(f"  what was set aside is listed in {folder / 'private' / added.skipped_list}")
-    doubt = added.added.findings.doubt
+    doubt = in_words(added.added.findings.doubt, HINTS)
     if added.batch is None:
         print(f"A dry run: nothing was changed.{' It would ask first: ' * bool(doubt)}{doubt}")
     else:

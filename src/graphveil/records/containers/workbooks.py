@@ -16,6 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 from zipfile import ZipFile
 
 from graphveil.errors import InputError, Place
+from graphveil.hints import Hint
 from graphveil.records.columns import plain
 from graphveil.records.containers.held_tables import (
     EXACT,
@@ -223,8 +224,7 @@ def _refuse_large(path: Path, name: str, options: ReadingOptions) -> None:
             raise InputError(
                 "a sheet reaches so far down and to the right that it cannot be held",
                 place=Place(name),
-                hint="Remove what stands far from the table, save its sheet as CSV, or raise "
-                "--limit (in Python: most_bytes=).",
+                hint=Hint("limit-sheet"),
             )
     return None
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 from graphveil.errors import InputError
+from graphveil.hints import Hint
 from graphveil.records.columns import bare, listed, plain
 from graphveil.records.format import Claim, Claimed, Format, ParsedFile, register
 from graphveil.records.known_names import INFECTORS, known_ends, known_ids, requested_names
@@ -46,15 +47,17 @@ def _known(names: Sequence[str], kind: str) -> Claim | None:
         return Claim(
             "edges", kind, tuple(name for pair in ends for name in pair),
             question=f"people or links may be meant: {listed(either)}",
-            answer=f"Say --source '{pair[0]}' --target '{pair[1]}'"
-            + (f", or --id '{others[0]}'." if others else "."),
+            answer=Hint("name-ends-or-id", source=pair[0], target=pair[1], id=others[0])
+            if others else Hint("name-ends", source=pair[0], target=pair[1]),
         )  # fmt: skip
     if ends:
         return Claim("edges", f"{kind} with {' and '.join(ends[0])}", ends[0])
     ids = [name for name in ids if plain(name) != _OF_MICROBETRACE]
     if len(ids) > 1:
         question = f"several columns may name a person: {listed(ids)}"
-        return Claim("nodes", kind, tuple(ids), question=question, answer=f"Say --id '{ids[0]}'.")
+        return Claim(
+            "nodes", kind, tuple(ids), question=question, answer=Hint("name-id", id=ids[0])
+        )
     return _people(ids[0], names, kind) if ids else None
 
 
@@ -66,7 +69,7 @@ def _people(person: str, names: Sequence[str], kind: str) -> Claim:
             return Claim(
                 "nodes", kind, (person,),
                 question=f"may the column '{name.strip()}' say who infected the person",
-                answer=f"If so, say --source '{name.strip()}'; if not, say --id '{person}'.",
+                answer=Hint("infector", source=name.strip(), id=person),
             )  # fmt: skip
     return Claim("nodes", f"{kind} with {person}", (person,))
 
@@ -80,7 +83,7 @@ CONTACTS = register(
         name="contacts",
         summary="people and contacts in tables",
         looks="tables: people with an id such as case_id; links with two, such as from and to; or "
-        "name them: --id, --source, --target",
+        "you name the columns",
         claims=_claims,
         read=_read,
     )

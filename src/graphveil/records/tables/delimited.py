@@ -24,6 +24,7 @@ from typing import IO, TYPE_CHECKING, ClassVar, TypeAlias
 
 from graphveil.errors import InputError, Place
 from graphveil.graph.intake.records import Table, Violation
+from graphveil.hints import Hint
 from graphveil.records.columns import plain, refuse_repeated
 from graphveil.records.dates import PLAIN_NUMBER, look_like_dates, numeric_if_plain
 from graphveil.records.format import Note
@@ -92,7 +93,7 @@ INNER_QUOTE = "a quote stands within a value, so that its end is in doubt"
 TOO_WIDE = "the row has more columns than the header"
 TOO_NARROW = "the line has more or fewer values than the first"
 MENDING = {
-    NOT_TEXT: "Name its encoding, such as --encoding windows-1252, or save it as UTF-8 text.",
+    NOT_TEXT: Hint("encoding"),
     OPEN_QUOTE: "Remove the quote, or the line break within the value.",
     INNER_QUOTE: "Remove the quote, or put the whole value in quotes and double those in it.",
     TOO_WIDE: "Put values that contain a separator in quotes.",

@@ -26,7 +26,7 @@ WIDEST = 10**6  # by how much the largest total may exceed the smallest
 SCALED = "Every series keeps its part of the total, as in the study file."
 BEST = "Each total is split in the best way for the sizes that are expected."
 POOLED = " Those with a * share a pool: one ε and δ for their Gaussian noise together."
-EQUAL = "Each total is split equally; with --expected for each series, in the best way."
+EQUAL = "Each total is split equally; with a size expected of each series, in the best way."
 ALONE = "The series takes all."
 
 

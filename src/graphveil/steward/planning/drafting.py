@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from graphveil.errors import BudgetError, ParameterError, StudyError
+from graphveil.hints import Hint
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -129,7 +130,7 @@ def _pool(request: StudyRequest) -> dict[str, str]:
     from graphveil.noise.exact_numbers import as_text, exact_delta
 
     if request.delta is None:
-        raise ParameterError("pool", "is for Gaussian noise: it needs a δ", hint="Give --delta.")
+        raise ParameterError("pool", "is for Gaussian noise: it needs a δ", hint=Hint("delta"))
     given = (exact_delta(each.delta) for each in request.series if each.delta is not None)
     left = exact_delta(request.delta) - sum(given, Fraction())
     return {"epsilon": str(request.pool), "delta": as_text(exact_delta(left))}
@@ -277,9 +278,4 @@ def require_useful(outlooks: Sequence[Outlook]) -> None:
     if not messages:
         return
     more = f" (and {len(messages) - 1} more)" if len(messages) > 1 else ""
-    raise ParameterError(
-        "series",
-        f"{messages[0]}{more}",
-        hint="What helps: a larger --epsilon, --hubs with a smaller --bound, longer steps, fewer "
-        "series. To have it all the same: --yes (in Python: drowned_too=True).",
-    )
+    raise ParameterError("series", f"{messages[0]}{more}", hint=Hint("too-noisy"))

@@ -9,6 +9,7 @@ from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 from graphveil.errors import ParameterError
+from graphveil.hints import Hint
 
 if TYPE_CHECKING:
     from graphveil.mechanisms.planning.plan import Plan
@@ -159,7 +160,7 @@ def _how(asking: Sequence[SeriesRequest], outlooks: Sequence[Outlook]) -> str:
     if unsized := _unsized(asking):
         return (
             f"Equal shares of ε = {total}, since no size is expected of {', '.join(unsized)}; with "
-            "--expected for each series, the best split is found."
+            "one for each series, the best split is found."
         )
     weighted = ", by their weights" if any(each.weight for each in asking) else ""
     return (
@@ -188,7 +189,7 @@ def require_purpose(wishes: Sequence[SeriesRequest]) -> None:
             raise ParameterError("weight", problem, hint="Leave one of the two out.")
         if unsized := _unsized(asking):
             problem = f"needs an expected size of every series; {', '.join(unsized)[:80]} has none"
-            raise ParameterError("weight", problem, hint="Give --expected SERIES=N for each.")
+            raise ParameterError("weight", problem, hint=Hint("expected"))
 
 
 # Pools: which series of a new study share one ε and δ, and what another pool would do.

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from graphveil.errors import InputError, ParameterError, RecordError, UnconfirmedError
 from graphveil.graph.intake.links import UNKNOWN_END
 from graphveil.graph.intake.resolving import NO_TIME
+from graphveil.hints import Hint
 from graphveil.records import ReadingOptions, read_records
 from graphveil.records.format import ParseReport
 from graphveil.steward.engine_choice import HERE, EngineChoice
@@ -25,14 +26,12 @@ if TYPE_CHECKING:
     from graphveil.study import Added, Study
     from graphveil.study.records.attempts import Attempt
 
-_LATE = "To leave such records out, use --ignore-after-end (in Python: ignore_after_end=True)."
-_OPTIONS = {
-    NO_TIME: " --undated drop leaves out such people.",
-    "outside the years": " If Excel counts the days so, say --excel-dates.",
-    "plain number": " If Excel counts the days so, say --excel-dates.",
-    "after the end of the calendar": " --ignore-after-end leaves them out.",
-}  # by a part of the rule that most records break, the option that helps
-_SKIP = "Without --strict (in Python: strict=False) the other records are added."
+_HELPING = {
+    NO_TIME: "undated",
+    "outside the years": "excel-dates",
+    "plain number": "excel-dates",
+    "after the end of the calendar": "ignore-after-end",
+}  # by a part of the rule that records break, the hint that helps
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,18 +261,20 @@ def _advising(strict: bool, records: Records | None = None) -> Iterator[None]:
     except RecordError as refused:
         raise refused.advising(_advice(refused, records)) if strict else refused from refused
     except UnconfirmedError as doubtful:
-        option = next((each for part, each in _OPTIONS.items() if part in doubtful.rule), "")
-        raise UnconfirmedError(f"{doubtful}{option}", doubtful.rule) from doubtful
+        hint = Hint.joined(doubtful.hint, *_helping(doubtful.rule))
+        raise UnconfirmedError(doubtful.problem, doubtful.rule, hint=hint) from doubtful
+
+
+def _helping(rule: str) -> list[Hint]:
+    """What helps with a rule in particular; nothing if nothing does."""
+    return [Hint(code) for part, code in _HELPING.items() if part in rule][:1]
 
 
 def _advice(refused: RecordError, records: Records | None) -> str:
     if refused.rule == UNKNOWN_END and records is not None and _only_zeros(refused, records):
         return "Ids differ in zeros only, as 001 and 1, or 1.0 and 1: write them alike everywhere."
-    if refused.rule == NO_TIME:
-        return f"{len(refused.rows):,} rows have none: --undated drop leaves out such people."
-    if "plain number" in refused.rule or "outside the years" in refused.rule:
-        return "If Excel counts the days so, say --excel-dates."
-    return _LATE if "after the end of the calendar" in refused.rule else _SKIP
+    counted = f"{len(refused.rows):,} rows have none:" if refused.rule == NO_TIME else ""
+    return Hint.joined(counted, *(_helping(refused.rule) or [Hint("not-strict")]))
 
 
 def _only_zeros(refused: RecordError, records: Records) -> bool:

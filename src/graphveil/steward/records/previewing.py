@@ -5,7 +5,6 @@ Nothing is stored. What is shown contains people's ids: it is private.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphveil.errors import GraphveilError, InputError
+from graphveil.hints import Hint
 
 if TYPE_CHECKING:
     import polars as pl
@@ -199,8 +199,6 @@ def sample(files: Sequence[Path], format_name: str | None, options: ReadingOptio
 
 
 PRIVATE = "PRIVATE: columns and true counts of your files. For the data holder only."
-_GUESSED_DISTANCE = {"snps": "12"}
-_USUAL_DISTANCE = "0.015"
 
 
 @dataclass(frozen=True)
@@ -241,7 +239,7 @@ class ExplainedFile:
         from graphveil.records.columns import listed
 
         if not self.format:
-            return [f"{self.name}: {self.why}"]
+            return [Hint.joined(f"{self.name}:", self.why)]
         columns = {
             "columns": self.columns, "named by": self.ids, "look like dates": self.dates,
             "distances": self.distances,
@@ -258,19 +256,17 @@ class Explained:
         files: each by itself.
         report: what would be read, as `graphveil add` says it.
         refusal: why they would be refused, if they would.
-        command: the options to add, as far as they can be guessed.
     """
 
     files: tuple[ExplainedFile, ...]
     report: tuple[str, ...]
     refusal: str
-    command: str
 
     def lines(self) -> list[str]:
         """Everything in words."""
         lines = [line for file in self.files for line in file.lines()]
         if self.refusal:
-            return [*lines, f"Now refused: {self.refusal}", f"Try: {self.command}"]
+            return [*lines, Hint.joined("Now refused:", self.refusal)]
         return [*lines, "They would be read:", *(f"  {line}" for line in self.report)]
 
     def as_data(self) -> dict[str, Any]:
@@ -302,12 +298,11 @@ def explained(
     from graphveil.records.detection import found_files
 
     each = tuple(explained_file(file, format, options) for file in found_files(files, options))
-    command = _command(files, each, options)
     try:
         read = read_records(files, format=format, options=replace(options, mark_bad=False))
     except GraphveilError as refused:
-        return Explained(each, (), str(refused), command)
-    return Explained(each, tuple(read.report.lines()), "", command)
+        return Explained(each, (), refused.text)
+    return Explained(each, tuple(read.report.lines()), "")
 
 
 def explained_file(
@@ -319,10 +314,15 @@ def explained_file(
     try:
         [(format_, claimed)] = detected([file], format_name, options, {})
     except InputError as refused:
-        return ExplainedFile(file.name, why=str(refused).removeprefix(f"{file.name}: "))
+        return ExplainedFile(file.name, why=Hint.joined(_without(file.name, refused), refused.hint))
     claim = claimed.claim
     found = ExplainedFile(file.name, format_.name, claim.why, claim.role, claim.columns)
     return _with_columns(found, file) if claim.columns else found
+
+
+def _without(name: str, refused: InputError) -> str:
+    """What is wrong with a file, without its name."""
+    return refused.problem.removeprefix(f"{name}: ")
 
 
 def _with_columns(found: ExplainedFile, file: SourceFile) -> ExplainedFile:
@@ -334,40 +334,6 @@ def _with_columns(found: ExplainedFile, file: SourceFile) -> ExplainedFile:
     dates = [name for name in table.date_columns() if name not in found.ids]
     distances = distance_columns(names) if found.lists == "edges" else []
     return replace(found, columns=tuple(names), dates=tuple(dates), distances=tuple(distances))
-
-
-def _command(
-    files: Sequence[str | Path], each: Sequence[ExplainedFile], options: ReadingOptions
-) -> str:
-    """A command with the options that are likely to be missing."""
-    words = ["graphveil", "add", "STUDY", *map(str, files), *_already(options)]
-    dates = [file.dates[0] for file in each if file.dates and file.lists != "edges"]
-    own = any("time" in map(str.lower, file.columns) for file in each if file.lists != "edges")
-    if options.time is None and dates and not own:
-        words += ["--time", dates[0]]
-    distances = [name for file in each for name in file.distances]
-    if options.threshold is None and options.distance is None and distances:
-        words += ["--max-distance", _threshold(distances[0])]
-    return " ".join(shlex.quote(word) for word in words)
-
-
-def _already(options: ReadingOptions) -> list[str]:
-    """The given options, as the shell takes them."""
-    words = []
-    for name in ("id", "source", "target", "time", "edge_time", "distance", "max_distance"):
-        if getattr(options, name) is not None:
-            words += [f"--{name.replace('_', '-')}", getattr(options, name)]
-    for each in options.where:
-        words += ["--where", each]
-    if options.day_first is not None:
-        words.append("--day-first" if options.day_first else "--month-first")
-    return words
-
-
-def _threshold(column: str) -> str:
-    from graphveil.records.distances import unit_of
-
-    return _GUESSED_DISTANCE.get(unit_of(column) or "", _USUAL_DISTANCE)
 
 
 # Rules met: what would become of records, in the order in which a steward asks.

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from graphveil.errors import ParameterError
+from graphveil.hints import Hint
 from graphveil.records import ReadFiles, ReadingOptions
 from graphveil.records.columns import plain
 from graphveil.records.distances import Threshold
@@ -72,7 +73,7 @@ def refuse_otherwise(used: Mapping[str, ReadingOptions], before: Choices, found:
                 raise ParameterError(
                     each,
                     f"was {was} when {name} files were added before",
-                    hint="Leave it out, or say --change-reading if it changes from now on.",
+                    hint=Hint("change-reading"),
                 )
 
 

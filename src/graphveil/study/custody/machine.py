@@ -21,6 +21,7 @@ from tempfile import gettempdir
 from typing import IO, Any, Final, NamedTuple
 
 from graphveil.errors import IntegrityError, ParameterError, StorageError
+from graphveil.hints import Hint
 from graphveil.study.custody.binding import Binding
 from graphveil.study.ledger import LedgerRow
 from graphveil.study.storage.folder import (
@@ -267,7 +268,7 @@ def require_code(code: str, machine: Machine) -> None:
         raise ParameterError(
             "to",
             f"is not the code of a machine, {CODE} digits and letters",
-            hint="Run `graphveil hand-over` on the other machine: it shows the code.",
+            hint=Hint("machine-code"),
         )
     if code == machine.code():
         raise ParameterError("to", "is this machine, which has the study already")
@@ -279,7 +280,7 @@ def require_same_taker(begun: str, code: str) -> None:
         raise ParameterError(
             "to",
             f"handing over to {begun} was interrupted, and that machine may have the study already",
-            hint=f"Give --to {begun}.",
+            hint=Hint("same-taker", to=begun),
         )
 
 

@@ -15,6 +15,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from graphveil.errors import IntegrityError
+from graphveil.hints import Hint
 from graphveil.study.custody.machine import Machine, Mark, SeenRow
 from graphveil.study.ledger import LedgerRow
 from graphveil.study.public.facts import Event
@@ -49,41 +50,49 @@ class WitnessVerdict(Enum):
 
 _REFUSALS = {
     WitnessVerdict.BEHIND: (
-        "this study is older than what this machine saw last of it: an old copy or a backup. "
-        "Nothing was published. Go on with the newest copy. If that is lost, and no release is "
-        "missing here, `graphveil adopt` goes on with fresh noise."
+        (
+            "this study is older than what this machine saw last of it: an old copy or a backup. "
+            "Nothing was published."
+        ),
+        "behind",
     ),
     WitnessVerdict.FORKED: (
-        "another copy of this study went on, with the noise that this one holds: both must not "
-        "publish. Nothing was published. Go on with the other copy, or see `graphveil adopt`, "
-        "which draws fresh noise."
+        (
+            "another copy of this study went on, with the noise that this one holds: both must not "
+            "publish. Nothing was published."
+        ),
+        "forked",
     ),
     WitnessVerdict.UNKNOWN: (
-        "this machine does not know this study: it is a copy, and the original may go on with "
-        "the same noise. If it moved, run `graphveil hand-over FOLDER --to {code}` where it was, "
-        "and copy it again; if that is impossible, see `graphveil adopt`."
+        (
+            "this machine does not know this study: it is a copy, and the original may go on with "
+            "the same noise."
+        ),
+        "copy",
     ),
     WitnessVerdict.ELSEWHERE: (
-        "this study was handed over to the machine {to} and goes on there; this machine is "
-        "{code}. Let it be handed over again; if that is impossible, see `graphveil adopt`, "
-        "which draws fresh noise."
+        "this study was handed over to the machine {to} and goes on there; this machine is {code}.",
+        "handed-over",
     ),
     WitnessVerdict.MOVED: (
-        "the ledger is not in the database where it was opened: this is a clone or a restored "
-        "dump. Go on with the original, or run `graphveil hand-over FOLDER --to {code}` there "
-        "before it is copied; if that is impossible, see `graphveil adopt`."
+        (
+            "the ledger is not in the database where it was opened: this is a clone or a restored "
+            "dump."
+        ),
+        "clone",
     ),
     WitnessVerdict.RESTORED: (
-        "what this machine remembers of this study was copied or restored itself, perhaps with "
-        "the home directory: another copy may go on with the same noise. Nothing was published. "
-        "Go on with the original; if that is gone, see `graphveil adopt`, which draws fresh noise."
+        (
+            "what this machine remembers of this study was copied or restored itself, perhaps with "
+            "the home directory: another copy may go on with the same noise. Nothing was published."
+        ),
+        "restored",
     ),
     WitnessVerdict.HANDING: (
-        "handing this study over was interrupted. Nothing was published. Run `graphveil hand-over "
-        "FOLDER --to {to}` again, which finishes it; or see `graphveil adopt`, which goes on here "
-        "with fresh noise."
+        "handing this study over was interrupted. Nothing was published.",
+        "handing",
     ),
-}
+}  # what is wrong, and the code of what helps
 
 
 class Lineage(NamedTuple):
@@ -195,7 +204,8 @@ def require(machine: Machine, reading: Reading) -> None:
         lineage, unfinished = Lineage.of(reading), interrupted(machine, reading)
         taker = unfinished.secret["to"] if unfinished else lineage and lineage.taker
         details = {"code": machine.code(), "to": taker}
-        raise IntegrityError(_REFUSALS[verdict].format(**details))
+        problem, code = _REFUSALS[verdict]
+        raise IntegrityError(problem.format(**details), hint=Hint(code, **details))
 
 
 @contextmanager

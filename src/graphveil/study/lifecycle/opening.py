@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphveil.errors import BudgetError, ParameterError, StudyError, nearest_name
 from graphveil.graph.promises import HubBound
+from graphveil.hints import Hint
 from graphveil.mechanisms.factorisations.objectives import PLAIN
 from graphveil.mechanisms.planning.plan import Plan
 from graphveil.noise.exact_numbers import as_text
@@ -161,8 +162,8 @@ def require_payable(promise: Promise, prices: Prices, offered: Prices) -> None:
     dear = max(prices, key=lambda name: prices[name])
     raise BudgetError(
         f"going on costs ε = {as_text(total)} more, most of it for series '{dear}' "
-        f"({as_text(prices[dear])}), and {as_text(left)} is left. A smaller price is more noise: "
-        f"give --price {dear}=E."
+        f"({as_text(prices[dear])}), and {as_text(left)} is left.",
+        hint=Hint("price", series=dear),
     )
 
 
@@ -186,7 +187,8 @@ def require_room(ledger: Ledger, step: int) -> None:
         if horizon is not None and step >= each.first_step + horizon:
             raise StudyError(
                 f"series '{each.series}' was planned for {horizon} releases, so the study ends "
-                "with the last of them. To go on, see `graphveil extend`."
+                "with the last of them.",
+                hint=Hint("extend"),
             )
 
 

@@ -18,6 +18,7 @@ from functools import cached_property
 from pathlib import Path
 
 from graphveil.errors import IntegrityError, StorageError, StudyError
+from graphveil.hints import Hint
 from graphveil.study.ledger import Ledger
 from graphveil.study.promise import Promise
 from graphveil.study.public import chain
@@ -89,7 +90,7 @@ def _steps(table: Path) -> int:
 STUDY = "study.toml"
 LEDGER = "ledger.jsonl"
 _MISSING = {
-    STUDY: "Give the public folder of a study, or make one with `graphveil new`.",
+    STUDY: Hint("public-folder"),
     LEDGER: "A draft has none, and so nothing to report: add records, and publish a step.",
 }
 
@@ -205,8 +206,8 @@ def require_agreement(found: Promise, versions: Sequence[Promise], file: str, le
     entries = ", ".join(found.clashes(versions[-1]))
     raise StudyError(
         f"{file} disagrees with {ledger} about: {entries}. The promise of an open study cannot "
-        "change. Undo the change; for a new series use `graphveil series`, for another promise "
-        "open a new study."
+        "change.",
+        hint=Hint("undo-change"),
     )
 
 
@@ -215,7 +216,7 @@ def text_of(path: Path) -> str:
     try:
         return path.read_bytes().decode()
     except FileNotFoundError as error:
-        raise StudyError(f"{path.name} is missing. {_MISSING[path.name]}") from error
+        raise StudyError(f"{path.name} is missing.", hint=_MISSING[path.name]) from error
     except UnicodeDecodeError as error:
         raise IntegrityError(f"{path.name} is not UTF-8 text.") from error
     except OSError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from graphveil.errors import InputError, Place, UnconfirmedError
+from graphveil.hints import Hint
 from graphveil.study.ledger import NOTHING_SAID, Ledger, ReadAs
 from graphveil.study.public.facts import Event
 
@@ -26,8 +27,7 @@ def require_listed(records: Records) -> None:
         raise InputError(
             "people stand here only through their links: without one person, others would vanish",
             place=Place(", ".join(records.by_links)),
-            hint="Add a table node,time beside it (its header alone if all are known). If "
-            "HIV-TRACE lists everybody, say --all-listed.",
+            hint=Hint("all-listed"),
         )
 
 
@@ -52,6 +52,5 @@ def require_confirmed(findings: Findings) -> None:
     """Refuse records if too many rows would be set aside, before anything is opened."""
     if findings.doubt:
         rule = max(findings.skipped, key=len).rule if findings.skipped else ""
-        raise UnconfirmedError(
-            f"{findings.doubt} Nothing was changed. To add the rest all the same: --yes.", rule
-        )
+        problem = Hint.joined(findings.doubt, "Nothing was changed.")
+        raise UnconfirmedError(problem, rule, hint=Hint("confirm"))

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphveil.errors import StudyError
+from graphveil.hints import Hint
 from graphveil.study.public.chain import digest
 from graphveil.study.storage.folder import Folder, make_private_folder, write_private
 from graphveil.study.storage.store import now
@@ -81,9 +82,9 @@ def attempting(folder: Folder, ledger: Ledger, files: Sequence[str]) -> Iterator
     _write(home, began)
     if missing and not began.brings(missing[0]):
         raise StudyError(
-            f"an earlier `graphveil add`, of {missing[0].files} ({missing[0].at}), was refused or "
-            "did not end, and batches come in order. Add these files again, alone or together "
-            "with the new ones, or give them up: `graphveil add STUDY --abandon`."
+            f"adding {missing[0].files} ({missing[0].at}) was refused or did not end, and batches "
+            "come in order.",
+            hint=Hint("add-again-with"),
         )
     yield began
     _place(home, began).unlink(missing_ok=True)
@@ -113,9 +114,9 @@ def require_settled(folder: Folder, ledger: Ledger) -> None:
     notes = unsettled(folder, ledger)
     if notes:
         raise StudyError(
-            f"records are missing: `graphveil add` of {notes[0].files} ({notes[0].at}) was "
-            "refused or did not end. Add these files again, or give them up: "
-            "`graphveil add STUDY --abandon`."
+            f"records are missing: adding {notes[0].files} ({notes[0].at}) was refused or did not "
+            "end.",
+            hint=Hint("add-again"),
         )
 
 

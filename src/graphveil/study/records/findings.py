@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from graphveil.graph.intake.records import IntakeReport, counted
+from graphveil.hints import Hint
 
 if TYPE_CHECKING:
     import polars as pl
@@ -94,10 +95,8 @@ class Findings:
             if MOST_SET_ASIDE * rows < sum(map(len, aside)):
                 worst = max(aside, key=len)
                 place = worst.table.place(0, worst.column)
-                return (
-                    f"more than a tenth of the rows of {kind} would be set aside, as "
-                    f"{place}: {worst.rule}. {worst.hint}"
-                )
+                most = f"more than a tenth of the rows of {kind} would be set aside, as"
+                return Hint.joined(f"{most} {place}: {worst.rule}.", worst.hint)
         taken = sum(getattr(self.intake, name) for name in _TAKEN)
         return "" if taken else "nothing would be added: the records hold nobody."
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphveil.errors import StorageError, StudyError
+from graphveil.hints import Hint
 from graphveil.study.storage import locks
 from graphveil.whole_files import clear_leftovers, sync_folder, write_bytes
 
@@ -121,7 +122,7 @@ class Folder:
         """Refuse a folder that holds no study, or one that leads elsewhere."""
         if not self.study_file.is_file() or not self.private.is_dir():
             raise StudyError(
-                f"there is no study in '{self.root}'. Create one with `graphveil new {self.root}`."
+                f"there is no study in '{self.root}'.", hint=Hint("create", folder=self.root)
             )
         self.require_no_links()
 

@@ -15,7 +15,7 @@ from graphveil.noise.exact_numbers import as_text
 from graphveil.steward.planning.budgets import Budgets, read_range, study_budgets
 from graphveil.steward.planning.plots import budget_chart
 from graphveil.web.site import page, study_of
-from graphveil.web.wording import figure, in_page_words
+from graphveil.web.wording import figure, refusal_of
 
 KINDS = {".svg": "image/svg+xml"} | ({".png": "image/png"} if can_make_pixels() else {})
 USUAL = ("0.1", "10")
@@ -28,7 +28,7 @@ def _show(request: Request) -> Response:
     try:
         budgets = _budgets(study.folder, low, high)
     except GraphveilError as refused:
-        trouble = in_page_words(str(refused))
+        trouble = refusal_of(refused)
     return page(
         request,
         "compare.html.jinja",

@@ -29,7 +29,7 @@ from graphveil.web.promise_form import (
 )
 from graphveil.web.rendering import rendered
 from graphveil.web.site import go_to, page, site_of, within
-from graphveil.web.wording import in_page_words
+from graphveil.web.wording import refusal_of
 
 HERE = "/new"
 
@@ -51,7 +51,7 @@ def _page(request: Request, form: Form, *, refusal: str = "", code: int = 200) -
         symbols=OPEN,
         predictions=predictions,
         trouble=trouble,
-        refusal=in_page_words(refusal),
+        refusal=refusal,
         home=site_of(request).home,
     )
 
@@ -61,7 +61,7 @@ def _predicted(form: Form) -> tuple[list[Prediction], str]:
     try:
         return [prediction(each) for each in draft(request_of(form, draft=True)).outlooks], ""
     except GraphveilError as refused:
-        return [], in_page_words(str(refused))
+        return [], refusal_of(refused)
 
 
 def _outlook(_: Request, form: Form) -> Response:
@@ -88,7 +88,7 @@ def _split(request: Request, form: Form) -> Response:
     try:
         return _page(request, form.saying(best_shares(form)))
     except GraphveilError as refused:
-        return _page(request, form, refusal=str(refused))
+        return _page(request, form, refusal=refusal_of(refused))
 
 
 def _make(request: Request, form: Form) -> Response:
@@ -98,7 +98,7 @@ def _make(request: Request, form: Form) -> Response:
         create(folder, request_of(form), drowned_too=form.checked("drowned"))
         study = opened(folder)
     except GraphveilError as refused:
-        return _page(request, form, refusal=str(refused), code=422)
+        return _page(request, form, refusal=refusal_of(refused), code=422)
     message = "The study is made. This is its file: read it once more."
     return go_to(request, within(study, "promise"), good=message)
 

@@ -15,6 +15,7 @@ from graphveil.steward.reporting import public_archive, public_file, public_file
 from graphveil.web.forms import Form, taking_form
 from graphveil.web.safety.guard import POLICY, PUBLISHED
 from graphveil.web.site import go_to, page, study_of, within
+from graphveil.web.wording import refusal_of
 
 PAGE = "report.html"
 
@@ -31,7 +32,7 @@ def _file(request: Request) -> Response:
     try:
         path = public_file(study.folder, name)
     except StudyError as error:
-        raise HTTPException(404, str(error)) from error
+        raise HTTPException(404, refusal_of(error)) from error
     headers = {POLICY: PUBLISHED}
     kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
     if name != PAGE or "keep" in request.query_params:

@@ -18,7 +18,7 @@ from graphveil.steward.publishing import (
 )
 from graphveil.web.forms import Form, taking_form
 from graphveil.web.site import go_to, page, set_to_work, site_of, study_of, within
-from graphveil.web.wording import figure, in_page_words
+from graphveil.web.wording import figure
 from graphveil.web.work import Piece
 
 KIND = "publish"
@@ -38,7 +38,7 @@ def _show(request: Request) -> Response:
         due=due(study.folder),
         figure=figure,
         made=piece.result if piece else None,
-        refusal=in_page_words(piece.refusal) if piece else "",
+        refusal=piece.refusal if piece else "",
     )
 
 
@@ -63,7 +63,8 @@ def _refusal(now_due: Due, wanted: str, typed: str, *, early: bool) -> str:
     if typed != wanted:
         return f"Type the name of the step, {wanted}, to confirm. Nothing was published."
     if step is not None and not step.ended and not early:
-        return f"{wanted} has not ended yet. To publish it all the same, mark --early."
+        label = "“Seal it although it has not ended”"
+        return f"{wanted} has not ended yet. To publish it all the same, mark {label}."
     return ""
 
 

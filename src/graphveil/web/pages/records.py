@@ -10,6 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from graphveil.errors import GraphveilError
+from graphveil.hints import in_words
 from graphveil.steward.known_studies import KnownStudy
 from graphveil.steward.records.adding import Addition, abandon, add, withdraw
 from graphveil.steward.records.previewing import (
@@ -25,7 +26,7 @@ from graphveil.steward.status import status
 from graphveil.web.forms import MAPPED, Form, choices, days_said, marked, reading_of, taking_form
 from graphveil.web.safety.uploads import receive
 from graphveil.web.site import go_to, page, set_to_work, site_of, study_of, within
-from graphveil.web.wording import in_page_words
+from graphveil.web.wording import HINTS, refusal_of
 from graphveil.web.work import Piece
 
 LOOK, KEEP, HERE = "look", "keep", "records"
@@ -38,7 +39,7 @@ class Looked:
         self.fingerprint, self.seen, self.addition = fingerprint, seen, addition
         self.rules = rules_met(addition)
         self.files = addition.reading.report.lines() if addition.reading else []
-        self.doubt = _in_words(addition.added.findings.doubt)
+        self.doubt = in_words(addition.added.findings.doubt, HINTS)
 
 
 def _show(request: Request) -> Response:
@@ -80,7 +81,7 @@ def _previewed(brought: Brought) -> tuple[tuple[Preview, ...], str]:
     try:
         return previews(brought.files, reading.format, reading.reading_options()), ""
     except GraphveilError as refused:
-        return (), in_page_words(str(refused))
+        return (), refusal_of(refused)
 
 
 def _still(piece: Piece | None, brought: Brought) -> Looked | None:
@@ -91,14 +92,7 @@ def _still(piece: Piece | None, brought: Brought) -> Looked | None:
 
 
 def _refusal(piece: Piece | None) -> str:
-    return _in_words(piece.refusal) if piece else ""
-
-
-def _in_words(message: str) -> str:
-    """A message about records in the words of this page, whose yes is another than a promise's."""
-    return in_page_words(
-        message.replace("--yes", "“Add the rest, although many rows are set aside”")
-    )
+    return piece.refusal if piece else ""
 
 
 async def _upload(request: Request) -> Response:
@@ -122,7 +116,7 @@ def _look(request: Request, form: Form) -> Response:
     try:
         reading.reading_options()
     except GraphveilError as refused:
-        return go_to(request, within(study, HERE), bad=str(refused))
+        return go_to(request, within(study, HERE), bad=refusal_of(refused))
     staging.say(reading)
     _forget(request, study)
     task = partial(_looked, study, staging)

@@ -10,7 +10,7 @@ from graphveil.errors import GraphveilError
 from graphveil.steward.custody import Adoption, adoption, note_backup, safekeeping
 from graphveil.web.forms import Form, taking_form
 from graphveil.web.site import go_to, page, set_to_work, site_of, study_of, within
-from graphveil.web.wording import figure, in_page_words
+from graphveil.web.wording import figure, refusal_of
 from graphveil.web.work import Piece
 
 KIND, HERE = "adopt", "safekeeping"
@@ -25,7 +25,7 @@ def _show(request: Request) -> Response:
         try:
             would = adoption(study.folder)
         except GraphveilError as refused:
-            why_not = in_page_words(str(refused))
+            why_not = refusal_of(refused)
     return page(
         request,
         "safekeeping.html.jinja",
@@ -36,7 +36,7 @@ def _show(request: Request) -> Response:
         why_not=why_not,
         figure=figure,
         adopted=piece.result if piece else None,
-        refusal=in_page_words(piece.refusal) if piece else "",
+        refusal=piece.refusal if piece else "",
     )
 
 

@@ -12,6 +12,7 @@ from graphveil.errors import GraphveilError
 from graphveil.steward.known_studies import forget, known_studies, opened
 from graphveil.web.forms import Form, taking_form
 from graphveil.web.site import go_to, page, site_of, within
+from graphveil.web.wording import refusal_of
 
 
 def _list(request: Request) -> Response:
@@ -26,7 +27,7 @@ def _open(request: Request, form: Form) -> Response:
     try:
         study = opened(site_of(request).home / Path(form["folder"]).expanduser())
     except GraphveilError as refused:
-        return go_to(request, "/", bad=str(refused).partition(" Create one")[0])
+        return go_to(request, "/", bad=refusal_of(refused))
     except (OSError, ValueError, RuntimeError):  # the last: nobody has a home of that name
         return go_to(request, "/", bad="This folder cannot be opened.")
     return go_to(request, within(study))

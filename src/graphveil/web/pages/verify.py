@@ -9,7 +9,7 @@ from starlette.routing import Route
 from graphveil.steward.verifying import verify
 from graphveil.web.forms import Form, taking_form
 from graphveil.web.site import page, set_to_work, site_of, study_of
-from graphveil.web.wording import in_page_words
+from graphveil.web.wording import refusal_of
 
 KIND = "verify"
 
@@ -24,9 +24,7 @@ def _show(request: Request) -> Response:
         study=study,
         at="verify",
         found=verification,
-        failure=in_page_words(str(verification.failure))
-        if verification and verification.failure
-        else "",
+        failure=refusal_of(verification.failure) if verification and verification.failure else "",
         refusal=piece.refusal if piece else "",
     )
 

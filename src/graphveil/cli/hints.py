@@ -5,8 +5,8 @@ from __future__ import annotations
 from graphveil.hints import IN_A_TERMINAL
 
 HINTS = IN_A_TERMINAL | {
-    "publish-first": "Run `graphveil publish STUDY` first, then add these files; or let them count in "
-    "that step: `graphveil add STUDY --abandon`.",
+    "publish-first": "Run `graphveil publish STUDY` first, then add these files; or let them count "
+    "in that step: `graphveil add STUDY --abandon`.",
     "add-again": "Add these files again, or give them up: `graphveil add STUDY --abandon`.",
     "add-again-with": "Add these files again, alone or together with the new ones, or give them "
     "up: `graphveil add STUDY --abandon`.",

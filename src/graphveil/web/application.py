@@ -57,12 +57,8 @@ def _no_page(request: Request, error: Exception) -> Response:
 
 
 def _refused(request: Request, error: Exception) -> Response:
-    return page(
-        request,
-        "refused.html.jinja",
-        code=409,
-        text=refusal_of(error) if isinstance(error, GraphveilError) else str(error),
-    )
+    assert isinstance(error, GraphveilError)
+    return page(request, "refused.html.jinja", code=409, text=refusal_of(error))
 
 
 def _unforeseen(_: Request, error: Exception) -> Response:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 import runpy
+import subprocess
 import tomllib
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import graphveil
+import version
 from commands import ROOT
 from environments import QUICK_TESTS, floors
 
@@ -19,18 +22,26 @@ CHORES = runpy.run_path(str(ROOT / "tasks.py"))
 PYTHONS = re.findall(r'"(3\.\d+)"', WORKFLOW)
 
 
-def test_the_version_stands_in_one_place_of_the_package() -> None:
+def test_the_version_moves_with_the_code(tmp_path: Path) -> None:
     assert "version" not in PROJECT["project"]
-    source = (ROOT / PROJECT["tool"]["hatch"]["version"]["path"]).read_text(encoding="utf-8")
-    assert re.findall(r'^__version__ = "(.+)"$', source, re.MULTILINE) == [graphveil.__version__]
+    assert ROOT / PROJECT["tool"]["hatch"]["version"]["path"] == Path(str(version.__file__))
+    assert re.match(rf"{version.NEXT}(\.dev\d+(\+g[0-9a-f]{{8}})?)?$", graphveil.__version__)
+    assert version.version(tmp_path) == f"{version.NEXT}.dev0"
+    git = ("git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=b")
+    subprocess.run([*git, "init", "-q"], check=True)
+    subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "Begin"], check=True)
+    assert re.fullmatch(rf"{version.NEXT}\.dev1\+g[0-9a-f]{{8}}", version.version(tmp_path))
+    subprocess.run([*git, "tag", f"v{version.NEXT}"], check=True)
+    assert version.version(tmp_path) == version.NEXT
+    (tmp_path / "PKG-INFO").write_text("Name: graphveil\nVersion: 0.2.0.dev7+gabc\n")
+    assert version.version(tmp_path) == "0.2.0.dev7+gabc"
 
 
-def test_the_citation_and_the_changes_name_the_version() -> None:
-    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
-    assert f"\nversion: {graphveil.__version__}\n" in citation
+def test_the_citation_names_the_newest_release_of_the_changes() -> None:
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     first, newest, *_ = re.findall(r"^## (\S+)", changes, re.MULTILINE)
-    assert (first, newest) == ("Unreleased", graphveil.__version__)
+    assert first == "Unreleased"
+    assert f"\nversion: {newest}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
 
 
 def test_the_reference_has_every_public_name() -> None:

@@ -9,7 +9,10 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+try:
+    from graphveil._version import __version__  # written when the package is built
+except ImportError:  # from files that nobody has installed
+    __version__ = "0.2.0.dev0"
 
 if TYPE_CHECKING:
     from graphveil.backends import ExactCounts, LocalEngine

@@ -215,7 +215,7 @@ def test_whoever_is_beside_more_hubs_than_promised_loses_in_proportion(mechanism
 
 def test_a_window_does_not_go_with_a_projection() -> None:
     with pytest.raises(ParameterError, match="projection: does not go with a window"):
-        require_projectable(EDGES.recent(3), 5)
+        require_projectable(EDGES.recent(3), DegreeBound(2), 5)
     found = compare(EDGES.recent(3), TEN, epsilon=1, horizon=5, projection=TEN)
     assert not any(each.plan and each.plan.mechanism.projects for each in found)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from graphveil.errors import ParameterError
 from graphveil.graph.promises import Bound
+from graphveil.statistics.change import differences_under, tally_under
 from graphveil.statistics.statistic import Statistic
 from graphveil.statistics.tallies import Counts, DegreeReach, Tally, totals
 
@@ -78,9 +79,8 @@ class ExactCounts:
         """The change at each step: (steps,), or (steps, degrees) for vectors."""
         if statistic not in self.statistics:
             raise ParameterError(statistic.name, "was not among the statistics counted")
-        answer = self.answers[statistic.tally()]
-        width = None if self.bound is None else statistic.width(self.bound)
-        return statistic.differences(answer.tallied, width)
+        answer = self.answers[tally_under(statistic, self.bound)]
+        return differences_under(statistic, self.bound, answer.tallied)
 
     def totals(self, statistic: Statistic) -> Counts:
         """The value at each step, or a refusal if it is beyond 64 bits."""

@@ -90,7 +90,11 @@ NoPromise = Annotated[
 ]
 Projection = Annotated[
     str | None,
-    typer.Option("--projection", metavar="D|IxO", help="Threshold of a projection."),
+    typer.Option(
+        "--projection",
+        metavar="D|IxO|forest:C",
+        help="Count without a promise: on D links of everybody, or by forests of C.",
+    ),
 ]
 Prices = Annotated[
     list[str] | None,
@@ -152,15 +156,11 @@ def chosen_bound(
     )
 
 
-def chosen_threshold(projection: str | None) -> DegreeBound | InOutBound | None:
+def chosen_threshold(projection: str | None) -> Bound | None:
     """The threshold of a projection, if there is to be one."""
-    from graphveil.graph.promises import DegreeBound, InOutBound
-    from graphveil.steward.planning.requests import projection_of
+    from graphveil.graph.thresholds import projection_of, threshold_of
 
-    if projection is None:
-        return None
-    numbers = projection_of(projection)
-    return DegreeBound(numbers) if isinstance(numbers, int) else InOutBound(*numbers)
+    return None if projection is None else threshold_of(projection_of(projection))
 
 
 def promised_nothing(*promised: object) -> None:

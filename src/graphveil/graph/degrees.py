@@ -64,7 +64,7 @@ class Linking(Protocol):
 
 def require_fit(sequence: Linking, bound: Bound) -> None:
     """Refuse a bound of the wrong kind for the sequence."""
-    if sequence.directed != bound.directed:
+    if not bound.fits(directed=sequence.directed):
         kind = "an in- and an out-degree bound" if sequence.directed else "one degree bound"
         graph = "a directed" if sequence.directed else "an undirected"
         raise ParameterError("bound", f"{graph} sequence needs {kind}")

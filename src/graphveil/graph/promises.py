@@ -60,6 +60,10 @@ class Bound(ABC):
         An undirected link is an out-link and an in-link of both its ends at once.
         """
 
+    def fits(self, *, directed: bool) -> bool:
+        """Whether it can be used with sequences of this kind."""
+        return self.directed == directed
+
     @property
     def counted(self) -> Bound:
         """The degree bound that holds of what is counted under this promise."""

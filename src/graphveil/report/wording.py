@@ -6,6 +6,7 @@ import re
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from graphveil.graph.thresholds import as_threshold
 from graphveil.noise.exact_numbers import as_text
 from graphveil.statistics.statistic import WINDOW
 
@@ -118,6 +119,9 @@ def price(series: PublishedSeries) -> str:
 
 def counted_links(series: PublishedSeries) -> str:
     """How many links of a person are counted at most; nothing where the promise covers all."""
+    if isinstance(series.projection, str):
+        (branches,) = as_threshold(series.projection).limits
+        return f"counting at most {many(branches, 'joining link')} per person"
     limits = series.counted_links
     if limits is None:
         return ""
@@ -125,6 +129,12 @@ def counted_links(series: PublishedSeries) -> str:
     numbers = " and ".join(f"{n:,} {kind}".strip() for n, kind in zip(limits, kinds, strict=True))
     link = "link" if limits[-1] == 1 else "links"
     return f"counting at most {numbers} {link} per person"
+
+
+def beyond_links(series: PublishedSeries) -> str:
+    """What follows for groups of people with more, as a further sentence; or nothing."""
+    forests = isinstance(series.projection, str)
+    return " A group that hangs on people with more may count as several." if forests else ""
 
 
 def percent(level: str) -> str:

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from graphveil.errors import ParameterError
 from graphveil.graph.promises import Bound, BoundLike, NoBound, as_bound
+from graphveil.graph.thresholds import BRANCHES, FOREST, ForestBound, as_threshold
 from graphveil.mechanisms import mechanism as known_mechanisms
 from graphveil.mechanisms.factorisations.objectives import DEFAULT, Objective, objective
 from graphveil.mechanisms.mechanism import Mechanism, Request, registered
@@ -16,7 +17,13 @@ from graphveil.mechanisms.planning.continuation import continued
 from graphveil.mechanisms.planning.plan import REFERENCE_STEPS, TIE, Plan
 from graphveil.mechanisms.planning.spans import achieved
 from graphveil.noise.exact_numbers import Exact, exact_delta, exact_epsilon, exact_share
-from graphveil.statistics.change import projectable, sensitivity_under, shape_under
+from graphveil.statistics.change import (
+    counted_by_forests,
+    forest_shape_of,
+    projectable,
+    sensitivity_under,
+    shape_under,
+)
 from graphveil.statistics.shape import Shape
 from graphveil.statistics.statistic import Statistic, as_statistic
 
@@ -128,7 +135,7 @@ def plan(
     delta: Exact | None = None,
     horizon: int | None,
     mechanism: str = AUTO,
-    projection: BoundLike | None = None,
+    projection: BoundLike | str | None = None,
     minimise: str | Objective = DEFAULT,
     pool_share: Exact | None = None,
     **parameters: int | str,
@@ -143,8 +150,8 @@ def plan(
         delta: the probability of more than ε; without it only pure-ε mechanisms are used.
         horizon: how many releases there will be; None if that is not known.
         mechanism: a name, or "auto" for the smallest predicted error.
-        projection: the threshold of a projecting mechanism. With it, "auto" chooses among
-            those that project, and without it among the others.
+        projection: the threshold of a projecting mechanism, or "forest:C" for forests. With it,
+            "auto" chooses among those that project, and without it among the others.
         minimise: which error is to be small, such as "mean", "last" or "windows:4"; see
             `docs/planning.md#what-to-minimise`.
         pool_share: the share that the series has of an ε and a δ which are for several series
@@ -160,7 +167,7 @@ def plan(
     wish = _plan_request(counted, bound, epsilon, delta, horizon, projection, minimise, pool_share)
     if mechanism == AUTO:
         if projection is not None:
-            require_projectable(counted, horizon)
+            require_projectable(counted, as_threshold(projection), horizon)
         return best(wish.prospects(), projecting=projection is not None)
     prospect = wish.prospect(known_mechanisms.mechanism(mechanism))
     if prospect.plan is None:
@@ -168,7 +175,7 @@ def plan(
     return prospect.plan
 
 
-def require_projectable(statistic: Statistic, horizon: int | None) -> None:
+def require_projectable(statistic: Statistic, threshold: Bound, horizon: int | None) -> None:
     """Refuse what no mechanism that projects can publish."""
     if statistic.counted_for is not None:
         raise ParameterError(
@@ -176,11 +183,14 @@ def require_projectable(statistic: Statistic, horizon: int | None) -> None:
             "does not go with a window: one person could change releases long after they left",
             hint="Leave one of the two out.",
         )
-    if type(statistic).projected_l1 is Statistic.projected_l1:
+    if isinstance(threshold, ForestBound):
+        forest_shape_of(statistic, threshold)
+    elif type(statistic).projected_l1 is Statistic.projected_l1:
         raise ParameterError(
             "projection",
             f"nothing is known about '{statistic.name}' after a projection",
-            hint=f"It works with {', '.join(projectable())}; others need a bound.",
+            hint=f"It works with {', '.join(projectable())}, and {FOREST}:{BRANCHES} with "
+            f"{', '.join(counted_by_forests())}; others need a bound.",
         )
     if horizon is None:
         raise ParameterError(
@@ -197,7 +207,7 @@ def compare(
     epsilon: Exact,
     delta: Exact | None = None,
     horizon: int | None,
-    projection: BoundLike | None = None,
+    projection: BoundLike | str | None = None,
     minimise: str | Objective = DEFAULT,
     pool_share: Exact | None = None,
     **parameters: int | str,
@@ -240,7 +250,7 @@ def _plan_request(
     epsilon: Exact,
     delta: Exact | None,
     horizon: int | None,
-    projection: BoundLike | None,
+    projection: BoundLike | str | None,
     minimise: str | Objective,
     pool_share: Exact | None,
 ) -> _PlanRequest:
@@ -252,7 +262,7 @@ def _plan_request(
     exactly = exact_epsilon(epsilon), None if delta is None else exact_delta(delta)
     aim = objective(minimise) if isinstance(minimise, str) else minimise
     aim.require(horizon, REFERENCE_STEPS)
-    threshold = None if projection is None else as_bound(projection)
+    threshold = None if projection is None else as_threshold(projection)
     share = None if pool_share is None else exact_share(pool_share)
     return _PlanRequest(statistic, as_bound(bound), *exactly, horizon, threshold, aim, share)
 

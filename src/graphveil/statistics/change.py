@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import isqrt
+from typing import Any
 
 from graphveil.errors import ParameterError
 from graphveil.graph.promises import Bound, HubBound, NoBound
+from graphveil.graph.thresholds import BRANCHES, FOREST, ForestBound
 from graphveil.statistics.recent import RecentStatistic
 from graphveil.statistics.sensitivity import PROOFS, Sensitivity
-from graphveil.statistics.shape import Bins, Mass, Moves, Shape
+from graphveil.statistics.shape import Bins, Mass, Moves, Shape, TotalsShape
 from graphveil.statistics.statistic import Statistic, registered
+from graphveil.statistics.tallies import Counts, ForestTally, Tally
 
 
 def sensitivity_under(statistic: Statistic, bound: Bound) -> Sensitivity:
@@ -24,6 +27,8 @@ def sensitivity_under(statistic: Statistic, bound: Bound) -> Sensitivity:
     """
     if isinstance(bound, NoBound):
         require_no_bound(statistic)
+    if isinstance(bound, ForestBound):
+        return _forest_sensitivity(statistic, bound)
     if not isinstance(bound, HubBound):
         return statistic.sensitivity(bound)
     statistic.require_domain(directed=bound.directed)
@@ -87,6 +92,58 @@ def _of_keepers(within: Sensitivity, bound: HubBound) -> Sensitivity:
     )
 
 
+def _forest_sensitivity(statistic: Statistic, bound: ForestBound) -> Sensitivity:
+    """What one person can change in one release that is counted by forests, in every network.
+
+    Nothing is claimed about difference sequences: all totals of a series are measured.
+    """
+    height = forest_shape_of(statistic, bound).height
+    return Sensitivity(
+        l1=height,
+        static_l1=height,
+        l2_squared=height**2,
+        edge_l1=1,
+        exact_for=frozenset(),
+        assumption=bound.assumption,
+        proof=f"{PROOFS}#forests",
+    )
+
+
+def forest_shape_of(statistic: Statistic, bound: ForestBound) -> TotalsShape:
+    """What one person can do to what forests count; refuses what they do not count."""
+    shape = statistic.forest_shape(bound.branches)
+    if shape is None:
+        raise ParameterError(
+            "projection",
+            f"forests do not count {statistic}: one person could change it without end",
+            hint=f"They count {', '.join(counted_by_forests())} (k = 2); others take a number, or "
+            "a bound.",
+        )
+    return shape
+
+
+def counted_by_forests() -> list[str]:
+    """The statistics that forests can count."""
+    known = registered().items()
+    return sorted(name for name, member in known if member.forest_column is not None)
+
+
+def tally_under(statistic: Statistic, bound: Bound | None) -> Tally:
+    """What an engine must count for a statistic, under a promise or by a projection."""
+    if isinstance(bound, ForestBound):
+        forest_shape_of(statistic, bound)
+        return ForestTally(bound.branches)
+    return statistic.tally()
+
+
+def differences_under(statistic: Statistic, bound: Bound | None, tallied: Any) -> Counts:
+    """The exact difference per step, from the answer to `tally_under`."""
+    if isinstance(bound, ForestBound):
+        changes: Counts = tallied[:, statistic.forest_column]
+        return changes
+    return statistic.differences(tallied, None if bound is None else statistic.width(bound))
+
+
 def require_no_bound(statistic: Statistic) -> None:
     """Refuse a statistic whose change by one person nothing limits but a promise."""
     if statistic.needs_bound:
@@ -94,7 +151,8 @@ def require_no_bound(statistic: Statistic) -> None:
             "bound",
             f"{statistic.name} needs one: nothing else limits what one person can change",
             hint=f"Promise one, or take what works without: nodes, and with projection=D "
-            f"{', '.join(projectable())}.",
+            f"{', '.join(projectable())}, or ={FOREST}:{BRANCHES} "
+            f"{', '.join(counted_by_forests())}.",
         )
 
 
@@ -131,6 +189,8 @@ def _recent_sensitivity(statistic: RecentStatistic, bound: HubBound) -> Sensitiv
 
 def shape_under(statistic: Statistic, bound: Bound) -> Shape:
     """What the change of one person can look like; with hubs, as far as it is known."""
+    if isinstance(bound, ForestBound):
+        return Mass(_forest_sensitivity(statistic, bound).l1)
     if not isinstance(bound, HubBound) or isinstance(statistic, RecentStatistic):
         return statistic.shape(bound)
     if not any(bound.hubs):

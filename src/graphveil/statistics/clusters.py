@@ -9,7 +9,12 @@ from typing import ClassVar
 
 from graphveil.errors import ParameterError
 from graphveil.graph.promises import Bound, DegreeBound, HubBound
-from graphveil.statistics.components import EVERYBODY, count_components, joined_and_merged
+from graphveil.statistics.components import (
+    EVERYBODY,
+    count_components,
+    forest_shape,
+    joined_and_merged,
+)
 from graphveil.statistics.high_degree import HighDegree
 from graphveil.statistics.sensitivity import (
     EVERY_MEASURE,
@@ -18,7 +23,7 @@ from graphveil.statistics.sensitivity import (
     Sensitivity,
     StaticChange,
 )
-from graphveil.statistics.shape import Moves, Shape
+from graphveil.statistics.shape import Moves, Shape, TotalsShape
 from graphveil.statistics.statistic import (
     Domain,
     Statistic,
@@ -27,7 +32,7 @@ from graphveil.statistics.statistic import (
     require_at_least,
     whole_number,
 )
-from graphveil.statistics.tallies import ClusterTally, Counts
+from graphveil.statistics.tallies import ClusterTally, Counts, ForestTally
 
 ONE_LINK = DegreeBound(1)  # then nobody is in a component of more than two
 
@@ -106,6 +111,7 @@ class Clusters(ClusterStatistic):
         "directed": "2(Din + Dout) for min(Din, Dout) ≥ 2, else Din + Dout + 2",
     }
     monotone = False
+    forest_column = ForestTally.CLUSTERS
     column = 0
     alone = "components"
 
@@ -147,6 +153,17 @@ class Clusters(ClusterStatistic):
         self.require_room(bound)
         joined, merges = _joined_and_merged(bound)
         return Moves(rises=1 + merges, falls=joined)
+
+    def forest_shape(self, branches: int) -> TotalsShape | None:
+        """As for components; of larger clusters nothing is known.
+
+        Guarantees:
+            Every total changes by 1 − c to 1 on every graph; where everybody has one branch,
+            it only rises. Proof: docs/sensitivities.md#clusters-by-forests.
+        """
+        if self.k > 2:
+            return None
+        return forest_shape(branches)
 
     def hub_moves(self, bound: HubBound) -> Moves | None:
         """In clusters of two, a lost link makes one rise and one fall: its hub gets no other link.

@@ -15,9 +15,9 @@ from graphveil.statistics.sensitivity import (
     Sensitivity,
     StaticChange,
 )
-from graphveil.statistics.shape import Moves, Shape
+from graphveil.statistics.shape import Moves, Shape, TotalsShape
 from graphveil.statistics.statistic import Domain, Statistic, register
-from graphveil.statistics.tallies import ComponentTally, Counts
+from graphveil.statistics.tallies import ComponentTally, Counts, ForestTally
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -69,6 +69,7 @@ class Components(Statistic):
     }
     domain = Domain.BOTH
     monotone = False
+    forest_column = ForestTally.COMPONENTS
 
     @classmethod
     def examples(cls) -> Iterable[Statistic]:
@@ -124,11 +125,25 @@ class Components(Statistic):
         """One component less, until its ends are connected otherwise."""
         return Moves(rises=self.sensitivity(bound).edge_l1 - 1, falls=1)
 
+    def forest_shape(self, branches: int) -> TotalsShape:
+        """The person is one more, and joins at most c − 1 others besides its own.
+
+        Guarantees:
+            Every total changes by 1 − c to 1 on every graph; where everybody has one branch,
+            it only rises. Proof: docs/sensitivities.md#forests.
+        """
+        return forest_shape(branches)
+
     definition = staticmethod(count_components)
 
     def definition_arguments(self, *, directed: bool) -> tuple[int, ...]:
         """One node is enough, of any age; components are counted."""
         return 1, EVERYBODY, 0
+
+
+def forest_shape(branches: int) -> TotalsShape:
+    """What one person does to components, or to clusters of two, that forests hold together."""
+    return TotalsShape(max(branches - 1, 1), rising=branches == 1)
 
 
 def joined_and_merged(bound: Bound) -> tuple[int, int]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from graphveil.deferred import np
 from graphveil.errors import ParameterError
 from graphveil.graph.promises import Bound, DegreeBound, HubBound, InOutBound
+from graphveil.graph.thresholds import ForestBound
 from graphveil.registry import PlugIn, Registry
 from graphveil.statistics.sensitivity import EVERY_STATIC, Sensitivity, StaticChange
 from graphveil.statistics.shape import Mass, Moves, Shape, TotalsShape
@@ -133,6 +134,7 @@ class Statistic(ABC):
             can never exceed the one before it.
         projection_rises: whether a person can only raise totals of the projected graph, where
             `projected_l1` is known.
+        forest_column: where a `ForestTally` has it; None if forests do not count it.
         needs_bound: whether one person could change it without end if nothing were promised.
         advice: what to use instead, on graphs outside the domain.
 
@@ -151,6 +153,7 @@ class Statistic(ABC):
     vector: ClassVar[bool] = False
     cumulative: ClassVar[bool] = False
     projection_rises: ClassVar[bool] = False
+    forest_column: ClassVar[int | None] = None
     needs_bound: ClassVar[bool] = True
     advice: ClassVar[str] = ""
 
@@ -278,9 +281,18 @@ class Statistic(ABC):
         return None
 
     def projected_shape(self, threshold: Bound) -> TotalsShape | None:
-        """What one person can do to all totals after greedy projection; None if not known."""
+        """What one person can do to all totals after projection; None if not known."""
+        if isinstance(threshold, ForestBound):
+            return self.forest_shape(threshold.branches)
         height = self.projected_l1(threshold)
         return None if height is None else TotalsShape(height, rising=self.projection_rises)
+
+    def forest_shape(self, branches: int) -> TotalsShape | None:
+        """What one person can do to all totals that are counted by forests; None if not known.
+
+        As `projected_l1`, it holds for every two neighbouring graphs.
+        """
+        return None
 
     @staticmethod
     @abstractmethod

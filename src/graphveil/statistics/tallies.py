@@ -68,6 +68,20 @@ class ClusterTally:
 
 
 @dataclass(frozen=True)
+class ForestTally:
+    """Change of components and of clusters of at least two nodes, both counted by forests.
+
+    An array (steps, 2), with these two columns; nobody has more than `branches` links in the
+    forest that holds them together (docs/sensitivities.md#forests).
+    """
+
+    branches: int
+
+    COMPONENTS = 0
+    CLUSTERS = 1
+
+
+@dataclass(frozen=True)
 class PatternTally:
     """Copies of a pattern that appear at each step: an array (steps,)."""
 
@@ -104,6 +118,7 @@ PlainTally: TypeAlias = (
     | TriangleTally
     | ComponentTally
     | ClusterTally
+    | ForestTally
     | PatternTally
 )
 Tally: TypeAlias = PlainTally | RecentTally

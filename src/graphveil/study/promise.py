@@ -219,7 +219,7 @@ class Promise(Part):
     def _require_threshold(self, series: SeriesPromise) -> None:
         """A threshold without a projecting mechanism would count another graph than is promised."""
         threshold = series.threshold()
-        if threshold is not None and threshold.directed != self.directed:
+        if threshold is not None and not threshold.fits(directed=self.directed):
             kind = "two numbers, of in- and out-links" if self.directed else "one number"
             raise ParameterError("projection", f"must be {kind} for this kind of network")
         if series.mechanism == AUTO:  # which follows the threshold

@@ -20,6 +20,7 @@ from pydantic import (
 
 from graphveil.errors import MissingPlugInError, ParameterError
 from graphveil.graph.promises import Bound, DegreeBound, HubBound, InOutBound
+from graphveil.graph.thresholds import ProjectionEntry, projection_of, threshold_of
 from graphveil.mechanisms.planning import AUTO
 from graphveil.mechanisms.planning.usefulness import LARGEST
 from graphveil.noise.exact_numbers import (
@@ -70,6 +71,10 @@ def _objective(value: str) -> str:
     return str(objective(value))
 
 
+def _projection(entry: ProjectionEntry) -> ProjectionEntry:
+    return projection_of(entry) if isinstance(entry, str) else entry
+
+
 Epsilon = Annotated[str, BeforeValidator(_epsilon)]
 PoolShare = Annotated[str, BeforeValidator(_pool_share)]
 Delta = Annotated[str, BeforeValidator(_delta)]
@@ -77,6 +82,7 @@ Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 Name = Annotated[str, AfterValidator(_name)]
 Objective = Annotated[str, AfterValidator(_objective)]
 Level = Annotated[str, BeforeValidator(_level)]
+Projection = Annotated[int | tuple[int, int] | str, AfterValidator(_projection)]
 
 
 def located(value: object, validated: ValidatorFunctionWrapHandler) -> Any:
@@ -178,7 +184,7 @@ class SeriesPromise(Part):
         pool: its share of the budget's pool, instead of an ε of its own.
         mechanism: its name, or "auto".
         horizon: how many releases there will be; None if unknown.
-        projection: the threshold of a projecting mechanism.
+        projection: what a projecting mechanism retains: links, in- and out-links, or "forest:C".
         minimise: which error the noise is to keep small; None is the plain mean, as in studies
             that were begun before it could be said.
         expected: how large the number will be at the last release, as the steward guesses from
@@ -200,7 +206,7 @@ class SeriesPromise(Part):
     pool: PoolShare | None = None
     mechanism: str = AUTO
     horizon: int | None = Field(default=None, ge=1)
-    projection: int | tuple[int, int] | None = None
+    projection: Projection | None = None
     minimise: Objective | None = None
     expected: int | None = Field(default=None, ge=1, le=LARGEST)
     opened: str | None = None
@@ -257,6 +263,4 @@ class SeriesPromise(Part):
 
     def threshold(self) -> Bound | None:
         """The threshold of the projection as a bound."""
-        if self.projection is None or isinstance(self.projection, int):
-            return None if self.projection is None else DegreeBound(self.projection)
-        return InOutBound(*self.projection)
+        return threshold_of(self.projection)

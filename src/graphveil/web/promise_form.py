@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from markupsafe import Markup
 
 from graphveil.errors import BudgetError, ParameterError
+from graphveil.graph.thresholds import projection_of
 from graphveil.noise.exact_numbers import as_text, exact, exact_epsilon
 from graphveil.report.wording import COUNTED, counted_in_general
 from graphveil.statistics.statistic import WINDOW, Parameter, registered
@@ -23,7 +24,6 @@ from graphveil.steward.planning.requests import (
     SeriesRequest,
     StudyRequest,
     entry_value,
-    projection_of,
 )
 from graphveil.web.forms import Form
 from graphveil.web.wording import figure

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from graphveil.backends.backend import ExactCounts, extent, require_earlier
 from graphveil.errors import ParameterError
 from graphveil.graph.promises import Bound
+from graphveil.graph.thresholds import ForestBound
+from graphveil.statistics.change import tally_under
 from graphveil.statistics.statistic import Statistic
 
 if TYPE_CHECKING:
@@ -56,16 +58,18 @@ class LocalEngine:
             statistic.require_domain(directed=sequence.directed)
         if after is not None:
             require_earlier(after, sequence)
-        tallies = dict.fromkeys(statistic.tally() for statistic in statistics)
+        tallies = dict.fromkeys(tally_under(statistic, bound) for statistic in statistics)
         answers = answer_all(tallies, Work(sequence, self.threads, since), after)
         return ExactCounts(statistics, extent(sequence, sequence.steps), answers, bound)
 
     def project(
         self, sequence: GraphSequence, threshold: Bound, *, after: GraphSequence | None = None
     ) -> GraphSequence:
-        """The greedy projection; see `Engine.project`."""
+        """The greedy projection; forests drop nothing. See `Engine.project`."""
         from graphveil.graph.projection import Projected, greedy_projection
 
+        if isinstance(threshold, ForestBound):
+            return sequence
         before = after if isinstance(after, Projected) else None
         return greedy_projection(sequence, threshold, before)
 

@@ -17,6 +17,7 @@ from graphveil.statistics.tallies import (
     Counts,
     DegreeReach,
     DegreeTally,
+    ForestTally,
     RecentTally,
     Tally,
 )
@@ -48,7 +49,8 @@ class LocalKeeping:
         last = slice(-1, None) if isinstance(tally, RecentTally) else slice(None)
         if not same_tally(one.tallied, other.tallied, last):
             return False
-        return all(np.array_equal(*pair) for pair in zip(*map(_settled, (one, other)), strict=True))
+        settled = (_settled(tally, each) for each in (one, other))
+        return all(np.array_equal(*pair) for pair in zip(*settled, strict=True))
 
 
 def packed_tally(tallied: Counts | DegreeReach) -> dict[str, Any]:
@@ -79,7 +81,7 @@ def _equally_wide(one: Counts, other: Counts) -> tuple[Counts, Counts]:
     return np.pad(one, ((0, 0), (0, more[0]))), np.pad(other, ((0, 0), (0, more[1])))
 
 
-def _settled(answer: Answer) -> tuple[NDArray[Any], ...]:
+def _settled(tally: Tally, answer: Answer) -> tuple[NDArray[Any], ...]:
     """A state in normal form, which is the same for equivalent states."""
     state = answer.state
     if isinstance(state, Degrees):
@@ -87,7 +89,9 @@ def _settled(answer: Answer) -> tuple[NDArray[Any], ...]:
     if isinstance(state, Forest):
         root = _oldest(state.parent)
         return root, np.where(root == np.arange(len(root)), state.size, 0)
-    return () if state is None else (_oldest(state),)
+    if state is None or isinstance(tally, ForestTally):
+        return () if state is None else (state,)
+    return (_oldest(state),)
 
 
 def _oldest(parent: NDArray[np.int32]) -> NDArray[np.int32]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from graphveil.backends.backend import Answer, ExactCounts
 from graphveil.backends.local.components import Forest, count_clusters, count_components
 from graphveil.backends.local.degrees import Degrees, count_degrees
+from graphveil.backends.local.forests import count_forests
 from graphveil.backends.local.patterns import count_copies
 from graphveil.backends.local.recent import count_growing, count_recent, joined
 from graphveil.backends.local.triangles import count_triangles
@@ -24,6 +25,7 @@ from graphveil.statistics.tallies import (
     Counts,
     DegreeTally,
     EdgeTally,
+    ForestTally,
     GrowthTally,
     NodeTally,
     PatternTally,
@@ -91,6 +93,10 @@ def _clusters(tally: ClusterTally, work: Work, from_step: int, state: Forest | N
     return Answer(*count_clusters(work.sequence, tally.least, from_step, state))
 
 
+def _forests(tally: ForestTally, work: Work, from_step: int, state: Counts | None) -> Answer:
+    return Answer(*count_forests(work.sequence, tally.branches, from_step, state))
+
+
 def _copies(tally: PatternTally, work: Work, from_step: int, state: None) -> Answer:
     return Answer(count_copies(work, tally.pattern, from_step))
 
@@ -111,6 +117,7 @@ COUNTERS: dict[type[Tally | GrowthTally], Counter] = {
     TriangleTally: _triangles,
     ComponentTally: _components,
     ClusterTally: _clusters,
+    ForestTally: _forests,
     PatternTally: _copies,
     GrowthTally: _growing,
     RecentTally: _recent,

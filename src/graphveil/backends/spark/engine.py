@@ -18,6 +18,8 @@ from graphveil.backends.spark.jobs import Cluster
 from graphveil.errors import EngineError, ParameterError
 from graphveil.graph.degrees import require_fit
 from graphveil.graph.promises import Bound, DegreeBound, HubBound, InOutBound
+from graphveil.graph.thresholds import ForestBound
+from graphveil.statistics.change import tally_under
 from graphveil.statistics.statistic import Statistic
 
 
@@ -48,10 +50,10 @@ class SparkEngine:
         statistics = tuple(statistics)
         for statistic in statistics:
             statistic.require_domain(directed=graph.directed)
-            require_counted([statistic.tally()], statistic.name)
+            require_counted([tally_under(statistic, bound)], statistic.name)
         if after is not None:
             _require_earlier(after, graph)
-        tallies = dict.fromkeys(statistic.tally() for statistic in statistics)
+        tallies = dict.fromkeys(tally_under(statistic, bound) for statistic in statistics)
         work = partial(self._work, graph)
         answers = answer_all(tallies, work, after)
         return ExactCounts(statistics, graph.extent(graph.steps), answers, bound)
@@ -60,7 +62,12 @@ class SparkEngine:
         return Work(self.cluster, graph, since, forest)
 
     def project(self, graph: SparkGraph, threshold: Bound, *, after: object = None) -> SparkGraph:
-        """Refused: whether a link is retained depends on all links retained before it."""
+        """Refused: it takes links one after the other, or all of a connected part at once."""
+        if isinstance(threshold, ForestBound):
+            raise EngineError(
+                "projection: forests are solved for a connected part as a whole, so that they "
+                "cannot be shared among workers. The local engine counts them."
+            )
         raise EngineError(
             "projection: the greedy projection takes links one after the other, so that it cannot "
             "be shared among workers. The local engine projects; promises with hubs need none."

@@ -42,7 +42,8 @@ from graphveil.cli.output import (
     working,
 )
 from graphveil.errors import ParameterError
-from graphveil.steward.planning.requests import entry_value, projection_of
+from graphveil.graph.thresholds import projection_of
+from graphveil.steward.planning.requests import entry_value
 
 if TYPE_CHECKING:
     from graphveil.graph.promises import Bound
@@ -109,12 +110,13 @@ def plan_series_budgets(
     requests: Sequence[SeriesRequest], bound_for: BoundFor, budget: str, **options: Any
 ) -> Budgets:
     """The errors of some series for every total."""
+    from graphveil.graph.thresholds import threshold_of
     from graphveil.statistics.statistic import statistic
-    from graphveil.steward.planning.budgets import read_range, series_budgets, threshold_of
+    from graphveil.steward.planning.budgets import read_range, series_budgets
 
     low, high = read_range(budget)
     bound = [
-        bound_for(statistic(each.statistic, **each.parameters), threshold_of(each))
+        bound_for(statistic(each.statistic, **each.parameters), threshold_of(each.projection))
         for each in requests
     ]
     with working("Planning …"):

@@ -18,7 +18,8 @@ from graphveil.cli.options import (
 )
 from graphveil.cli.output import UNSPENT, print_json, print_outlooks, print_series, working
 from graphveil.errors import ParameterError
-from graphveil.steward.planning.requests import entry_value, projection_of, series_data
+from graphveil.graph.thresholds import projection_of
+from graphveil.steward.planning.requests import entry_value, series_data
 
 if TYPE_CHECKING:
     from graphveil.steward.planning.requests import SeriesRequest

@@ -260,6 +260,7 @@ def _alternative(
     minimise: str | None,
 ) -> _Candidate:
     """A candidate from a request; refuses a share of its own, and invalid sizes and weights."""
+    from graphveil.graph.thresholds import threshold_of
     from graphveil.mechanisms.factorisations.objectives import DEFAULT
     from graphveil.mechanisms.planning.shares import positive
     from graphveil.mechanisms.planning.usefulness import Judgement
@@ -277,7 +278,7 @@ def _alternative(
         bound,
         horizon=asked.horizon or horizon,
         mechanism=asked.mechanism or "auto",
-        projection=threshold_of(asked),
+        projection=threshold_of(asked.projection),
         minimise=asked.minimise or minimise or DEFAULT,
     )
     return _Candidate(
@@ -287,15 +288,6 @@ def _alternative(
         positive("weight", 1 if asked.weight is None else asked.weight),
         None if asked.delta is None else exact_delta(asked.delta),
     )
-
-
-def threshold_of(wish: SeriesRequest) -> Bound | None:
-    """The threshold of a series that projects, as a bound."""
-    from graphveil.graph.promises import DegreeBound, InOutBound
-
-    if wish.projection is None or isinstance(wish.projection, int):
-        return None if wish.projection is None else DegreeBound(wish.projection)
-    return InOutBound(*wish.projection)
 
 
 def _sized(candidates: Sequence[_Candidate]) -> bool:

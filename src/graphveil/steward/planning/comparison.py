@@ -142,7 +142,7 @@ def compared(
         minimise=own,
     )
     if projection is not None:
-        require_projectable(statistic, horizon)
+        require_projectable(statistic, projection, horizon)
     chosen = _chosen(prospects, mechanism, projecting=projection is not None)
     if expected is not None:
         chosen.judged(expected)  # refuses what is no size

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal
 
 from graphveil.errors import ParameterError
+from graphveil.graph.thresholds import ProjectionEntry, projection_of
 
 if TYPE_CHECKING:
     from graphveil.calendar.calendar import Calendar
@@ -26,7 +27,7 @@ class SeriesRequest:
         pool: its share of the study's pool, instead of an ε of its own.
         mechanism: its name; None takes the best.
         horizon: how many releases there will be; None if the calendar says it, or it is unknown.
-        projection: the threshold of a projecting mechanism.
+        projection: what a projecting mechanism retains: links, in- and out-links, or "forest:C".
         minimise: which error is to be small; None takes what the study says.
         expected: a public guess of how large the number will be at the last release.
         weight: how much it matters against the others where shares are split; no part of the study.
@@ -41,7 +42,7 @@ class SeriesRequest:
     pool: str | None = None
     mechanism: str | None = None
     horizon: int | None = None
-    projection: int | tuple[int, int] | None = None
+    projection: ProjectionEntry | None = None
     minimise: str | None = None
     expected: int | None = None
     weight: int | str | None = None
@@ -158,15 +159,6 @@ def series_data(text: str) -> dict[str, Any]:
     parameters = {key: entry_value(key, value) for key, value in given.items()}
     named = {key: match[key] for key in ("name", "epsilon") if match[key]}
     return {"statistic": match["statistic"], "parameters": parameters, **named, **own}
-
-
-def projection_of(text: str) -> int | tuple[int, int]:
-    """The threshold of a projection: D, or IxO for in- and out-degrees."""
-    match = re.fullmatch(r"([0-9]+)(?:x([0-9]+))?", text)
-    if match is None:
-        problem = f"must be a number, or IxO for in- and out-degrees, not '{text}'"
-        raise ParameterError("projection", problem)
-    return int(match[1]) if match[2] is None else (int(match[1]), int(match[2]))
 
 
 def entry_value(key: str, text: str) -> Any:

@@ -16,6 +16,7 @@ from graphveil.noise.exact_numbers import as_text
 from graphveil.study.promise_entries import SeriesPromise
 
 AFTER_PROJECTION = "after-projection"  # the heading of what is proved for every network
+FORESTS = "forests"  # the same for what is counted by forests
 EVERY_NETWORK = "nothing: it holds for every network"
 DIGITS = 6  # of processed values and standard deviations, which are not whole numbers
 
@@ -128,7 +129,7 @@ class SensitivityFact(Fact):
     @property
     def of_one_release(self) -> bool:
         """Whether it speaks of each release by itself, on every network."""
-        return self.proof.endswith(f"#{AFTER_PROJECTION}")
+        return self.proof.endswith((f"#{AFTER_PROJECTION}", f"#{FORESTS}"))
 
 
 class LossFact(Fact):
@@ -193,7 +194,8 @@ class SeriesOpened(Fact):
         summary: what is counted.
         epsilon: what its whole life costs; of a series in a pool, what the pool costs.
         delta: likewise.
-        projection: the thresholds to which graphs are projected; None if they are not.
+        projection: the thresholds to which graphs are projected, or "forest:C" for forests; None if
+            all is counted as it is.
         width: how many numbers a release has: 1, or one per degree from 0 on.
         predicted_std: the noise that was announced, release by release.
         beyond: what breaking the promise costs the person who breaks it; empty where the series
@@ -216,7 +218,7 @@ class SeriesOpened(Fact):
     delta: ExactText | None
     mechanism: str
     mechanism_summary: str
-    projection: int | tuple[int, ...] | None
+    projection: int | tuple[int, ...] | str | None
     horizon: int | None
     first_step: int
     first_label: str

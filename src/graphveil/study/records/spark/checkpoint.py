@@ -24,6 +24,7 @@ from graphveil.backends.spark.graph import NodePart, Part, SparkGraph, Workspace
 from graphveil.backends.spark.jobs import Cluster
 from graphveil.posix import sync_folder
 from graphveil.series.counting import SeriesCounts, ViewCounts, by_view
+from graphveil.statistics.change import tally_under
 from graphveil.statistics.tallies import DegreeTally
 from graphveil.study.ledger import Ledger, StoredFile
 from graphveil.study.public.chain import canonical
@@ -76,7 +77,9 @@ class KeptState:
             view_data = self.data.get(view_key(view))
             if view_data is None:
                 continue
-            wanted = {terms.statistic: terms.statistic.tally() for terms in members}
+            wanted = {
+                terms.statistic: tally_under(terms.statistic, terms.bound) for terms in members
+            }
             known = {s: tally for s, tally in wanted.items() if repr(tally) in view_data["answers"]}
             answers = {
                 tally: _answer(home, tally, view_data["answers"][repr(tally)])

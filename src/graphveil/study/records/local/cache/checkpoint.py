@@ -21,6 +21,7 @@ from graphveil.graph.intake.id_table import IdColumns, IdTable, Numbers, Slots, 
 from graphveil.graph.projection import EdgeLists, Projected
 from graphveil.graph.sequence import GraphSequence, Growth, LateEdges
 from graphveil.series.counting import SeriesCounts, View, ViewCounts, by_view
+from graphveil.statistics.change import tally_under
 from graphveil.study.ledger import Ledger, LedgerRow, StoredFile
 from graphveil.study.public.chain import canonical
 from graphveil.study.public.facts import Event
@@ -212,7 +213,7 @@ def _counts(
     data: Mapping[str, Any],
     counts_format: CheckpointFormat,
 ) -> ExactCounts:
-    wanted = {terms.statistic: terms.statistic.tally() for terms in members}
+    wanted = {terms.statistic: tally_under(terms.statistic, terms.bound) for terms in members}
     known = {
         statistic: tally for statistic, tally in wanted.items() if repr(tally) in data["answers"]
     }

@@ -28,6 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from graphveil.backends.local.capped_forests import Brackets, capped_forest
 from graphveil.kernels import kernel
 
 Int64s = NDArray[np.int64]
@@ -57,11 +58,6 @@ class Network:
     other: Int64s = field(repr=False)
     room: Int64s = field(repr=False)
 
-    @property
-    def rank(self) -> int:
-        """How many links a spanning tree has: more than that no solution has."""
-        return self.nodes - 1
-
 
 def forest_size(network: Network) -> Fraction:
     """f_b of a connected network, exactly.
@@ -72,9 +68,11 @@ def forest_size(network: Network) -> Fraction:
     """
     if int(network.room.max()) == 1:
         return _half_links(network)
-    program = _Program(network)
-    found = program.solved()
-    return _exactly(network) if found is None else found
+    found = capped_forest(network.nodes, network.one, network.other, network.room)
+    if found.least == found.most:
+        return Fraction(found.least)
+    solved = _Program(network, found).solved()
+    return _exactly(network) if solved is None else solved
 
 
 def _half_links(network: Network) -> Fraction:
@@ -100,22 +98,24 @@ def _half_links(network: Network) -> Fraction:
 class _Program:
     """Rows and columns as far as they were needed; grows until the solution holds."""
 
-    def __init__(self, network: Network) -> None:
+    def __init__(self, network: Network, found: Brackets) -> None:
         self.network = network
+        self.found = found
         self.sets: list[Int64s] = [np.arange(network.nodes)]
-        self.used = _few_links(network)
+        self.used = _few_links(network) | found.chosen
 
     def solved(self) -> Fraction | None:
         """The value, once a solution and prices agree; None if rounding does not show it."""
         while True:
             links, prices = self._solution()
-            network, x = self.network, links
-            sets = violated(network, x, PARTS, NEARLY)
+            sets = violated(self.network, links)
+            if sets and self._most(prices) == self.found.least:
+                return Fraction(self.found.least)
             if sets:
                 self.sets += sets
                 continue
-            least = _size_of(network, x)
-            if least == network.rank:
+            least = _size_of(self.network, links)
+            if least == self.found.most:
                 return least
             asked = self._asked_for(prices)
             if len(asked):
@@ -246,10 +246,9 @@ def _size_of(network: Network, links: Floats) -> Fraction | None:
     return Fraction(int(whole.sum()), parts)
 
 
-def violated(network: Network, links: Floats, parts: int, nearly: int) -> list[Int64s]:
-    """Sets with more links inside than a forest has there, by more than `nearly` of the parts."""
-    whole = np.rint(links * parts).astype(np.int64)
-    return _routed(network, whole, parts, nearly)
+def violated(network: Network, links: Floats) -> list[Int64s]:
+    """Sets with more links inside than a forest has there, by more than the solver's error."""
+    return _routed(network, np.rint(links * PARTS).astype(np.int64), PARTS, NEARLY)
 
 
 def _routed(network: Network, whole: Int64s, parts: int, nearly: int = 0) -> list[Int64s]:

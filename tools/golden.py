@@ -30,6 +30,7 @@ import tomli_w  # noqa: E402
 from graphveil import Study  # noqa: E402
 from graphveil.steward import custody, series  # noqa: E402
 from graphveil.steward.planning.requests import SeriesRequest  # noqa: E402
+from graphveil.study.custody import binding  # noqa: E402
 from graphveil.study.custody.machine import VARIABLE, Machine  # noqa: E402
 
 FIRST, LAST = 2001, 2006  # the years of the studies; the first three are published
@@ -144,6 +145,12 @@ def without_bound(folder: Path) -> None:
     made(folder, bound=None, bound_reason=None, series=["nodes@1/4", "edges:projection=2@1/4"])
 
 
+def forests(folder: Path) -> None:
+    """Components and clusters are counted by forests."""
+    lines = ["components:projection=forest:2@1/4", "clusters:projection=forest:3@1/4"]
+    made(folder, bound=None, bound_reason=None, series=lines)
+
+
 def directed(folder: Path) -> None:
     """Links have a direction, and two bounds."""
     made(folder, bound=(3, 3), directed=True, series=["edges@1/4", "high-out-degree:tau=2@1/4"])
@@ -205,7 +212,7 @@ MAKERS: dict[str, Callable[[Path], None]] = {
     f"2026-11-{maker.__name__.replace('_', '-')}": maker
     for maker in (
         *(mechanisms, endless, vectors, hubs, without_bound, directed, pool),
-        *(extended, adopted, handed_over, waiting, postgresql),
+        *(extended, adopted, handed_over, waiting, postgresql, forests),
     )
 }
 
@@ -237,6 +244,7 @@ def pack(folder: Path, archive: Path) -> None:
 
 def make(name: str) -> None:
     """Make a golden study and pack it."""
+    binding._birth = lambda descriptor: None  # an unpacked file has another one
     with TemporaryDirectory() as place, machine_at(Path(place) / "state"):
         root = Path(place)
         (root / "packed").mkdir()

@@ -40,7 +40,8 @@ def reading(series: PublishedSeries, made: ReleaseMade, calendar: Calendar) -> s
     verb = "lies" if low > 0 else "is"
     total = "" if WINDOW in series.spans else " in all"
     noisy = f" {opening(NOTHING_MORE)}." if is_too_noisy(made, 0) else ""
-    return f"{when}, the true number{total}{after} {verb} {where}, with {sure} confidence.{noisy}"
+    sentence = f"{when}, the true number{total}{after} {verb} {where}, with {sure} confidence."
+    return f"{sentence}{noisy}{wording.beyond_links(series)}"
 
 
 def is_too_noisy(made: ReleaseMade, place: int) -> bool:

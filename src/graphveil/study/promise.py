@@ -116,7 +116,8 @@ if TYPE_CHECKING:
 else:  # most series leave the choice open
     mechanisms = Deferred("graphveil.mechanisms.mechanism")
 
-FORMAT: Final = 1
+FIRST_FORMAT: Final = 1
+FORMAT: Final = 2  # the first in which a series may be counted by forests
 COMMITTED: Final = {"committed": True}  # where a promise was checked, and then entered
 UNIT: Final = "one person with all their links"
 HEADING = """\
@@ -145,7 +146,7 @@ class Promise(Part):
         'Promised: everybody has at most 15 links; a step that breaks this is refused.'
     """
 
-    format: Literal[1] = FORMAT
+    format: Literal[1] = FIRST_FORMAT
     title: Text
     population: Text
     publisher: Text
@@ -329,7 +330,8 @@ class Promise(Part):
         """
         require_known_format(source, data.get("format"), FORMAT, writer)
         try:
-            return cls.model_validate(data, context=COMMITTED if committed else None)
+            context = COMMITTED if committed else None
+            return cls.model_validate(_as_first_format(data), context=context)
         except ParameterError as error:
             raise StudyError(f"{source}: {error}") from error
         except ValidationError as error:
@@ -358,12 +360,19 @@ class Promise(Part):
     def to_data(self) -> dict[str, Any]:
         """Plain data, without what is not set."""
         data = self.model_dump(mode="json", exclude_none=True)
+        if any(isinstance(each.projection, str) for each in self.series):
+            data["format"] = FORMAT  # which older versions refuse, with the version to install
         if self.bound is None:
             data["bound"] = NO_BOUND
         data["series"] = [
             {key: value for key, value in each.items() if value != {}} for each in data["series"]
         ]
         return data
+
+
+def _as_first_format(data: dict[str, Any]) -> dict[str, Any]:
+    """The second format has what older versions must not read; nothing else is different."""
+    return data | {"format": FIRST_FORMAT} if data.get("format") == FORMAT else data
 
 
 # The rules for records are a plain dataclass, for which pydantic has other messages.

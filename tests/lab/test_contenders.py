@@ -14,6 +14,7 @@ from graphveil.errors import ParameterError
 from graphveil.graph.degrees import keeps_bound
 from graphveil.graph.projection import greedy_projection, time_aware_projection
 from graphveil.graph.promises import DegreeBound, HubBound, InOutBound
+from graphveil.graph.thresholds import ForestBound
 from graphveil.lab.candidates.builtin import hubs, tuned_hubs
 from graphveil.lab.candidates.comparison import (
     AUTO,
@@ -319,3 +320,13 @@ def test_of_vectors_nothing_is_published_beyond_what_a_promise_counts() -> None:
     assert given.totals[-1, most + 1] > 0
     assert not attempt.estimates[:, :, most + 1 :].any()
     assert attempt.estimates[:, :, : most + 1].any()
+
+
+@pytest.mark.parametrize("asked", ["components", "clusters"])
+def test_components_and_clusters_are_counted_by_forests(asked: str) -> None:
+    found = {each.mechanism: each for each in outcomes(trial(asked, directed=False))}
+    assert found[SHAPED].threshold == ForestBound(2)
+    assert (found[SHAPED].noise, found[SHAPED].sensitivity) == ("box-projection", 1)
+    assert found[TUNED_SHAPED].error <= found[SHAPED].error
+    assert found[SHAPED].error < found[SENSDIFF].error
+    assert PROJECTION not in found  # the paper's is not defined for them

@@ -43,7 +43,8 @@ def _projections(trial: Trial) -> Iterator[Attempt]:
     drawn: dict[int, Integers] = {}
     for threshold, totals in trial.truth.projected:
         after = trial.subject.statistic.projected_l1(threshold)
-        assert after is not None, "only such thresholds are counted"
+        if after is None:  # forests are none of the paper's
+            continue
         if after not in drawn:
             plan = trial.plan("compose-projection", projection=threshold)
             assert plan is not None, "Compose admits whatever can be projected"
@@ -57,8 +58,8 @@ def _projections(trial: Trial) -> Iterator[Attempt]:
 def shaped(trial: Trial) -> Attempt | None:
     """Range or box noise after projection to the threshold that the protocol's rule gives.
 
-    The threshold of a high-degree count is its τ, which is public in a release; that of all
-    else is the D of the promise with hubs.
+    The threshold of a high-degree count is its τ, which is public in a release; components and
+    clusters are counted by forests; the threshold of all else is the D of the promise with hubs.
     """
     wanted = trial.subject.projection_threshold
     by_rule = (option for option in _kinds_of_projection(trial) if option.threshold == wanted)
@@ -74,11 +75,16 @@ def tuned_shaped(trial: Trial) -> Attempt | None:
 def _kinds_of_projection(trial: Trial) -> list[Option]:
     """Every projection that was counted, the loosest first."""
     statistic = trial.subject.statistic
-    mechanism = "range-projection" if statistic.projection_rises else "box-projection"
+    names = {True: "range-projection", False: "box-projection"}
     return [
-        Option(threshold, totals, after, partial(trial.plan, mechanism, projection=threshold))
+        Option(
+            threshold,
+            totals,
+            shape.height,
+            partial(trial.plan, names[shape.rising], projection=threshold),
+        )
         for threshold, totals in reversed(trial.truth.projected)
-        if (after := statistic.projected_l1(threshold)) is not None
+        if (shape := statistic.projected_shape(threshold)) is not None
     ]
 
 

@@ -14,6 +14,7 @@ from graphveil.errors import ParameterError
 from graphveil.graph.degrees import FinalDegrees, degrees, fewest_hubs
 from graphveil.graph.promises import Bound, DegreeBound, HubBound, InOutBound
 from graphveil.graph.sequence import GraphSequence
+from graphveil.graph.thresholds import BRANCHES, ForestBound
 from graphveil.lab.protocol.protocol import (
     Integers,
     observed_bound,
@@ -38,6 +39,7 @@ OUTWARD = {
     "degree-ccdf": "out-degree-ccdf",
     "stars": "out-stars",
 }
+FORESTS = (2, 3, 4, 6)  # links per person in the forests that are tried
 LEAVES = 2  # of stars, unless others are asked for
 
 
@@ -196,8 +198,13 @@ class Subject:
         return getattr(self.statistic, "tau", None)
 
     @property
-    def projection_threshold(self) -> DegreeBound | InOutBound:
-        """What an untuned projection retains: τ links, or those of nodes that are no hubs."""
+    def projection_threshold(self) -> DegreeBound | InOutBound | ForestBound:
+        """What an untuned projection retains: τ links, or those of nodes that are no hubs.
+
+        Components and clusters are counted by the forests that nobody has to choose.
+        """
+        if self.statistic.forest_shape(BRANCHES) is not None:
+            return ForestBound(BRANCHES)
         if self.tau is None:
             return self.hub_threshold
         return InOutBound(self.tau, self.tau) if self.directed else DegreeBound(self.tau)
@@ -212,8 +219,8 @@ class Truth:
 
     Attributes:
         totals: (steps,) or (steps, numbers).
-        projected: the totals after projection to each threshold of the list; none where no
-            sensitivity after projection is known.
+        projected: the totals after projection to each threshold of the list, or by forests; none
+            where no sensitivity after projection is known.
         first_links: the totals of what is counted under promises with hubs: each threshold of the
             list with the fewest hubs that are true of the data. Where nothing is known of
             projection, the promise of the rule alone.
@@ -240,6 +247,9 @@ def true_values(
     whole = counting.totals(version.sequence, subjects)
     projected: dict[Subject, list[tuple[Bound, Integers]]] = {each: [] for each in subjects}
     first_links: dict[Subject, list[tuple[Bound, Integers]]] = {each: [] for each in subjects}
+    for forests in map(ForestBound, FORESTS):
+        for subject, totals in counting.by_forests(forests).items():
+            projected[subject].append((forests, totals))
     for threshold in counting.thresholds():
         for subject, totals in counting.projected(threshold).items():
             projected[subject].append((threshold, totals))
@@ -265,16 +275,17 @@ class _Counting:
             bound
             for each in self.subjects
             for bound in (each.hub_threshold, each.projection_threshold)
+            if not isinstance(bound, ForestBound)
         ]
         listed = {*thresholds(self.version.bound), *by_rule}
         return sorted(listed, key=lambda bound: bound.limits)
 
     def totals(
-        self, sequence: GraphSequence, subjects: Sequence[Subject]
+        self, sequence: GraphSequence, subjects: Sequence[Subject], bound: Bound | None = None
     ) -> dict[Subject, Integers]:
         """The totals of some subjects, all as wide as the bound of the version says."""
         statistics = [subject.statistic for subject in subjects]
-        counts = self.engine.count(sequence, statistics, bound=self.version.bound)
+        counts = self.engine.count(sequence, statistics, bound=bound or self.version.bound)
         return {subject: counts.totals(subject.statistic) for subject in subjects}
 
     def projected(self, threshold: Bound) -> dict[Subject, Integers]:
@@ -283,6 +294,11 @@ class _Counting:
         if not admitted:
             return {}
         return self.totals(self.engine.project(self.version.sequence, threshold), admitted)
+
+    def by_forests(self, forests: ForestBound) -> dict[Subject, Integers]:
+        """The totals by forests, of the subjects that these count."""
+        admitted = [each for each in self.subjects if each.statistic.forest_shape(forests.branches)]
+        return self.totals(self.version.sequence, admitted, forests) if admitted else {}
 
     def first_links(self, promise: Bound) -> dict[Subject, Integers]:
         """The totals of what is counted under a promise, of the subjects that are tried with it."""

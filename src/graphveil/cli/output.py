@@ -357,21 +357,18 @@ def print_series(title: str, series: Sequence[SeriesStatus]) -> None:
 def print_releases(title: str, rows: Sequence[Measurement]) -> None:
     """One row per published number; there must be one."""
     from graphveil.noise.exact_numbers import exact
-    from graphveil.report.wording import count_range
+    from graphveil.report.wording import count_range, whole
 
     level = float(100 * exact("level", rows[0].level))
     print_table(
         title,
-        (
-            *("series", "step", "raw", "processed", f"true number, with {level:.6g}% confidence"),
-            "new in the step",
-        ),
+        ("series", "step", "raw", "processed", f"true, {level:.6g}% sure", "new"),
         (
             (
                 row.series if row.degree is None else f"{row.series}, degree {row.degree}",
                 row.label,
                 row.raw,
-                f"{row.processed:,.6g}" if row.processed < 1e6 else f"{row.processed:,.0f}",
+                whole(row.processed),
                 count_range(row.low, row.high),
                 "" if row.new_low is None else f"{row.new_low:,} to {row.new_high:,}",
             )

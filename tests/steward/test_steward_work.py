@@ -19,6 +19,7 @@ from graphveil.steward.records import adding
 from graphveil.steward.reporting import published, report
 from graphveil.steward.status import status
 from graphveil.study.public.public_part import PublicPart
+from graphveil.study.records.record_store import AddOptions
 from steward import contents, people
 from wished import EDGES, WISH
 
@@ -37,7 +38,7 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
 
 def test_the_whole_work(study: Path, files: tuple[Path, Path]) -> None:
     before = contents(study)
-    tried = adding.add(study, files, dry_run=True)
+    tried = adding.add(study, files, how=AddOptions(dry_run=True))
     assert tried.batch is None
     assert tried.as_data()["nodes_added"] == 8
     assert contents(study) == before
@@ -89,7 +90,7 @@ def test_results_are_data_for_programs(study: Path, files: tuple[Path, Path]) ->
 
 
 def test_what_is_private_is_not_in_a_repr(study: Path, files: tuple[Path, Path]) -> None:
-    tried = adding.add(study, files, dry_run=True)
+    tried = adding.add(study, files, how=AddOptions(dry_run=True))
     assert repr(tried).startswith("<Records tried, not stored. What was found is private")
     assert not any(character.isdigit() for character in repr(tried))
 

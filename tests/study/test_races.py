@@ -24,7 +24,7 @@ from fault_runs import (
 )
 from graphveil.errors import StorageError
 from graphveil.records import from_rows
-from graphveil.study import SeriesPromise, Study, publishing, study
+from graphveil.study import SeriesPromise, StoredStudy, publishing, stored_study
 from graphveil.study.ledger import Ledger
 from graphveil.study.public.public_part import PublishedText, published_text
 from graphveil.study.records import adding
@@ -133,7 +133,7 @@ def test_what_was_prepared_too_early_is_prepared_again(
     require_whole(root)
 
 
-def _something_public(study: Study, command: str) -> None:
+def _something_public(study: StoredStudy, command: str) -> None:
     if command == "publish":
         study.publish()
     else:
@@ -153,7 +153,7 @@ def test_what_is_announced_before_the_ledger_is_read_is_in_it(
             _something_public(other, command)
         return public
 
-    monkeypatch.setattr(study, "published_text", looked)
+    monkeypatch.setattr(stored_study, "published_text", looked)
     assert reader.ledger().public_rows == published_text(reader.folder).rows
 
 

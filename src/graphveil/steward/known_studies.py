@@ -49,11 +49,11 @@ def known_studies(beside: Path | None = None) -> tuple[KnownStudy, ...]:
 
 def opened(folder: Path) -> KnownStudy:
     """The study in a folder, which is remembered; refuses a folder that holds none."""
-    from graphveil.study import Study
+    from graphveil.study import StoredStudy
     from graphveil.study.custody import machine as known_folders
     from graphveil.study.custody.machine import Machine
 
-    Study.at(folder)  # refuses
+    StoredStudy.at(folder)  # refuses
     known = known_folders.remember(Machine.here(), folder)
     return _study(known.key, known.folder)
 

@@ -56,9 +56,9 @@ class Draft:
     def write(self, folder: Path, *, database: str | None = None) -> Draft:
         """Create the study in a new folder; with a URL, its ledger is stored in PostgreSQL."""
         from graphveil.steward.known_studies import keep_in_mind
-        from graphveil.study import Study
+        from graphveil.study import StoredStudy
 
-        study = Study.create(folder, self.promise, database=database)
+        study = StoredStudy.create(folder, self.promise, database=database)
         keep_in_mind(folder)
         return replace(self, study_file=study.folder.study_file)
 

@@ -169,10 +169,10 @@ def plain_times(times: Mapping[int, Fraction]) -> dict[str, float]:
 
 def study_outlook(folder: Path) -> StudyOutlook:
     """What the study in a folder will publish, and how noisy; reads no records."""
-    from graphveil.study import Study
+    from graphveil.study import StoredStudy
     from graphveil.study.storage.series_state import plan_of
 
-    study = Study.at(folder)
+    study = StoredStudy.at(folder)
     committed = study.committed()
     promise = study.promise(committed.ledger)
     begins = {each.series: each.first_step for each in committed.ledger.series}

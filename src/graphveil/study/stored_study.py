@@ -1,6 +1,8 @@
-"""A study at work: create it, add records, publish steps, open series.
+"""A study as it is stored: create it, add records, publish steps, open series.
 
-study = Study.create(Path("county"), promise)
+`graphveil.Study` is what people use; it is made of the functions of `steward`, which use this one.
+
+study = StoredStudy.create(Path("county"), promise)
 study.add(read_records(["network.json"]).records)
 study.publish()
 """
@@ -12,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from graphveil.backends import LocalEngine
 from graphveil.deferred import Deferred
@@ -28,7 +30,7 @@ from graphveil.study.promise import Promise
 from graphveil.study.promise_entries import SeriesPromise
 from graphveil.study.public.facts import Event
 from graphveil.study.public.public_part import announce, published_text, text_of
-from graphveil.study.records.record_store import AddOptions, Stored
+from graphveil.study.records.record_store import AS_USUAL, AddOptions, Stored
 from graphveil.study.storage.folder import Folder, make_folder, write_notes
 from graphveil.study.storage.store import Store, now
 from graphveil.whole_files import write_bytes
@@ -80,7 +82,7 @@ class Added:
 
 
 @dataclass(frozen=True)
-class Study:
+class StoredStudy:
     """One population, one budget, many series, in one folder.
 
     Attributes:
@@ -102,7 +104,7 @@ class Study:
         database: str | None = None,
         engine: Engine | None = None,
         machine: Machine | None = None,
-    ) -> Study:
+    ) -> StoredStudy:
         """A new study, which is a draft until records are added; nothing is spent yet.
 
         Args:
@@ -136,7 +138,7 @@ class Study:
     @classmethod
     def at(
         cls, root: Path, *, engine: Engine | None = None, machine: Machine | None = None
-    ) -> Study:
+    ) -> StoredStudy:
         """The study in a folder."""
         folder = Folder(root.resolve())
         folder.require()
@@ -172,13 +174,8 @@ class Study:
     def add(
         self,
         records: Records,
+        options: AddOptions = AS_USUAL,
         *,
-        complete: bool = False,
-        strict: bool = False,
-        yes: bool = False,
-        ignore_after_end: bool = False,
-        undated: Literal["refuse", "first", "drop"] | None = None,
-        dry_run: bool = False,
         read_as: ReadAs = NOTHING_SAID,
         attempt: Attempt | None = None,
     ) -> Added:
@@ -188,24 +185,18 @@ class Study:
 
         Args:
             records: as a reader returned them.
-            complete: whether they are all there is to know, so that what they lack is reported.
-            strict: refuse all records at the first row that breaks a rule.
-            yes: add them although more than a tenth is set aside, or nothing is left.
-            ignore_after_end: leave out records dated after the last step; else they are set aside.
-            undated: what becomes of people without a date; None leaves it to the study's rule.
-            dry_run: only report; change nothing.
+            options: what the steward states about them.
             read_as: how files of each format were read, to be stored with the records.
             attempt: by which command, so that it counts as finished.
         """
         adding.require_listed(records)
-        wishes = AddOptions(complete, strict, ignore_after_end, undated)
-        if dry_run:
-            batch = self.holder.candidate(self.stored(self.ledger()), records, wishes)
+        if options.dry_run:
+            batch = self.holder.candidate(self.stored(self.ledger()), records, options)
             return Added(None, batch.findings)
         with self._writing() as (transaction, opened):
             ledger = opened.ledger
-            batch = self.holder.candidate(self.stored(ledger), records, wishes)
-            if not yes:
+            batch = self.holder.candidate(self.stored(ledger), records, options)
+            if not options.yes:
                 adding.require_confirmed(batch.findings)
             number = adding.store_batch(transaction, ledger, batch, read_as, attempt)
         ledger = transaction.ledger()
@@ -443,7 +434,7 @@ def _require_promised(state: Committed) -> None:
 class _Run:
     """One run of publishing: what was read once, prepared once, and sealed since."""
 
-    def __init__(self, study: Study, found: Committed, last: int, at: str) -> None:
+    def __init__(self, study: StoredStudy, found: Committed, last: int, at: str) -> None:
         self._study, self._found, self._last, self._at = study, found, last, at
         self._prepared: Prepared | None = None
         self._new: list[LedgerRow] = []

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from graphveil.errors import BudgetError, StudyError
-from graphveil.study import SeriesPromise, StoredStudy
-from graphveil.study import study as study_module
+from graphveil.study import SeriesPromise, StoredStudy, stored_study
 from graphveil.study.ledger import LedgerRow
 from graphveil.study.public.public_part import PublicPart
 from graphveil.study.records.record_store import AddOptions
@@ -94,7 +93,7 @@ def test_rows_of_one_command_carry_one_time(root: Path, monkeypatch: pytest.Monk
     """How long counting takes depends on the data, so no row tells when it was over."""
     ticks = count()
     monkeypatch.setattr(store, "now", lambda: f"tick {next(ticks)}")
-    monkeypatch.setattr(study_module, "now", store.now)
+    monkeypatch.setattr(stored_study, "now", store.now)
     made = StoredStudy.create(root, promise())
     made.publish(2)
     assert {row.at for row in made.ledger().rows} == {"tick 0"}
@@ -135,7 +134,7 @@ def test_a_backfill_that_fails_anywhere_leaves_whole_steps(
 ) -> None:
     """Two steps together, of two series: a transaction enters four releases."""
     study, entered, plain = opened(root), count(), Transaction.enter_release
-    monkeypatch.setattr(study_module, "TOGETHER", 2)
+    monkeypatch.setattr(stored_study, "TOGETHER", 2)
 
     def failing(self: Transaction, name: str, step: int, row: LedgerRow) -> None:
         if next(entered) == fails_at:

@@ -144,7 +144,7 @@ NEAR = ReadingOptions(time="dx", max_distance="0.015", where=("type=person",))
 
 
 def kept(study: Path) -> Any:
-    return dict(StoredStudy.at(study).read_as()["microbetrace"])
+    return dict(StoredStudy.at(study).ledger().read_as["microbetrace"])
 
 
 def test_thresholds_and_conditions_are_kept_for_later_files(tmp_path: Path) -> None:

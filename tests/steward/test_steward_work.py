@@ -18,9 +18,11 @@ from graphveil.steward.publishing import Progress, PublishRequest, Stage
 from graphveil.steward.records import adding
 from graphveil.steward.reporting import published, report
 from graphveil.steward.status import status
+from graphveil.study.ledger import Ledger
 from graphveil.study.public.public_part import PublicPart
 from graphveil.study.records.record_store import AddOptions
-from steward import contents, people
+from graphveil.study.storage.reading import Reading
+from steward import contents, opened, people
 from wished import EDGES, WISH
 
 
@@ -170,7 +172,7 @@ def test_a_step_again_is_nothing_new(study: Path, files: tuple[Path, Path]) -> N
     made = publishing.publish(study, PublishRequest(step="2001"))
     assert (made.steps, made.finished) == ((), False)
     assert contents(study) == before
-    with pytest.raises(ParameterError, match="give one of"):
+    with pytest.raises(ParameterError, match="give only one of"):
         PublishRequest(step="2001", everything=True)
 
 
@@ -220,3 +222,23 @@ def test_releases_of_one_series(study: Path, files: tuple[Path, Path]) -> None:
     assert [each.series for each in published(study, "nodes").series] == ["nodes"]
     with pytest.raises(ParameterError, match="There are: edges, nodes"):
         published(study, "node")
+
+
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_adding_reads_the_ledger_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dry_run: bool
+) -> None:
+    """However long a study lives, nothing of it is read twice by one command."""
+    root = opened(tmp_path / "study")
+    read: list[str] = []
+    plain = Reading.ledger
+
+    def counted(self: Reading) -> Ledger:
+        read.append(type(self).__name__)
+        return plain(self)
+
+    monkeypatch.setattr(Reading, "ledger", counted)
+    later = tmp_path / "later.csv"
+    later.write_text("node,time\nzoe,2003\n")
+    adding.add(root, [later], how=AddOptions(dry_run=dry_run))
+    assert len(read) == 1

@@ -162,10 +162,6 @@ class StoredStudy:
         """All that happened."""
         return self.committed().ledger
 
-    def read_as(self) -> ReadAs:
-        """How files of each format were read before."""
-        return self.ledger().read_as
-
     def promise(self, ledger: Ledger | None = None) -> Promise:
         """The promise of the study: from its file while it is a draft, then from its ledger."""
         ledger = self.ledger() if ledger is None else ledger
@@ -178,6 +174,7 @@ class StoredStudy:
         *,
         read_as: ReadAs = NOTHING_SAID,
         attempt: Attempt | None = None,
+        since: Committed | None = None,
     ) -> Added:
         """Store records until their step is sealed; the first ones open the study.
 
@@ -188,12 +185,13 @@ class StoredStudy:
             options: what the steward states about them.
             read_as: how files of each format were read, to be stored with the records.
             attempt: by which command, so that it counts as finished.
+            since: what was committed when the caller looked; it is read again if there is more.
         """
         adding.require_listed(records)
         if options.dry_run:
-            batch = self.holder.candidate(self.stored(self.ledger()), records, options)
-            return Added(None, batch.findings)
-        with self._writing() as (transaction, opened):
+            known = (since or self.committed()).ledger
+            return Added(None, self.holder.candidate(self.stored(known), records, options).findings)
+        with self._writing(known=since.ledger if since else None) as (transaction, opened):
             ledger = opened.ledger
             batch = self.holder.candidate(self.stored(ledger), records, options)
             if not options.yes:
@@ -397,10 +395,13 @@ class StoredStudy:
 
     @contextmanager
     def _writing(
-        self, at: str | None = None, admit: witness.Admission | None = None
+        self,
+        at: str | None = None,
+        admit: witness.Admission | None = None,
+        known: Ledger | None = None,
     ) -> Iterator[tuple[Transaction, Committed]]:
         """The one writer, in a study that is open."""
-        with self.writing(at, admit) as transaction:
+        with self.writing(at, admit, known) as transaction:
             public = published_text(self.folder)
             state = committed.checked(transaction, public)
             if not state.ledger.is_open:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from graphveil.graph.intake.records import Records
     from graphveil.records import ReadFiles
     from graphveil.study import Added, StoredStudy
+    from graphveil.study.committed import Committed
+    from graphveil.study.promise import Promise
     from graphveil.study.records.attempts import Attempt
 
 _HELPING = {
@@ -134,12 +136,14 @@ def add(
     # Spark reads tables itself, and refuses the first row that breaks a rule.
     given = replace(options or ReadingOptions(), mark_bad=not how.strict and not engine.spark)
     names = [str(file) for file in files] if called is None else called
-    with _attempting(study, names, dry_run=how.dry_run) as attempt:
-        return _add(study, files, format, given, how, engine, attempt, change=change_reading)
+    state = study.committed()
+    with _attempting(study, state, names, dry_run=how.dry_run) as attempt:
+        return _add(study, state, files, format, given, how, engine, attempt, change=change_reading)
 
 
 def _add(
     study: StoredStudy,
+    state: Committed,
     files: Sequence[str | Path],
     format_name: str | None,
     given: ReadingOptions,
@@ -152,7 +156,7 @@ def _add(
     from graphveil.steward.records import reading_alike
     from graphveil.steward.records.reading_alike import PAIR, require_possible, tables_of
 
-    before = {} if change else study.read_as()
+    before = {} if change else state.ledger.read_as
     used = reading_alike.as_before(given, before)
     if engine.spark:
         require_possible(format_name, given, ignore_after_end=how.ignore_after_end)
@@ -164,19 +168,20 @@ def _add(
                 reading = read_records(files, format=format_name, options=given, by_format=used)
         reading_alike.refuse_otherwise(used, before, reading)
         with _advising(how.strict, reading.records):
-            _require_direction(reading.directed, directed=study.promise().directed)
+            _require_direction(reading.directed, study.promise(state.ledger))
             added = replace(study, engine=holding or study.engine).add(
                 reading.records,
                 replace(how, undated=reading_alike.undated(given, used, reading)),
                 read_as=reading_alike.choices(given, used, before, reading),
                 attempt=attempt,
+                since=state,
             )
     return Addition(reading, added)
 
 
 @contextmanager
 def _attempting(
-    study: StoredStudy, files: Sequence[str], *, dry_run: bool
+    study: StoredStudy, state: Committed, files: Sequence[str], *, dry_run: bool
 ) -> Iterator[Attempt | None]:
     """The attempt to add files, unless it is only a try."""
     from graphveil.study.records.attempts import attempting
@@ -184,7 +189,7 @@ def _attempting(
     if dry_run:
         yield None
         return
-    with attempting(study.folder, study.ledger(), files) as attempt:
+    with attempting(study.folder, state.ledger, files) as attempt:
         yield attempt
 
 
@@ -206,12 +211,13 @@ def add_records(
     from graphveil.study import StoredStudy
 
     study = StoredStudy.at(folder)
+    state = study.committed()
     with (
-        _attempting(study, _contents(records), dry_run=how.dry_run) as attempt,
+        _attempting(study, state, _contents(records), dry_run=how.dry_run) as attempt,
         _advising(how.strict, records),
     ):
-        _require_direction(directed, directed=study.promise().directed)
-        added = study.add(records, how, attempt=attempt)
+        _require_direction(directed, study.promise(state.ledger))
+        added = study.add(records, how, attempt=attempt, since=state)
     return Addition(None, added)
 
 
@@ -282,8 +288,9 @@ def abandon(folder: Path) -> int:
     return attempts.abandon(StoredStudy.at(folder).folder)
 
 
-def _require_direction(found: bool | None, *, directed: bool) -> None:
+def _require_direction(found: bool | None, promise: Promise) -> None:
     """Refuse records that say that their links are of another kind than the study's."""
+    directed = promise.directed
     if found in (None, directed):
         return
     words = {True: "directed", False: "undirected"}

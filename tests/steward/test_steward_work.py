@@ -23,13 +23,13 @@ from graphveil.study.public.public_part import PublicPart
 from graphveil.study.records.record_store import AddOptions
 from graphveil.study.storage.reading import Reading
 from steward import contents, opened, people
-from wished import EDGES, WISH
+from study_requests import EDGES, REQUEST
 
 
 @pytest.fixture
 def study(tmp_path: Path) -> Path:
     """A draft."""
-    drafting.create(tmp_path / "study", WISH)
+    drafting.create(tmp_path / "study", REQUEST)
     return tmp_path / "study"
 
 
@@ -98,7 +98,9 @@ def test_what_is_private_is_not_in_a_repr(study: Path, files: tuple[Path, Path])
 
 
 def test_a_draft_is_tried_out_without_a_folder(tmp_path: Path) -> None:
-    generous = replace(WISH, epsilon="4", series=(SeriesRequest("edges"), SeriesRequest("nodes")))
+    generous = replace(
+        REQUEST, epsilon="4", series=(SeriesRequest("edges"), SeriesRequest("nodes"))
+    )
     promise = drafting.drafted(generous)
     assert [each.epsilon for each in promise.series] == ["2", "2"]
     assert all(each.mechanism != "auto" for each in promise.series)
@@ -110,12 +112,12 @@ def test_a_draft_is_tried_out_without_a_folder(tmp_path: Path) -> None:
 
 def test_what_is_wrong_with_a_wish_is_a_parameter() -> None:
     with pytest.raises(ParameterError, match=r"the new study: .*'inward' and 'outward'"):
-        drafting.drafted(replace(WISH, directed=True))
+        drafting.drafted(replace(REQUEST, directed=True))
     with pytest.raises(ParameterError, match="at least one"):
-        drafting.drafted(replace(WISH, series=(), delta="1e-6"))
+        drafting.drafted(replace(REQUEST, series=(), delta="1e-6"))
     with pytest.raises(BudgetError, match="leave nothing of ε = 1 for nodes"):
         drafting.drafted(
-            replace(WISH, series=(SeriesRequest("edges", epsilon="1"), SeriesRequest("nodes")))
+            replace(REQUEST, series=(SeriesRequest("edges", epsilon="1"), SeriesRequest("nodes")))
         )
 
 
@@ -178,7 +180,7 @@ def test_a_step_again_is_nothing_new(study: Path, files: tuple[Path, Path]) -> N
 
 def test_a_refused_step_leaves_the_public_part_as_it_was(tmp_path: Path) -> None:
     study = tmp_path / "strict"
-    drafting.create(study, replace(WISH, if_broken="refuse"))
+    drafting.create(study, replace(REQUEST, if_broken="refuse"))
     star = "source,target\n" + "".join(f"P0,P{number}\n" for number in range(1, 6))
     adding.add(study, people(tmp_path / "star", edges=star))
     with pytest.raises(BoundError, match="2003 cannot be sealed"):

@@ -27,7 +27,6 @@ from graphveil.records import from_rows
 from graphveil.study import SeriesPromise, StoredStudy, publishing, stored_study
 from graphveil.study.ledger import Ledger
 from graphveil.study.public.public_part import PublishedText, published_text
-from graphveil.study.records import adding
 from graphveil.study.records.record_store import AddOptions
 from graphveil.study.storage.folder import Folder
 from graphveil.study.storage.reading import Reading
@@ -194,7 +193,7 @@ def test_a_writer_that_lost_its_lock_harms_nobody(root: Path, postgresql: str) -
         found = slow.holder.candidate(slow.stored(ledger), records, AddOptions())
         end_sessions(url)
         added = first.add(people())
-        adding.store_batch(transaction, ledger, found)  # under the same number
+        stored_study.store_batch(transaction, ledger, found)  # under the same number
     assert added.batch == 2
     assert [each.number for each in first.ledger().batches] == [1, 2]
     first.publish(3)

@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from graphveil.cli.hints import HINTS
 from graphveil.errors import (
+    DEBUG,
     BoundError,
     BudgetError,
     CountOverflowError,
@@ -26,8 +27,8 @@ from graphveil.errors import (
     StorageError,
     StudyError,
     UnconfirmedError,
+    unexpected,
 )
-from graphveil.steward.unexpected import DEBUG, unexpected
 
 DECLINED = 1  # the option parser's own, where a question is answered with no, or not at all
 EXIT_CODES: dict[type[GraphveilError], int] = {

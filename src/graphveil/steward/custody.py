@@ -151,11 +151,11 @@ class Safekeeping:
 def safekeeping(folder: Path) -> Safekeeping:
     """How safe the study in a folder is; changes nothing in it."""
     from graphveil.study import StoredStudy
-    from graphveil.study.custody import machine as known_folders
+    from graphveil.study.custody import machine
 
     study = StoredStudy.at(folder)
     place, rows = folder.resolve(), [row.hash for row in study.ledger().rows]
-    backups = (each.backup for each in known_folders.known(study.machine) if each.folder == place)
+    backups = (each.backup for each in machine.known(study.machine) if each.folder == place)
     newest = next(backups, "")
     since = len(rows) - 1 - rows.index(newest) if newest in rows else None
     return Safekeeping(study.standing(), len(rows), since, study.machine.code())
@@ -185,11 +185,11 @@ def shared_backup(folder: Path) -> str | None:
 def note_backup(folder: Path) -> None:
     """Keep in mind that all there is now was backed up; the keeper says so, nobody checks."""
     from graphveil.study import StoredStudy
-    from graphveil.study.custody import machine as known_folders
+    from graphveil.study.custody import machine
 
     study = StoredStudy.at(folder)
     rows = study.ledger().rows
-    known_folders.remember(study.machine, folder, rows[-1].hash if rows else "")
+    machine.remember(study.machine, folder, rows[-1].hash if rows else "")
 
 
 # Exposure: whether others than its owner can read the private part of a study.

@@ -63,7 +63,7 @@ def series_of(folder: Path) -> SeriesList:
 
 
 def open_series(
-    folder: Path, wish: SeriesRequest, *, dry_run: bool = False, drowned_too: bool = False
+    folder: Path, request: SeriesRequest, *, dry_run: bool = False, drowned_too: bool = False
 ) -> Opening:
     """Open a series from the next step on; a dry run shows what it would be like.
 
@@ -72,7 +72,7 @@ def open_series(
     from graphveil.study import StoredStudy
 
     study = StoredStudy.at(folder)
-    outlook = _outlook(study.ledger(), wish)
+    outlook = _outlook(study.ledger(), request)
     if not dry_run:
         if not drowned_too:
             require_useful([outlook])

@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     from graphveil.study.lifecycle.adoption import Renewal
     from graphveil.study.lifecycle.extension import Extension, Further
     from graphveil.study.publishing import Prepared
-    from graphveil.study.records import adding, attempts, findings, record_store
+    from graphveil.study.records import attempts, findings, record_store
     from graphveil.study.records.attempts import Attempt
-    from graphveil.study.records.record_store import RecordStore
+    from graphveil.study.records.record_store import RecordStore, ValidatedBatch
     from graphveil.study.storage import agreement
     from graphveil.study.storage.transaction import Transaction
 else:  # who only looks at a study plans, counts and draws nothing
@@ -53,7 +53,6 @@ else:  # who only looks at a study plans, counts and draws nothing
     extension = Deferred("graphveil.study.lifecycle.extension")
     opening = Deferred("graphveil.study.lifecycle.opening")
     publishing = Deferred("graphveil.study.publishing")
-    adding = Deferred("graphveil.study.records.adding")
     attempts = Deferred("graphveil.study.records.attempts")
     findings = Deferred("graphveil.study.records.findings")
     record_store = Deferred("graphveil.study.records.record_store")
@@ -187,7 +186,7 @@ class StoredStudy:
             attempt: by which command, so that it counts as finished.
             since: what was committed when the caller looked; it is read again if there is more.
         """
-        adding.require_listed(records)
+        findings.require_listed(records)
         if options.dry_run:
             known = (since or self.committed()).ledger
             return Added(None, self.holder.candidate(self.stored(known), records, options).findings)
@@ -195,8 +194,8 @@ class StoredStudy:
             ledger = opened.ledger
             batch = self.holder.candidate(self.stored(ledger), records, options)
             if not options.yes:
-                adding.require_confirmed(batch.findings)
-            number = adding.store_batch(transaction, ledger, batch, read_as, attempt)
+                findings.require_confirmed(batch.findings)
+            number = store_batch(transaction, ledger, batch, read_as, attempt)
         ledger = transaction.ledger()
         self.announce(ledger)
         listed = ledger.batches[-1].skipped
@@ -422,6 +421,23 @@ class StoredStudy:
             "they would be counted in the next step.",
             hint=Hint("early"),
         )
+
+
+def store_batch(
+    transaction: Transaction,
+    ledger: Ledger,
+    batch: ValidatedBatch,
+    read_as: ReadAs = NOTHING_SAID,
+    attempt: Attempt | None = None,
+) -> int:
+    """Write a batch and enter it; its number."""
+    number = ledger.next_batch if attempt is None else max(ledger.next_batch, attempt.batch)
+    files = batch.write(number)
+    entry = {"batch": number, "last_step": batch.last_step, "read_as": dict(read_as), **files}
+    if attempt is not None:
+        entry["attempt"] = attempt.number
+    transaction.append(Event.RECORDS_ADDED, private=entry)
+    return number
 
 
 def _require_promised(state: Committed) -> None:

@@ -218,7 +218,7 @@ def _scaled(outlook: Outlook, factor: Fraction) -> SeriesAtPrice:
 
 
 def series_budgets(
-    wishes: Sequence[tuple[SeriesRequest, Bound]],
+    requests: Sequence[tuple[SeriesRequest, Bound]],
     low: Fraction,
     high: Fraction,
     *,
@@ -229,7 +229,7 @@ def series_budgets(
     """Series that share each total in the best way, or equally if a size is missing.
 
     Args:
-        wishes: the series, each with what is promised about links.
+        requests: the series, each with what is promised about links.
         low: the smallest total.
         high: the largest.
         horizon: how many releases there will be, of series that do not say it.
@@ -239,7 +239,7 @@ def series_budgets(
     from graphveil.noise.exact_numbers import exact_delta
 
     risk = None if delta is None else exact_delta(delta)
-    candidates = [_alternative(*each, horizon, minimise) for each in wishes]
+    candidates = [_alternative(*each, horizon, minimise) for each in requests]
     names = [each.name for each in candidates]
     if len(set(names)) < len(names):
         raise ParameterError("series", "two have the same name", hint="Write edges=NAME.")
@@ -289,13 +289,13 @@ def _alternative(
     )
 
 
-def threshold_of(wish: SeriesRequest) -> Bound | None:
+def threshold_of(request: SeriesRequest) -> Bound | None:
     """The threshold of a series that projects, as a bound."""
     from graphveil.graph.promises import DegreeBound, InOutBound
 
-    if wish.projection is None or isinstance(wish.projection, int):
-        return None if wish.projection is None else DegreeBound(wish.projection)
-    return InOutBound(*wish.projection)
+    if request.projection is None or isinstance(request.projection, int):
+        return None if request.projection is None else DegreeBound(request.projection)
+    return InOutBound(*request.projection)
 
 
 def _sized(candidates: Sequence[_Candidate]) -> bool:

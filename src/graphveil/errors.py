@@ -232,6 +232,10 @@ class StorageError(GraphveilError):
 class Interruption(KeyboardInterrupt):
     """Somebody has stopped the work; says what stands, and how to go on."""
 
+    def __init__(self, text: str) -> None:
+        self.text = text  # a hint in it can be put into the words of a face
+        super().__init__(str(text))
+
 
 DEBUG = "GRAPHVEIL_DEBUG"
 

@@ -103,5 +103,5 @@ def test_ids_that_differ_in_zeros_are_pointed_out(tmp_path: Path, node: str, end
         add(root, [tmp_path / "nodes.csv", tmp_path / "edges.csv"], how=AddOptions(strict=True))
     assert len(str(told.value)) < LONGEST_MESSAGE
     (tmp_path / "edges.csv").write_text("source,target\nb,stranger\n")
-    with pytest.raises(InputError, match="--strict"):
+    with pytest.raises(InputError, match="strict=False"):
         add(root, [tmp_path / "nodes.csv", tmp_path / "edges.csv"], how=AddOptions(strict=True))

@@ -72,7 +72,7 @@ def test_a_draft_without_records_is_not_published(tmp_path: Path, which: tuple[s
     ("nodes", "edges", "message"),
     [
         (NODES.replace("node", "nod"), EDGES, "Is the column 'nod' meant to be 'node'?"),
-        (NODES.replace("time", "tim"), EDGES, "--time in the shell"),
+        (NODES.replace("time", "tim"), EDGES, "Name it: --time."),
         (NODES, EDGES.replace("source", "sorce"), "Is the column 'sorce' meant to be 'source'?"),
         (NODES + "P8,20x4\n", EDGES, "nodes.csv, row 10, column 'time': the time cannot be read"),
         (NODES + "P8,20x4\n", EDGES, "the time cannot be read: '20x4'. Write it as 1996."),
@@ -119,7 +119,7 @@ def test_directed_and_undirected_files_together(study: Path, tmp_path: Path) -> 
         (7, ("publish", "*", "--step", "2003"), "the next step is 2002"),
         (2, ("publish", "*", "--step", "2002-05"), "no step is called '2002-05'"),
         (2, ("publish", "*", "--through", "soon"), "Steps are called 2001, 2002"),
-        (2, ("publish", "*", "--all", "--step", "2002"), "give one of"),
+        (2, ("publish", "*", "--all", "--step", "2002"), "give only one of"),
         (8, ("series", "*", "--open", "nodes", "--epsilon", "0.6"), "0.5 is left"),
         (8, ("series", "*", "--open", "nodes@0.6", "--dry-run"), "0.5 is left"),
         (2, ("series", "*", "--open", "edges@1/4"), "is already open"),

@@ -45,7 +45,7 @@ def test_records_after_the_end_are_refused_without_a_word(
         study.add(from_rows(NODES, LINKS), AddOptions(strict=True))
     nodes = tmp_path / "nodes.csv"
     nodes.write_text("node,time\na,2005\n")
-    with pytest.raises(RecordError, match="--ignore-after-end"):
+    with pytest.raises(RecordError, match="ignore_after_end=True"):
         adding.add(study.folder.root, [nodes], how=AddOptions(strict=True))
 
 

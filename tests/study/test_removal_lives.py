@@ -68,7 +68,7 @@ def _nothing(*_: object, **__: object) -> None:
 
 
 def _strictly(add: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda *given, **how: add(*given, **{**how, "strict": True})
+    return lambda *given, how: add(*given, how=replace(how, strict=True))
 
 
 def test_the_property_notices_planted_errors(
@@ -159,11 +159,11 @@ def test_publishing_waits_until_a_refused_batch_is_settled(study: Path, tmp_path
     with pytest.raises(Exception, match="column"):
         adding.add(study, [bad])
     for _ in range(2):
-        with pytest.raises(StudyError, match=r"week\.csv.*--abandon") as told:
+        with pytest.raises(StudyError, match=r"week\.csv.*abandon\(\)") as told:
             StoredStudy.at(study).publish(early=True)
         assert len(str(told.value)) < 300
     (tmp_path / "other.csv").write_text("node,time\nd,2002\n")
-    with pytest.raises(StudyError, match=r"week\.csv.*in order.*--abandon") as told:
+    with pytest.raises(StudyError, match=r"week\.csv.*in order.*abandon\(\)") as told:
         adding.add(study, [tmp_path / "other.csv"])  # other files do not stand for these
     assert len(str(told.value)) < 300
     bad.write_text("node,time\nc,2002\n")

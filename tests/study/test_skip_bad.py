@@ -104,7 +104,7 @@ def test_a_dry_run_tells_the_same_and_keeps_nothing(study: StoredStudy, tmp_path
 
 
 def test_who_is_strict_is_refused_at_the_first_row(study: StoredStudy, tmp_path: Path) -> None:
-    with pytest.raises(RecordError, match=r"nodes\.csv, row 5, .*--strict") as told:
+    with pytest.raises(RecordError, match=r"nodes\.csv, row 5, .*strict=False") as told:
         adding.add(study.folder.root, files(tmp_path), how=AddOptions(strict=True))
     assert len(str(told.value)) < 300
     assert not study.ledger().is_open
@@ -113,7 +113,7 @@ def test_who_is_strict_is_refused_at_the_first_row(study: StoredStudy, tmp_path:
 def test_more_than_a_tenth_wants_a_yes_and_opens_nothing(
     study: StoredStudy, tmp_path: Path
 ) -> None:
-    with pytest.raises(UnconfirmedError, match=r"a tenth of the rows of nodes.*--yes") as told:
+    with pytest.raises(UnconfirmedError, match=r"a tenth of the rows of nodes.*yes=True") as told:
         adding.add(study.folder.root, files(tmp_path))
     assert len(str(told.value)) < 300
     assert not study.ledger().is_open
@@ -160,7 +160,7 @@ def test_what_a_reader_finds_is_skipped_too(
     path.write_text(BAD_ENTRIES[name])
     study = StoredStudy.create(root, promise(series=[EDGES]))
     options = ReadingOptions(time="dx", all_listed=True)
-    with pytest.raises(RecordError, match="--strict"):
+    with pytest.raises(RecordError, match="strict=False"):
         adding.add(root, [path], options=options, how=AddOptions(strict=True))
     added = adding.add(root, [path], options=options, how=AddOptions(yes=True))
     intake = added.added.findings.intake

@@ -29,6 +29,7 @@ from graphveil.errors import (
     UnconfirmedError,
     unexpected,
 )
+from graphveil.hints import in_words
 
 DECLINED = 1  # the option parser's own, where a question is answered with no, or not at all
 EXIT_CODES: dict[type[GraphveilError], int] = {
@@ -109,7 +110,8 @@ def _code(error: BaseException) -> int:
 
 def _message(error: BaseException) -> str:
     if isinstance(error, KeyboardInterrupt):
-        return str(_first_behind(error, Interruption) or _STANDS)
+        stopped = _first_behind(error, Interruption)
+        return in_words(stopped.text, HINTS) if stopped else _STANDS
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         return f"{where}{error.strerror or error}."

@@ -219,10 +219,8 @@ def _sealed_so_far(folder: Path, labels: Sequence[str]) -> str:
     if not labels:
         return "interrupted before a step was sealed: nothing was changed. Run the command again."
     span = labels[0] if len(labels) == 1 else f"{labels[0]} to {labels[-1]}, {len(labels)} steps"
-    return (
-        f"interrupted. Sealed by then: {span}. Nothing is half done: to publish again first brings "
-        "the public part up to date, then goes on."
-    )
+    done = f"interrupted. Sealed by then: {span}. Nothing is half done:"
+    return Hint.joined(done, Hint("publish-again", folder=folder))
 
 
 @dataclass(frozen=True)

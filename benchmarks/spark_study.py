@@ -59,7 +59,7 @@ def published(last: int) -> list[str]:
 
 def create(root: Path, graph: Graph) -> None:
     """A study of one step for every step of the graph."""
-    from graphveil.study import Promise, Study
+    from graphveil.study import Promise, StoredStudy
 
     names = ("edges", "high-degree", "triangles", "components")
     parameters: dict[str, dict[str, Any]] = {"high-degree": {"tau": 5}}
@@ -76,7 +76,7 @@ def create(root: Path, graph: Graph) -> None:
             ],
         }
     )  # fmt: skip
-    Study.create(root, promise)
+    StoredStudy.create(root, promise)
 
 
 def written(graph: Graph, home: Path, first: int, last: int) -> list[str]:

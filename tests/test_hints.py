@@ -48,8 +48,9 @@ def texts(path: Path) -> Iterator[str]:
         and isinstance(node.body[0], ast.Expr)
     }
     for node in ast.walk(tree):
-        text = isinstance(node, ast.Constant) and isinstance(node.value, str)
-        if text and id(node) not in described:
+        if not isinstance(node, ast.Constant) or id(node) in described:
+            continue
+        if isinstance(node.value, str):
             yield node.value
 
 
@@ -57,8 +58,9 @@ def given() -> Iterator[tuple[str, set[str] | None]]:
     """Every code that the sources name, with the facts that are given beside it."""
     for path in SOURCES.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            called = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-            if not called or node.func.id != "Hint" or not isinstance(node.args[0], ast.Constant):
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+                continue
+            if node.func.id != "Hint" or not isinstance(node.args[0], ast.Constant):
                 continue
             unpacked = any(word.arg is None for word in node.keywords)
             yield (

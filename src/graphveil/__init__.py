@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     from graphveil.statistics.pattern_shape import Pattern
     from graphveil.statistics.sensitivity import Sensitivity
     from graphveil.statistics.statistic import Statistic, registered, statistic
+    from graphveil.steward.study import Study
     from graphveil.study.promise import Promise
     from graphveil.study.promise_entries import SeriesPromise
-    from graphveil.workbench.study import Study
 
 _HOMES = {
     "graphveil.backends": ("ExactCounts", "LocalEngine"),
@@ -74,7 +74,7 @@ _HOMES = {
     "graphveil.statistics.statistic": ("Statistic", "registered", "statistic"),
     "graphveil.study.promise": ("Promise",),
     "graphveil.study.promise_entries": ("SeriesPromise",),
-    "graphveil.workbench.study": ("Study",),
+    "graphveil.steward.study": ("Study",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

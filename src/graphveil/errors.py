@@ -249,3 +249,24 @@ class StorageError(GraphveilError):
 
 class Interruption(KeyboardInterrupt):
     """Somebody has stopped the work; says what stands, and how to go on."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text  # a hint in it can be put into the words of a face
+        super().__init__(str(text))
+
+
+DEBUG = "GRAPHVEIL_DEBUG"
+
+
+def unexpected(error: BaseException) -> str:
+    """What is safe to say of an error that nobody foresaw: its text may hold ids and counts."""
+    import traceback
+    from pathlib import Path
+
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    place = f"{Path(where.filename).name}, line {where.lineno}"
+    return (
+        f"internal error ({type(error).__name__} in {place}). What was committed is safe. Please "
+        f"report it; {DEBUG}=1 shows the traceback, which may hold private values: look through "
+        "it before you share it."
+    )

@@ -82,6 +82,8 @@ HINTS = IN_A_TERMINAL | {
     "other-order": "Correct it, or say the other day_first= in ReadingOptions if all dates are in "
     "the other order.",
     "public-folder": "Give the public folder of a study, or make one with Study.create.",
+    "publish-again": "study.publish() first brings the public part up to date, then the same call "
+    "goes on.",
     "report": "study.report() writes it again.",
     "room": "Count with the Spark engine, which needs no more memory than it is given, or on a "
     "larger machine.",

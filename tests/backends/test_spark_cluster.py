@@ -16,7 +16,7 @@ import pytest
 
 from graphveil.backends import LocalEngine
 from graphveil.statistics.statistic import statistic
-from graphveil.study import Study
+from graphveil.study import StoredStudy
 from small_sequences import random_growth
 from studies import opened
 
@@ -131,4 +131,4 @@ def test_a_driver_that_is_killed_leaves_a_study_as_it_was(tmp_path: Path) -> Non
         time.sleep(0.05)
     kill(publishing)
     assert len(study.ledger().rows) == rows
-    assert Study.at(tmp_path / "study").publish().steps  # and the local engine goes on
+    assert StoredStudy.at(tmp_path / "study").publish().steps  # and the local engine goes on

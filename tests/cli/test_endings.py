@@ -20,7 +20,7 @@ from graphveil.errors import (
     StorageError,
     StudyError,
 )
-from graphveil.study import publishing, study
+from graphveil.study import publishing, stored_study
 from steward import opened, run
 
 SECRET = "P0 has 17 links"
@@ -34,7 +34,7 @@ def test_an_error_that_nobody_foresaw_tells_no_secret(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = opened(tmp_path / "study")
-    monkeypatch.setattr(study.Study, "publish", fail)
+    monkeypatch.setattr(stored_study.StoredStudy, "publish", fail)
     ended = graphveil("publish", str(root))
     assert ended.code == 70
     assert "internal error (KeyError in test_endings.py, line" in ended.err
@@ -54,7 +54,7 @@ def test_a_panic_in_a_library_is_an_internal_error(
         raise pl.exceptions.PanicException(SECRET)
 
     root = opened(tmp_path / "study")
-    monkeypatch.setattr(study.Study, "publish", panic)
+    monkeypatch.setattr(stored_study.StoredStudy, "publish", panic)
     ended = graphveil("publish", str(root))
     assert (ended.code, SECRET in ended.err, "Traceback" in ended.err) == (70, False, False)
 
@@ -66,7 +66,7 @@ def test_a_name_as_long_as_a_file_is_cut_in_a_message(
         raise InputError(f"there is no field '{'x' * 100_000}'", hint="Look again.")
 
     root = opened(tmp_path / "study")
-    monkeypatch.setattr(study.Study, "publish", refuse)
+    monkeypatch.setattr(stored_study.StoredStudy, "publish", refuse)
     ended = graphveil("publish", str(root))
     assert ended.code == 3
     assert "xxx … xxx" in ended.err
@@ -89,14 +89,14 @@ def test_an_interrupted_backfill_says_what_was_sealed(
     # Whatever runs the tests in the background may have them ignore Ctrl-C, as nohup does.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
-    plain = study.Study.announce
+    plain = stored_study.StoredStudy.announce
 
-    def interrupted(self: study.Study, known: object = None) -> object:
-        monkeypatch.setattr(study.Study, "announce", plain)
+    def interrupted(self: stored_study.StoredStudy, known: object = None) -> object:
+        monkeypatch.setattr(stored_study.StoredStudy, "announce", plain)
         os.kill(os.getpid(), number)
         return plain(self)
 
-    monkeypatch.setattr(study.Study, "announce", interrupted)
+    monkeypatch.setattr(stored_study.StoredStudy, "announce", interrupted)
     ended = graphveil("publish", str(root), "--through", "2003")
     assert ended.code == code
     assert "Sealed by then: 2002 to 2003, 2 steps" in ended.err
@@ -125,7 +125,7 @@ def test_any_command_can_be_interrupted(tmp_path: Path, monkeypatch: pytest.Monk
         raise KeyboardInterrupt
 
     root = opened(tmp_path / "study")
-    monkeypatch.setattr(study.Study, "committed", interrupted)
+    monkeypatch.setattr(stored_study.StoredStudy, "committed", interrupted)
     for command in ("status", "verify", "series"):
         if command == "verify":
             continue

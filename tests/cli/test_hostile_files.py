@@ -143,9 +143,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("results")
     data = write_pair(folder / "data")
     (folder / "page.md").write_text("Settings: <!-- table settings -->\n\n<!-- end -->\n")
-    with pytest.MonkeyPatch.context() as patch:
-        _draw_nothing(patch)
-        run(*reproduction(data, folder / "out"))
+    run(*reproduction(data, folder / "out"))
     return folder
 
 
@@ -174,25 +172,12 @@ def damaged_results(results: Path, place: Path, numbers: range) -> Counter[int]:
     return tally
 
 
-@pytest.fixture
-def no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    _draw_nothing(monkeypatch)
-
-
-def _draw_nothing(patch: pytest.MonkeyPatch) -> None:
-    """Drawing takes seconds, and reads no file."""
-    for module in ("protocol.runs", "findings.page"):
-        patch.setattr(f"graphveil.lab.{module}.write_figure", lambda *_, **__: [])
-
-
-@pytest.mark.usefixtures("no_figures")
 def test_damaged_results_are_computed_again(results: Path, tmp_path: Path) -> None:
     tally = damaged_results(results, tmp_path / "copy", range(5))
     assert tally[0] > 1, tally
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("no_figures")
 def test_many_damaged_results_are_computed_again(results: Path, tmp_path: Path) -> None:
     print(damaged_results(results, tmp_path / "copy", range(1_000_000, 1_000_000 + MANY // 10)))
 
@@ -205,7 +190,6 @@ def test_a_page_that_is_no_text_is_refused_before_anything_is_computed(tmp_path:
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.usefixtures("no_figures")
 def test_results_of_another_cell_are_not_taken_for_these(results: Path, tmp_path: Path) -> None:
     """Nor are those with other columns."""
     copytree(results, tmp_path / "copy")

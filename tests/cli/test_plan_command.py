@@ -16,7 +16,7 @@ from graphveil.graph.promises import DegreeBound
 from graphveil.series.planner import best, compare
 from graphveil.statistics.statistic import statistic
 from graphveil.steward.planning.plots import _lines, _releases, plan_chart
-from steward import PROMISE, SERIES
+from steward import PROMISE, SERIES, drafted
 
 SVG = "{http://www.w3.org/2000/svg}"
 EDGES = ("plan", "edges", "--bound", "15", "--epsilon", "1", "--horizon", "20")
@@ -229,3 +229,27 @@ def test_a_promise_that_stops_the_study_has_no_multiples(tmp_path: Path) -> None
     assert made.code == 0, made.err
     assert BEYOND not in made.out
     assert BEYOND not in graphveil("plan", "edges", "--projection", "5", *refused[4:]).out
+
+
+@pytest.mark.parametrize(
+    ("options", "taken"),
+    [
+        ((), True),
+        (("--all",), True),
+        (("--expected", "edges=5", "--json"), True),
+        (("--budget", "1:2", "--plot", "{}/drawn.svg"), True),
+        (("--plot", "{}/drawn.svg"), False),
+        (("--epsilon", "1"), False),
+        (("--horizon", "unknown"), False),
+        (("--no-bound",), False),
+        (("--tau", "3"), False),
+        (("edges",), False),
+    ],
+)
+def test_a_study_takes_only_what_its_file_does_not_say(
+    tmp_path: Path, options: tuple[str, ...], taken: bool
+) -> None:
+    study = drafted(tmp_path / "study")
+    finished = graphveil("plan", str(study), *(each.format(tmp_path) for each in options))
+    assert (finished.code == 0) is taken, finished.err
+    assert ("plan: of a study takes only" in finished.err) is not taken

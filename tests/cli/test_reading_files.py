@@ -12,7 +12,8 @@ from graphveil.errors import InputError
 from graphveil.records import ReadingOptions
 from graphveil.records.format import registered
 from graphveil.steward.records.adding import add
-from graphveil.study import Study
+from graphveil.study import StoredStudy
+from graphveil.study.records.record_store import AddOptions
 from steward import run, run_json
 from studies import promise
 
@@ -82,23 +83,25 @@ def test_a_count_of_people_who_are_not_listed_is_a_warning_to_series_of_people(
         text = text.replace(now, then)
     (tmp_path / "results.json").write_text(text)
     root = tmp_path / "study"
-    Study.create(root, promise())
+    StoredStudy.create(root, promise())
     with pytest.raises(InputError, match="list"):
         add(root, [tmp_path / "results.json"], options=COMPACT.options)
     options = ReadingOptions(time=COMPACT.options.time, all_listed=True)
-    lines = add(root, [tmp_path / "results.json"], options=options, dry_run=True).lines()
+    lines = add(
+        root, [tmp_path / "results.json"], options=options, how=AddOptions(dry_run=True)
+    ).lines()
     assert any("7 people without links" in line and "WARNING" in line for line in lines)
 
 
 @pytest.mark.parametrize(("node", "end"), [("001", "1"), ("1", "1.0"), ("12", "0012")])
 def test_ids_that_differ_in_zeros_are_pointed_out(tmp_path: Path, node: str, end: str) -> None:
     root = tmp_path / "study"
-    Study.create(root, promise())
+    StoredStudy.create(root, promise())
     (tmp_path / "nodes.csv").write_text(f"node,time\n{node},2001\nb,2001\n")
     (tmp_path / "edges.csv").write_text(f"source,target\nb,{end}\n")
     with pytest.raises(InputError, match="Ids differ in zeros only") as told:
-        add(root, [tmp_path / "nodes.csv", tmp_path / "edges.csv"], strict=True)
+        add(root, [tmp_path / "nodes.csv", tmp_path / "edges.csv"], how=AddOptions(strict=True))
     assert len(str(told.value)) < LONGEST_MESSAGE
     (tmp_path / "edges.csv").write_text("source,target\nb,stranger\n")
-    with pytest.raises(InputError, match="--strict"):
-        add(root, [tmp_path / "nodes.csv", tmp_path / "edges.csv"], strict=True)
+    with pytest.raises(InputError, match="strict=False"):
+        add(root, [tmp_path / "nodes.csv", tmp_path / "edges.csv"], how=AddOptions(strict=True))

@@ -72,7 +72,7 @@ def test_a_draft_without_records_is_not_published(tmp_path: Path, which: tuple[s
     ("nodes", "edges", "message"),
     [
         (NODES.replace("node", "nod"), EDGES, "Is the column 'nod' meant to be 'node'?"),
-        (NODES.replace("time", "tim"), EDGES, "Name it: --time"),
+        (NODES.replace("time", "tim"), EDGES, "Name it: --time."),
         (NODES, EDGES.replace("source", "sorce"), "Is the column 'sorce' meant to be 'source'?"),
         (NODES + "P8,20x4\n", EDGES, "nodes.csv, row 10, column 'time': the time cannot be read"),
         (NODES + "P8,20x4\n", EDGES, "the time cannot be read: '20x4'. Write it as 1996."),

@@ -23,7 +23,7 @@ NUMBERS = {
     "opendp",
 }
 DATABASES = {"sqlalchemy", "psycopg"}
-AT_WORK = {"graphveil.study.study", "graphveil.series.planner", "graphveil.noise.noise_sum"}
+AT_WORK = {"graphveil.study.stored_study", "graphveil.series.planner", "graphveil.noise.noise_sum"}
 EVERYTHING = DRAWING | COUNTING | NUMBERS | DATABASES | AT_WORK
 
 # In a process of its own; Python's own modules and the small ones are nobody's concern.
@@ -64,9 +64,9 @@ def imported(probe: str, *arguments: str, place: Path | None = None) -> set[str]
 
 
 LOOKING = {
-    "status study": {"graphveil.study.study"},
+    "status study": {"graphveil.study.stored_study"},
     "releases study": set(),
-    "series study": {"graphveil.study.study"},
+    "series study": {"graphveil.study.stored_study"},
     "sensitivity triangles --bound 20": set(),
     "statistics": {"rich"},  # whose table has to be folded
     "plan edges --bound 15 --epsilon 1 --horizon 20": {"numpy"} | AT_WORK,

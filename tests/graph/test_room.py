@@ -36,7 +36,7 @@ def test_a_graph_that_does_not_fit_is_refused_before_it_is_built(
     monkeypatch.setattr(appending, "arrivals", lambda *_, **__: pytest.fail("it has begun"))
     with pytest.raises(InputError, match="GB are free") as refused:
         built()
-    assert "--engine spark" in str(refused.value)
+    assert "the Spark engine" in str(refused.value)
     assert len(str(refused.value)) < 300
 
 

@@ -16,14 +16,14 @@ from graphveil.mechanisms.planning.usefulness import Judgement, Usefulness, perc
         (100.0, Usefulness.USEFUL),
         (100.1, Usefulness.ROUGH),
         (250.0, Usefulness.ROUGH),
-        (250.1, Usefulness.DROWNED),
-        (9999.0, Usefulness.DROWNED),
+        (250.1, Usefulness.TOO_NOISY),
+        (9999.0, Usefulness.TOO_NOISY),
     ],
 )
 def test_a_tenth_is_useful_a_quarter_rough_and_more_drowned(std: float, word: Usefulness) -> None:
     found = Judgement(std, 1000)
     assert found.word is word
-    assert found.drowned == (word is Usefulness.DROWNED)
+    assert found.too_noisy == (word is Usefulness.TOO_NOISY)
 
 
 @pytest.mark.parametrize("expected", [0, -5, True, 1.5, "7", 10**15 + 1])
@@ -54,4 +54,4 @@ def test_it_reads_well() -> None:
 def test_a_plan_is_judged_by_its_last_release() -> None:
     made = plan(statistic("edges"), DegreeBound(10), epsilon="1", horizon=5)
     assert made.judged(100).std == made.last_std > made.predicted[0]
-    assert (made.warning(100) is not None) == made.judged(100).drowned
+    assert (made.warning(100) is not None) == made.judged(100).too_noisy

@@ -42,7 +42,7 @@ from graphveil.graph.intake.resolving import Resolved, dated_only, resolve, unti
 from graphveil.graph.sequence import GraphSequence
 from graphveil.records import from_arrays, from_frames, from_rows, read_records
 from graphveil.records.tables import delimited, spaced
-from graphveil.study.records.adding import require_listed
+from graphveil.study.records.findings import require_listed
 from removal_cases import FORMATS_OF, Case, random_case
 from removal_files import ONE_FORMAT, WRITERS, Written
 

@@ -50,7 +50,7 @@ TRACES: list[tuple[str, str]] = [
     (network(Nodes=[{"id": "A", "dx": True}]), r"row 0, column 'Nodes\.dx': the date is"),
     (
         network(Nodes=[{"id": "A", "dx": "13/25/2021"}]),
-        "row 0.*not said whether the day or the month comes first.*: '13/25/2021'.*--day-first",
+        "row 0.*not said whether the day or the month comes first.*: '13/25/2021'.*day_first=",
     ),
     (
         network(Nodes=[{"id": "A", "dx": "2021-02-30 10:15 am"}]),
@@ -121,7 +121,7 @@ GRAPHS: list[tuple[str, str]] = [
 TABLES: list[tuple[str | bytes, str]] = [
     ("ID,Collection_Date\n1,7/8/2021\n", "no column was named.*look like dates: Collection_Date"),
     ("ID,name\n1,x\n", "no column was named as the date of a node.*No column looks like a date"),
-    ("node,tme\n1,2001\n", "no column was named as the date.*--time.*look like dates: tme"),
+    ("node,tme\n1,2001\n", "no column was named as the date.*time=.*look like dates: tme"),
     ("node,time\n1,2001,2002\n", "row 2: the row has more columns"),
     ("node,time\n1,2001\n2,\0\n", "row 3: the line cannot be read as UTF-8 text"),
     (b"node,time\n1,2001\n2,\xff\n", "row 3: the line cannot be read as UTF-8 text"),

@@ -38,7 +38,7 @@ def said(found: ReadFiles) -> str:
 def test_a_list_of_distances_is_refused_with_the_usual_thresholds(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"'Distance': these are distances.*0\.015.*HIV") as told:
         read(tmp_path, PEOPLE, TN93, time="dx")
-    assert "--distance none" in str(told.value)
+    assert 'distance="none"' in str(told.value)
     assert len(str(told.value)) < LONGEST_MESSAGE
 
 
@@ -165,7 +165,7 @@ def test_columns_are_named_where_nobody_knows_them(tmp_path: Path) -> None:
     told = {"id": "fall", "source": "Fall A", "target": "Fall B", "time": "Datum"}
     found = read(tmp_path, nodes, edges, **told)
     assert (people(found), links(found)) == (["x", "y"], [("x", "y")])
-    with pytest.raises(InputError, match="no file has the column 'Fal', which --id names"):
+    with pytest.raises(InputError, match="no file has the column 'Fal', which was named as id"):
         read(tmp_path, PEOPLE, edges, **{**told, "id": "Fal"})
 
 

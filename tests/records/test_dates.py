@@ -11,7 +11,8 @@ from graphveil.errors import InputError, ParameterError, UnconfirmedError
 from graphveil.records import ReadingOptions, read_records
 from graphveil.records.dates import Unclear, as_iso, from_excel
 from graphveil.steward.records.adding import add
-from graphveil.study import Study
+from graphveil.study import StoredStudy
+from graphveil.study.records.record_store import AddOptions
 from plain_rules import sealed_steps
 from studies import promise
 
@@ -73,7 +74,7 @@ def test_a_column_may_mix_them(tmp_path: Path) -> None:
     assert times(tmp_path, written, day_first=False) == [
         "2014", "2014-03", "2014-03-14", None, "2014-03-14",
     ]  # fmt: skip
-    with pytest.raises(InputError, match=r"row 6.*--day-first.*--month-first"):
+    with pytest.raises(InputError, match=r"row 6.*day_first=True.*day_first=False"):
         times(tmp_path, written)
     assert times(tmp_path, ["41712", "2014"], excel_dates=True) == ["2014-03-14", "1905-07-06"]
     with pytest.raises(InputError, match=r"row 3.*there is no such date: '60'"):
@@ -81,7 +82,7 @@ def test_a_column_may_mix_them(tmp_path: Path) -> None:
 
 
 def study(folder: Path, undated: str) -> Path:
-    Study.create(folder / "study", promise(records={"undated": undated}))
+    StoredStudy.create(folder / "study", promise(records={"undated": undated}))
     (folder / "nodes.csv").write_text("node,time\na,2001\nb,\nc,2002\nb,NA\nd,\nd,2002\n")
     (folder / "edges.csv").write_text("source,target\na,b\na,c\nb,c\nc,d\n")
     return folder / "study"
@@ -89,9 +90,9 @@ def study(folder: Path, undated: str) -> Path:
 
 def test_undated_people_are_counted_and_the_option_is_named(tmp_path: Path) -> None:
     root, files = study(tmp_path, "refuse"), [tmp_path / "nodes.csv", tmp_path / "edges.csv"]
-    with pytest.raises(InputError, match=r"row 3.*missing.*2 rows have none: --undated drop") as no:
-        add(root, files, strict=True)
-    with pytest.raises(UnconfirmedError, match=r"row 3.*missing.*--undated drop") as asked:
+    with pytest.raises(InputError, match=r'row 3.*missing.*2 rows have none: undated="drop"') as no:
+        add(root, files, how=AddOptions(strict=True))
+    with pytest.raises(UnconfirmedError, match=r'row 3.*missing.*undated="drop"') as asked:
         add(root, files)
     assert len(str(asked.value)) < 300
     assert len(str(no.value)) < 300
@@ -101,8 +102,8 @@ def test_undated_people_are_counted_and_the_option_is_named(tmp_path: Path) -> N
     assert (found.nodes_undated, found.edges_undated) == (2, 2)
     (tmp_path / "edges.csv").write_text("source,target\na,d\n")
     add(root, files)  # drops them again, as before
-    Study.at(root).publish(2, early=True)
-    steps = list(sealed_steps(Study.at(root)))
+    StoredStudy.at(root).publish(2, early=True)
+    steps = list(sealed_steps(StoredStudy.at(root)))
     assert [sorted(nodes) for nodes, _ in steps[:2]] == [["a"], ["c", "d"]]
     assert sorted(map(sorted, steps[1][1])) == [["a", "c"], ["a", "d"], ["c", "d"]]
 
@@ -110,7 +111,7 @@ def test_undated_people_are_counted_and_the_option_is_named(tmp_path: Path) -> N
 def test_days_that_excel_counts_are_pointed_out(tmp_path: Path) -> None:
     root = study(tmp_path, "refuse")
     (tmp_path / "nodes.csv").write_text("node,time\na,37000\n")
-    with pytest.raises(UnconfirmedError, match="--excel-dates"):
+    with pytest.raises(UnconfirmedError, match="excel_dates=True"):
         add(root, [tmp_path / "nodes.csv"])
     add(root, [tmp_path / "nodes.csv"], options=ReadingOptions(excel_dates=True))
 
@@ -126,5 +127,5 @@ def test_who_is_known_is_not_dropped(tmp_path: Path) -> None:
 def test_a_study_that_takes_the_undated_may_refuse_them_once(tmp_path: Path) -> None:
     root, files = study(tmp_path, "first"), [tmp_path / "nodes.csv", tmp_path / "edges.csv"]
     with pytest.raises(InputError, match="the time is missing"):
-        add(root, files, options=ReadingOptions(undated="refuse"), strict=True)
+        add(root, files, options=ReadingOptions(undated="refuse"), how=AddOptions(strict=True))
     assert add(root, files, options=ReadingOptions(undated="first")).batch == 2, "1 was refused"

@@ -89,14 +89,14 @@ def test_a_node_list_with_infectors_is_one_if_the_user_insists(tmp_path: Path) -
     ("text", "message"),
     [
         ("", "an empty file"),
-        ("case_id,infectd_by\na,b\n", "may the column 'infectd_by' say who infected.*--source"),
+        ("case_id,infectd_by\na,b\n", "may the column 'infectd_by' say who infected.*source="),
         (
             "case_id,patient_id\na,b\n",
-            "several columns may name a person: case_id, .*--id 'case_id'",
+            "several columns may name a person: case_id, .*id='case_id'",
         ),
-        ("id,case_id\na,b\n", "fits several.*--id case_id or --id id"),
-        ("id,infector,infectee\n1,a,b\n", "people or links may be meant.*--source 'infector'"),
-        ("id,from,to\n1,a,b\n", "may be meant: from and to, id. Say --source 'from'.*--id 'id'"),
+        ("id,case_id\na,b\n", "fits several.*id=: case_id or id"),
+        ("id,infector,infectee\n1,a,b\n", "people or links may be meant.*source='infector'"),
+        ("id,from,to\n1,a,b\n", "may be meant: from and to, id. Say source='from'.*id='id'"),
         ("infector,time\na,2001\n", "known names: infector, time"),
         ("id,case_id,infector\n", "fits several formats: linelist, microbetrace"),
         ("id,infector,source,target\n", "fits several formats: linelist, microbetrace, pair"),
@@ -126,13 +126,13 @@ def test_the_refusal_says_where_formats_are_listed_and_no_ids(tmp_path: Path) ->
     with pytest.raises(InputError) as refused:
         read_records([tmp_path / "file.csv"])
     assert "P00" not in str(refused.value)
-    assert "--id of people" in str(refused.value)
+    assert "id= of people" in str(refused.value)
     assert "graphveil formats" in str(refused.value)
 
 
 def test_the_refusal_shows_columns_where_they_are_surely_names(tmp_path: Path) -> None:
     (tmp_path / "file.csv").write_text("Fall,Ort,Datum\nP17,hier,2014-03-02\n")
-    with pytest.raises(InputError, match=r"Columns: Fall, Ort, Datum.*--id 'Fall' --time 'Datum'"):
+    with pytest.raises(InputError, match=r"Columns: Fall, Ort, Datum.*id='Fall', time='Datum'"):
         read_records([tmp_path / "file.csv"])
 
 

@@ -18,7 +18,7 @@ from graphveil.records.readers import linelist
 from graphveil.records.readers.hivtrace import dates
 from graphveil.records.tables import delimited
 from graphveil.steward.records.adding import add
-from graphveil.study import Study
+from graphveil.study import StoredStudy
 from plain_rules import sealed_steps
 from removal import run, violations
 from removal_cases import FORMATS_OF, LINK_STYLES, Case, Link, Node, random_case, reading_options
@@ -156,14 +156,14 @@ def test_the_property_notices_planted_errors(
 def sealed(folder: Path, case: Case) -> list[tuple[Any, Any]]:
     """A study of the case, published to its end: who and what is new in each step."""
     folder.mkdir()
-    Study.create(folder / "study", promise(records={"undated": "first"}))
+    StoredStudy.create(folder / "study", promise(records={"undated": "first"}))
     written, paths = WRITERS[case.way](case), []
     for name, text in written.files.items():
         paths.append(folder / name)
         paths[-1].write_text(text, encoding="utf-8")
     add(folder / "study", paths, options=case.options)
-    Study.at(folder / "study").publish(3, early=True)
-    return list(sealed_steps(Study.at(folder / "study")))
+    StoredStudy.at(folder / "study").publish(3, early=True)
+    return list(sealed_steps(StoredStudy.at(folder / "study")))
 
 
 @pytest.mark.parametrize("way", ["pair", "hivtrace", "linelist", "snap-temporal and nodes"])

@@ -22,7 +22,7 @@ from graphveil.report.histories import around, of_series, revisions
 from graphveil.series.planner import plan
 from graphveil.series.revising import revised
 from graphveil.statistics.statistic import statistic
-from graphveil.study import Study
+from graphveil.study import StoredStudy
 from graphveil.study.custody.machine import Machine
 from graphveil.study.public.announced_plans import announced_plan
 from graphveil.study.public.chain import PublicRow, canonical, read_rows
@@ -38,13 +38,13 @@ SERIES = [
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
+def study(tmp_path_factory: pytest.TempPathFactory) -> StoredStudy:
     made = opened(tmp_path_factory.mktemp("revised") / "study", series=SERIES)
     made.publish(through=2)
     return made
 
 
-def part_of(study: Study) -> PublicPart:
+def part_of(study: StoredStudy) -> PublicPart:
     return PublicPart.read(study.folder.public)
 
 
@@ -57,7 +57,7 @@ def table(part: PublicPart) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(content(part))))
 
 
-def test_every_first_value_has_its_revision_beside_it(study: Study) -> None:
+def test_every_first_value_has_its_revision_beside_it(study: StoredStudy) -> None:
     part = part_of(study)
     rows = table(part)
     told = [
@@ -73,7 +73,7 @@ def test_every_first_value_has_its_revision_beside_it(study: Study) -> None:
     assert [row["degree"] for row in rows[-5:]] == ["0", "1", "2", "3", "4"]
 
 
-def test_the_table_holds_what_the_estimate_says(study: Study) -> None:
+def test_the_table_holds_what_the_estimate_says(study: StoredStudy) -> None:
     for each in part_of(study).series:
         raw = np.array([made.raw for made in each.releases])
         history = raw if each.vector else raw[:, 0]
@@ -97,7 +97,7 @@ def test_first_values_never_change_and_revisions_do(tmp_path: Path) -> None:
         before = rows
 
 
-def test_revisions_follow_from_the_two_public_files(study: Study, tmp_path: Path) -> None:
+def test_revisions_follow_from_the_two_public_files(study: StoredStudy, tmp_path: Path) -> None:
     for name in ("study.toml", "ledger.jsonl"):
         copy(study.folder.public / name, tmp_path / name)
     assert content(PublicPart.read(tmp_path)) == content(part_of(study))
@@ -108,7 +108,7 @@ def test_what_is_told_of_a_series_depends_on_the_promise_alone(tmp_path: Path) -
     from graphveil.records import from_rows
 
     some = opened(tmp_path / "some", series=SERIES)
-    other = Study.create(tmp_path / "other", promise(series=SERIES))
+    other = StoredStudy.create(tmp_path / "other", promise(series=SERIES))
     other.add(from_rows([("A", 2001)], []))
     plans = []
     for study in (some, other):
@@ -139,7 +139,7 @@ def changed(
 
 
 def test_studies_of_older_versions_have_no_revisions_and_their_page_says_nothing(
-    study: Study,
+    study: StoredStudy,
 ) -> None:
     rows = read_rows(study.folder.public_ledger.read_text())
     old = PublicPart.of(without_plans(rows))
@@ -171,7 +171,7 @@ def test_studies_of_older_versions_have_no_revisions_and_their_page_says_nothing
     ],
 )
 def test_a_plan_that_is_none_is_refused(
-    study: Study, change: Callable[[dict[str, Any]], Any]
+    study: StoredStudy, change: Callable[[dict[str, Any]], Any]
 ) -> None:
     rows = read_rows(study.folder.public_ledger.read_text())
     part = PublicPart.of(changed(rows, lambda fact: change(fact["plan"])))
@@ -182,7 +182,7 @@ def test_a_plan_that_is_none_is_refused(
 
 @pytest.mark.parametrize("newer", [{"format": 99}, {"mechanism": "of tomorrow"}])
 def test_a_plan_of_a_newer_version_is_left_to_that_version(
-    study: Study, newer: dict[str, Any]
+    study: StoredStudy, newer: dict[str, Any]
 ) -> None:
     rows = read_rows(study.folder.public_ledger.read_text())
     part = PublicPart.of(changed(rows, lambda fact: fact["plan"].update(newer)))
@@ -210,7 +210,7 @@ def test_fresh_noise_after_an_adoption_is_known_to_revisions(tmp_path: Path) -> 
     study = opened(tmp_path / "study", machine=Machine(tmp_path / "one"), series=bridged)
     study.publish(through=1)
     copytree(tmp_path / "study", tmp_path / "copy")
-    copied = Study.at(tmp_path / "copy", machine=Machine(tmp_path / "two"))
+    copied = StoredStudy.at(tmp_path / "copy", machine=Machine(tmp_path / "two"))
     copied.adopt("the disk broke")
     copied.publish(through=3)
     (series,) = part_of(copied).series
@@ -226,7 +226,9 @@ def horizon_of(series: PublishedSeries) -> int | None:
     return found.request.horizon
 
 
-def test_an_interval_has_all_of_the_first_one_that_can_be_and_the_revision(study: Study) -> None:
+def test_an_interval_has_all_of_the_first_one_that_can_be_and_the_revision(
+    study: StoredStudy,
+) -> None:
     part = part_of(study)
     first = {
         (each.series, made.step, place if each.vector else None): (low, high)

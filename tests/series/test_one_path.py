@@ -29,7 +29,7 @@ from graphveil.series.series import Series
 from graphveil.series.state import SeriesState, start
 from graphveil.series.terms import SeriesTerms
 from graphveil.statistics.statistic import statistic
-from graphveil.study import Study
+from graphveil.study import StoredStudy
 from graphveil.study.promise import Promise
 from graphveil.study.promise_entries import SeriesPromise
 from graphveil.study.public.facts import DIGITS, ReleaseMade
@@ -108,7 +108,7 @@ def graph_of(study: Promise) -> GraphSequence:
     return GraphSequence.begin(study.calendar).extend(people(), upto=3).sequence
 
 
-def told(study: Study, name: str) -> list[ReleaseMade]:
+def told(study: StoredStudy, name: str) -> list[ReleaseMade]:
     (found,) = (each for each in study.ledger().series if each.series == name)
     return list(found.releases)
 
@@ -125,14 +125,14 @@ def require_same(published: Sequence[Release], told: Sequence[ReleaseMade]) -> N
 
 
 @pytest.fixture
-def both(root: Path, without_chance: None) -> tuple[Promise, Study]:
+def both(root: Path, without_chance: None) -> tuple[Promise, StoredStudy]:
     made = promise(series=SERIES, budget=BUDGET)
-    study = Study.create(root, made, engine=ENGINE)
+    study = StoredStudy.create(root, made, engine=ENGINE)
     study.add(people())
     return made, study
 
 
-def test_a_study_and_a_series_in_memory_publish_the_same(both: tuple[Promise, Study]) -> None:
+def test_a_study_and_a_series_in_memory_publish_the_same(both: tuple[Promise, StoredStudy]) -> None:
     made, study = both
     study.publish()
     study.publish(3)
@@ -157,7 +157,9 @@ def test_in_memory_it_does_not_matter_how_often_one_publishes(without_chance: No
         assert tuple(one_by_one) == at_once
 
 
-def test_a_series_that_opens_late_is_made_in_the_same_way(both: tuple[Promise, Study]) -> None:
+def test_a_series_that_opens_late_is_made_in_the_same_way(
+    both: tuple[Promise, StoredStudy],
+) -> None:
     made, study = both
     study.publish(1)
     late = SeriesPromise(name="late", statistic="degree-ccdf", epsilon="1/8")

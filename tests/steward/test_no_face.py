@@ -15,8 +15,9 @@ from graphveil.steward.publishing import PublishRequest
 from graphveil.steward.records import adding
 from graphveil.steward.reporting import published
 from graphveil.steward.status import status
+from graphveil.study.records.record_store import AddOptions
 from steward import people
-from wished import WISH
+from study_requests import REQUEST
 
 PROBE = """
 import sys
@@ -39,9 +40,9 @@ def test_no_module_imports_a_terminal() -> None:
 
 def test_nothing_is_printed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     root, files = tmp_path / "study", people(tmp_path / "files")
-    drafting.create(root, WISH)
+    drafting.create(root, REQUEST)
     outlook.study_outlook(root).as_data()
-    adding.add(root, files, dry_run=True).lines()
+    adding.add(root, files, how=AddOptions(dry_run=True)).lines()
     adding.add(root, files).as_data()
     publishing.publish(root, PublishRequest()).as_data()
     series.open_series(root, SeriesRequest("stars", {"k": 2}, epsilon="1/8"))

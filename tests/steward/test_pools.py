@@ -19,12 +19,12 @@ from graphveil.steward.planning.requests import SeriesRequest, StudyRequest
 from graphveil.steward.status import BudgetStatus
 from graphveil.study import Promise
 from graphveil.study.lifecycle.opening import require_affordable, series_plan
-from wished import WISH
+from study_requests import REQUEST
 
 SIZES = {"nodes": 700, "edges": 1200, "triangles": 900, "components": 300, "degree-ccdf": 400}
 SERIES = tuple(SeriesRequest(name, expected=size) for name, size in SIZES.items())
 LONG = replace(
-    WISH, epsilon="1", delta="1e-6", series=SERIES, calendar=calendar("year", "2001", "2100")
+    REQUEST, epsilon="1", delta="1e-6", series=SERIES, calendar=calendar("year", "2001", "2100")
 )
 
 
@@ -112,7 +112,7 @@ def test_what_another_share_or_another_pool_would_do_is_shown() -> None:
 
 
 HAND: StudyRequest = replace(
-    WISH,
+    REQUEST,
     delta="1e-6",
     pool="1/2",
     series=(

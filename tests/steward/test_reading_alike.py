@@ -11,8 +11,9 @@ import pytest
 from graphveil.errors import InputError, ParameterError
 from graphveil.records import ReadingOptions, read_records
 from graphveil.steward.records.adding import add, withdraw
-from graphveil.study import Study
+from graphveil.study import StoredStudy
 from graphveil.study.promise import Promise
+from graphveil.study.records.record_store import AddOptions
 from plain_rules import sealed_steps
 from studies import promise
 
@@ -21,7 +22,7 @@ DX, SEEN = ReadingOptions(time="dx"), ReadingOptions(time="seen")
 
 def begun(folder: Path, **changed: Any) -> Path:
     told: Promise = promise(records={"undated": "first"}, **changed)
-    Study.create(folder / "study", told)
+    StoredStudy.create(folder / "study", told)
     return folder / "study"
 
 
@@ -36,8 +37,8 @@ def results(folder: Path, *people: dict[str, Any], **more: Any) -> Path:
 
 
 def steps(study: Path) -> list[set[str]]:
-    Study.at(study).publish(3, early=True)
-    return [set(nodes) for nodes, _ in sealed_steps(Study.at(study))]
+    StoredStudy.at(study).publish(3, early=True)
+    return [set(nodes) for nodes, _ in sealed_steps(StoredStudy.at(study))]
 
 
 @pytest.mark.parametrize("odd", [{"edi": [2001, 1, 1]}, {"DX": "2001"}, {"baseline": [2001, 1, 1]}])
@@ -80,7 +81,7 @@ def test_another_field_needs_to_be_meant(tmp_path: Path) -> None:
 def test_a_withdrawn_batch_and_a_dry_run_choose_nothing(tmp_path: Path) -> None:
     study = begun(tmp_path)
     file = results(tmp_path, person("a", dx="2001", seen="2003"))
-    add(study, [file], options=DX, dry_run=True)
+    add(study, [file], options=DX, how=AddOptions(dry_run=True))
     add(study, [file], options=SEEN)
     withdraw(study, 1)
     add(study, [file], options=DX)
@@ -99,7 +100,7 @@ def test_formats_have_choices_of_their_own(tmp_path: Path) -> None:
 def test_studies_that_kept_no_choice_go_on(tmp_path: Path) -> None:
     study = begun(tmp_path)
     records = read_records([results(tmp_path, person("a", dx="2001"))], options=DX).records
-    Study.at(study).add(records)  # as the first versions did
+    StoredStudy.at(study).add(records)  # as the first versions did
     add(study, [results(tmp_path, person("b", seen="2002"))], options=SEEN)
     assert steps(study)[:2] == [{"a"}, {"b"}]
 
@@ -115,7 +116,7 @@ def test_people_who_are_listed_for_their_links_only_are_refused(
         add(study, [file], options=DX)
     assert len(str(told.value)) < 300
     (tmp_path / "nodes.csv").write_text("node,time\nalone,2003\n")
-    add(study, [file, tmp_path / "nodes.csv"], options=DX, dry_run=True)
+    add(study, [file, tmp_path / "nodes.csv"], options=DX, how=AddOptions(dry_run=True))
     add(study, [file], options=ReadingOptions(time="dx", all_listed=True))
     assert steps(study)[:2] == [{"a"}, {"b"}]
 
@@ -143,7 +144,7 @@ NEAR = ReadingOptions(time="dx", max_distance="0.015", where=("type=person",))
 
 
 def kept(study: Path) -> Any:
-    return dict(Study.at(study).read_as()["microbetrace"])
+    return dict(StoredStudy.at(study).ledger().read_as["microbetrace"])
 
 
 def test_thresholds_and_conditions_are_kept_for_later_files(tmp_path: Path) -> None:
@@ -158,7 +159,7 @@ def test_thresholds_and_conditions_are_kept_for_later_files(tmp_path: Path) -> N
         2,
     )
     same = ReadingOptions(max_distance="0.0150 tn93", where=("type = person",))
-    add(study, tables(tmp_path), options=same, dry_run=True)
+    add(study, tables(tmp_path), options=same, how=AddOptions(dry_run=True))
     for other in (ReadingOptions(max_distance="0.02"), ReadingOptions(where=("type!=venue",))):
         with pytest.raises(ParameterError, match="files were added before"):
             add(study, tables(tmp_path), options=other)
@@ -193,7 +194,7 @@ def test_studies_of_earlier_versions_read_slashes_as_they_did(tmp_path: Path) ->
         "time": "dx", "edge_time": None, "day_first": False, "all_listed": False,
     }}  # fmt: skip
     first = read_records([tmp_path / "nodes.csv"], options=ReadingOptions("dx", day_first=False))
-    Study.at(study).add(first.records, read_as=before)
+    StoredStudy.at(study).add(first.records, read_as=before)
     add(study, [tmp_path / "nodes.csv"])
     with pytest.raises(ParameterError, match="day_first"):
         add(study, [tmp_path / "nodes.csv"], options=ReadingOptions(day_first=True))

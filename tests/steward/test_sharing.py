@@ -15,14 +15,14 @@ from graphveil.steward.planning.drafting import calendar
 from graphveil.steward.planning.requests import SeriesRequest, StudyRequest
 from graphveil.study import Promise
 from graphveil.study.lifecycle.opening import series_plan
-from wished import WISH
+from study_requests import REQUEST
 
 SERIES = (
     SeriesRequest("nodes", expected=2000),
     SeriesRequest("edges", expected=3000),
     SeriesRequest("triangles", expected=1500),
 )
-SIZED = replace(WISH, epsilon="2", series=SERIES)
+SIZED = replace(REQUEST, epsilon="2", series=SERIES)
 
 
 def shares(wish: StudyRequest) -> dict[str, Fraction]:
@@ -82,7 +82,7 @@ def test_what_another_share_would_do_is_what_the_planner_says() -> None:
 
 
 def test_who_names_all_shares_is_told_nothing() -> None:
-    assert drafting.draft(WISH).sharing is None
+    assert drafting.draft(REQUEST).sharing is None
 
 
 def test_with_a_risk_the_split_is_judged_by_what_it_allows() -> None:

@@ -18,15 +18,18 @@ from graphveil.steward.publishing import Progress, PublishRequest, Stage
 from graphveil.steward.records import adding
 from graphveil.steward.reporting import published, report
 from graphveil.steward.status import status
+from graphveil.study.ledger import Ledger
 from graphveil.study.public.public_part import PublicPart
-from steward import contents, people
-from wished import EDGES, WISH
+from graphveil.study.records.record_store import AddOptions
+from graphveil.study.storage.reading import Reading
+from steward import contents, opened, people
+from study_requests import EDGES, REQUEST
 
 
 @pytest.fixture
 def study(tmp_path: Path) -> Path:
     """A draft."""
-    drafting.create(tmp_path / "study", WISH)
+    drafting.create(tmp_path / "study", REQUEST)
     return tmp_path / "study"
 
 
@@ -37,7 +40,7 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
 
 def test_the_whole_work(study: Path, files: tuple[Path, Path]) -> None:
     before = contents(study)
-    tried = adding.add(study, files, dry_run=True)
+    tried = adding.add(study, files, how=AddOptions(dry_run=True))
     assert tried.batch is None
     assert tried.as_data()["nodes_added"] == 8
     assert contents(study) == before
@@ -89,13 +92,15 @@ def test_results_are_data_for_programs(study: Path, files: tuple[Path, Path]) ->
 
 
 def test_what_is_private_is_not_in_a_repr(study: Path, files: tuple[Path, Path]) -> None:
-    tried = adding.add(study, files, dry_run=True)
+    tried = adding.add(study, files, how=AddOptions(dry_run=True))
     assert repr(tried).startswith("<Records tried, not stored. What was found is private")
     assert not any(character.isdigit() for character in repr(tried))
 
 
 def test_a_draft_is_tried_out_without_a_folder(tmp_path: Path) -> None:
-    generous = replace(WISH, epsilon="4", series=(SeriesRequest("edges"), SeriesRequest("nodes")))
+    generous = replace(
+        REQUEST, epsilon="4", series=(SeriesRequest("edges"), SeriesRequest("nodes"))
+    )
     promise = drafting.drafted(generous)
     assert [each.epsilon for each in promise.series] == ["2", "2"]
     assert all(each.mechanism != "auto" for each in promise.series)
@@ -107,12 +112,12 @@ def test_a_draft_is_tried_out_without_a_folder(tmp_path: Path) -> None:
 
 def test_what_is_wrong_with_a_wish_is_a_parameter() -> None:
     with pytest.raises(ParameterError, match=r"the new study: .*'inward' and 'outward'"):
-        drafting.drafted(replace(WISH, directed=True))
+        drafting.drafted(replace(REQUEST, directed=True))
     with pytest.raises(ParameterError, match="at least one"):
-        drafting.drafted(replace(WISH, series=(), delta="1e-6"))
+        drafting.drafted(replace(REQUEST, series=(), delta="1e-6"))
     with pytest.raises(BudgetError, match="leave nothing of ε = 1 for nodes"):
         drafting.drafted(
-            replace(WISH, series=(SeriesRequest("edges", epsilon="1"), SeriesRequest("nodes")))
+            replace(REQUEST, series=(SeriesRequest("edges", epsilon="1"), SeriesRequest("nodes")))
         )
 
 
@@ -169,13 +174,13 @@ def test_a_step_again_is_nothing_new(study: Path, files: tuple[Path, Path]) -> N
     made = publishing.publish(study, PublishRequest(step="2001"))
     assert (made.steps, made.finished) == ((), False)
     assert contents(study) == before
-    with pytest.raises(ParameterError, match="give one of"):
+    with pytest.raises(ParameterError, match="give only one of"):
         PublishRequest(step="2001", everything=True)
 
 
 def test_a_refused_step_leaves_the_public_part_as_it_was(tmp_path: Path) -> None:
     study = tmp_path / "strict"
-    drafting.create(study, replace(WISH, if_broken="refuse"))
+    drafting.create(study, replace(REQUEST, if_broken="refuse"))
     star = "source,target\n" + "".join(f"P0,P{number}\n" for number in range(1, 6))
     adding.add(study, people(tmp_path / "star", edges=star))
     with pytest.raises(BoundError, match="2003 cannot be sealed"):
@@ -219,3 +224,23 @@ def test_releases_of_one_series(study: Path, files: tuple[Path, Path]) -> None:
     assert [each.series for each in published(study, "nodes").series] == ["nodes"]
     with pytest.raises(ParameterError, match="There are: edges, nodes"):
         published(study, "node")
+
+
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_adding_reads_the_ledger_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dry_run: bool
+) -> None:
+    """However long a study lives, nothing of it is read twice by one command."""
+    root = opened(tmp_path / "study")
+    read: list[str] = []
+    plain = Reading.ledger
+
+    def counted(self: Reading) -> Ledger:
+        read.append(type(self).__name__)
+        return plain(self)
+
+    monkeypatch.setattr(Reading, "ledger", counted)
+    later = tmp_path / "later.csv"
+    later.write_text("node,time\nzoe,2003\n")
+    adding.add(root, [later], how=AddOptions(dry_run=dry_run))
+    assert len(read) == 1

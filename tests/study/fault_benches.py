@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from fault_runs import Processes, Template, processes
 from faults import Fault
-from graphveil.study import Study
+from graphveil.study import StoredStudy
 
 Case = TypeVar("Case")
 AT_ONCE = 1 if "PYTEST_XDIST_WORKER" in os.environ else 2  # two workers are two already
@@ -46,7 +46,7 @@ def sources() -> Iterator[list[Processes]]:
         yield [stack.enter_context(processes()) for _ in range(AT_ONCE)]
 
 
-def benches(made: list[Processes], room: Path, study: Callable[[Path], Study]) -> list[Bench]:
+def benches(made: list[Processes], room: Path, study: Callable[[Path], StoredStudy]) -> list[Bench]:
     """One bench for each source, every one with a study of its own."""
     numbers = count()
 

@@ -18,7 +18,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from faults import MEMORY, Fault
-from graphveil.study import Study
+from graphveil.study import StoredStudy
 from graphveil.study.custody.machine import Machine
 from graphveil.study.verification import verify
 
@@ -129,7 +129,7 @@ class Template:
     rows: dict[str, list[dict[str, Any]]]
 
     @classmethod
-    def of(cls, study: Study) -> Template:
+    def of(cls, study: StoredStudy) -> Template:
         """The study as it is now."""
         if study.store.engine.dialect.name == "sqlite":
             return cls(study.folder.root, {})
@@ -145,7 +145,7 @@ class Template:
         shutil.copytree(self.root, place)
         let_memory_move(place / MEMORY)
         if self.rows:
-            engine = Study.at(self.root).store.engine
+            engine = StoredStudy.at(self.root).store.engine
             with engine.begin() as connection:
                 connection.exec_driver_sql(f"TRUNCATE {', '.join(TABLES)}")
                 for name, rows in self.rows.items():
@@ -172,9 +172,9 @@ def memory(root: Path) -> Machine:
     return Machine(root / MEMORY)
 
 
-def at(root: Path) -> Study:
+def at(root: Path) -> StoredStudy:
     """The study in a folder."""
-    return Study.at(root, machine=memory(root))
+    return StoredStudy.at(root, machine=memory(root))
 
 
 def look(root: Path, seen: Values) -> None:
@@ -184,7 +184,7 @@ def look(root: Path, seen: Values) -> None:
             _collect(line, seen)
     for path in (root / "public").glob("releases.csv"):
         _collect_table(path, seen)
-    with Study.at(root).store.reading() as committed:
+    with StoredStudy.at(root).store.reading() as committed:
         for row in committed.ledger().public_rows:
             _collect(row.line(), seen)
 
@@ -235,6 +235,6 @@ def require_whole(root: Path) -> None:
 
 def counted(root: Path, series: str) -> list[int]:
     """The exact differences of a series of one number, as they were sealed."""
-    rows = Study.at(root).ledger().rows
+    rows = StoredStudy.at(root).ledger().rows
     return [row.secret["differences"][0] for row in rows if row.fact.get("series") == series
             and row.event == "release made"]  # fmt: skip

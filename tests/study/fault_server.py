@@ -38,73 +38,74 @@ NEEDED = (
 
 
 def _create(root: Path, database: str | None) -> None:
-    from graphveil.study import Study
+    from graphveil.study import StoredStudy
     from studies import promise
 
-    Study.create(root, promise(), database=database)
+    StoredStudy.create(root, promise(), database=database)
 
 
 def _add(root: Path, _: str | None) -> None:
-    from graphveil.study import Study
+    from graphveil.study import StoredStudy
     from studies import people
 
-    Study.at(root).add(people())
+    StoredStudy.at(root).add(people())
 
 
 def _skip(root: Path, _: str | None) -> None:
-    from graphveil.study import Study
+    from graphveil.study import StoredStudy
+    from graphveil.study.records.record_store import AddOptions
     from studies import people_and_bad_rows
 
-    Study.at(root).add(people_and_bad_rows(), yes=True)
+    StoredStudy.at(root).add(people_and_bad_rows(), AddOptions(yes=True))
 
 
 def _series(root: Path, _: str | None) -> None:
-    from graphveil.study import SeriesPromise, Study
+    from graphveil.study import SeriesPromise, StoredStudy
 
-    Study.at(root).open_series(SeriesPromise(name="nodes", statistic="nodes", epsilon="1/2"))
+    StoredStudy.at(root).open_series(SeriesPromise(name="nodes", statistic="nodes", epsilon="1/2"))
 
 
 def _publish(root: Path, _: str | None) -> None:
-    from graphveil.study import Study
+    from graphveil.study import StoredStudy
 
-    Study.at(root).publish()
+    StoredStudy.at(root).publish()
 
 
 def _publish_first(root: Path, _: str | None) -> None:
-    from graphveil.study import Study
+    from graphveil.study import StoredStudy
 
-    Study.at(root).publish(0)
+    StoredStudy.at(root).publish(0)
 
 
 def _backfill(root: Path, _: str | None) -> None:
-    from graphveil.study import Study
+    from graphveil.study import StoredStudy
 
-    Study.at(root).publish(2)
+    StoredStudy.at(root).publish(2)
 
 
 def _withdraw(root: Path, _: str | None) -> None:
-    from graphveil.study import Study
+    from graphveil.study import StoredStudy
 
-    Study.at(root).withdraw(Study.at(root).ledger().batches[-1].number)
+    StoredStudy.at(root).withdraw(StoredStudy.at(root).ledger().batches[-1].number)
 
 
 def _adopt(root: Path, _: str | None) -> None:
-    from graphveil.study import Study
+    from graphveil.study import StoredStudy
 
-    Study.at(root).adopt("another copy may have gone on")
+    StoredStudy.at(root).adopt("another copy may have gone on")
 
 
 def _extend(root: Path, _: str | None) -> None:
-    from graphveil.study import Study
+    from graphveil.study import StoredStudy
     from graphveil.study.lifecycle.extension import Further
 
-    Study.at(root).extend(Further(steps=2))
+    StoredStudy.at(root).extend(Further(steps=2))
 
 
 def _hand_over(root: Path, _: str | None) -> None:
-    from graphveil.study import Study
+    from graphveil.study import StoredStudy
 
-    Study.at(root).hand_over(TAKER)
+    StoredStudy.at(root).hand_over(TAKER)
 
 
 def _command_line(root: Path, _: str | None) -> None:
@@ -174,7 +175,7 @@ def _load() -> None:
 
 def _modules() -> Iterator[str]:
     """All of ours but what no command of these uses: each is imported only where it is needed."""
-    others = ("experiments", "lab", "testing", "web", "workbench")
+    others = ("lab", "web")
     for each in walk_packages(graphveil.__path__, "graphveil."):
         if each.name.split(".")[1] not in others and not each.name.endswith("__main__"):
             yield each.name

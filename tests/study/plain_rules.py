@@ -11,7 +11,7 @@ import numpy as np
 
 from graphveil.graph.intake.arrivals import steps_of_labels
 from graphveil.graph.sequence import BACKWARD, FORWARD, GraphSequence
-from graphveil.study import Promise, Study
+from graphveil.study import Promise, StoredStudy
 from graphveil.study.records.local import segments
 from studies import promise
 
@@ -102,7 +102,7 @@ class PlainStudy:
         return waiting | self.stated
 
 
-def sealed_steps(study: Study) -> list[Step]:
+def sealed_steps(study: StoredStudy) -> list[Step]:
     """What the study's segments hold, step by step."""
     ledger = study.ledger()
     sequence = segments.load(study.folder.segments, ledger.sealed, ledger.versions[-1])
@@ -135,7 +135,7 @@ def _edges(sequence: GraphSequence, ids: list[str], newer: int, entry: int) -> s
     return found | ({(new, old)} if entry & BACKWARD else set())
 
 
-def totals(study: Study, series: str) -> list[list[int]]:
+def totals(study: StoredStudy, series: str) -> list[list[int]]:
     """The exact values that were kept for a series, step by step."""
     rows = (row for row in study.ledger().rows if row.event == "release made")
     differences = [row.secret["differences"] for row in rows if row.fact["series"] == series]

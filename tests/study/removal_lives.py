@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 if __name__ == "__main__":  # one process among others: small tables need no threads
     os.environ.setdefault("POLARS_MAX_THREADS", "1")
@@ -28,8 +28,9 @@ if __name__ == "__main__":  # one process among others: small tables need no thr
 from graphveil.errors import GraphveilError
 from graphveil.steward import publishing
 from graphveil.steward.records import adding
-from graphveil.study import Study
+from graphveil.study import StoredStudy
 from graphveil.study.lifecycle.extension import Further
+from graphveil.study.records.record_store import AddOptions
 from plain_rules import Step, sealed_steps
 from removal import in_memory, says_what_others_are, written_to
 from removal_cases import FORMATS_OF, Case, random_case
@@ -96,19 +97,19 @@ def lived(batches: Sequence[Case], script: Script, folder: Path) -> Life:
              "undated": first.rules.undated}  # fmt: skip
     calendar = {"every": 1, "unit": "year", "first": "2001", "last": "2006"}
     root = folder / "study"
-    Study.create(root, promise(series=[NODES], records=rules, calendar=calendar, bound=BOUND))
+    StoredStudy.create(root, promise(series=[NODES], records=rules, calendar=calendar, bound=BOUND))
     waits = False
     for command, number in script:
         try:
             _run(root, command, number, batches, folder)
         except GraphveilError as refused:
             waits |= command == "publish" and WAITS.search(str(refused)) is not None
-    study = Study.at(root)
+    study = StoredStudy.at(root)
     return Life(tuple(sealed_steps(study)) if study.ledger().is_open else (), waits)
 
 
 def _run(root: Path, command: str, number: int, batches: Sequence[Case], folder: Path) -> None:
-    study = Study.at(root)
+    study = StoredStudy.at(root)
     if command == "publish":
         publishing.publish(root, publishing.PublishRequest(early=True, report=False))
     elif command == "withdraw":
@@ -124,19 +125,25 @@ def _run(root: Path, command: str, number: int, batches: Sequence[Case], folder:
 def _add(root: Path, case: Case, folder: Path, command: str) -> None:
     folder.mkdir(exist_ok=True)
     strict = not case.skip
+    undated: Literal["drop"] | None = "drop" if case.dated_only else None
+    how = AddOptions(
+        strict=strict,
+        yes="--yes" in command,
+        ignore_after_end=case.until_end,
+        undated=undated,
+        dry_run=command == "dry-run",
+    )
     if case.way not in WRITERS:
-        adding.add_records(
-            root, in_memory(case), strict=strict, yes="--yes" in command,
-            ignore_after_end=case.until_end, dry_run=command == "dry-run",
-            undated="drop" if case.dated_only else None,
-        )  # fmt: skip
+        adding.add_records(root, in_memory(case), how=how)
         return
-    options = replace(case.options, undated="drop") if case.dated_only else case.options
     adding.add(
-        root, written_to(case, folder), options=options, strict=strict, yes="--yes" in command,
-        format=ONE_FORMAT.get(case.way) if case.insisted else None, change_reading=True,
-        ignore_after_end=case.until_end, dry_run=command == "dry-run",
-    )  # fmt: skip
+        root,
+        written_to(case, folder),
+        options=replace(case.options, undated="drop") if case.dated_only else case.options,
+        format=ONE_FORMAT.get(case.way) if case.insisted else None,
+        change_reading=True,
+        how=how,
+    )
 
 
 def violations(

@@ -13,7 +13,7 @@ from graphveil.graph.intake.records import Records
 from graphveil.noise.laws import NoiseLaw
 from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.records import from_rows
-from graphveil.study import Promise, Study
+from graphveil.study import Promise, StoredStudy
 from graphveil.study.custody.machine import Machine
 
 YEARS = ("2001", "2002", "2003", "2004")
@@ -52,9 +52,9 @@ def people_and_bad_rows() -> Records:
 
 def opened(
     root: Path, database: str | None = None, machine: Machine | None = None, **changed: Any
-) -> Study:
+) -> StoredStudy:
     """A study with those people in it, of which nothing is sealed."""
-    study = Study.create(root, promise(**changed), database=database, machine=machine)
+    study = StoredStudy.create(root, promise(**changed), database=database, machine=machine)
     study.add(people())
     return study
 
@@ -76,7 +76,7 @@ def freeze_noise(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
-def released(study: Study) -> dict[tuple[str, int], list[int]]:
+def released(study: StoredStudy) -> dict[tuple[str, int], list[int]]:
     """Every raw value so far, by series and step."""
     rows = (row for row in study.ledger().public_rows if row.event == "release made")
     return {(row.fact["series"], row.fact["step"]): row.fact["raw"] for row in rows}

@@ -15,7 +15,7 @@ from graphveil.graph.promises import DegreeBound
 from graphveil.mechanisms.planning.plan import Plan
 from graphveil.series.planner import plan
 from graphveil.statistics.statistic import statistic
-from graphveil.study import SeriesPromise, Study
+from graphveil.study import SeriesPromise, StoredStudy
 from graphveil.study.custody.machine import Machine, Mark, SeenRow
 from graphveil.study.custody.witness import Lineage
 from graphveil.study.lifecycle import adoption
@@ -142,7 +142,7 @@ class Noted:
         self.settled = True
 
 
-def adopted(study: Study) -> tuple[Noted, tuple[Renewal, ...], StudyAdopted]:
+def adopted(study: StoredStudy) -> tuple[Noted, tuple[Renewal, ...], StudyAdopted]:
     noted = Noted()
     renewed = enter(cast(Transaction, noted), study.committed(), "the disk broke")
     ((fact, private),) = noted.facts
@@ -165,11 +165,11 @@ LATER = SeriesPromise(name="later", statistic="nodes", epsilon="1/8", mechanism=
 
 
 @pytest.fixture
-def study(tmp_path: Path) -> Study:
+def study(tmp_path: Path) -> StoredStudy:
     return opened(tmp_path / "study", machine=Machine(tmp_path / "state"), series=SERIES)
 
 
-def test_before_the_first_step_an_adoption_names_none(study: Study) -> None:
+def test_before_the_first_step_an_adoption_names_none(study: StoredStudy) -> None:
     noted, renewed, fact = adopted(study)
     assert (fact.step, fact.label, fact.reason) == (0, None, "the disk broke")
     assert [each.again for each in fact.series] == [Fraction(1, 4), Fraction(1, 2)]
@@ -178,7 +178,7 @@ def test_before_the_first_step_an_adoption_names_none(study: Study) -> None:
 
 
 def test_an_adoption_speaks_of_the_study_as_it_is_by_now(
-    study: Study, monkeypatch: pytest.MonkeyPatch
+    study: StoredStudy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study.publish(through=0)
     study.open_series(LATER)
@@ -193,13 +193,13 @@ def test_an_adoption_speaks_of_the_study_as_it_is_by_now(
 
 
 def test_an_adoption_tells_what_it_can_cost_a_pool(
-    study: Study, monkeypatch: pytest.MonkeyPatch
+    study: StoredStudy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(adoption, "pool_again", lambda renewed: Fraction(len(renewed), 7))
     assert adopted(study)[2].pool_again == Fraction(2, 7)
 
 
-def test_an_adoption_tells_what_follows_and_keeps_it(study: Study) -> None:
+def test_an_adoption_tells_what_follows_and_keeps_it(study: StoredStudy) -> None:
     study.publish(through=1)
     before = study.committed()
     noted, renewed, fact = adopted(study)
@@ -220,7 +220,7 @@ def test_an_adoption_tells_what_follows_and_keeps_it(study: Study) -> None:
 
 
 def test_prices_are_paid_from_what_is_left_by_now(
-    study: Study, monkeypatch: pytest.MonkeyPatch
+    study: StoredStudy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = study.committed()
     with pytest.raises(ParameterError, match="there is no series 'later'"):
@@ -234,7 +234,7 @@ def test_prices_are_paid_from_what_is_left_by_now(
     assert study.promise().series[-1].name == "later"
 
 
-def test_a_step_that_was_sealed_and_not_told_stands_in_the_way(study: Study) -> None:
+def test_a_step_that_was_sealed_and_not_told_stands_in_the_way(study: StoredStudy) -> None:
     study.publish(through=0)
     lines = study.folder.public_ledger.read_text().splitlines(keepends=True)
     study.folder.public_ledger.write_text("".join(lines[:-3]))

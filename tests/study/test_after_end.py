@@ -14,7 +14,8 @@ from graphveil.graph.intake.resolving import resolve, until_end
 from graphveil.graph.intake.rules import RecordRules
 from graphveil.records import from_rows
 from graphveil.steward.records import adding
-from graphveil.study import Study
+from graphveil.study import StoredStudy
+from graphveil.study.records.record_store import AddOptions
 from graphveil.study.verification import verify
 from plain_rules import EDGES
 from steward import drafted, run, run_json
@@ -32,22 +33,24 @@ LINKS = [
 
 
 @pytest.fixture
-def study(root: Path) -> Study:
+def study(root: Path) -> StoredStudy:
     """From 2001 to 2004."""
-    return Study.create(root, promise(series=[EDGES]))
+    return StoredStudy.create(root, promise(series=[EDGES]))
 
 
-def test_records_after_the_end_are_refused_without_a_word(study: Study, tmp_path: Path) -> None:
+def test_records_after_the_end_are_refused_without_a_word(
+    study: StoredStudy, tmp_path: Path
+) -> None:
     with pytest.raises(RecordError, match="after the end"):
-        study.add(from_rows(NODES, LINKS), strict=True)
+        study.add(from_rows(NODES, LINKS), AddOptions(strict=True))
     nodes = tmp_path / "nodes.csv"
     nodes.write_text("node,time\na,2005\n")
-    with pytest.raises(RecordError, match="--ignore-after-end"):
-        adding.add(study.folder.root, [nodes], strict=True)
+    with pytest.raises(RecordError, match="ignore_after_end=True"):
+        adding.add(study.folder.root, [nodes], how=AddOptions(strict=True))
 
 
-def test_they_are_ignored_and_counted(study: Study) -> None:
-    found = study.add(from_rows(NODES, LINKS), ignore_after_end=True).findings
+def test_they_are_ignored_and_counted(study: StoredStudy) -> None:
+    found = study.add(from_rows(NODES, LINKS), AddOptions(ignore_after_end=True)).findings
     assert (found.intake.nodes_added, found.intake.edges_added) == (3, 2)
     assert (found.intake.nodes_after_end, found.intake.edges_after_end) == (3, 3)
     assert "3 rows of nodes from after the last step: ignored" in found.lines()
@@ -56,30 +59,30 @@ def test_they_are_ignored_and_counted(study: Study) -> None:
     assert [check.name for check in verify(study)]
 
 
-def test_bad_rows_may_be_skipped_besides(study: Study) -> None:
+def test_bad_rows_may_be_skipped_besides(study: StoredStudy) -> None:
     nodes = [*NODES, ("f", "soon")]
-    found = study.add(from_rows(nodes, LINKS), ignore_after_end=True, yes=True).findings
+    found = study.add(from_rows(nodes, LINKS), AddOptions(ignore_after_end=True, yes=True)).findings
     assert (found.intake.nodes_added, found.intake.nodes_after_end) == (3, 3)
     assert [len(each) for each in found.skipped] == [1]
 
 
-def test_who_is_known_stays_known(study: Study) -> None:
+def test_who_is_known_stays_known(study: StoredStudy) -> None:
     study.add(from_rows([("a", 2001), ("b", 2002)], [("a", "b")]))
     again = from_rows([("a", 2007), ("b", 2002), ("c", 2007)], [("a", "b"), ("a", "c")])
-    found = study.add(again, ignore_after_end=True, complete=True).findings
+    found = study.add(again, AddOptions(ignore_after_end=True, complete=True)).findings
     assert (found.vanished_nodes, found.vanished_edges) == (0, 0)
     assert (found.intake.known_nodes, found.intake.redated_nodes) == (2, 0)
     assert (found.intake.nodes_after_end, found.intake.edges_after_end) == (1, 1)
 
 
-def test_other_faults_refuse_all_the_same(study: Study) -> None:
+def test_other_faults_refuse_all_the_same(study: StoredStudy) -> None:
     for nodes, links in (
         ([("a", "soon")], []),
         ([("a", 2001), ("", 2002)], []),
         ([("a", 2001), ("b", 2005)], [("a", "nobody")]),
     ):
         with pytest.raises(RecordError):
-            study.add(from_rows(nodes, links), ignore_after_end=True, strict=True)
+            study.add(from_rows(nodes, links), AddOptions(ignore_after_end=True, strict=True))
 
 
 @pytest.mark.parametrize(

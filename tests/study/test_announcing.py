@@ -11,7 +11,7 @@ import pytest
 from fault_runs import let_memory_move
 from graphveil.errors import IntegrityError, StudyError
 from graphveil.records import from_rows
-from graphveil.study import SeriesPromise, Study
+from graphveil.study import SeriesPromise, StoredStudy
 from graphveil.study.committed import Announced, Committed
 from graphveil.study.custody.machine import Machine
 from graphveil.study.ledger import Ledger
@@ -34,7 +34,7 @@ MORE = {"name": "more", "statistic": "nodes", "epsilon": "1/4"}
 
 
 @pytest.fixture
-def study(tmp_path: Path) -> Study:
+def study(tmp_path: Path) -> StoredStudy:
     """Two years are published, and somebody is waiting for the third."""
     machine = Machine(tmp_path / "state")
     study = opened(tmp_path / "study", machine=machine, series=[EDGES, DEGREES])
@@ -43,7 +43,7 @@ def study(tmp_path: Path) -> Study:
     return study
 
 
-def lines_of(study: Study) -> list[str]:
+def lines_of(study: StoredStudy) -> list[str]:
     return study.folder.public_ledger.read_text().splitlines(keepends=True)
 
 
@@ -51,7 +51,7 @@ def told_only(found: Committed, lines: list[str]) -> Committed:
     return replace(found, public=replace(found.public, text="".join(lines)))
 
 
-def test_the_public_is_behind_until_it_is_told_of_every_step(study: Study) -> None:
+def test_the_public_is_behind_until_it_is_told_of_every_step(study: StoredStudy) -> None:
     """What is told later than a step, its releases, comes with it."""
     found, lines = study.committed(), lines_of(study)
     newest = max(n for n, line in enumerate(lines) if '"step sealed"' in line)
@@ -60,7 +60,7 @@ def test_the_public_is_behind_until_it_is_told_of_every_step(study: Study) -> No
         assert told_only(found, lines[:known]).is_behind == (known <= newest)
 
 
-def test_what_is_announced_is_what_a_reader_finds(study: Study) -> None:
+def test_what_is_announced_is_what_a_reader_finds(study: StoredStudy) -> None:
     """The head is the newest row that is told, whatever was entered since."""
     ledger = study.ledger()
     assert ledger.rows[-1].public is None
@@ -76,7 +76,7 @@ def test_what_is_announced_is_what_a_reader_finds(study: Study) -> None:
     assert (apart.opened_at, apart.head.at) == ("at 0", f"at {last.number}")
 
 
-def test_a_chain_that_was_told_is_a_beginning_in_whole_lines(study: Study) -> None:
+def test_a_chain_that_was_told_is_a_beginning_in_whole_lines(study: StoredStudy) -> None:
     ledger, text = study.ledger(), "".join(lines_of(study))
     assert text == ledger.public_text
     for known in range(len(lines_of(study)) + 1):
@@ -85,7 +85,7 @@ def test_a_chain_that_was_told_is_a_beginning_in_whole_lines(study: Study) -> No
         assert not PublishedText(wrong, "").is_told_by(ledger)
 
 
-def test_what_is_told_is_read_from_the_public_folder(study: Study) -> None:
+def test_what_is_told_is_read_from_the_public_folder(study: StoredStudy) -> None:
     found = published_text(study.folder)
     assert found.text == "".join(lines_of(study))
     assert found.study_file == study.folder.study_file.read_text()
@@ -95,7 +95,7 @@ def test_what_is_told_is_read_from_the_public_folder(study: Study) -> None:
 
 
 def test_only_what_differs_is_written_the_chain_first(
-    study: Study, monkeypatch: pytest.MonkeyPatch
+    study: StoredStudy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written: list[Path] = []
 
@@ -120,7 +120,7 @@ def test_only_what_differs_is_written_the_chain_first(
     )
 
 
-def test_a_study_file_from_before_the_newest_series_agrees(study: Study) -> None:
+def test_a_study_file_from_before_the_newest_series_agrees(study: StoredStudy) -> None:
     before = study.folder.study_file.read_text()
     study.open_series(SeriesPromise.model_validate(MORE))
     ledger, after = study.ledger(), study.folder.study_file.read_text()
@@ -137,7 +137,7 @@ def test_a_study_file_from_before_the_newest_series_agrees(study: Study) -> None
     require_agreeing_file(PublishedText("", "not even a study file"), Ledger(()))
 
 
-def test_a_ledger_that_lacks_what_was_told_is_an_older_copy(study: Study) -> None:
+def test_a_ledger_that_lacks_what_was_told_is_an_older_copy(study: StoredStudy) -> None:
     ledger, lines = study.ledger(), lines_of(study)
     public = [n for n, row in enumerate(ledger.rows) if row.public is not None]
     for known in (1, 4, len(lines) - 1):
@@ -151,7 +151,9 @@ def test_a_ledger_that_lacks_what_was_told_is_an_older_copy(study: Study) -> Non
         require_newest(PublishedText("".join(lines[:known]).replace("\n", "\r\n"), ""), ledger)
 
 
-def test_a_page_or_a_table_that_shows_more_than_the_ledger_has_is_noticed(study: Study) -> None:
+def test_a_page_or_a_table_that_shows_more_than_the_ledger_has_is_noticed(
+    study: StoredStudy,
+) -> None:
     ledger, text = study.ledger(), "".join(lines_of(study))
     head = ledger.public_lines[-1].hash
     require_newest(
@@ -166,11 +168,11 @@ def test_a_page_or_a_table_that_shows_more_than_the_ledger_has_is_noticed(study:
 
 
 def test_a_ledger_that_went_another_way_is_refused_at_the_first_row_that_differs(
-    study: Study, tmp_path: Path
+    study: StoredStudy, tmp_path: Path
 ) -> None:
     copytree(study.folder.root, tmp_path / "copy")
     known = len(lines_of(study))
-    other = Study.at(tmp_path / "copy", machine=study.machine)
+    other = StoredStudy.at(tmp_path / "copy", machine=study.machine)
     (tmp_path / "state").rename(tmp_path / "lost")
     copytree(tmp_path / "lost", tmp_path / "state")
     let_memory_move(tmp_path / "state")
@@ -183,7 +185,7 @@ def test_a_ledger_that_went_another_way_is_refused_at_the_first_row_that_differs
         require_newest(found, other.ledger())
 
 
-def test_what_was_committed_is_read_only_if_it_agrees(study: Study) -> None:
+def test_what_was_committed_is_read_only_if_it_agrees(study: StoredStudy) -> None:
     """The chain, the study file and whatever else the public has."""
     ledger = study.ledger()
     study.folder.study_file.write_text(promise(title="Another").to_toml())

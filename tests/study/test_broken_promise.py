@@ -19,7 +19,7 @@ from graphveil.report import losses, statement
 from graphveil.report.card import card
 from graphveil.series.losses import FURTHER
 from graphveil.steward.reporting import write_report
-from graphveil.study import Promise, SeriesPromise, Study
+from graphveil.study import Promise, SeriesPromise, StoredStudy
 from graphveil.study.public.public_part import PublicPart
 from plain_rules import DEGREES, EDGES, numbered, totals
 from test_degree_bound import PROJECTED
@@ -31,10 +31,10 @@ PEOPLE = [("hub", 0), ("a", 0), ("b", 0), ("c", 1), ("d", 2)]
 STAR = [("hub", end) for end in "abcd"]
 
 
-def opened(root: Path, gone: str = "", **changed: Any) -> Study:
+def opened(root: Path, gone: str = "", **changed: Any) -> StoredStudy:
     """A hub with four links, of which two are promised; perhaps without one person."""
     settings: dict[str, Any] = {"bound": BOUND, "series": SERIES} | changed
-    study = Study.create(root, numbered(3, **settings))
+    study = StoredStudy.create(root, numbered(3, **settings))
     links = [link for link in STAR if gone not in link]
     study.add(from_rows([person for person in PEOPLE if person[0] != gone], links))
     return study
@@ -52,8 +52,8 @@ def test_publishing_goes_on_with_first_links(root: Path) -> None:
 def test_who_keeps_the_promise_changes_nothing(root: Path, tmp_path: Path) -> None:
     few = [("a", "b"), ("c", "d")]
     studies = [
-        Study.create(root, numbered(3, bound=BOUND, series=SERIES)),
-        Study.create(tmp_path / "old", numbered(3, bound=BOUND | {"if_broken": None})),
+        StoredStudy.create(root, numbered(3, bound=BOUND, series=SERIES)),
+        StoredStudy.create(tmp_path / "old", numbered(3, bound=BOUND | {"if_broken": None})),
     ]
     for study in studies:
         study.add(from_rows(PEOPLE, few))
@@ -70,13 +70,13 @@ def test_a_later_series_is_opened_all_the_same(root: Path) -> None:
 
 
 def test_the_operator_alone_is_told_how_many_are_concerned(root: Path) -> None:
-    study = Study.create(root, numbered(3, bound=BOUND, series=SERIES))
+    study = StoredStudy.create(root, numbered(3, bound=BOUND, series=SERIES))
     warned = study.add(from_rows(PEOPLE, STAR)).findings
     assert (warned.keeps_bound, warned.people_beyond) == (False, 4)
     assert "promises: 4; the study goes on" in warned.lines()[-1]
     assert "refused" not in " ".join(warned.lines())
     assert "4" not in repr(warned)
-    kept = Study.create(root.parent / "kept", numbered(3, bound=BOUND, series=SERIES))
+    kept = StoredStudy.create(root.parent / "kept", numbered(3, bound=BOUND, series=SERIES))
     calm = kept.add(from_rows(PEOPLE, STAR[:2])).findings
     assert (calm.keeps_bound, calm.people_beyond) == (True, 0)
     assert "WARNING" not in " ".join(calm.lines())
@@ -166,7 +166,7 @@ def test_series_that_project_lose_nothing_beyond(root: Path) -> None:
 
 def test_a_promise_that_is_checked_says_nothing_of_it(root: Path) -> None:
     for word in (None, "refuse"):
-        study = Study.create(root / str(word), numbered(bound=BOUND | {"if_broken": word}))
+        study = StoredStudy.create(root / str(word), numbered(bound=BOUND | {"if_broken": word}))
         study.add(from_rows(PEOPLE, STAR[:2]))
         part = PublicPart.read(study.folder.public)
         assert part.promise.degree_bound == DegreeBound(2)

@@ -26,9 +26,10 @@ from fault_runs import (
 )
 from faults import TAKER, Fault
 from graphveil.errors import GraphveilError
-from graphveil.study import Study
+from graphveil.study import StoredStudy
 from graphveil.study.custody.machine import Machine
 from graphveil.study.public.facts import Event
+from graphveil.study.records.record_store import AddOptions
 from studies import opened, people, people_and_bad_rows, promise, released
 from study_databases import new_database
 
@@ -85,11 +86,11 @@ def setting(
     before = _kills(fresh)
 
     def set_up(kind: str, command: str) -> list[Bench]:
-        def study(root: Path) -> Study:
+        def study(root: Path) -> StoredStudy:
             server = None if kind == "sqlite" else request.getfixturevalue("postgresql")
             database = server and new_database(server)
             if command == "add":
-                return Study.create(root, promise(), database=database)
+                return StoredStudy.create(root, promise(), database=database)
             study = opened(root, database, memory(root))
             if command == "go on":
                 study.publish()
@@ -285,7 +286,7 @@ def killed_skipping(bench: Bench, fault: Fault) -> str | None:
         ended = bench.processes.run(root, "add --yes", fault)
         if ended.killed_by != SIGKILL:
             return f"was not killed: {ended}"
-        at(root).add(people_and_bad_rows(), yes=True)
+        at(root).add(people_and_bad_rows(), AddOptions(yes=True))
         if any(batch.skipped is None for batch in at(root).ledger().batches):
             return "a batch has lost the list of what was left out"
         at(root).publish(1)
@@ -311,7 +312,7 @@ def killed_create(bench: Bench, fault: Fault) -> str | None:
         if ended.killed_by != SIGKILL:
             return f"was not killed: {ended}"
         whole = (root / "public" / "study.toml").exists()
-        study = at(root) if whole else Study.create(root, promise(), machine=memory(root))
+        study = at(root) if whole else StoredStudy.create(root, promise(), machine=memory(root))
         study.add(people())
         study.publish()
         return _trouble(root, {}, 1, PUBLIC)
@@ -387,7 +388,7 @@ def killed_hand_over(bench: Bench, fault: Fault) -> str | None:
         taker = Machine(root / "taker")
         taker.folder.mkdir()
         (taker.folder / "machine").write_text(TAKER)
-        taken, here = Study.at(root, machine=taker), at(root).standing().may_go_on
+        taken, here = StoredStudy.at(root, machine=taker), at(root).standing().may_go_on
         is_team = at(root).store.engine.dialect.name == "postgresql" and not _handed_over(root)
         # A team shares one database, and so one chain.
         both = here and taken.standing().may_go_on and not is_team

@@ -11,16 +11,18 @@ from graphveil.errors import BoundError
 from graphveil.noise.laws import Law
 from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.records import from_rows
-from graphveil.study import SeriesPromise, Study
+from graphveil.study import SeriesPromise, StoredStudy
 from plain_rules import DEGREES, EDGES, numbered, sealed_steps, totals
 
 BOUND = {"degree": 2, "justification": "an example"}
 PROJECTED = EDGES | {"mechanism": "compose-projection", "projection": 2}
 
 
-def crowded(root: Path, **changed: Any) -> Study:
+def crowded(root: Path, **changed: Any) -> StoredStudy:
     """At step 2 somebody gets a third link."""
-    study = Study.create(root, numbered(**({"bound": BOUND, "series": [EDGES, DEGREES]} | changed)))
+    study = StoredStudy.create(
+        root, numbered(**({"bound": BOUND, "series": [EDGES, DEGREES]} | changed))
+    )
     study.add(from_rows([("a", 0), ("b", 0), ("c", 1)], [("a", "b"), ("a", "c")]))
     warned = study.add(from_rows([("d", 2)], [("a", "d")]))
     assert not warned.findings.keeps_bound
@@ -28,7 +30,7 @@ def crowded(root: Path, **changed: Any) -> Study:
     return study
 
 
-def public_bytes(study: Study) -> dict[str, bytes]:
+def public_bytes(study: StoredStudy) -> dict[str, bytes]:
     files = (path for path in study.folder.public.rglob("*") if path.is_file())
     return {str(path): path.read_bytes() for path in files}
 
@@ -57,7 +59,7 @@ def test_a_backfill_is_refused_whole(root: Path, monkeypatch: pytest.MonkeyPatch
     study = crowded(root)
     before, told = public_bytes(study), list[int]()
     monkeypatch.setattr(ReleaseNoise, "draw", no_noise)
-    monkeypatch.setattr("graphveil.study.study.TOGETHER", 1)
+    monkeypatch.setattr("graphveil.study.stored_study.TOGETHER", 1)
     with pytest.raises(BoundError, match=r"2 cannot be sealed.*Nothing was published or spent"):
         study.publish(3, sealed=told.append)
     assert told == []
@@ -79,13 +81,13 @@ def test_a_series_that_projects_is_sealed_or_refused_with_the_others(root: Path)
 def test_records_that_come_while_steps_are_sealed_stop_only_those_that_are_left(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    study = Study.create(root, numbered(bound=BOUND, series=[EDGES]))
+    study = StoredStudy.create(root, numbered(bound=BOUND, series=[EDGES]))
     study.add(from_rows([("a", 0), ("b", 0), ("c", 1)], [("a", "b"), ("a", "c")]))
-    monkeypatch.setattr("graphveil.study.study.TOGETHER", 2)
+    monkeypatch.setattr("graphveil.study.stored_study.TOGETHER", 2)
 
     def meanwhile(step: int) -> None:
         if step == 1:
-            Study.at(root).add(from_rows([("d", 2)], [("a", "d")]))
+            StoredStudy.at(root).add(from_rows([("d", 2)], [("a", "d")]))
 
     with pytest.raises(BoundError, match=r"2 cannot be sealed.*Nothing more was sealed"):
         study.publish(3, sealed=meanwhile)
@@ -94,7 +96,7 @@ def test_records_that_come_while_steps_are_sealed_stop_only_those_that_are_left(
 
 
 def test_a_bound_broken_at_the_first_step_is_told_as_well(root: Path) -> None:
-    study = Study.create(root, numbered(bound=BOUND, series=[EDGES, DEGREES]))
+    study = StoredStudy.create(root, numbered(bound=BOUND, series=[EDGES, DEGREES]))
     star = [("a", end) for end in "bcd"]
     study.add(from_rows([(person, 0) for person in "abcd"], star))
     with pytest.raises(BoundError, match="0 cannot be sealed"):
@@ -115,7 +117,7 @@ def test_publishing_goes_on_once_the_records_are_corrected(root: Path) -> None:
 
 def test_the_bound_of_a_directed_study_is_checked_both_ways(root: Path) -> None:
     bound = {"inward": 1, "outward": 2, "justification": "an example"}
-    study = Study.create(root, numbered(directed=True, bound=bound))
+    study = StoredStudy.create(root, numbered(directed=True, bound=bound))
     study.add(from_rows([(person, 0) for person in "abc"], [("a", "b"), ("a", "c")]))
     assert study.publish().steps == [0]
     study.add(from_rows([], [("b", "c")]))
@@ -124,7 +126,7 @@ def test_the_bound_of_a_directed_study_is_checked_both_ways(root: Path) -> None:
 
 
 def test_series_that_project_need_no_bound(root: Path) -> None:
-    study = Study.create(root, numbered(bound=BOUND, series=[PROJECTED]))
+    study = StoredStudy.create(root, numbered(bound=BOUND, series=[PROJECTED]))
     study.add(from_rows([(person, 0) for person in "abcd"], [("a", end) for end in "bcd"]))
     assert study.publish(1).steps == [0, 1]
     assert totals(study, "edges") == [[2], [2]]
@@ -132,7 +134,7 @@ def test_series_that_project_need_no_bound(root: Path) -> None:
 
 
 def test_a_series_that_counts_on_a_broken_bound_is_not_opened(root: Path) -> None:
-    study = Study.create(root, numbered(bound=BOUND, series=[PROJECTED]))
+    study = StoredStudy.create(root, numbered(bound=BOUND, series=[PROJECTED]))
     study.add(from_rows([(person, 0) for person in "abcd"], [("a", end) for end in "bcd"]))
     study.publish()
     before = public_bytes(study)
@@ -143,7 +145,7 @@ def test_a_series_that_counts_on_a_broken_bound_is_not_opened(root: Path) -> Non
 
 
 def test_a_series_that_counts_on_a_bound_is_opened_where_it_was_kept(root: Path) -> None:
-    study = Study.create(root, numbered(bound=BOUND, series=[PROJECTED]))
+    study = StoredStudy.create(root, numbered(bound=BOUND, series=[PROJECTED]))
     study.add(from_rows([(person, 0) for person in "abc"], [("a", end) for end in "bc"]))
     study.publish()
     study.open_series(SeriesPromise(name="nodes", statistic="nodes", epsilon="1/4"))

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 import tomli_w
 
 from graphveil.errors import IntegrityError
-from graphveil.study import Study
+from graphveil.study import StoredStudy
 from graphveil.study.custody.machine import Machine
 from graphveil.study.custody.witness import WitnessVerdict
 from graphveil.study.verification import verify
@@ -59,7 +59,7 @@ def ran(name: str, *arguments: str, given: bytes = b"") -> bytes:
     return ended.stdout
 
 
-def copied(study: Study, place: Path, url: str) -> Path:
+def copied(study: StoredStudy, place: Path, url: str) -> Path:
     """A copy of the folder, whose ledger is at another URL."""
     copytree(study.folder.root, place)
     (place / "private" / "store.toml").write_bytes(tomli_w.dumps({"url": url}).encode())
@@ -70,7 +70,7 @@ def require_refused(root: Path, machines: list[Machine]) -> None:
     """Nobody publishes from there: neither who knows the study nor who does not."""
     before = (root / "public" / "ledger.jsonl").read_bytes()
     for machine in machines:
-        clone = Study.at(root, machine=machine)
+        clone = StoredStudy.at(root, machine=machine)
         assert clone.standing() is WitnessVerdict.MOVED
         for write in (clone.publish, partial(clone.withdraw, 1), partial(clone.hand_over, CODE)):
             with pytest.raises(IntegrityError, match="a clone or a restored dump"):
@@ -96,7 +96,7 @@ def test_a_dump_in_another_database(
     clone = copied(study, tmp_path / "clone", beside)
     require_refused(clone, machines)
     assert study.publish().steps == [1]
-    other_folder = Study.at(copied(study, tmp_path / "folder", url), machine=machines[1])
+    other_folder = StoredStudy.at(copied(study, tmp_path / "folder", url), machine=machines[1])
     assert other_folder.publish().steps == [2]  # of the same database: one chain
 
 
@@ -125,7 +125,7 @@ def test_a_dump_on_another_server(
         there = elsewhere.render_as_string(hide_password=False)
         restore(dump(url), there)
         require_refused(copied(study, tmp_path / "clone", there), machines)
-        clone = Study.at(tmp_path / "clone", machine=machines[1])
+        clone = StoredStudy.at(tmp_path / "clone", machine=machines[1])
         clone.adopt("the old server is gone")
         assert clone.publish().steps == [1]
         assert list(verify(clone))

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from graphveil.errors import BudgetError, StudyError
-from graphveil.study import SeriesPromise, Study
-from graphveil.study import study as study_module
+from graphveil.study import SeriesPromise, StoredStudy, stored_study
 from graphveil.study.ledger import LedgerRow
 from graphveil.study.public.public_part import PublicPart
+from graphveil.study.records.record_store import AddOptions
 from graphveil.study.storage import store
 from graphveil.study.storage.transaction import Transaction
 from graphveil.study.verification import verify
@@ -73,13 +73,13 @@ def test_overspending_says_what_is_left(root: Path, database: str | None) -> Non
 def test_a_second_study_is_refused(root: Path, database: str | None) -> None:
     opened(root, database)
     with pytest.raises(StudyError, match="already holds a study"):
-        Study.create(root, promise(), database=database)
+        StoredStudy.create(root, promise(), database=database)
 
 
 def test_adding_everything_again_changes_nothing(root: Path, database: str | None) -> None:
     study = opened(root, database)
     study.publish(1)
-    added = study.add(people(), complete=True)
+    added = study.add(people(), AddOptions(complete=True))
     assert (added.findings.intake.nodes_added, added.findings.intake.edges_added) == (0, 0)
     study.publish(3)
     totals: dict[str, int] = {}
@@ -93,8 +93,8 @@ def test_rows_of_one_command_carry_one_time(root: Path, monkeypatch: pytest.Monk
     """How long counting takes depends on the data, so no row tells when it was over."""
     ticks = count()
     monkeypatch.setattr(store, "now", lambda: f"tick {next(ticks)}")
-    monkeypatch.setattr(study_module, "now", store.now)
-    made = Study.create(root, promise())
+    monkeypatch.setattr(stored_study, "now", store.now)
+    made = StoredStudy.create(root, promise())
     made.publish(2)
     assert {row.at for row in made.ledger().rows} == {"tick 0"}
     made.publish(3)
@@ -119,7 +119,7 @@ def test_steps_are_the_same_however_many_are_sealed_together(
     freeze_noise(monkeypatch)
     facts = []
     for together in (1, 2, 3, 64):
-        monkeypatch.setattr("graphveil.study.study.TOGETHER", together)
+        monkeypatch.setattr("graphveil.study.stored_study.TOGETHER", together)
         study = opened(tmp_path / str(together))
         told: list[int] = []
         assert study.publish(3, sealed=told.append).steps == [0, 1, 2, 3] == told
@@ -134,7 +134,7 @@ def test_a_backfill_that_fails_anywhere_leaves_whole_steps(
 ) -> None:
     """Two steps together, of two series: a transaction enters four releases."""
     study, entered, plain = opened(root), count(), Transaction.enter_release
-    monkeypatch.setattr(study_module, "TOGETHER", 2)
+    monkeypatch.setattr(stored_study, "TOGETHER", 2)
 
     def failing(self: Transaction, name: str, step: int, row: LedgerRow) -> None:
         if next(entered) == fails_at:

@@ -16,7 +16,7 @@ from graphveil.errors import BudgetError, GraphveilError, IntegrityError, Parame
 from graphveil.mechanisms.planning.plan import Plan
 from graphveil.records import from_rows
 from graphveil.report import artefacts
-from graphveil.study import Promise, Study
+from graphveil.study import Promise, StoredStudy
 from graphveil.study.custody.machine import Machine
 from graphveil.study.custody.witness import WitnessVerdict
 from graphveil.study.lifecycle.extension import Further
@@ -40,22 +40,24 @@ def machine(tmp_path: Path) -> Machine:
     return Machine(tmp_path / "machine")
 
 
-def made(root: Path, machine: Machine, steps: int = 4, series: Any = None, **changed: Any) -> Study:
+def made(
+    root: Path, machine: Machine, steps: int = 4, series: Any = None, **changed: Any
+) -> StoredStudy:
     """A study of the years 2001 to 2004 with three series, ε = 2, of which 3/4 is spent."""
     budget = {"epsilon": "2", "justification": "an example"}
     asked = promise(**{"series": series or SERIES, "budget": budget} | changed)
-    study = Study.create(root, asked, machine=machine)
+    study = StoredStudy.create(root, asked, machine=machine)
     study.add(people())
     if steps:
         study.publish(through=steps - 1)
     return study
 
 
-def plan_of(study: Study, name: str) -> Plan:
+def plan_of(study: StoredStudy, name: str) -> Plan:
     return Plan.from_dict(json.loads(study.committed().kept[name].plan))
 
 
-def checks(study: Study) -> list[str]:
+def checks(study: StoredStudy) -> list[str]:
     return [check.found for check in verify(study)]
 
 
@@ -150,7 +152,7 @@ def test_it_may_be_extended_again_and_what_was_paid_holds_on(
     checks(study)
 
 
-REFUSED: list[tuple[Callable[[Study], object], type[GraphveilError], str]] = [
+REFUSED: list[tuple[Callable[[StoredStudy], object], type[GraphveilError], str]] = [
     (lambda study: study.extend(Further("2004")), StudyError, "goes on to 2004 already"),
     (lambda study: study.extend(Further("1999")), StudyError, "goes on to 2004 already"),
     (lambda study: study.extend(Further("soon")), GraphveilError, "cannot be read"),
@@ -182,7 +184,7 @@ REFUSED: list[tuple[Callable[[Study], object], type[GraphveilError], str]] = [
 def test_what_is_refused_leaves_all_as_it_was(
     tmp_path: Path,
     machine: Machine,
-    act: Callable[[Study], object],
+    act: Callable[[StoredStudy], object],
     kind: type[GraphveilError],
     words: str,
 ) -> None:
@@ -215,11 +217,11 @@ def test_calendars_without_an_end_and_without_a_rhythm(tmp_path: Path, machine: 
         study.extend(Further("2007"))
     listed = {"cuts": ["2001-01-01", "2003-01-01"], "end": "2005-01-01"}
     asked = promise(series=SERIES[:1], calendar=listed)
-    closed = Study.create(tmp_path / "cuts", asked, machine=machine)
+    closed = StoredStudy.create(tmp_path / "cuts", asked, machine=machine)
     closed.add(from_rows([("ann", "2001-05-01")], []))
     with pytest.raises(StudyError, match="one by one"):
         closed.extend(Further(steps=1))
-    draft = Study.create(tmp_path / "draft", promise(), machine=machine)
+    draft = StoredStudy.create(tmp_path / "draft", promise(), machine=machine)
     with pytest.raises(StudyError, match=r"draft.*study\.toml"):
         draft.extend(Further(steps=1))
     with pytest.raises(StudyError, match="draft"):
@@ -264,8 +266,8 @@ def test_of_two_copies_one_goes_on(tmp_path: Path, machine: Machine) -> None:
     """The other lacks what this machine has seen, whatever it wants to do."""
     study = made(tmp_path / "study", machine)
     copytree(study.folder.root, tmp_path / "copy")
-    copy = Study.at(tmp_path / "copy", machine=machine)
-    elsewhere = Study.at(tmp_path / "copy", machine=Machine(tmp_path / "elsewhere"))
+    copy = StoredStudy.at(tmp_path / "copy", machine=machine)
+    elsewhere = StoredStudy.at(tmp_path / "copy", machine=Machine(tmp_path / "elsewhere"))
     study.extend(Further("2007"))
     assert copy.standing() is WitnessVerdict.BEHIND
     assert elsewhere.standing() is WitnessVerdict.UNKNOWN
@@ -284,7 +286,7 @@ def test_a_study_that_was_handed_over_is_extended_where_it_is(
     study.hand_over(taker.code())
     with pytest.raises(IntegrityError, match="handed over"):
         study.extend(Further("2007"))
-    moved = Study.at(study.folder.root, machine=taker)
+    moved = StoredStudy.at(study.folder.root, machine=taker)
     moved.extend(Further("2007"))
     moved.publish(through=6)
     checks(moved)
@@ -298,7 +300,7 @@ def test_an_extended_study_is_adopted_like_any_other(
     study.extend(Further("2007"))
     study.publish(through=steps - 1) if steps > 2 else None
     copytree(study.folder.root, tmp_path / "copy")
-    copy = Study.at(tmp_path / "copy", machine=Machine(tmp_path / "there"))
+    copy = StoredStudy.at(tmp_path / "copy", machine=Machine(tmp_path / "there"))
     renewed = copy.adopt("moved")
     assert all(each.price == 0 for each in renewed)
     assert copy.ledger().history.spent == study.ledger().history.spent
@@ -314,7 +316,7 @@ def test_an_adoption_with_a_price_is_paid_and_told(tmp_path: Path, machine: Mach
     calendar = {"every": 1, "unit": "year", "first": "2001", "last": "2012"}
     study = made(tmp_path / "study", machine, 3, series=series, calendar=calendar)
     copytree(study.folder.root, tmp_path / "copy")
-    copy = Study.at(tmp_path / "copy", machine=Machine(tmp_path / "there"))
+    copy = StoredStudy.at(tmp_path / "copy", machine=Machine(tmp_path / "there"))
     (_, groups) = copy.adopt("moved")
     assert 0 < groups.price <= Fraction(1, 8)
     promised = copy.ledger().versions[-1]
@@ -332,7 +334,7 @@ def test_an_adoption_with_a_price_is_paid_and_told(tmp_path: Path, machine: Mach
         budget={"epsilon": "1/2", "justification": "an example"},
     )  # fmt: skip
     copytree(poor.folder.root, tmp_path / "poor-copy")
-    beggar = Study.at(tmp_path / "poor-copy", machine=Machine(tmp_path / "there"))
+    beggar = StoredStudy.at(tmp_path / "poor-copy", machine=Machine(tmp_path / "there"))
     with pytest.raises(BudgetError, match="and 0 is left"):
         beggar.adopt("moved")
     assert beggar.standing() is WitnessVerdict.UNKNOWN

@@ -15,7 +15,7 @@ from graphveil.report import wording
 from graphveil.report.card import card
 from graphveil.series.planner import plan
 from graphveil.steward.reporting import write_report
-from graphveil.study import Promise, Study
+from graphveil.study import Promise, StoredStudy
 from graphveil.study.promise_entries import SeriesPromise
 from graphveil.study.public.public_part import PublicPart
 from plain_rules import numbered, totals
@@ -30,8 +30,8 @@ STAR = [("hub", f"p{number}") for number in range(6)]
 STEPS = [[1], [3], [5]], [[1], [1], [1]]  # hub and two at first, then two leaves more at each step
 
 
-def published(root: Path, **changed: Any) -> Study:
-    study = Study.create(root, numbered(3, **FREE | changed))
+def published(root: Path, **changed: Any) -> StoredStudy:
+    study = StoredStudy.create(root, numbered(3, **FREE | changed))
     study.add(from_rows(PEOPLE, STAR))
     study.publish(2)
     return study
@@ -46,7 +46,7 @@ def test_a_star_is_published_as_it_is_counted(root: Path) -> None:
 
 
 def test_steps_one_by_one_are_the_same(root: Path) -> None:
-    study = Study.create(root, numbered(3, **FREE))
+    study = StoredStudy.create(root, numbered(3, **FREE))
     for step in range(3):
         people = [(name, when) for name, when in PEOPLE if when == step]
         links = [link for link in STAR if link[1] in dict(people)]
@@ -63,7 +63,7 @@ def test_directions_do_not_matter(root: Path) -> None:
 
 
 def test_a_series_can_be_opened_later(root: Path) -> None:
-    study = Study.create(root, numbered(3, bound="none", series=[GROUPS]))
+    study = StoredStudy.create(root, numbered(3, bound="none", series=[GROUPS]))
     study.add(from_rows(PEOPLE, STAR))
     study.publish()
     study.open_series(SeriesPromise(**CLUSTERS | {"projection": "forest:3"}))
@@ -138,6 +138,6 @@ def test_what_forests_do_not_count_is_refused(
     root: Path, changed: dict[str, Any], complaint: str
 ) -> None:
     with pytest.raises(GraphveilError, match=complaint) as refused:
-        Study.create(root, numbered(3, **FREE | {"series": [GROUPS | changed]}))
+        StoredStudy.create(root, numbered(3, **FREE | {"series": [GROUPS | changed]}))
     assert len(str(refused.value)) < 330
     assert not root.exists()

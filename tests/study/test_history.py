@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphveil.errors import GraphveilError, IntegrityError
-from graphveil.study import Study
+from graphveil.study import StoredStudy
 from graphveil.study.ledger import Ledger
 from graphveil.study.promise_entries import SeriesPromise
 from graphveil.study.public.chain import PublicRow
@@ -29,7 +29,7 @@ SERIES, SEALED, RELEASE = Event.SERIES_OPENED, Event.STEP_SEALED, Event.RELEASE_
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
+def study(tmp_path_factory: pytest.TempPathFactory) -> StoredStudy:
     """Two series from the start, a third from the third step on, three steps published."""
     made = opened(tmp_path_factory.mktemp("study") / "county")
     made.publish(1)
@@ -39,7 +39,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
 
 
 @pytest.fixture(scope="module")
-def told(study: Study) -> list[Told]:
+def told(study: StoredStudy) -> list[Told]:
     return [(row.event, row.fact) for row in study.ledger().public_rows]
 
 
@@ -159,7 +159,7 @@ def test_a_release_with_another_number_of_values_is_refused(told: list[Told], pa
                 assert refused_at([*told[:number], changed, *told[number + 1 :]]) == number
 
 
-def test_a_file_says_what_the_ledger_says(study: Study) -> None:
+def test_a_file_says_what_the_ledger_says(study: StoredStudy) -> None:
     read = PublicPart.read(study.folder.public)
     assert read == PublicPart.of(study.ledger().public_rows)
     assert read.history.series == study.ledger().series
@@ -167,14 +167,14 @@ def test_a_file_says_what_the_ledger_says(study: Study) -> None:
     assert read.promise == study.promise()
 
 
-def test_a_later_series_makes_a_version_of_the_promise(study: Study) -> None:
+def test_a_later_series_makes_a_version_of_the_promise(study: StoredStudy) -> None:
     first, second = study.ledger().versions
     assert [each.name for each in second.series] == ["edges", "degrees", "late"]
     assert second.series[:2] == first.series
     assert [each.opened for each in second.series] == [None, None, "2003"]
 
 
-def test_what_is_spent_and_what_is_left_are_the_budget(study: Study) -> None:
+def test_what_is_spent_and_what_is_left_are_the_budget(study: StoredStudy) -> None:
     part = PublicPart.read(study.folder.public)
     assert part.spent == (Fraction(5, 8), Fraction(0))
     assert _added(part.spent, part.left) == part.total
@@ -392,7 +392,9 @@ def test_a_study_of_nothing_is_refused() -> None:
         History.of([], "the chain")
 
 
-def test_a_ledger_that_grows_says_what_it_would_say_if_it_were_read_anew(study: Study) -> None:
+def test_a_ledger_that_grows_says_what_it_would_say_if_it_were_read_anew(
+    study: StoredStudy,
+) -> None:
     whole = study.ledger()
     ends = [
         number
@@ -411,7 +413,7 @@ def test_a_ledger_that_grows_says_what_it_would_say_if_it_were_read_anew(study: 
         assert grown.public_text == whole.public_text
 
 
-def test_what_follows_is_refused_as_if_it_were_read_anew(study: Study) -> None:
+def test_what_follows_is_refused_as_if_it_were_read_anew(study: StoredStudy) -> None:
     rows = study.ledger().rows
     place = max(number for number, row in enumerate(rows) if row.event == SEALED)
     before = Ledger(rows[:place])

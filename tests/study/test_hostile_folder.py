@@ -12,7 +12,7 @@ import pytest
 from commands import graphveil
 from graphveil.errors import ParameterError, StorageError, StudyError
 from graphveil.steward.custody import exposure
-from graphveil.study import Study
+from graphveil.study import StoredStudy
 from graphveil.study.storage import folder
 from graphveil.study.storage.folder import Folder
 from graphveil.whole_files import write_bytes, write_whole
@@ -181,11 +181,11 @@ def test_two_who_make_one_study_at_once_make_one(
     plain = folder.make_folder
 
     def overtaken(place: Folder) -> None:
-        monkeypatch.setattr("graphveil.study.study.make_folder", plain)
-        Study.create(root, promise(title="The faster one"))
+        monkeypatch.setattr("graphveil.study.stored_study.make_folder", plain)
+        StoredStudy.create(root, promise(title="The faster one"))
         plain(place)
 
-    monkeypatch.setattr("graphveil.study.study.make_folder", overtaken)
+    monkeypatch.setattr("graphveil.study.stored_study.make_folder", overtaken)
     with pytest.raises(StudyError, match="already holds a study"):
-        Study.create(root, promise(title="The slower one"))
-    assert Study.at(root).promise().title == "The faster one"
+        StoredStudy.create(root, promise(title="The slower one"))
+    assert StoredStudy.at(root).promise().title == "The faster one"

@@ -11,7 +11,7 @@ from graphveil.errors import BoundError, StudyError
 from graphveil.graph.promises import DegreeBound, HubBound, InOutBound
 from graphveil.records import from_rows
 from graphveil.report import statement
-from graphveil.study import Promise, Study
+from graphveil.study import Promise, StoredStudy
 from graphveil.study.public.public_part import PublicPart
 from plain_rules import DEGREES, EDGES, numbered, totals
 
@@ -21,8 +21,8 @@ PEOPLE = [("hub", 0), *((f"p{number}", number // 2) for number in range(6))]
 STAR = [("hub", f"p{number}") for number in range(6)]
 
 
-def opened(root: Path, links: list[tuple[str, str]], **changed: Any) -> Study:
-    study = Study.create(root, numbered(steps=3, bound=BOUND, **changed))
+def opened(root: Path, links: list[tuple[str, str]], **changed: Any) -> StoredStudy:
+    study = StoredStudy.create(root, numbered(steps=3, bound=BOUND, **changed))
     study.add(from_rows(PEOPLE, links))
     return study
 
@@ -44,7 +44,7 @@ def test_one_hub_too_many_is_refused(root: Path) -> None:
 
 
 def test_without_hubs_the_same_network_breaks_the_bound(root: Path) -> None:
-    study = Study.create(root, numbered(steps=3, bound=BOUND | {"hubs": None}))
+    study = StoredStudy.create(root, numbered(steps=3, bound=BOUND | {"hubs": None}))
     study.add(from_rows(PEOPLE, STAR))
     with pytest.raises(BoundError, match="degree at most 2"):
         study.publish(2)

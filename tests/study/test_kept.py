@@ -21,12 +21,13 @@ from graphveil.backends.local.checkpoint import LocalKeeping
 from graphveil.errors import IntegrityError
 from graphveil.graph.sequence import GraphSequence
 from graphveil.records import from_rows
-from graphveil.study import Promise, Study
+from graphveil.study import Promise, StoredStudy
 from graphveil.study.ledger import Ledger
 from graphveil.study.public.chain import canonical
 from graphveil.study.records.local import batches as growing
 from graphveil.study.records.local import segments
 from graphveil.study.records.local.cache import arena, checkpoint
+from graphveil.study.records.record_store import AddOptions
 from graphveil.study.verification import verify
 from plain_rules import numbered
 from tries import sampled, tries
@@ -86,11 +87,11 @@ KINDS = {
 }
 
 
-def checks(study: Study) -> dict[str, str]:
+def checks(study: StoredStudy) -> dict[str, str]:
     return {check.name: check.found for check in verify(study)}
 
 
-def kept(study: Study) -> dict[str, Path]:
+def kept(study: StoredStudy) -> dict[str, Path]:
     """The files that the newest row names, by what they are."""
     entry = checkpoint.newest(study.ledger())
     assert entry is not None
@@ -102,7 +103,7 @@ def kept(study: Study) -> dict[str, Path]:
     }
 
 
-def sealed(study: Study) -> growing.Sealed:
+def sealed(study: StoredStudy) -> growing.Sealed:
     return growing.sealed(study.stored(study.ledger()), study.engine)
 
 
@@ -129,12 +130,12 @@ def histories(draw: st.DrawFn) -> Iterator[Any]:
 @given(batches=histories())
 def test_what_is_kept_is_what_counting_from_scratch_comes_to(kind: str, batches: Any) -> None:
     with TemporaryDirectory() as place:
-        study = Study.create(Path(place) / "study", KINDS[kind])
+        study = StoredStudy.create(Path(place) / "study", KINDS[kind])
         made = 0
         for nodes, links, cut in batches:
             if made == STEPS:
                 break
-            study.add(from_rows(nodes, links), yes=True)
+            study.add(from_rows(nodes, links), AddOptions(yes=True))
             made = min(made + cut, STEPS)
             study.publish(made - 1, early=True)
             assert sealed(study).kept is not None
@@ -144,20 +145,20 @@ def test_what_is_kept_is_what_counting_from_scratch_comes_to(kind: str, batches:
 FEW = numbered(STEPS, series=series("edges", "components", "degree-ccdf", "edges:projection=2"))
 
 
-def halfway(root: Path, promise: Promise = FEW) -> Study:
+def halfway(root: Path, promise: Promise = FEW) -> StoredStudy:
     """A study with two sealed steps, and more to seal."""
-    study = Study.create(root, promise)
+    study = StoredStudy.create(root, promise)
     nodes = [(f"P{number}", number % 4) for number in range(12)]
     links = [
         (f"P{a}", f"P{b}") for a, b in ((0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (5, 3), (9, 8))
     ]
-    study.add(from_rows(nodes, links), yes=True)
+    study.add(from_rows(nodes, links), AddOptions(yes=True))
     study.publish(0)
     study.publish(1)
     return study
 
 
-def counted(study: Study) -> list[list[int]]:
+def counted(study: StoredStudy) -> list[list[int]]:
     rows = (row for row in study.ledger().rows if row.event == "release made")
     return [row.secret["differences"] for row in rows]
 
@@ -226,7 +227,7 @@ def test_damage_is_noticed_and_does_no_harm(
     else:
         with pytest.raises(IntegrityError, match="Remove that folder"):
             checks(study)
-    study.add(from_rows([]), yes=True)
+    study.add(from_rows([]), AddOptions(yes=True))
     study.publish(2)
     study.publish(3)
     assert counted(study) == expected
@@ -339,7 +340,7 @@ def test_steps_that_were_sealed_behind_what_is_kept_are_read_from_their_segments
 def test_a_backfill_keeps_once_at_its_end(
     tmp_path: Path, expected: list[list[int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("graphveil.study.study.TOGETHER", 1)
+    monkeypatch.setattr("graphveil.study.stored_study.TOGETHER", 1)
     study = halfway(tmp_path / "study")
     kept, plain = [], checkpoint.Checkpoint.keep
 
@@ -413,7 +414,7 @@ def test_wrong_counts_with_right_checksums_are_found_by_verify(
             found["state"] = np.zeros_like(answer.state)
         return found
 
-    study = Study.create(tmp_path / "study", KINDS["undirected"])
+    study = StoredStudy.create(tmp_path / "study", KINDS["undirected"])
     study.add(from_rows([(f"P{number}", 0) for number in range(4)], [("P0", "P1")]))
     monkeypatch.setattr(LocalKeeping, "packed", wrong)
     study.publish(0)
@@ -425,7 +426,7 @@ def test_a_mapped_graph_grows_without_changing_its_file(tmp_path: Path) -> None:
     study = halfway(tmp_path / "study")
     before = kept(study)["columns"].read_bytes()
     study.add(from_rows([("new", 2)], [("new", "P0"), ("P0", "P4")]))
-    study.add(from_rows([]), dry_run=True)
+    study.add(from_rows([]), AddOptions(dry_run=True))
     assert kept(study)["columns"].read_bytes() == before
     graph: GraphSequence = sealed(study).graph
     assert graph.nodes == graph.until(2).nodes

@@ -22,7 +22,7 @@ from graphveil.graph.intake.records import Records
 from graphveil.graph.intake.resolving import resolve
 from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.records import from_rows
-from graphveil.study import Study, publishing
+from graphveil.study import StoredStudy, publishing
 from graphveil.study.records.local import batches, segments
 from graphveil.study.records.local.record_store import LocalRecordStore
 from graphveil.study.records.record_store import AddOptions
@@ -71,8 +71,8 @@ def everything_logged(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixt
     return caplog
 
 
-def published(root: Path, database: str | None = None) -> Study:
-    study = Study.create(root, numbered(series=SERIES), database=database)
+def published(root: Path, database: str | None = None) -> StoredStudy:
+    study = StoredStudy.create(root, numbered(series=SERIES), database=database)
     study.add(canaries())
     study.publish(1)
     return study
@@ -114,7 +114,7 @@ def test_no_public_file_holds_a_canary(root: Path) -> None:
         assert os.listxattr(path) == []
 
 
-def rows(study: Study) -> Iterator[str]:
+def rows(study: StoredStudy) -> Iterator[str]:
     """Every value in the database, as text."""
     tables = sa.MetaData()
     with study.store.engine.connect() as connection:
@@ -147,7 +147,7 @@ def test_a_whole_life_logs_and_prints_nothing_of_it(
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         study = published(root)
-        study.add(from_rows([(f"{CANARY}-0-1", 1)]), complete=True)
+        study.add(from_rows([(f"{CANARY}-0-1", 1)]), AddOptions(complete=True))
         study.withdraw(study.ledger().batches[-1].number)
         report.write(study.folder.public)
     assert strangers(everything_logged.text) == []
@@ -210,7 +210,7 @@ def test_refusals_tell_no_canary(root: Path, everything_logged: pytest.LogCaptur
     assert strangers(everything_logged.text) == []
 
 
-def things(study: Study) -> Iterator[Any]:
+def things(study: StoredStudy) -> Iterator[Any]:
     """Everything that a debugger or a careless log line may show."""
     ledger, promise = study.ledger(), study.promise()
     with study.store.reading() as reading:

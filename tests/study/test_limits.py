@@ -10,7 +10,7 @@ import pytest
 from commands import graphveil
 from graphveil.errors import StudyError
 from graphveil.report.artefacts import file_name
-from graphveil.study import Study
+from graphveil.study import StoredStudy
 from graphveil.study.lifecycle import opening
 from graphveil.study.promise import LONGEST_NAME
 from graphveil.study.public.public_part import PublicPart
@@ -37,20 +37,22 @@ REFUSED: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("what", REFUSED)
 def test_a_study_beyond_a_limit_is_refused_before_there_is_one(root: Path, what: str) -> None:
     with pytest.raises(StudyError, match=what) as refusal:
-        Study.create(root, promise(**REFUSED[what]))
+        StoredStudy.create(root, promise(**REFUSED[what]))
     assert len(str(refusal.value)) < 300
     assert not root.exists()
 
 
 def test_what_just_fits_is_published(root: Path) -> None:
     name = "x" * LONGEST_NAME
-    study = Study.create(root, promise(title="می\u200cخواهم" * 20, series=[EDGES | {"name": name}]))
+    study = StoredStudy.create(
+        root, promise(title="می\u200cخواهم" * 20, series=[EDGES | {"name": name}])
+    )
     study.add(people())
     assert study.publish().steps == [0]
 
 
 def test_a_draft_that_was_edited_beyond_a_limit_is_not_opened(root: Path) -> None:
-    study = Study.create(root, promise())
+    study = StoredStudy.create(root, promise())
     file = study.folder.study_file
     file.write_text(file.read_text().replace('name = "edges"', f'name = "{"x" * 300}"'))
     with pytest.raises(StudyError, match=r"study.toml, series 'x+': has 300 characters"):
@@ -81,7 +83,7 @@ def test_studies_from_before_the_limits_go_on(root: Path, monkeypatch: pytest.Mo
     name = "x" * 300
     with monkeypatch.context() as patch:
         patch.setattr(opening, "require_limits", lambda *_: None)
-        study = Study.create(root, promise(title="t" * 500, series=[EDGES | {"name": name}]))
+        study = StoredStudy.create(root, promise(title="t" * 500, series=[EDGES | {"name": name}]))
         study.add(people())
     for command in ("publish", "status", "releases", "report", "verify"):
         ended = graphveil(command, str(root))
@@ -105,7 +107,7 @@ def test_old_studies_with_any_separator_of_lines_go_on(
     texts = {"title": title, "population": title, "publisher": title, "series": series}
     with monkeypatch.context() as patch:
         patch.setattr(opening, "require_limits", lambda *_: None)
-        study = Study.create(root, promise(**texts), database=server)
+        study = StoredStudy.create(root, promise(**texts), database=server)
         study.add(people())
     for command in (
         ("status",), ("publish",), ("series", "--open", "nodes", "--epsilon", "1/4"),

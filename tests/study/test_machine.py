@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from graphveil.errors import ParameterError, StorageError
-from graphveil.study import Study
+from graphveil.study import StoredStudy
 from graphveil.study.custody import machine as machines
 from graphveil.study.custody.machine import FORMAT, Machine, Mark, SeenRow, require_code
 from studies import opened, promise
@@ -70,14 +70,14 @@ def test_a_memory_within_the_study_is_none(
     (study.folder.root / "link").symlink_to(study.folder.private)
     monkeypatch.setenv(machines.VARIABLE, str(tmp_path / "study" / inside))
     with pytest.raises(StorageError, match="lies within the study") as refused:
-        Study.at(tmp_path / "study")
+        StoredStudy.at(tmp_path / "study")
     assert len(str(refused.value)) < 300
     monkeypatch.setenv(machines.VARIABLE, str(tmp_path / "new" / inside))
     with pytest.raises(StorageError, match="lies within the study"):
-        Study.create(tmp_path / "new", promise())
+        StoredStudy.create(tmp_path / "new", promise())
     assert not (tmp_path / "new").exists()
     monkeypatch.setenv(machines.VARIABLE, str(tmp_path / "beside"))
-    assert Study.at(tmp_path / "study").publish().steps == [0]
+    assert StoredStudy.at(tmp_path / "study").publish().steps == [0]
 
 
 def test_a_code_is_made_once_and_is_nobody_elses(place: Machine, tmp_path: Path) -> None:

@@ -21,11 +21,12 @@ from graphveil.graph.promises import DegreeBound
 from graphveil.records import from_rows
 from graphveil.steward.planning.outlook import study_outlook
 from graphveil.steward.status import status
-from graphveil.study import Promise, Study
+from graphveil.study import Promise, StoredStudy
 from graphveil.study.lifecycle.extension import Further
 from graphveil.study.public.chain import PublicRow
 from graphveil.study.public.facts import Event
 from graphveil.study.publishing import predicted, prepare
+from graphveil.study.records.record_store import AddOptions
 from plain_rules import DEGREES, EDGES, Link, Node, numbered
 from studies import freeze_noise
 
@@ -116,7 +117,7 @@ def listening(root: Path) -> Iterator[list[tuple[str, str, str]]]:
 class Seen:
     """What a whole life shows."""
 
-    study: Study
+    study: StoredStudy
     logged: list[tuple[str, str, str]]
 
     def facts(self) -> list[tuple[str, dict[str, Any]]]:
@@ -133,9 +134,9 @@ class Seen:
 
 def life(root: Path, people: Population) -> Seen:
     with listening(root) as logged:
-        study = Study.create(root, STUDY)
+        study = StoredStudy.create(root, STUDY)
         for nodes, links in people.batches:
-            study.add(from_rows(nodes, links), yes=True)
+            study.add(from_rows(nodes, links), AddOptions(yes=True))
             study.publish()
         study.publish(STEPS - 1)
     return Seen(study, logged)
@@ -204,10 +205,10 @@ def test_a_person_can_make_a_difference() -> None:
 
 def commanded(root: Path, people: Population) -> list[tuple[object, ...]]:
     """Codes and words of the public commands over a whole life."""
-    study = Study.create(root, STUDY.model_copy(update={"series": STUDY.series[:2]}))
+    study = StoredStudy.create(root, STUDY.model_copy(update={"series": STUDY.series[:2]}))
     done = []
     for nodes, links in people.batches:
-        study.add(from_rows(nodes, links), yes=True)
+        study.add(from_rows(nodes, links), AddOptions(yes=True))
         done.append(graphveil("publish", str(root), "--no-report"))
     done += [graphveil("releases", str(root)), graphveil("report", str(root))]
     return [
@@ -245,7 +246,7 @@ def test_the_same_data_twice_differ_in_salts_only(tmp_path: Path) -> None:
     assert len({row.seal for pair in pairs for row in pair}) == 2 * len(pairs)
 
 
-def foretold(study: Study) -> object:
+def foretold(study: StoredStudy) -> object:
     """What is known of the next steps before they are sealed."""
     found = study.committed()
     made = len(found.ledger.sealed)
@@ -255,9 +256,9 @@ def foretold(study: Study) -> object:
 
 
 # Each says of itself, in its docstring or in docs, that it is public or depends on nothing private.
-CLAIMS: dict[str, Callable[[Study], object]] = {
+CLAIMS: dict[str, Callable[[StoredStudy], object]] = {
     "graphveil.study.publishing.Foreseen": foretold,
-    "graphveil.study.lifecycle.adoption.Renewal": Study.renewals,
+    "graphveil.study.lifecycle.adoption.Renewal": StoredStudy.renewals,
     "graphveil.study.lifecycle.extension.Extension": lambda study: study.extension(
         Further(steps=2)
     ),
@@ -265,7 +266,7 @@ CLAIMS: dict[str, Callable[[Study], object]] = {
         (each.plan, each.plan.predicted) for each in study_outlook(study.folder.root).series
     ],
     "graphveil.study.ledger.Ledger.versions": lambda study: study.ledger().versions,
-    "graphveil.study.custody.witness.Standing": Study.standing,
+    "graphveil.study.custody.witness.Standing": StoredStudy.standing,
 }
 
 
@@ -274,8 +275,8 @@ def test_what_is_called_public_is_the_same_of_neighbours(tmp_path: Path, claim: 
     """Half-way: one step is sealed, and there are more to come."""
     shown, true = [], []
     for name, people in (("with", CROWD), ("without", CROWD.without("a"))):
-        study = Study.create(tmp_path / name, STUDY)
-        study.add(from_rows(*people.batches[0]), yes=True)
+        study = StoredStudy.create(tmp_path / name, STUDY)
+        study.add(from_rows(*people.batches[0]), AddOptions(yes=True))
         study.publish()
         shown.append(CLAIMS[claim](study))
         rows = study.ledger().of(Event.RELEASE_MADE)
@@ -292,9 +293,9 @@ def test_only_the_private_part_of_the_status_tells_neighbours_apart(tmp_path: Pa
     for name, each in (("with", people), ("without", people.without("c"))):
         root = tmp_path / name / "study"
         root.parent.mkdir()
-        study = Study.create(root, STUDY)
+        study = StoredStudy.create(root, STUDY)
         for batch in each.batches:
-            study.add(from_rows(*batch), yes=True)
+            study.add(from_rows(*batch), AddOptions(yes=True))
         study.publish()
         shown.append(graphveil("status", str(root)).out.replace(str(root), "study"))
         told.append(status(root).as_data() | {"report": None})

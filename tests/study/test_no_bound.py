@@ -17,7 +17,7 @@ from graphveil.statistics.change import projectable
 from graphveil.statistics.statistic import registered, statistic
 from graphveil.steward.reporting import write_report
 from graphveil.steward.status import status
-from graphveil.study import Promise, Study
+from graphveil.study import Promise, StoredStudy
 from graphveil.study.public.public_part import PublicPart
 from plain_rules import numbered, totals
 
@@ -29,8 +29,8 @@ PEOPLE = [("hub", 0), *((f"p{number}", number // 2) for number in range(6))]
 STAR = [("hub", f"p{number}") for number in range(6)]
 
 
-def opened(root: Path) -> Study:
-    study = Study.create(root, numbered(3, **FREE))
+def opened(root: Path) -> StoredStudy:
+    study = StoredStudy.create(root, numbered(3, **FREE))
     study.add(from_rows(PEOPLE, STAR))
     return study
 
@@ -44,7 +44,7 @@ def test_any_network_is_published(root: Path) -> None:
 
 
 def test_nobody_can_be_beyond_a_promise_that_is_not_made(root: Path) -> None:
-    study = Study.create(root, numbered(3, **FREE))
+    study = StoredStudy.create(root, numbered(3, **FREE))
     found = study.add(from_rows(PEOPLE, STAR)).findings
     assert (found.keeps_bound, found.people_beyond) == (True, 0)
     assert "WARNING" not in " ".join(found.lines())
@@ -93,7 +93,7 @@ def test_the_file_says_it() -> None:
 
 def test_a_directed_study_does_without_as_well(root: Path) -> None:
     cut = CUT | {"projection": (1, 2)}
-    study = Study.create(root, numbered(3, directed=True, bound="none", series=[cut]))
+    study = StoredStudy.create(root, numbered(3, directed=True, bound="none", series=[cut]))
     study.add(from_rows(PEOPLE, STAR))
     study.publish(2)
     assert totals(study, "cut") == [[2], [2], [2]]
@@ -112,7 +112,7 @@ def test_a_directed_study_does_without_as_well(root: Path) -> None:
 )  # fmt: skip
 def test_what_needs_a_bound_is_refused(root: Path, changed: dict[str, Any], complaint: str) -> None:
     with pytest.raises(GraphveilError, match=complaint) as refused:
-        Study.create(root, numbered(3, **FREE | {"series": [CUT | changed]}))
+        StoredStudy.create(root, numbered(3, **FREE | {"series": [CUT | changed]}))
     assert len(str(refused.value)) < 300
     assert not root.exists()
 
@@ -120,10 +120,10 @@ def test_what_needs_a_bound_is_refused(root: Path, changed: dict[str, Any], comp
 def test_a_projection_without_an_end_is_refused(root: Path) -> None:
     endless = {"every": 1, "unit": "number", "first": 0}
     with pytest.raises(GraphveilError, match=r"horizon: must be known.*last step"):
-        Study.create(root, numbered(3, **FREE | {"calendar": endless}))
+        StoredStudy.create(root, numbered(3, **FREE | {"calendar": endless}))
     known = [CUT | {"horizon": 5}]
     promise = numbered(3, bound="none", calendar=endless, series=known)
-    assert Study.create(root, promise).folder.study_file.exists()
+    assert StoredStudy.create(root, promise).folder.study_file.exists()
 
 
 def test_those_that_work_are_those_that_can_be_projected() -> None:

@@ -16,7 +16,7 @@ from graphveil.noise.zcdp import epsilon_of, rho_of
 from graphveil.report.card import card
 from graphveil.report.losses import exposures
 from graphveil.steward.verifying import verify
-from graphveil.study import Promise, Study
+from graphveil.study import Promise, StoredStudy
 from graphveil.study.custody.machine import Machine
 from graphveil.study.lifecycle.extension import Further
 from graphveil.study.lifecycle.opening import require_affordable, series_plan
@@ -43,7 +43,7 @@ LATER: dict[str, Any] = {"name": "triangles", "statistic": "triangles"}
 
 
 @pytest.fixture
-def study(tmp_path: Path) -> Study:
+def study(tmp_path: Path) -> StoredStudy:
     return opened(tmp_path / "study", budget=BUDGET, series=SERIES)
 
 
@@ -51,7 +51,7 @@ def with_last(**entries: Any) -> Promise:
     return promise(budget=BUDGET, series=[*SERIES, LATER | entries])
 
 
-def told(study: Study) -> list[dict[str, Any]]:
+def told(study: StoredStudy) -> list[dict[str, Any]]:
     return [{"event": row.event, "fact": row.fact} for row in study.ledger().public_rows]
 
 
@@ -63,7 +63,7 @@ def history(rows: list[dict[str, Any]]) -> History:
     )
 
 
-def test_the_pool_is_charged_once_and_the_others_are_added(study: Study) -> None:
+def test_the_pool_is_charged_once_and_the_others_are_added(study: StoredStudy) -> None:
     said = study.promise()
     assert said.budget_left() == (Fraction(1, 4), Fraction())
     assert said.pool_left() == Fraction(1, 4)
@@ -141,7 +141,7 @@ def test_a_pool_beyond_the_budget_is_refused() -> None:
         require_affordable(promise(budget=large, series=SERIES))
 
 
-def test_a_later_series_takes_from_what_is_left_of_the_pool(study: Study) -> None:
+def test_a_later_series_takes_from_what_is_left_of_the_pool(study: StoredStudy) -> None:
     study.publish(through=1)
     with pytest.raises(BudgetError, match=r"0\.25 is left"):
         study.open_series(SeriesPromise(**LATER, pool="1/3"))
@@ -154,7 +154,7 @@ def test_a_later_series_takes_from_what_is_left_of_the_pool(study: Study) -> Non
     assert verify(study.folder.root).failure is None
 
 
-def test_going_on_costs_the_pool_nothing(study: Study) -> None:
+def test_going_on_costs_the_pool_nothing(study: StoredStudy) -> None:
     study.publish(through=3)
     study.extend(Further(steps=3))
     assert study.ledger().history.spent == (Fraction(7, 4), Fraction(DELTA))
@@ -171,7 +171,7 @@ def test_an_adopted_pool_keeps_its_price_and_another_copy_costs_it_once_more(
     machines = [Machine(tmp_path / name) for name in ("one", "other")]
     study = opened(tmp_path / "study", budget=BUDGET, series=SERIES, machine=machines[0])
     study.publish(through=1)
-    moved = Study.at(tmp_path / "study", machine=machines[1])
+    moved = StoredStudy.at(tmp_path / "study", machine=machines[1])
     moved.adopt("moved to another machine")
     (adopted,) = moved.ledger().history.adoptions
     assert [each.again for each in adopted.series] == [Fraction(1, 4), 0, 0]
@@ -249,7 +249,7 @@ def no_plan(fact: dict[str, Any]) -> None:
     ],
 )
 def test_a_history_that_overspends_or_contradicts_itself_is_refused(
-    study: Study, change: Any, message: str
+    study: StoredStudy, change: Any, message: str
 ) -> None:
     rows = told(study)
     assert history(rows).spent[0] == Fraction(7, 4)
@@ -257,7 +257,7 @@ def test_a_history_that_overspends_or_contradicts_itself_is_refused(
         history(changed(rows, "links", change))
 
 
-def test_a_pool_beyond_the_budget_is_refused_in_a_history(study: Study) -> None:
+def test_a_pool_beyond_the_budget_is_refused_in_a_history(study: StoredStudy) -> None:
     rows = told(study)
     rows[0]["fact"]["study"]["budget"]["pool"]["epsilon"] = "1.8"
     with pytest.raises(IntegrityError):
@@ -268,7 +268,7 @@ def test_a_pool_beyond_the_budget_is_refused_in_a_history(study: Study) -> None:
         history(without)
 
 
-def test_a_price_for_a_series_of_the_pool_is_refused(study: Study) -> None:
+def test_a_price_for_a_series_of_the_pool_is_refused(study: StoredStudy) -> None:
     study.publish(through=3)
     study.extend(Further(steps=3))
     rows = told(study)
@@ -283,7 +283,7 @@ def with_less_noise(fact: dict[str, Any]) -> None:
         epoch["law"]["spread"] = str(Fraction(epoch["law"]["spread"]) / 2)
 
 
-def test_less_noise_than_was_paid_for_is_found_from_public_facts_alone(study: Study) -> None:
+def test_less_noise_than_was_paid_for_is_found_from_public_facts_alone(study: StoredStudy) -> None:
     found = history(told(study))
     loss = require_enough_noise(found.versions[0], found.series)
     rho = Fraction(3, 4) * rho_of(Fraction("3/2"), Fraction(DELTA))
@@ -293,7 +293,7 @@ def test_less_noise_than_was_paid_for_is_found_from_public_facts_alone(study: St
         require_enough_noise(halved.versions[0], halved.series)
 
 
-def test_verify_tells_what_the_noise_of_the_pool_costs(study: Study) -> None:
+def test_verify_tells_what_the_noise_of_the_pool_costs(study: StoredStudy) -> None:
     study.publish(through=1)
     found = verify(study.folder.root)
     assert found.failure is None
@@ -305,7 +305,7 @@ def test_verify_tells_what_the_noise_of_the_pool_costs(study: Study) -> None:
     assert "the noise of the pool costs" in said["the public part by itself"]
 
 
-def test_a_plan_that_cannot_be_read_is_refused(study: Study) -> None:
+def test_a_plan_that_cannot_be_read_is_refused(study: StoredStudy) -> None:
     found = history(changed(told(study), "links", lambda fact: fact["plan"].pop("epochs")))
     with pytest.raises(IntegrityError, match="plan of series 'links' cannot be read"):
         require_enough_noise(found.versions[0], found.series)
@@ -326,7 +326,7 @@ def test_who_breaks_the_promise_loses_by_the_sum_of_rho(tmp_path: Path) -> None:
         assert people.beyond[place].epsilon < exposure.epsilon < alone
 
 
-def test_the_card_names_pool_and_shares(study: Study) -> None:
+def test_the_card_names_pool_and_shares(study: StoredStudy) -> None:
     study.publish(through=0)
     said = card(PublicPart.read(study.folder.public))
     assert said["budget"]["pool"] == {"epsilon": "1.5", "delta": "0.000001", "left": "0.25"}
@@ -335,7 +335,7 @@ def test_the_card_names_pool_and_shares(study: Study) -> None:
     assert "A share of 0.25 of the pool is left" in said["composition"]["over_statistics"]
 
 
-def test_a_plan_in_a_pool_is_as_public_as_any(study: Study) -> None:
+def test_a_plan_in_a_pool_is_as_public_as_any(study: StoredStudy) -> None:
     for each in study.ledger().series[1:]:
         assert each.plan is not None
         made = Plan.from_dict(each.plan)
@@ -343,6 +343,6 @@ def test_a_plan_in_a_pool_is_as_public_as_any(study: Study) -> None:
         assert (made.request.epsilon, made.request.delta) == (each.epsilon, each.delta)
 
 
-def test_a_price_for_a_pool_without_use_is_refused(study: Study) -> None:
+def test_a_price_for_a_pool_without_use_is_refused(study: StoredStudy) -> None:
     with pytest.raises(ParameterError, match="price"):
         study.extension(Further(steps=1), {"nobody": Fraction(1)})

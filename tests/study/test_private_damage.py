@@ -26,7 +26,7 @@ from fault_runs import Template, at, memory
 from graphveil.errors import GraphveilError
 from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.records import from_rows
-from graphveil.study import SeriesPromise, Study
+from graphveil.study import SeriesPromise, StoredStudy
 from graphveil.study.ledger import StoredFile
 from graphveil.study.lifecycle.extension import Further
 from graphveil.study.records import private_tables
@@ -78,7 +78,9 @@ def template(tmp_path_factory: pytest.TempPathFactory, still: None) -> Template:
     """Sealed in two parts, with records that wait, a batch more, and a series without a release."""
     root = tmp_path_factory.mktemp("private") / "study"
     calendar = {"every": 1, "unit": "year", "first": "2001", "last": str(2001 + LAST)}
-    study = Study.create(root, promise(series=SERIES, calendar=calendar), machine=memory(root))
+    study = StoredStudy.create(
+        root, promise(series=SERIES, calendar=calendar), machine=memory(root)
+    )
     study.add(people(0, 24))
     study.publish(0)
     study.publish(FIRST - 1)

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from graphveil.errors import StudyError
 from graphveil.records import from_rows
-from graphveil.study import Promise, SeriesPromise, Study
+from graphveil.study import Promise, SeriesPromise, StoredStudy
+from graphveil.study.records.record_store import AddOptions
 from plain_rules import DEGREES, EDGES, numbered
 from studies import promise
 
@@ -160,36 +161,36 @@ def test_calendars_are_written_in_one_way(root: Path, calendar: dict[str, Any]) 
     said = promise(calendar=calendar, series=[EDGES])
     text = said.to_toml()
     assert Promise.from_toml(text) == said
-    study = Study.create(root, said)
+    study = StoredStudy.create(root, said)
     study.publish(0, early=True)
     assert study.folder.study_file.read_text() == text
 
 
 def test_dates_as_toml_knows_them_can_be_written_into_a_draft(root: Path) -> None:
-    study = Study.create(root, promise(series=[EDGES]))
+    study = StoredStudy.create(root, promise(series=[EDGES]))
     edited = study.folder.study_file.read_text().replace('"year"', '"day"')
     edited = edited.replace('"2001"', "2001-01-01").replace('"2004"', "2001-01-04")
     study.folder.study_file.write_text(edited)
     study.add(from_rows([("a", "2001-01-02")]))
     assert study.publish(1).steps == [0, 1]
-    assert Study.at(root).promise().calendar.labels(2) == ["2001-01-01", "2001-01-02"]
+    assert StoredStudy.at(root).promise().calendar.labels(2) == ["2001-01-01", "2001-01-02"]
 
 
 def test_what_is_not_toml_is_refused_with_its_line(root: Path) -> None:
-    study = Study.create(root, numbered())
+    study = StoredStudy.create(root, numbered())
     study.folder.study_file.write_text("title = \nbound = 3\n")
     with pytest.raises(StudyError, match=r"public/study.toml is not readable as TOML: .*line 1"):
         study.add(from_rows([]))
 
 
 def test_a_draft_may_be_edited(root: Path) -> None:
-    study = Study.create(root, numbered())
+    study = StoredStudy.create(root, numbered())
     edit(study, 'title = "A study for tests"', 'title = "Another"')
     study.publish()
     assert study.promise().title == "Another"
 
 
-def edit(study: Study, old: str, new: str) -> None:
+def edit(study: StoredStudy, old: str, new: str) -> None:
     text = study.folder.study_file.read_text()
     assert old in text
     study.folder.study_file.write_text(text.replace(old, new))
@@ -205,9 +206,9 @@ EDITS = {
     "series": ('epsilon = "0.25"', 'epsilon = "0.5"'),
 }
 
-ACTIONS: list[Callable[[Study], object]] = [
+ACTIONS: list[Callable[[StoredStudy], object]] = [
     lambda study: study.publish(),
-    lambda study: study.add(from_rows([]), yes=True),
+    lambda study: study.add(from_rows([]), AddOptions(yes=True)),
     lambda study: study.withdraw(1),
     lambda study: study.open_series(SeriesPromise.model_validate(DEGREES)),
     lambda study: study.announce(),
@@ -216,7 +217,7 @@ ACTIONS: list[Callable[[Study], object]] = [
 
 
 def test_an_open_study_refuses_an_edited_file_and_names_the_entry(root: Path) -> None:
-    study = Study.create(root, numbered())
+    study = StoredStudy.create(root, numbered())
     study.publish()
     promised = study.folder.study_file.read_text()
     for entry, (old, new) in EDITS.items():
@@ -231,7 +232,7 @@ def test_an_open_study_refuses_an_edited_file_and_names_the_entry(root: Path) ->
 
 
 def test_a_file_from_before_the_newest_series_is_brought_up_to_date(root: Path) -> None:
-    study = Study.create(root, numbered())
+    study = StoredStudy.create(root, numbered())
     study.publish()
     before = study.folder.study_file.read_text()
     study.open_series(SeriesPromise.model_validate(DEGREES))
@@ -242,7 +243,7 @@ def test_a_file_from_before_the_newest_series_is_brought_up_to_date(root: Path) 
 
 
 def test_the_same_promise_in_other_words_is_accepted(root: Path) -> None:
-    study = Study.create(root, numbered())
+    study = StoredStudy.create(root, numbered())
     study.publish()
     edit(study, 'epsilon = "0.25"', 'epsilon = "1/4"')
     assert study.publish().steps == [1]
@@ -250,7 +251,7 @@ def test_the_same_promise_in_other_words_is_accepted(root: Path) -> None:
 
 
 def test_a_study_file_of_a_newer_format_is_left_to_newer_versions(root: Path) -> None:
-    study = Study.create(root, numbered())
+    study = StoredStudy.create(root, numbered())
     edit(study, "format = 1", "format = 3")
     with pytest.raises(StudyError, match="format 3"):
         study.publish()

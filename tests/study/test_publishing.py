@@ -19,7 +19,7 @@ from graphveil.mechanisms.planning.intervals import half_widths
 from graphveil.series.planner import plan
 from graphveil.series.terms import SeriesTerms
 from graphveil.statistics.statistic import statistic
-from graphveil.study import SeriesPromise, Study
+from graphveil.study import SeriesPromise, StoredStudy
 from graphveil.study.custody.machine import Machine
 from graphveil.study.ledger import LedgerRow
 from graphveil.study.public.chain import canonical, digest
@@ -43,7 +43,7 @@ LATER = EDGES | {"name": "later", "statistic": "nodes", "mechanism": "bridged"}
 
 
 @pytest.fixture
-def study(tmp_path: Path) -> Study:
+def study(tmp_path: Path) -> StoredStudy:
     """Two series from the first year on, one from the second; two years are still to come."""
     machine = Machine(tmp_path / "state")
     study = opened(tmp_path / "study", machine=machine, series=[EDGES, DEGREES])
@@ -53,16 +53,16 @@ def study(tmp_path: Path) -> Study:
     return study
 
 
-def prepared(study: Study, through: int = 3) -> Prepared:
+def prepared(study: StoredStudy, through: int = 3) -> Prepared:
     found = study.committed()
     return prepare(study.stored(found.ledger), found.kept, through, study.holder)
 
 
-def rows_since(study: Study, number: int) -> list[LedgerRow]:
+def rows_since(study: StoredStudy, number: int) -> list[LedgerRow]:
     return list(study.ledger().rows[number:])
 
 
-def test_steps_that_are_sealed_together_keep_the_last_state_only(study: Study) -> None:
+def test_steps_that_are_sealed_together_keep_the_last_state_only(study: StoredStudy) -> None:
     before = len(study.ledger().rows)
     assert study.publish(through=3).steps == [2, 3]
     rows, kept = rows_since(study, before), study.committed().kept
@@ -84,7 +84,9 @@ def test_steps_that_are_sealed_together_keep_the_last_state_only(study: Study) -
         assert (row.fact["step"], row.fact["label"]) == (step, f"{2001 + step}")
 
 
-def test_a_release_is_the_truth_and_its_noise_and_its_interval_lies_around_it(study: Study) -> None:
+def test_a_release_is_the_truth_and_its_noise_and_its_interval_lies_around_it(
+    study: StoredStudy,
+) -> None:
     study.publish(through=3)
     truth = {"edges": [1, 3, 5, 6], "later": [4, 6, 8]}  # as `people` has them
     rows = [row for row in study.ledger().rows if row.event == "release made"]
@@ -103,7 +105,7 @@ def test_a_release_is_the_truth_and_its_noise_and_its_interval_lies_around_it(st
         assert total == counts[-1]
 
 
-def test_widths_are_foreseen_for_each_series_from_its_own_beginning(study: Study) -> None:
+def test_widths_are_foreseen_for_each_series_from_its_own_beginning(study: StoredStudy) -> None:
     ready = prepared(study)
     ahead = predicted(ready, range(2, 4))
     for name, first in (("edges", 0), ("later", 1)):
@@ -140,7 +142,7 @@ def test_of_a_recent_network_only_the_newest_step_is_compared() -> None:
         assert [Change(each.over, each.against) for each in found] == told
 
 
-def test_what_is_prepared_is_what_was_committed(study: Study) -> None:
+def test_what_is_prepared_is_what_was_committed(study: StoredStudy) -> None:
     ready, ledger = prepared(study), study.ledger()
     assert ready.last_hash == ledger.rows[-1].hash
     assert [each.name for each in ready.promise.series] == ["edges", "degrees", "later"]
@@ -155,14 +157,14 @@ def test_what_is_prepared_is_what_was_committed(study: Study) -> None:
 
 
 @pytest.mark.parametrize("step", [1, 3])
-def test_a_state_of_another_step_is_refused(study: Study, step: int) -> None:
+def test_a_state_of_another_step_is_refused(study: StoredStudy, step: int) -> None:
     for name, each in prepared(study).series.items():
         each.require_fitting(name, 2)
         with pytest.raises(IntegrityError, match=f"'{name}': the state in the ledger database"):
             each.require_fitting(name, step)
 
 
-def test_nothing_is_prepared_from_a_state_that_was_restored(study: Study) -> None:
+def test_nothing_is_prepared_from_a_state_that_was_restored(study: StoredStudy) -> None:
     before = study.committed().kept
     study.publish(through=2)
     with pytest.raises(IntegrityError, match="the state in the ledger database does not belong"):
@@ -181,7 +183,7 @@ def test_recent_values_are_counted_from_the_one_that_was_published_last(tmp_path
         study.publish(through=made)
 
 
-def test_a_state_of_another_past_is_refused(study: Study) -> None:
+def test_a_state_of_another_past_is_refused(study: StoredStudy) -> None:
     """The sealed graph has one more link than what was counted when it was sealed."""
     for name, each in prepared(study).series.items():
         changed = each.differences.copy()
@@ -203,7 +205,9 @@ def test_a_broken_promise_stops_before_anything_is_counted(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("begun", "told"), [(False, "Nothing was published or spent."), (True, "Nothing more was")]
 )
-def test_the_operator_is_told_of_a_broken_promise(study: Study, begun: bool, told: str) -> None:
+def test_the_operator_is_told_of_a_broken_promise(
+    study: StoredStudy, begun: bool, told: str
+) -> None:
     ready = prepared(study)
     require_bound(ready, begun=begun)
     with pytest.raises(BoundError, match=r"2004 cannot be sealed.*degree at most 4") as refused:
@@ -272,7 +276,7 @@ class Noted:
         self.kept[series] = state
 
 
-def test_what_was_sealed_is_where_the_next_steps_go_on_from(study: Study) -> None:
+def test_what_was_sealed_is_where_the_next_steps_go_on_from(study: StoredStudy) -> None:
     ready, noted = prepared(study), Noted()
     ahead = predicted(ready, range(2, 4))
     made = seal(cast(Transaction, noted), ready, ahead)
@@ -297,7 +301,7 @@ def test_what_was_sealed_is_where_the_next_steps_go_on_from(study: Study) -> Non
         assert row.fact.changes
 
 
-def test_the_price_is_what_was_promised(study: Study) -> None:
+def test_the_price_is_what_was_promised(study: StoredStudy) -> None:
     """Opening a series later, and sealing several steps at once, charges nothing twice."""
     study.publish(through=3)
     assert study.promise().budget_left() == (Fraction(1, 4), Fraction())

@@ -24,10 +24,9 @@ from fault_runs import (
 )
 from graphveil.errors import StorageError
 from graphveil.records import from_rows
-from graphveil.study import SeriesPromise, Study, publishing, study
+from graphveil.study import SeriesPromise, StoredStudy, publishing, stored_study
 from graphveil.study.ledger import Ledger
 from graphveil.study.public.public_part import PublishedText, published_text
-from graphveil.study.records import adding
 from graphveil.study.records.record_store import AddOptions
 from graphveil.study.storage.folder import Folder
 from graphveil.study.storage.reading import Reading
@@ -133,7 +132,7 @@ def test_what_was_prepared_too_early_is_prepared_again(
     require_whole(root)
 
 
-def _something_public(study: Study, command: str) -> None:
+def _something_public(study: StoredStudy, command: str) -> None:
     if command == "publish":
         study.publish()
     else:
@@ -153,7 +152,7 @@ def test_what_is_announced_before_the_ledger_is_read_is_in_it(
             _something_public(other, command)
         return public
 
-    monkeypatch.setattr(study, "published_text", looked)
+    monkeypatch.setattr(stored_study, "published_text", looked)
     assert reader.ledger().public_rows == published_text(reader.folder).rows
 
 
@@ -194,7 +193,7 @@ def test_a_writer_that_lost_its_lock_harms_nobody(root: Path, postgresql: str) -
         found = slow.holder.candidate(slow.stored(ledger), records, AddOptions())
         end_sessions(url)
         added = first.add(people())
-        adding.store_batch(transaction, ledger, found)  # under the same number
+        stored_study.store_batch(transaction, ledger, found)  # under the same number
     assert added.batch == 2
     assert [each.number for each in first.ledger().batches] == [1, 2]
     first.publish(3)

@@ -11,7 +11,7 @@ import pytest
 from graphveil.errors import ParameterError, StudyError
 from graphveil.report.wording import counted_things, heading
 from graphveil.steward.reporting import write_report
-from graphveil.study import Study
+from graphveil.study import StoredStudy
 from graphveil.study.lifecycle.extension import Further
 from graphveil.study.lifecycle.opening import series_plan
 from graphveil.study.promise_entries import SeriesPromise
@@ -36,7 +36,7 @@ SERIES: list[dict[str, Any]] = [
 OPEN = {"every": 1, "unit": "year", "first": YEARS[0]}
 
 
-def exact(study: Study, name: str) -> list[int]:
+def exact(study: StoredStudy, name: str) -> list[int]:
     """Releases without their noise, which stands still: it begins anew with every block."""
     (series,) = (each for each in study.ledger().series if each.series == name)
     length = 2 if series.mechanism == "recent-blocks" else 1

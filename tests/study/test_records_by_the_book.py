@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from graphveil.errors import StudyError
 from graphveil.records import from_rows
-from graphveil.study import Study
+from graphveil.study import StoredStudy
+from graphveil.study.records.record_store import AddOptions
 from plain_rules import DEGREES, EDGES, Link, Node, PlainStudy, numbered, sealed_steps, totals
 from studies import freeze_noise
 from tries import tries
@@ -42,7 +43,7 @@ def batches(draw: st.DrawFn) -> Batch:
 HISTORIES = st.lists(st.sampled_from(["publish", "withdraw"]) | batches(), max_size=7)
 
 
-def play(study: Study, book: PlainStudy, event: str | Batch) -> None:
+def play(study: StoredStudy, book: PlainStudy, event: str | Batch) -> None:
     """The same event in both."""
     if event == "publish":
         if len(book.sealed) < STEPS:
@@ -57,7 +58,7 @@ def play(study: Study, book: PlainStudy, event: str | Batch) -> None:
                 study.withdraw(latest[0].number if latest else 1)
     elif not isinstance(event, str):
         nodes, edges = event
-        study.add(from_rows(nodes, edges), yes=True)
+        study.add(from_rows(nodes, edges), AddOptions(yes=True))
         book.add(nodes, edges)
 
 
@@ -67,7 +68,7 @@ def test_every_history_goes_by_the_book(history: list[Any]) -> None:
     book = PlainStudy()
     with TemporaryDirectory() as folder:
         series = [EDGES, DEGREES, TRIANGLES]
-        study = Study.create(Path(folder) / "study", numbered(series=series))
+        study = StoredStudy.create(Path(folder) / "study", numbered(series=series))
         for event in history:
             play(study, book, event)
         while len(book.sealed) < STEPS:
@@ -77,7 +78,7 @@ def test_every_history_goes_by_the_book(history: list[Any]) -> None:
         require_counts(study, book)
 
 
-def require_counts(study: Study, book: PlainStudy) -> None:
+def require_counts(study: StoredStudy, book: PlainStudy) -> None:
     """Every exact count is what NetworkX finds in the graph of the book."""
     found = {name: totals(study, name) for name in ("edges", "degrees", "triangles")}
     for step in range(STEPS):
@@ -95,7 +96,7 @@ def test_every_history_of_a_directed_study_goes_by_the_book(history: list[Any]) 
     book = PlainStudy(directed=True)
     bound = {"inward": 12, "outward": 12, "justification": "more than there are people"}
     with TemporaryDirectory() as folder:
-        study = Study.create(Path(folder) / "study", numbered(directed=True, bound=bound))
+        study = StoredStudy.create(Path(folder) / "study", numbered(directed=True, bound=bound))
         for event in history:
             play(study, book, event)
         while len(book.sealed) < STEPS:
@@ -135,9 +136,9 @@ def told_otherwise(records: Batch, random: Random) -> list[Batch]:
 
 def life(root: Path, files: list[Batch], stops: list[int]) -> dict[str, Any]:
     """Everything that must not depend on order: segments to the byte, counts, releases."""
-    study = Study.create(root, numbered(series=[EDGES, DEGREES]))
+    study = StoredStudy.create(root, numbered(series=[EDGES, DEGREES]))
     for nodes, edges in files:
-        study.add(from_rows(nodes, edges), yes=True)
+        study.add(from_rows(nodes, edges), AddOptions(yes=True))
     for stop in stops:
         study.publish(stop)
     tables = study.folder.segments.iterdir()
@@ -165,6 +166,6 @@ def test_a_backfill_is_the_same_as_step_by_step(records: Batch) -> None:
         at_once = life(Path(folder) / "at-once", [records], [STEPS - 1])
         stepwise = life(Path(folder) / "stepwise", [records], list(range(STEPS)))
         assert {**stepwise, "segments": {}} == {**at_once, "segments": {}}
-        assert sealed_steps(Study.at(Path(folder) / "stepwise")) == sealed_steps(
-            Study.at(Path(folder) / "at-once")
+        assert sealed_steps(StoredStudy.at(Path(folder) / "stepwise")) == sealed_steps(
+            StoredStudy.at(Path(folder) / "at-once")
         )

@@ -12,23 +12,24 @@ import pytest
 from graphveil.errors import InputError, StudyError
 from graphveil.graph.intake.records import Records, Table
 from graphveil.records import from_rows
-from graphveil.study import Study
+from graphveil.study import StoredStudy
+from graphveil.study.records.record_store import AddOptions
 from plain_rules import numbered, sealed_steps, totals
 
 
-def begun(root: Path, **changed: Any) -> Study:
-    return Study.create(root, numbered(**changed))
+def begun(root: Path, **changed: Any) -> StoredStudy:
+    return StoredStudy.create(root, numbered(**changed))
 
 
-def nodes_of(study: Study) -> list[set[str]]:
+def nodes_of(study: StoredStudy) -> list[set[str]]:
     return [set(nodes) for nodes, _ in sealed_steps(study)]
 
 
-def both_of(study: Study) -> list[tuple[set[str], set[tuple[str, str]]]]:
+def both_of(study: StoredStudy) -> list[tuple[set[str], set[tuple[str, str]]]]:
     return list(zip(nodes_of(study), edges_of(study), strict=True))
 
 
-def edges_of(study: Study) -> list[set[tuple[str, str]]]:
+def edges_of(study: StoredStudy) -> list[set[tuple[str, str]]]:
     return [set(edges) for _, edges in sealed_steps(study)]
 
 
@@ -163,7 +164,7 @@ def test_what_a_complete_file_lacks_is_kept_and_told(root: Path) -> None:
     study.publish()
     fewer = from_rows([("a", 0), ("c", 2)], [("c", "a")])
     assert study.add(fewer).findings.vanished_nodes == 0
-    found = study.add(fewer, complete=True).findings
+    found = study.add(fewer, AddOptions(complete=True)).findings
     assert (found.vanished_nodes, found.vanished_edges) == (1, 2)
     assert found.details.rows() == [("no longer listed", "b", "", "")]
     study.publish(3)
@@ -176,7 +177,9 @@ def test_what_a_complete_file_lacks_is_counted_by_direction(root: Path) -> None:
     series = [{"name": "edges", "statistic": "edges", "epsilon": "1"}]
     study = begun(root, directed=True, bound=bound, series=series)
     study.add(from_rows([("a", 0), ("b", 0)], [("a", "b"), ("b", "a", 2)]))
-    found = study.add(from_rows([("a", 0), ("b", 0)], [("b", "a")]), complete=True).findings
+    found = study.add(
+        from_rows([("a", 0), ("b", 0)], [("b", "a")]), AddOptions(complete=True)
+    ).findings
     assert (found.vanished_nodes, found.vanished_edges) == (0, 1)
 
 
@@ -205,7 +208,7 @@ def test_case_is_kept_or_folded_as_the_study_says(tmp_path: Path) -> None:
     records = from_rows([("Ann", 0), ("ann ", 0), ("BOB", 1)], [("ANN", "bob")])
     kept, folded = begun(tmp_path / "k"), begun(tmp_path / "f", records={"case": "fold"})
     with pytest.raises(InputError, match="row 0, column 'source'"):
-        kept.add(records, strict=True)
+        kept.add(records, AddOptions(strict=True))
     folded.add(records)
     folded.publish(1)
     assert nodes_of(folded) == [{"ann"}, {"bob"}]
@@ -326,7 +329,7 @@ def test_nodes_from_before_the_first_step_count_into_it(root: Path) -> None:
     assert nodes_of(study) == [{"a", "b"}, {"old"}]
 
 
-def directed(root: Path, *, oriented: bool) -> Study:
+def directed(root: Path, *, oriented: bool) -> StoredStudy:
     bound = {"inward": 4, "outward": 4, "oriented": oriented, "justification": "x"}
     series = [{"name": "edges", "statistic": "edges", "epsilon": "1", "mechanism": "sensdiff"}]
     return begun(root, directed=True, bound=bound, series=series)
@@ -350,7 +353,7 @@ def test_an_oriented_study_refuses_the_reverse_of_an_edge(root: Path, sealed: bo
         study.publish(1)
     rows = len(study.ledger().rows)
     with pytest.raises(InputError, match=r"the edges, row 1, column 'target'.*oriented"):
-        study.add(from_rows([], [("a", "c"), ("b", "a")]), strict=True)
+        study.add(from_rows([], [("a", "c"), ("b", "a")]), AddOptions(strict=True))
     assert len(study.ledger().rows) == rows
     study.add(from_rows([], [("a", "b"), ("c", "b")]))
     study.publish(3)
@@ -360,7 +363,7 @@ def test_an_oriented_study_refuses_the_reverse_of_an_edge(root: Path, sealed: bo
 def test_a_dry_run_tells_the_same_and_changes_nothing(root: Path) -> None:
     study = begun(root)
     before = {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
-    tried = study.add(from_rows([("a", 0), ("b", 0)], [("a", "b")]), dry_run=True)
+    tried = study.add(from_rows([("a", 0), ("b", 0)], [("a", "b")]), AddOptions(dry_run=True))
     assert (tried.batch, tried.findings.intake.edges_added) == (None, 1)
     after = {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
     assert after == before
@@ -372,7 +375,7 @@ def test_places_point_into_the_file_that_was_given(root: Path) -> None:
     records = from_rows([("b", 0)], [("a", "b"), ("a", "nobody")])
     named = replace(records, edges=replace(records.edges, source="links.csv", first_row=2))
     with pytest.raises(InputError, match=r"links\.csv, row 3, column 'target'"):
-        study.add(named, strict=True)
+        study.add(named, AddOptions(strict=True))
 
 
 @pytest.mark.parametrize("times", [(0, 1), (1, 0), (1, 2), (3, 0)])
@@ -383,8 +386,8 @@ def test_of_two_times_of_a_new_node_the_earlier_counts_also_where_it_is_late(
     study.publish(1)
     rows = from_rows([("a", times[0]), ("b", 0), ("a", times[1])])
     with pytest.raises(InputError, match=r"the nodes, row [02], column 'time'.*an earlier time"):
-        study.add(rows, strict=True)
-    found = study.add(rows, yes=True).findings
+        study.add(rows, AddOptions(strict=True))
+    found = study.add(rows, AddOptions(yes=True)).findings
     assert [len(each) for each in found.skipped] == [1]
     again = study.add(from_rows([("a", min(times)), ("b", 0)])).findings
     assert (again.intake.known_nodes, again.intake.redated_nodes) == (2, 0)
@@ -403,7 +406,9 @@ def test_the_reverse_of_a_waiting_edge_is_refused_by_its_own_row(root: Path) -> 
     study = directed(root, oriented=True)
     study.add(from_rows([(person, 0) for person in "abc"], [("a", "b", 2), ("c", "a", 3)]))
     with pytest.raises(InputError, match=r"the edges, row 1, column 'target'.*oriented"):
-        study.add(from_rows([], [("c", "b", 1), ("b", "a", 3), ("a", "c", 1)]), strict=True)
+        study.add(
+            from_rows([], [("c", "b", 1), ("b", "a", 3), ("a", "c", 1)]), AddOptions(strict=True)
+        )
 
 
 def test_a_later_sequence_of_a_known_person_is_not_redated(root: Path) -> None:
@@ -414,7 +419,7 @@ def test_a_later_sequence_of_a_known_person_is_not_redated(root: Path) -> None:
     assert (later.intake.known_nodes, later.intake.redated_nodes) == (1, 0)
     earlier = study.add(from_rows([("a|3", 0)])).findings
     assert earlier.details.rows() == [("re-dated", "a", "1", "0")]
-    rerun = study.add(from_rows([("a|2", 3)]), complete=True).findings
+    rerun = study.add(from_rows([("a|2", 3)]), AddOptions(complete=True)).findings
     assert rerun.details.rows() == [("re-dated", "a", "1", "3")]
 
 

@@ -14,9 +14,10 @@ from graphveil.graph.intake import filtering
 from graphveil.graph.intake.rules import RecordRules
 from graphveil.records import ReadingOptions
 from graphveil.steward.records import adding
-from graphveil.study import Study
+from graphveil.study import StoredStudy
 from graphveil.study.public.facts import Event
 from graphveil.study.records import attempts
+from graphveil.study.records.record_store import AddOptions
 from removal_cases import Case, Node
 from removal_lives import Script, run, violations
 from studies import promise
@@ -67,7 +68,7 @@ def _nothing(*_: object, **__: object) -> None:
 
 
 def _strictly(add: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda *given, **how: add(*given, **{**how, "strict": True})
+    return lambda *given, how: add(*given, how=replace(how, strict=True))
 
 
 def test_the_property_notices_planted_errors(
@@ -88,7 +89,7 @@ def test_a_batch_that_one_record_lets_go_is_noticed(
     """As it was: the latest batch went, if the latest step of any of its records was open."""
 
     def withdraw(root: Path, _: int) -> None:
-        study = Study.at(root)
+        study = StoredStudy.at(root)
         ledger = study.ledger()
         if ledger.batches and ledger.batches[-1].last_step >= len(ledger.sealed):
             with study.writing() as transaction:
@@ -126,10 +127,10 @@ FILES = ("nodes.csv", "edges.csv")
 def study(tmp_path: Path) -> Path:
     """With two people, of whom one step is published."""
     root = tmp_path / "study"
-    Study.create(root, promise(bound={"degree": 9, "justification": "x"}))
+    StoredStudy.create(root, promise(bound={"degree": 9, "justification": "x"}))
     (tmp_path / "nodes.csv").write_text("node,time\na,2001\nb,2001\n")
     adding.add(root, [tmp_path / "nodes.csv"])
-    Study.at(root).publish(early=True)
+    StoredStudy.at(root).publish(early=True)
     return root
 
 
@@ -137,17 +138,17 @@ def test_a_link_waits_for_a_person_who_comes_later(study: Path, tmp_path: Path) 
     (tmp_path / "edges.csv").write_text("source,target\na,late\na,never\na,b\n")
     with pytest.raises(UnconfirmedError):
         adding.add(study, [tmp_path / "edges.csv"])
-    found = adding.add(study, [tmp_path / "edges.csv"], yes=True).added.findings
+    found = adding.add(study, [tmp_path / "edges.csv"], how=AddOptions(yes=True)).added.findings
     assert (found.intake.edges_added, found.awaiting) == (1, 2)
     (tmp_path / "more.csv").write_text("node,time\nlate,2002\n")
     found = adding.add(study, [tmp_path / "more.csv"]).added.findings
     assert (found.intake.nodes_added, found.intake.edges_added, found.awaiting) == (1, 1, 1)
     assert found.intake.awaited_edges == 1
-    latest = Study.at(study).ledger().batches[-1].number
+    latest = StoredStudy.at(study).ledger().batches[-1].number
     adding.withdraw(study, latest)  # the link waits again
     found = adding.add(study, [tmp_path / "more.csv"]).added.findings
     assert (found.intake.edges_added, found.awaiting) == (1, 1)
-    Study.at(study).publish(early=True)
+    StoredStudy.at(study).publish(early=True)
     again = adding.add(study, [tmp_path / "more.csv"]).added.findings
     assert (again.awaiting, again.intake.awaited_edges) == (1, 0)
 
@@ -159,7 +160,7 @@ def test_publishing_waits_until_a_refused_batch_is_settled(study: Path, tmp_path
         adding.add(study, [bad])
     for _ in range(2):
         with pytest.raises(StudyError, match=r"week\.csv.*abandon") as told:
-            Study.at(study).publish(early=True)
+            StoredStudy.at(study).publish(early=True)
         assert len(str(told.value)) < 300
     (tmp_path / "other.csv").write_text("node,time\nd,2002\n")
     with pytest.raises(StudyError, match=r"week\.csv.*in order.*abandon") as told:
@@ -171,12 +172,12 @@ def test_publishing_waits_until_a_refused_batch_is_settled(study: Path, tmp_path
         adding.add(study, [tmp_path / "other.csv"])  # not in time for the step that waited
     assert len(str(told.value)) < 300
     with pytest.raises(StudyError, match=r"other\.csv"):
-        Study.at(study).publish(2, early=True)
-    assert Study.at(study).publish(early=True).steps == [1]
+        StoredStudy.at(study).publish(2, early=True)
+    assert StoredStudy.at(study).publish(early=True).steps == [1]
     with pytest.raises(StudyError, match=r"other\.csv"):
-        Study.at(study).publish(early=True)
+        StoredStudy.at(study).publish(early=True)
     adding.add(study, [tmp_path / "other.csv"])
-    assert Study.at(study).publish(early=True).steps == [2]
+    assert StoredStudy.at(study).publish(early=True).steps == [2]
 
 
 @pytest.mark.parametrize("bound", [b"", b"\xff"])
@@ -189,9 +190,9 @@ def test_a_damaged_note_of_a_held_up_step_lets_nothing_pass(
         adding.add(study, [bad])
     (study / "private" / "attempts" / "1.publish").write_bytes(bound)
     with pytest.raises(StudyError, match=r"week\.csv"):
-        Study.at(study).publish(early=True)
+        StoredStudy.at(study).publish(early=True)
     adding.abandon(study)
-    assert Study.at(study).publish(early=True).steps == [1]
+    assert StoredStudy.at(study).publish(early=True).steps == [1]
 
 
 def test_late_records_are_not_in_time_for_a_step_that_waited(tmp_path: Path) -> None:
@@ -214,9 +215,9 @@ def test_files_are_missing_again_once_their_batch_is_withdrawn(study: Path, tmp_
     assert batch is not None
     adding.withdraw(study, batch)
     with pytest.raises(StudyError, match=r"week\.csv"):
-        Study.at(study).publish(early=True)
+        StoredStudy.at(study).publish(early=True)
     adding.add(study, [week])
-    assert Study.at(study).publish(early=True).steps == [1]
+    assert StoredStudy.at(study).publish(early=True).steps == [1]
 
 
 def test_batches_come_in_the_order_in_which_they_were_first_tried(tmp_path: Path) -> None:
@@ -242,22 +243,22 @@ def test_a_killed_add_holds_publishing_up_unless_it_was_committed(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(Study, "add", killed)
+        patch.setattr(StoredStudy, "add", killed)
         with pytest.raises(KeyboardInterrupt):
             adding.add(study, [tmp_path / "more.csv"])
     with pytest.raises(StudyError):
-        Study.at(study).publish(early=True)
+        StoredStudy.at(study).publish(early=True)
     assert adding.abandon(study) == 1
     with monkeypatch.context() as patch:
         patch.setattr(attempts, "_noted", killed)  # behind the commit
         with pytest.raises(KeyboardInterrupt):
             adding.add(study, [tmp_path / "more.csv"])
-    assert Study.at(study).publish(early=True).steps == [1]
+    assert StoredStudy.at(study).publish(early=True).steps == [1]
 
 
 def test_a_note_that_was_damaged_still_holds_publishing_up(study: Path) -> None:
     home = study / "private" / "attempts"
     (home / "x.json").write_bytes(b"\xff{")
     with pytest.raises(StudyError, match="unknown files"):
-        Study.at(study).publish(early=True)
+        StoredStudy.at(study).publish(early=True)
     assert adding.abandon(study) == 1

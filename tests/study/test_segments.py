@@ -20,7 +20,7 @@ from graphveil.errors import InputError, IntegrityError
 from graphveil.graph.sequence import GraphSequence, LateEdges
 from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.records import from_rows
-from graphveil.study import Promise, Study
+from graphveil.study import Promise, StoredStudy
 from graphveil.study.ledger import BatchEntry, SealedTables
 from graphveil.study.records.local import batches, segments
 from graphveil.study.records.private_tables import read_table, write_table
@@ -159,9 +159,9 @@ def test_ids_that_became_text_are_read_with_numbers_before_them(
 
 
 @pytest.fixture
-def halfway(tmp_path: Path) -> Study:
+def halfway(tmp_path: Path) -> StoredStudy:
     """A study with sealed steps, and with batches that wait."""
-    study = Study.create(tmp_path / "study", numbered(series=[EDGES]))
+    study = StoredStudy.create(tmp_path / "study", numbered(series=[EDGES]))
     study.add(from_rows([("a", 0), ("b", 1)], [("a", "b")]))
     study.publish(1)
     study.add(from_rows([("c", 2)], [("a", "c")]))
@@ -169,7 +169,7 @@ def halfway(tmp_path: Path) -> Study:
     return study
 
 
-def private_tables(study: Study) -> list[Path]:
+def private_tables(study: StoredStudy) -> list[Path]:
     sealed = sorted(study.folder.segments.iterdir())
     waiting = [path for path in sorted(study.folder.batches.iterdir()) if path.name > "0002"]
     return sealed + waiting
@@ -180,7 +180,7 @@ def no_noise(*_: Any) -> list[int]:
 
 
 def test_a_changed_or_missing_private_file_is_found_before_anything_is_published(
-    halfway: Study, monkeypatch: pytest.MonkeyPatch
+    halfway: StoredStudy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.rmtree(halfway.folder.kept)  # so that the segments are needed
     tables = private_tables(halfway)
@@ -204,7 +204,7 @@ def test_a_changed_or_missing_private_file_is_found_before_anything_is_published
     assert halfway.publish(3).steps == [2, 3]
 
 
-def test_a_segment_that_no_command_needs_is_looked_at_by_verify(halfway: Study) -> None:
+def test_a_segment_that_no_command_needs_is_looked_at_by_verify(halfway: StoredStudy) -> None:
     path = sorted(halfway.folder.segments.iterdir())[0]
     content = path.read_bytes()
     path.write_bytes(_flipped(content, len(content) // 2))
@@ -226,7 +226,7 @@ def _put(path: Path, content: bytes | None) -> None:
         path.write_bytes(content)
 
 
-def test_private_files_are_for_their_owner_only(halfway: Study) -> None:
+def test_private_files_are_for_their_owner_only(halfway: StoredStudy) -> None:
     private = halfway.folder.private
     assert private.stat().st_mode & 0o777 == 0o700
     for path in private.rglob("*"):

@@ -12,15 +12,15 @@ import pytest
 from graphveil.errors import BudgetError, ParameterError, StudyError
 from graphveil.records import from_rows
 from graphveil.report.wording import counted_things
-from graphveil.study import SeriesPromise, Study
+from graphveil.study import SeriesPromise, StoredStudy
 from graphveil.study import committed as clock
 from graphveil.study.public.public_part import PublicPart
 from plain_rules import DEGREES, EDGES, numbered, totals
 from studies import freeze_noise, people, promise, released
 
 
-def opened(root: Path, **changed: Any) -> Study:
-    study = Study.create(root, numbered(**changed))
+def opened(root: Path, **changed: Any) -> StoredStudy:
+    study = StoredStudy.create(root, numbered(**changed))
     study.add(from_rows([("a", 0), ("b", 1), ("c", 2)], [("a", "b"), ("a", "c"), ("b", "c")]))
     return study
 
@@ -50,7 +50,7 @@ def test_two_series_opened_later_are_both_versions_of_the_study_file(root: Path)
 
 def test_the_budget_is_split_in_exact_fractions(root: Path) -> None:
     thirds = [EDGES | {"name": f"s{n}", "epsilon": "1/3"} for n in range(2)]
-    study = Study.create(root, numbered(series=thirds))
+    study = StoredStudy.create(root, numbered(series=thirds))
     study.publish()
     study.open_series(SeriesPromise.model_validate(EDGES | {"name": "s2", "epsilon": "1/3"}))
     assert study.promise().budget_left() == (Fraction(), Fraction())
@@ -64,7 +64,7 @@ def test_the_budget_is_split_in_exact_fractions(root: Path) -> None:
 def test_a_draft_that_overspends_is_refused(root: Path) -> None:
     greedy = [EDGES | {"epsilon": "1/2"}, DEGREES | {"epsilon": "3/4"}]
     with pytest.raises(BudgetError, match=r"asks for 0\.75, and 0\.5 is left"):
-        Study.create(root, numbered(series=greedy))
+        StoredStudy.create(root, numbered(series=greedy))
     assert not root.exists()
 
 
@@ -107,7 +107,7 @@ def test_an_open_calendar_goes_on_beyond_the_first_epoch(
     assert totals(study, "edges")[-1] == [3]
 
 
-def committed(study: Study) -> dict[str, Any]:
+def committed(study: StoredStudy) -> dict[str, Any]:
     with study.store.reading() as reading:
         return dict(reading.series())
 
@@ -144,13 +144,13 @@ def test_a_horizon_ends_an_open_study(root: Path) -> None:
 
 def test_a_horizon_shorter_than_the_calendar_is_refused(root: Path) -> None:
     with pytest.raises(ParameterError, match=r"horizon: series 'edges'.* 4 steps"):
-        Study.create(root, numbered(series=[EDGES | {"horizon": 2}]))
+        StoredStudy.create(root, numbered(series=[EDGES | {"horizon": 2}]))
     assert not root.exists()
 
 
 def test_a_mechanism_that_does_not_fit_is_refused_before_a_study_is_made(root: Path) -> None:
     with pytest.raises(ParameterError, match="needs a δ"):
-        Study.create(root, numbered(series=[EDGES | {"mechanism": "gaussian"}]))
+        StoredStudy.create(root, numbered(series=[EDGES | {"mechanism": "gaussian"}]))
     assert not root.exists()
 
 
@@ -165,7 +165,7 @@ class Clock(datetime):
 def test_a_step_that_has_not_ended_is_refused_unless_it_is_wanted(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    study = Study.create(root, promise(series=[EDGES]))
+    study = StoredStudy.create(root, promise(series=[EDGES]))
     study.add(people())
     monkeypatch.setattr(clock, "datetime", Clock)
     assert clock.steps_ended(study.promise()) == 2
@@ -180,4 +180,4 @@ def test_a_step_that_has_not_ended_is_refused_unless_it_is_wanted(
 
 def test_a_draft_cannot_claim_that_a_series_was_opened_later(root: Path) -> None:
     with pytest.raises(StudyError, match="series 'edges': 'opened'"):
-        Study.create(root, numbered(series=[EDGES | {"opened": "2"}]))
+        StoredStudy.create(root, numbered(series=[EDGES | {"opened": "2"}]))

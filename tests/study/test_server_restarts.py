@@ -13,7 +13,7 @@ import pytest
 import sqlalchemy as sa
 
 from graphveil.errors import ParameterError, StorageError
-from graphveil.study import Study
+from graphveil.study import StoredStudy
 from graphveil.study.storage import locks
 from graphveil.study.verification import verify
 from studies import opened, promise
@@ -73,15 +73,15 @@ def test_a_server_that_restarts_publishes_every_step_once(
     assert len(str(told.value)) < 300
     before = committed(study)
     with suppress(ParameterError):
-        Study.at(tmp_path / "b").publish()
+        StoredStudy.at(tmp_path / "b").publish()
     after = committed(study)
     assert before == after[: len(before)], "what was committed stands"
     assert len(after) == len(set(after)), "each step of a series once"
-    assert len(after) == len(committed(Study.at(tmp_path / "a")))
-    assert len(list(verify(Study.at(tmp_path / "b")))) > 2
+    assert len(after) == len(committed(StoredStudy.at(tmp_path / "a")))
+    assert len(list(verify(StoredStudy.at(tmp_path / "b")))) > 2
 
 
-def committed(study: Study) -> list[tuple[Any, ...]]:
+def committed(study: StoredStudy) -> list[tuple[Any, ...]]:
     """Every release, in the order in which it was committed."""
     with study.store.engine.connect() as connection:
         found = connection.exec_driver_sql("SELECT series, step FROM releases ORDER BY row")
@@ -94,5 +94,7 @@ def test_a_database_without_a_schema_is_refused_at_once(
     monkeypatch.setattr(locks, "PATIENCE", 0.0)
     url = sa.make_url(postgresql).update_query_dict({"options": "-csearch_path=nowhere"})
     with pytest.raises(StorageError, match="shows this user no schema"):
-        Study.create(tmp_path / "s", promise(), database=url.render_as_string(hide_password=False))
+        StoredStudy.create(
+            tmp_path / "s", promise(), database=url.render_as_string(hide_password=False)
+        )
     assert not (tmp_path / "s" / "public" / "study.toml").exists()

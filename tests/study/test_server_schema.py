@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 
 from graphveil.errors import IntegrityError
-from graphveil.study import Study
+from graphveil.study import StoredStudy
 from graphveil.study.storage.agreement import require_sound
 from graphveil.study.storage.transaction import TABLES
 from graphveil.study.verification import verify
@@ -47,14 +47,14 @@ PLANTED = {
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory, postgresql: str) -> Study:
+def study(tmp_path_factory: pytest.TempPathFactory, postgresql: str) -> StoredStudy:
     made = opened(tmp_path_factory.mktemp("schema") / "study", new_database(postgresql))
     made.publish()
     return made
 
 
 @pytest.fixture
-def meddling(study: Study) -> Iterator[sa.Connection]:
+def meddling(study: StoredStudy) -> Iterator[sa.Connection]:
     """A connection whose changes nobody else sees, and which undoes them."""
     with study.store.engine.connect() as connection:
         yield connection

@@ -14,7 +14,8 @@ from graphveil.errors import InputError, IntegrityError, Place, RecordError, Unc
 from graphveil.graph.intake import filtering
 from graphveil.records import ReadingOptions
 from graphveil.steward.records import adding
-from graphveil.study import Study
+from graphveil.study import StoredStudy
+from graphveil.study.records.record_store import AddOptions
 from graphveil.study.verification import verify
 from plain_rules import EDGES
 from studies import people_and_bad_rows, promise
@@ -55,13 +56,13 @@ def files(folder: Path) -> list[Path]:
 
 
 @pytest.fixture
-def study(root: Path) -> Study:
+def study(root: Path) -> StoredStudy:
     """A study of links with one direction."""
-    return Study.create(root, promise(series=[EDGES], directed=True, bound=ORIENTED))
+    return StoredStudy.create(root, promise(series=[EDGES], directed=True, bound=ORIENTED))
 
 
-def test_every_row_is_taken_or_listed_with_its_reason(study: Study, tmp_path: Path) -> None:
-    added = adding.add(study.folder.root, files(tmp_path), yes=True)
+def test_every_row_is_taken_or_listed_with_its_reason(study: StoredStudy, tmp_path: Path) -> None:
+    added = adding.add(study.folder.root, files(tmp_path), how=AddOptions(yes=True))
     entry = study.ledger().batches[0].skipped
     assert entry is not None
     path = study.folder.batches / entry.files[0].name
@@ -85,8 +86,8 @@ def test_every_row_is_taken_or_listed_with_its_reason(study: Study, tmp_path: Pa
     study.publish(3)
 
 
-def test_a_list_that_was_changed_is_noticed(study: Study, tmp_path: Path) -> None:
-    adding.add(study.folder.root, files(tmp_path), yes=True)
+def test_a_list_that_was_changed_is_noticed(study: StoredStudy, tmp_path: Path) -> None:
+    adding.add(study.folder.root, files(tmp_path), how=AddOptions(yes=True))
     entry = study.ledger().batches[0].skipped
     assert entry is not None
     with (study.folder.batches / entry.files[0].name).open("a") as file:
@@ -95,33 +96,35 @@ def test_a_list_that_was_changed_is_noticed(study: Study, tmp_path: Path) -> Non
         list(verify(study))
 
 
-def test_a_dry_run_tells_the_same_and_keeps_nothing(study: Study, tmp_path: Path) -> None:
-    tried = adding.add(study.folder.root, files(tmp_path), yes=True, dry_run=True)
+def test_a_dry_run_tells_the_same_and_keeps_nothing(study: StoredStudy, tmp_path: Path) -> None:
+    tried = adding.add(study.folder.root, files(tmp_path), how=AddOptions(yes=True, dry_run=True))
     assert (tried.batch, list(study.folder.batches.iterdir())) == (None, [])
-    added = adding.add(study.folder.root, files(tmp_path), yes=True)
+    added = adding.add(study.folder.root, files(tmp_path), how=AddOptions(yes=True))
     assert tried.lines() == added.lines()
 
 
-def test_who_is_strict_is_refused_at_the_first_row(study: Study, tmp_path: Path) -> None:
-    with pytest.raises(RecordError, match=r"nodes\.csv, row 5, .*--strict") as told:
-        adding.add(study.folder.root, files(tmp_path), strict=True)
+def test_who_is_strict_is_refused_at_the_first_row(study: StoredStudy, tmp_path: Path) -> None:
+    with pytest.raises(RecordError, match=r"nodes\.csv, row 5, .*strict=False") as told:
+        adding.add(study.folder.root, files(tmp_path), how=AddOptions(strict=True))
     assert len(str(told.value)) < 300
     assert not study.ledger().is_open
 
 
-def test_more_than_a_tenth_wants_a_yes_and_opens_nothing(study: Study, tmp_path: Path) -> None:
-    with pytest.raises(UnconfirmedError, match=r"a tenth of the rows of nodes.*--yes") as told:
+def test_more_than_a_tenth_wants_a_yes_and_opens_nothing(
+    study: StoredStudy, tmp_path: Path
+) -> None:
+    with pytest.raises(UnconfirmedError, match=r"a tenth of the rows of nodes.*yes=True") as told:
         adding.add(study.folder.root, files(tmp_path))
     assert len(str(told.value)) < 300
     assert not study.ledger().is_open
     assert list(study.folder.batches.iterdir()) == []
 
 
-def test_sound_records_leave_no_list(study: Study, tmp_path: Path) -> None:
+def test_sound_records_leave_no_list(study: StoredStudy, tmp_path: Path) -> None:
     nodes, edges = files(tmp_path)
     nodes.write_text("node,time\na,2001\nb,2001\n")
     edges.write_text("source,target\na,b\n")
-    adding.add(study.folder.root, [nodes, edges], yes=True)
+    adding.add(study.folder.root, [nodes, edges], how=AddOptions(yes=True))
     assert study.ledger().batches[0].skipped is None
 
 
@@ -155,11 +158,11 @@ def test_what_a_reader_finds_is_skipped_too(
 ) -> None:
     path = tmp_path / name
     path.write_text(BAD_ENTRIES[name])
-    study = Study.create(root, promise(series=[EDGES]))
+    study = StoredStudy.create(root, promise(series=[EDGES]))
     options = ReadingOptions(time="dx", all_listed=True)
-    with pytest.raises(RecordError, match="--strict"):
-        adding.add(root, [path], options=options, strict=True)
-    added = adding.add(root, [path], options=options, yes=True)
+    with pytest.raises(RecordError, match="strict=False"):
+        adding.add(root, [path], options=options, how=AddOptions(strict=True))
+    added = adding.add(root, [path], options=options, how=AddOptions(yes=True))
     intake = added.added.findings.intake
     assert (intake.nodes_added, intake.edges_added) == (2, 1)
     assert sum(len(each) for each in added.added.findings.skipped) == bad
@@ -175,18 +178,18 @@ WHOLE = {
 
 @pytest.mark.parametrize("content", WHOLE.values(), ids=WHOLE)
 def test_what_is_wrong_with_a_whole_file_still_refuses_it(
-    study: Study, tmp_path: Path, content: bytes
+    study: StoredStudy, tmp_path: Path, content: bytes
 ) -> None:
     (tmp_path / "nodes.csv").write_bytes(content)
     with pytest.raises(InputError) as told:
-        adding.add(study.folder.root, [tmp_path / "nodes.csv"], yes=True)
+        adding.add(study.folder.root, [tmp_path / "nodes.csv"], how=AddOptions(yes=True))
     assert not isinstance(told.value, RecordError)
     assert not study.ledger().is_open
 
 
 def test_rows_are_left_out_in_memory_as_in_files(root: Path) -> None:
-    study = Study.create(root, promise())
-    study.add(people_and_bad_rows(), yes=True)
+    study = StoredStudy.create(root, promise())
+    study.add(people_and_bad_rows(), AddOptions(yes=True))
     assert study.ledger().batches[0].skipped is not None
 
 

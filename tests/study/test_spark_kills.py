@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from graphveil.steward.records.adding import add
-from graphveil.study import Study
+from graphveil.study import StoredStudy
 from graphveil.study.verification import verify
 from spark_sessions import local_session
 from studies import promise
@@ -47,7 +47,7 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A study with a sealed step, and two batches to go on with."""
     monkeypatch.setenv("GRAPHVEIL_STATE", str(tmp_path / "machine"))
     root = tmp_path / "study"
-    Study.create(root, promise(series=SERIES))
+    StoredStudy.create(root, promise(series=SERIES))
     add(root, files_of(tmp_path, FIRST, 1))
     publish(root, LOCAL)
     return root
@@ -82,19 +82,19 @@ def finished(root: Path, command: list[str]) -> None:
 @pytest.mark.parametrize("moment", SEEN["publish"])
 def test_a_killed_publish_has_sealed_all_or_nothing(study: Path, moment: str) -> None:
     private, command = study / "private", ["publish", str(study), "--step", "2002", "--no-report"]
-    rows, pattern = len(Study.at(study).ledger().rows), SEEN["publish"][moment]
+    rows, pattern = len(StoredStudy.at(study).ledger().rows), SEEN["publish"][moment]
 
     def seen() -> bool:
         if not pattern:
-            return len(Study.at(study).ledger().rows) > rows
+            return len(StoredStudy.at(study).ledger().rows) > rows
         return any(private.glob(pattern))
 
     assert killed_when(started(study, command), seen)
-    sealed = len(Study.at(study).ledger().sealed)
+    sealed = len(StoredStudy.at(study).ledger().sealed)
     assert sealed in ((2,) if not pattern else (1, 2))
     finished(study, command)
     publish(study, LOCAL, 3)
-    assert all(check.is_finished for check in verify(Study.at(study)))
+    assert all(check.is_finished for check in verify(StoredStudy.at(study)))
     assert not list(private.glob("*/.graphveil-*.part"))
     assert exact(study) == expected(study, [])
 
@@ -104,11 +104,11 @@ def test_a_killed_add_has_kept_all_or_nothing(study: Path, moment: str) -> None:
     tables = files_of(study.parent, SECOND, 2)
     private, command = study / "private", ["add", str(study), *tables]
     assert killed_when(started(study, command), lambda: any(private.glob(SEEN["add"][moment])))
-    if len(Study.at(study).ledger().batches) == 1:
+    if len(StoredStudy.at(study).ledger().batches) == 1:
         finished(study, command)
-    assert len(Study.at(study).ledger().batches) == 2
+    assert len(StoredStudy.at(study).ledger().batches) == 2
     publish(study, LOCAL, 3)
-    assert all(check.is_finished for check in verify(Study.at(study)))
+    assert all(check.is_finished for check in verify(StoredStudy.at(study)))
     assert not list(private.glob("*/.graphveil-*.part"))
     assert exact(study) == expected(study, tables)
 
@@ -118,7 +118,7 @@ def expected(study: Path, tables: list[str]) -> list[list[int]]:
     root = study.parent / "undisturbed" / "study"
     shutil.rmtree(root.parent, ignore_errors=True)
     root.parent.mkdir()
-    Study.create(root, promise(series=SERIES))
+    StoredStudy.create(root, promise(series=SERIES))
     add(root, files_of(study.parent, FIRST, 1))
     publish(root, LOCAL)
     if tables:

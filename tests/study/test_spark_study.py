@@ -17,7 +17,8 @@ from graphveil.records import ReadingOptions
 from graphveil.steward.engine_choice import EngineChoice
 from graphveil.steward.records.adding import add
 from graphveil.steward.reporting import write_report
-from graphveil.study import Study
+from graphveil.study import StoredStudy
+from graphveil.study.records.record_store import AddOptions
 from graphveil.study.records.spark import batches, segments
 from graphveil.study.verification import verify
 from spark_sessions import SETTINGS, local_session
@@ -67,12 +68,12 @@ def files_of(folder: Path, batch: Batch, number: int) -> list[str]:
 
 def publish(root: Path, choice: EngineChoice, through: int | None = None) -> None:
     with choice.running() as engine:
-        Study.at(root, engine=engine).publish(through, early=True)
+        StoredStudy.at(root, engine=engine).publish(through, early=True)
 
 
 def checks(root: Path, choice: EngineChoice) -> dict[str, str]:
     with choice.running() as engine:
-        found = list(verify(Study.at(root, engine=engine)))
+        found = list(verify(StoredStudy.at(root, engine=engine)))
     assert all(check.is_finished for check in found)
     return {check.name: check.found for check in found}
 
@@ -83,7 +84,7 @@ Course = Sequence[tuple[EngineChoice, Batch | int]]  # who adds a batch, or publ
 def lived(root: Path, course: Course, **changed: Any) -> dict[str, bytes]:
     """All public files of a study with that course."""
     with frozen("Spark"):
-        Study.create(root, promise(series=SERIES, **changed))
+        StoredStudy.create(root, promise(series=SERIES, **changed))
         for number, (choice, what) in enumerate(course):
             if isinstance(what, int):
                 publish(root, choice, what)
@@ -120,7 +121,7 @@ def test_public_files_are_the_same_byte_for_byte(tmp_path: Path) -> None:
     root = tmp_path / "there" / "study"
     assert checks(root, SPARK)[KEPT] == "the same as from scratch"
     assert checks(root, LOCAL)[KEPT].startswith("nothing")
-    kept = Study.at(root).folder.kept / "spark"
+    kept = StoredStudy.at(root).folder.kept / "spark"
     assert {path.stat().st_mode & 0o777 for path in kept.iterdir()} == {0o600}
 
 
@@ -133,7 +134,7 @@ def test_tables_of_several_files_hold_the_same(
     for module in (batches, segments):
         monkeypatch.setattr(module, "WHOLE", 2)
     lived(there, course(SPARK, SPARK, SPARK, LOCAL, SPARK))
-    private = Study.at(there).folder
+    private = StoredStudy.at(there).folder
     for home in (private.batches, private.segments):
         assert {"nodes", "edges"} <= {
             path.name.split("-")[1] for path in home.glob("*-0001.parquet")
@@ -145,7 +146,7 @@ def test_tables_of_several_files_hold_the_same(
 
 def exact(root: Path) -> list[Any]:
     """The true differences of all releases."""
-    rows = Study.at(root).ledger().rows
+    rows = StoredStudy.at(root).ledger().rows
     return [row.secret["differences"] for row in rows if row.event == "release made"]
 
 
@@ -176,7 +177,10 @@ def test_the_steward_learns_the_same_about_records(tmp_path: Path) -> None:
         ),
         9,
     )
-    found = [add(root, given, complete=True, dry_run=True, engine=each) for each in (LOCAL, SPARK)]
+    found = [
+        add(root, given, engine=each, how=AddOptions(complete=True, dry_run=True))
+        for each in (LOCAL, SPARK)
+    ]
     here, there = (each.added.findings for each in found)
     assert here.lines() == there.lines()
     assert len(here.lines()) > 9
@@ -186,7 +190,8 @@ def test_the_steward_learns_the_same_about_records(tmp_path: Path) -> None:
     )
     drop = ReadingOptions(undated="drop")
     without = [
-        add(root, undated, options=drop, dry_run=True, engine=each) for each in (LOCAL, SPARK)
+        add(root, undated, options=drop, engine=each, how=AddOptions(dry_run=True))
+        for each in (LOCAL, SPARK)
     ]
     assert without[0].added.findings.lines() == without[1].added.findings.lines()
     for bad in ([("", 2003)], [("a", 2003), ("a", 2004)], [("a", None)]):
@@ -194,7 +199,7 @@ def test_the_steward_learns_the_same_about_records(tmp_path: Path) -> None:
         for choice in (LOCAL, SPARK):
             files = files_of(tmp_path, (bad, []), 10)
             with pytest.raises(GraphveilError) as error:
-                add(root, files, strict=True, dry_run=True, engine=choice)
+                add(root, files, engine=choice, how=AddOptions(strict=True, dry_run=True))
             refused.append(str(error.value).partition(" Without --strict")[0])
         assert refused[0].partition("rows have none")[0][:80] == refused[1][:80]
 
@@ -204,7 +209,7 @@ def test_rows_without_numbers_of_a_table_of_the_catalogue_all_count(tmp_path: Pa
     found = []
     for name, choice in (("here", LOCAL), ("there", SPARK)):
         root = tmp_path / name / "study"
-        Study.create(root, promise(series=SERIES))
+        StoredStudy.create(root, promise(series=SERIES))
         add(root, files_of(root.parent, FIRST, 0))
         publish(root, LOCAL, 1)
         tables = files_of(root.parent, SECOND, 2)
@@ -234,22 +239,22 @@ def test_rows_without_numbers_of_a_table_of_the_catalogue_all_count(tmp_path: Pa
     ],
 )
 def test_options_for_files_are_refused_and_not_ignored(tmp_path: Path, said: Any) -> None:
-    Study.create(tmp_path / "study", promise())
+    StoredStudy.create(tmp_path / "study", promise())
     with pytest.raises(ParameterError, match="is for files that the local engine reads"):
         add(tmp_path / "study", ["people.parquet"], engine=SPARK, **said)
 
 
 def test_records_of_this_process_are_refused(tmp_path: Path) -> None:
-    Study.create(tmp_path / "study", promise())
+    StoredStudy.create(tmp_path / "study", promise())
     with SPARK.running() as engine, pytest.raises(InputError, match="tables that Spark reads"):
-        Study.at(tmp_path / "study", engine=engine).add(people())
+        StoredStudy.at(tmp_path / "study", engine=engine).add(people())
 
 
 def test_what_spark_does_not_count_stops_a_publication_before_anything_is_sealed(
     tmp_path: Path,
 ) -> None:
     recent = [{"name": "new", "statistic": "edges", "parameters": {"window": 2}, "epsilon": "1/4"}]
-    study = Study.create(tmp_path / "study", promise(series=recent))
+    study = StoredStudy.create(tmp_path / "study", promise(series=recent))
     study.add(people())
     rows = len(study.ledger().rows)
     with pytest.raises(EngineError, match="The local engine counts them"):
@@ -261,12 +266,12 @@ def test_what_spark_does_not_count_stops_a_publication_before_anything_is_sealed
 def test_a_broken_promise_is_found_there_too(tmp_path: Path) -> None:
     few = {"degree": 1, "justification": "an example"}
     root = tmp_path / "study"
-    Study.create(root, promise(bound=few))
+    StoredStudy.create(root, promise(bound=few))
     found = add(root, files_of(tmp_path, FIRST, 1), engine=SPARK)
     assert not found.added.findings.keeps_bound
     with pytest.raises(BoundError):
         publish(root, SPARK, 1)
-    assert not Study.at(root).ledger().sealed
+    assert not StoredStudy.at(root).ledger().sealed
 
 
 @pytest.mark.slow
@@ -275,7 +280,7 @@ def test_what_is_kept_and_damaged_is_made_anew(tmp_path: Path, harm: str) -> Non
     here = lived(tmp_path / "here" / "study", course(*[LOCAL] * 5))
     root = tmp_path / "there" / "study"
     with frozen("Spark"):
-        Study.create(root, promise(series=SERIES))
+        StoredStudy.create(root, promise(series=SERIES))
         for number, (_, what) in enumerate(course(*[SPARK] * 5)):
             if isinstance(what, int):
                 publish(root, SPARK, what)
@@ -292,7 +297,7 @@ def test_what_is_kept_and_damaged_is_made_anew(tmp_path: Path, harm: str) -> Non
 
 
 def damage(root: Path, harm: str) -> None:
-    study = Study.at(root)
+    study = StoredStudy.at(root)
     home = study.folder.kept / "spark"
     files = sorted(home.glob("*.parquet"))
     if harm == "a file changed":
@@ -335,12 +340,12 @@ def test_engines_that_take_turns_at_random(tmp_path: Path, seed: int, directed: 
     for name in ("local", "turns"):
         root = tmp_path / name / "study"
         with frozen("turns"):
-            Study.create(root, promise(series=series, **kind))
+            StoredStudy.create(root, promise(series=series, **kind))
             for step, batch in enumerate(batches):
                 who = [chance.choice([SPARK, LOCAL]) if name == "turns" else LOCAL for _ in "ab"]
                 add(root, files_of(root.parent, batch, step), engine=who[0])
                 if step == 3:
-                    Study.at(root).withdraw(Study.at(root).ledger().batches[-1].number)
+                    StoredStudy.at(root).withdraw(StoredStudy.at(root).ledger().batches[-1].number)
                     add(root, files_of(root.parent, batch, step), engine=who[1])
                 publish(root, who[1], step)
         found.append((root / "public" / "ledger.jsonl").read_bytes())

@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy as sa
 
 from graphveil.errors import IntegrityError, ParameterError, StorageError, StudyError
-from graphveil.study import Study
+from graphveil.study import StoredStudy
 from graphveil.study.public.facts import Event
 from graphveil.study.storage.reading import StoredSeries
 from graphveil.study.storage.store import Store
@@ -80,7 +80,7 @@ def test_writers_wait_for_each_other_whatever_the_server_prefers(
     assert study.publish().steps == [0]
 
 
-def _release_again(study: Study) -> None:
+def _release_again(study: StoredStudy) -> None:
     with study.store.transaction() as transaction:
         row = transaction.append(Event.RELEASE_MADE, private={})
         transaction.enter_release("edges", 0, row)
@@ -121,7 +121,7 @@ def test_a_row_changed_by_hand_is_noticed(root: Path, database: str | None) -> N
         study.publish()
 
 
-def _begin_and_fail(study: Study) -> None:
+def _begin_and_fail(study: StoredStudy) -> None:
     with study.store.transaction() as transaction:
         transaction.append(Event.REFUSAL, private={})
         transaction.open_series("ghost", StoredSeries("{}", "{}"))
@@ -143,7 +143,7 @@ def test_a_database_of_a_newer_version(root: Path, database: str | None) -> None
         connection.exec_driver_sql("UPDATE about SET value = '3' WHERE key = 'version'")
     before = (root / "public" / "ledger.jsonl").read_bytes()
     with pytest.raises(StudyError, match="the ledger database has format 3"):
-        Study.at(root).publish()
+        StoredStudy.at(root).publish()
     assert (root / "public" / "ledger.jsonl").read_bytes() == before
 
 
@@ -151,7 +151,7 @@ def test_a_missing_database_is_not_made_anew(root: Path) -> None:
     study = opened(root)
     study.folder.database.unlink()
     with pytest.raises(StorageError, match="missing from the private folder"):
-        Study.at(root).publish()
+        StoredStudy.at(root).publish()
     assert not study.folder.database.exists()
 
 
@@ -160,14 +160,14 @@ def test_a_file_that_is_no_ledger(root: Path, content: bytes) -> None:
     study = opened(root)
     study.folder.database.write_bytes(content)
     with pytest.raises(StorageError, match="ledger database"):
-        Study.at(root).publish()
+        StoredStudy.at(root).publish()
 
 
 def test_one_database_is_one_study(root: Path, postgresql: str) -> None:
     url = new_database(postgresql)
     opened(root / "first", url)
     with pytest.raises(StudyError, match="already holds a study"):
-        Study.create(root / "second", promise(), database=url)
+        StoredStudy.create(root / "second", promise(), database=url)
     assert not (root / "second" / "public" / "study.toml").exists()
 
 
@@ -185,7 +185,7 @@ def test_one_database_is_one_study(root: Path, postgresql: str) -> None:
 )
 def test_a_password_is_never_shown(root: Path, url: str) -> None:
     with pytest.raises((StorageError, ParameterError)) as caught:
-        Study.create(root, promise(), database=url)
+        StoredStudy.create(root, promise(), database=url)
     assert "hunter2" not in str(caught.value)
     with pytest.raises((StorageError, ParameterError)) as caught:
         Store.connect(url)
@@ -198,9 +198,9 @@ def test_a_server_that_is_gone_for_a_while(root: Path, postgresql: str) -> None:
     right = elsewhere.read_text()
     elsewhere.write_text('url = "postgresql://steward:hunter2@127.0.0.1:1/none"\n')
     with pytest.raises(StorageError, match="run the command again"):
-        Study.at(root).publish()
+        StoredStudy.at(root).publish()
     elsewhere.write_text(right)
-    assert Study.at(root).publish().steps == [0]
+    assert StoredStudy.at(root).publish().steps == [0]
 
 
 def test_only_the_owner_can_look_into_the_private_part(root: Path, database: str | None) -> None:
@@ -231,8 +231,8 @@ def test_folders_may_have_any_name(tmp_path: Path, name: str) -> None:
 def test_a_half_made_study_does_not_remember_another_database(root: Path) -> None:
     """Somebody began with PostgreSQL, was interrupted, and begins again without."""
     with pytest.raises(StorageError):
-        Study.create(root, promise(), database="postgresql://127.0.0.1:1/none")
-    assert Study.create(root, promise()).store.engine.dialect.name == "sqlite"
+        StoredStudy.create(root, promise(), database="postgresql://127.0.0.1:1/none")
+    assert StoredStudy.create(root, promise()).store.engine.dialect.name == "sqlite"
 
 
 def test_time_may_go_backwards(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -258,5 +258,5 @@ def test_time_may_go_backwards(root: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_server_that_does_not_answer_leaves_no_folder_behind(root: Path) -> None:
     with pytest.raises(StorageError):
-        Study.create(root, promise(), database="postgresql://nobody@127.0.0.1:1/nothing")
+        StoredStudy.create(root, promise(), database="postgresql://nobody@127.0.0.1:1/nothing")
     assert not root.exists()

@@ -13,7 +13,8 @@ from graphveil.errors import InputError
 from graphveil.graph.intake.records import Records
 from graphveil.graph.intake.resolving import resolve
 from graphveil.records import from_rows
-from graphveil.study import Study
+from graphveil.study import StoredStudy
+from graphveil.study.records.record_store import AddOptions
 from plain_rules import EDGES, numbered
 from studies import promise
 
@@ -59,33 +60,33 @@ REFUSED: dict[str, tuple[Records, str]] = {
 @pytest.mark.parametrize("case", REFUSED)
 def test_bad_records_are_refused_with_their_place(root: Path, case: str) -> None:
     records, message = REFUSED[case]
-    study = Study.create(root, YEARLY)
+    study = StoredStudy.create(root, YEARLY)
     before = {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
     with pytest.raises(InputError, match=message):
-        study.add(records, strict=True)
+        study.add(records, AddOptions(strict=True))
     assert not study.ledger().is_open
     after = {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
     assert {**after, study.folder.database: b""} == {**before, study.folder.database: b""}
 
 
 def test_a_refusal_leaves_an_open_study_as_it_was(root: Path) -> None:
-    study = Study.create(root, YEARLY)
+    study = StoredStudy.create(root, YEARLY)
     study.add(from_rows([("z", 2001)]))
     rows, files = study.ledger().rows, sorted(study.folder.batches.iterdir())
     for records, message in REFUSED.values():
         with pytest.raises(InputError, match=message):
-            study.add(records, strict=True)
+            study.add(records, AddOptions(strict=True))
         with pytest.raises(InputError, match=message):
-            study.add(records, strict=True, dry_run=True)
+            study.add(records, AddOptions(strict=True, dry_run=True))
     assert study.ledger().rows == rows
     assert sorted(study.folder.batches.iterdir()) == files
 
 
 def test_a_person_without_a_name_is_refused(root: Path) -> None:
     rules = {"person_separator": "|", "case": "fold"}
-    study = Study.create(root, promise(series=[EDGES], records=rules))
+    study = StoredStudy.create(root, promise(series=[EDGES], records=rules))
     with pytest.raises(InputError, match="the nodes, row 1, column 'node': the id is missing"):
-        study.add(from_rows([("a|1", 2001), (" |2", 2001)]), strict=True)
+        study.add(from_rows([("a|1", 2001), (" |2", 2001)]), AddOptions(strict=True))
 
 
 IDS = st.text("aB1| ", min_size=1, max_size=4).filter(lambda text: text.split("|")[0].strip())

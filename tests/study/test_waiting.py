@@ -13,7 +13,7 @@ from threading import Event, Thread
 import pytest
 
 from graphveil.errors import StorageError
-from graphveil.study import Study
+from graphveil.study import StoredStudy
 from graphveil.study.storage import locks
 from studies import opened
 
@@ -44,7 +44,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 @contextmanager
-def held(study: Study, lock: str, clock: Clock, until: float | None = None) -> Iterator[None]:
+def held(study: StoredStudy, lock: str, clock: Clock, until: float | None = None) -> Iterator[None]:
     """Another thread, with a connection of its own, holds a lock, and has let go at a moment."""
     taken, told = Event(), Event()
 

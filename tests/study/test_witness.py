@@ -25,7 +25,7 @@ from graphveil.noise.laws import Law
 from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.records import from_rows
 from graphveil.report import artefacts
-from graphveil.study import Study
+from graphveil.study import StoredStudy
 from graphveil.study.custody.machine import Machine
 from graphveil.study.custody.witness import WitnessVerdict
 from graphveil.study.lifecycle import opening
@@ -47,8 +47,8 @@ def there(tmp_path: Path) -> Machine:
     return Machine(tmp_path / "there")
 
 
-def study_at(root: Path, machine: Machine) -> Study:
-    return Study.at(root, machine=machine)
+def study_at(root: Path, machine: Machine) -> StoredStudy:
+    return StoredStudy.at(root, machine=machine)
 
 
 FOR_EDGES = sorted(registered().keys() - {"optimised-moves"})  # which needs changes that move
@@ -62,7 +62,7 @@ CUT = [
 ]
 
 
-def published(root: Path, machine: Machine, mechanism: str = "auto", steps: int = 1) -> Study:
+def published(root: Path, machine: Machine, mechanism: str = "auto", steps: int = 1) -> StoredStudy:
     """A study of twelve years with one series, of which some steps are sealed."""
     entry: dict[str, Any] = {
         "name": "edges",
@@ -79,18 +79,18 @@ def published(root: Path, machine: Machine, mechanism: str = "auto", steps: int 
         entry, budget = entry | {"delta": "1/1000000"}, budget | {"delta": "1/1000000"}
     calendar = {"every": 1, "unit": "year", "first": "2001", "last": "2012"}
     asked = promise(series=[entry], budget=budget, calendar=calendar)
-    study = Study.create(root, asked, machine=machine)
+    study = StoredStudy.create(root, asked, machine=machine)
     study.add(people())
     study.publish(through=steps - 1)
     return study
 
 
-def copied(study: Study, place: Path, machine: Machine) -> Study:
+def copied(study: StoredStudy, place: Path, machine: Machine) -> StoredStudy:
     copytree(study.folder.root, place)
     return study_at(place, machine)
 
 
-def noise_ahead(study: Study) -> list[int]:
+def noise_ahead(study: StoredStudy) -> list[int]:
     """What the stored state adds to the releases that are still to come."""
     from json import loads
 
@@ -98,7 +98,7 @@ def noise_ahead(study: Study) -> list[int]:
     return list(state["noise"][0][state["step"] - state["epoch_start"] :])
 
 
-def raw(study: Study) -> list[int]:
+def raw(study: StoredStudy) -> list[int]:
     return [value[0] for _, value in sorted(released(study).items())]
 
 
@@ -217,7 +217,7 @@ def test_a_copy_with_a_step_that_was_never_told_cannot_be_adopted_elsewhere(
 ) -> None:
     study = published(tmp_path / "study", here)
     with monkeypatch.context() as patch:
-        patch.setattr(Study, "announce", _killed)
+        patch.setattr(StoredStudy, "announce", _killed)
         with pytest.raises(KeyboardInterrupt):
             study.publish()
     copy = copied(study, tmp_path / "copy", there)
@@ -231,7 +231,7 @@ def test_two_copies_at_once_and_only_one_goes_on(tmp_path: Path, here: Machine) 
     study = published(tmp_path / "study", here)
     copies = [copied(study, tmp_path / f"copy-{number}", here) for number in range(4)]
 
-    def tried(copy: Study) -> list[int]:
+    def tried(copy: StoredStudy) -> list[int]:
         try:
             return copy.publish().steps
         except IntegrityError:
@@ -271,7 +271,7 @@ def test_handing_over_keeps_the_noise_and_is_good_for_one_continuation(
     assert [each.name for each in verify(home)][-1] == "this machine"
 
 
-def interrupted_hand_over(study: Study, code: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def interrupted_hand_over(study: StoredStudy, code: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Kill a hand-over once it is remembered, and before it is committed."""
     plain = Machine.remember
 
@@ -349,7 +349,7 @@ def test_a_machine_does_not_hand_over_to_itself(tmp_path: Path, here: Machine) -
 def test_every_copy_of_a_draft_is_a_study_of_its_own(
     tmp_path: Path, here: Machine, there: Machine
 ) -> None:
-    draft = Study.create(tmp_path / "draft", promise(), machine=here)
+    draft = StoredStudy.create(tmp_path / "draft", promise(), machine=here)
     copy = copied(draft, tmp_path / "copy", there)
     for study in (draft, copy):
         for act in (partial(study.adopt, "why"), partial(study.hand_over, "0" * 16)):
@@ -360,7 +360,7 @@ def test_every_copy_of_a_draft_is_a_study_of_its_own(
         assert study.standing() is WitnessVerdict.IN_STEP
 
 
-def set_version(study: Study, version: str) -> None:
+def set_version(study: StoredStudy, version: str) -> None:
     with study.store.engine.begin() as connection:
         connection.exec_driver_sql(f"UPDATE about SET value = '{version}' WHERE key = 'version'")
 
@@ -394,9 +394,9 @@ def test_one_changed_cell_does_not_make_a_study_an_older_one(
     copy = copied(study, tmp_path / "copy", there)
     for each, act in product((study, copy), ("publish", "announce", "standing", "ledger")):
         with pytest.raises(IntegrityError, match="has version 1, but the study was opened"):
-            getattr(Study.at(each.folder.root, machine=each.machine), act)()
+            getattr(StoredStudy.at(each.folder.root, machine=each.machine), act)()
     with pytest.raises(IntegrityError, match="has version 1"):
-        list(verify(Study.at(copy.folder.root, machine=there)))
+        list(verify(StoredStudy.at(copy.folder.root, machine=there)))
 
 
 def test_an_adopted_or_handed_study_is_of_no_older_graphveil(

@@ -11,7 +11,7 @@ import tomli_w
 
 from fault_runs import TABLES, Template
 from graphveil.errors import IntegrityError
-from graphveil.study import Study
+from graphveil.study import StoredStudy
 from graphveil.study.custody.machine import Machine
 from graphveil.study.custody.witness import WitnessVerdict
 from graphveil.study.verification import verify
@@ -24,7 +24,7 @@ def machines(tmp_path: Path) -> list[Machine]:
     return [Machine(tmp_path / f"machine-{number}") for number in range(3)]
 
 
-def cloned(study: Study, server: str, place: Path, machine: Machine) -> Study:
+def cloned(study: StoredStudy, server: str, place: Path, machine: Machine) -> StoredStudy:
     """A dump of the database, restored into another schema, and a copy of the folder."""
     url = new_database(server)
     schema = str(sa.make_url(url).query["options"]).partition("=")[2]
@@ -35,7 +35,7 @@ def cloned(study: Study, server: str, place: Path, machine: Machine) -> Study:
         execute(server, f"INSERT INTO {schema}.{table} SELECT * FROM {home}.{table}")
     copytree(study.folder.root, place)
     (place / "private" / "store.toml").write_bytes(tomli_w.dumps({"url": url}).encode())
-    return Study.at(place, machine=machine)
+    return StoredStudy.at(place, machine=machine)
 
 
 def test_a_team_works_from_several_machines(
@@ -43,7 +43,7 @@ def test_a_team_works_from_several_machines(
 ) -> None:
     study = opened(root, new_database(postgresql), machines[0])
     for step, machine in enumerate([machines[0], machines[1], machines[2], machines[0]]):
-        assert Study.at(root, machine=machine).publish().steps == [step]
+        assert StoredStudy.at(root, machine=machine).publish().steps == [step]
     assert [each.name for each in verify(study)][-1] == "this machine"
 
 
@@ -59,7 +59,7 @@ def test_a_clone_is_refused_and_can_be_adopted(
             clone.publish()
         clone.adopt("a new server")
         assert clone.publish().steps == [1]
-        assert Study.at(clone.folder.root, machine=machines[2]).publish().steps == [2]
+        assert StoredStudy.at(clone.folder.root, machine=machines[2]).publish().steps == [2]
     study.publish()
     assert released(study)["edges", 0] == released(clone)["edges", 0]
 
@@ -72,12 +72,12 @@ def test_a_database_that_was_restored_in_place_is_behind(
     study.publish()
     backup = Template.of(study)
     copytree(root, tmp_path / "backup")
-    Study.at(root, machine=machines[1]).publish()
+    StoredStudy.at(root, machine=machines[1]).publish()
     study.publish()
     old = Template(tmp_path / "backup", backup.rows).copy(tmp_path / "restored")
     for machine in machines[:2]:
         with pytest.raises(IntegrityError, match="older than what this machine saw"):
-            Study.at(old, machine=machine).publish()
+            StoredStudy.at(old, machine=machine).publish()
 
 
 def test_a_database_is_handed_over(
@@ -89,12 +89,12 @@ def test_a_database_is_handed_over(
     study.hand_over(there.code())
     for machine in (here, other):
         with pytest.raises(IntegrityError, match="handed over to the machine"):
-            Study.at(root, machine=machine).publish()
+            StoredStudy.at(root, machine=machine).publish()
     moved, again = (
         cloned(study, postgresql, tmp_path / name, there) for name in ("moved", "again")
     )
     assert moved.publish().steps == [1]
-    assert Study.at(moved.folder.root, machine=other).publish().steps == [2]
+    assert StoredStudy.at(moved.folder.root, machine=other).publish().steps == [2]
     with pytest.raises(IntegrityError, match="a clone or a restored dump"):
         again.publish()
     assert moved.standing() is WitnessVerdict.IN_STEP

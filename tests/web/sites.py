@@ -24,7 +24,7 @@ from graphveil.web.safety.guard import Password
 from graphveil.web.server import ServeOptions, Server
 from graphveil.web.site import MOST_BYTES, Site
 from steward import people
-from wished import WISH
+from study_requests import REQUEST
 
 
 @dataclass
@@ -112,7 +112,7 @@ def running(
 
 def small_study(home: Path, *, records: bool = True) -> KnownStudy:
     """A study of a few people, with their records waiting."""
-    drafting.create(home / "study", WISH)
+    drafting.create(home / "study", REQUEST)
     if records:
         adding.add(home / "study", people(home / "files"))
     return opened(home / "study")

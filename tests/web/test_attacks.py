@@ -22,7 +22,7 @@ from graphveil.steward.verifying import Outcome, verify
 from graphveil.web.server import opening
 from graphveil.web.site import Site
 from sites import entered, small_study, stranger
-from wished import WISH
+from study_requests import REQUEST
 
 MARKUP = "<img src=x onerror=alert(1)><script>alert(2)</script>\"'{{ 7*7 }}"
 
@@ -30,7 +30,7 @@ MARKUP = "<img src=x onerror=alert(1)><script>alert(2)</script>\"'{{ 7*7 }}"
 def markup_study(home: Path) -> KnownStudy:
     """A study whose words are all markup."""
     words = {"title": MARKUP, "population": MARKUP, "publisher": MARKUP, "bound_reason": MARKUP}
-    create(home / "markup", replace(WISH, epsilon_reason=MARKUP, **words))  # type: ignore[arg-type]
+    create(home / "markup", replace(REQUEST, epsilon_reason=MARKUP, **words))  # type: ignore[arg-type]
     return opened(home / "markup")
 
 

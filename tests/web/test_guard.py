@@ -201,7 +201,7 @@ def test_an_error_that_nobody_foresaw_says_nothing_private(
     def fail(*_: object) -> None:
         raise ValueError("patient P7 has 3 links")
 
-    monkeypatch.setattr("graphveil.web.pages.start.known_studies", fail)
+    monkeypatch.setattr("graphveil.web.pages.studies.known_studies", fail)
     answer = entered(site).get("/")
     assert answer.status_code == 500
     assert "internal error (ValueError in test_guard.py" in answer.text

@@ -65,9 +65,9 @@ def test_a_step_that_has_not_ended_needs_a_mark(site: Site, tmp_path: Path) -> N
     from graphveil.steward.planning.drafting import calendar
     from graphveil.steward.records import adding
     from steward import people
-    from wished import WISH
+    from study_requests import REQUEST
 
-    drafting.create(tmp_path / "study", replace(WISH, calendar=calendar("year", "2400", "2403")))
+    drafting.create(tmp_path / "study", replace(REQUEST, calendar=calendar("year", "2400", "2403")))
     adding.add(tmp_path / "study", people(tmp_path / "files"))
     study, visitor = opened(tmp_path / "study"), entered(site)
     path = f"/study/{study.key}/publish"

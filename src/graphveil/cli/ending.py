@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from graphveil.cli.hints import HINTS
 from graphveil.errors import (
+    DEBUG,
     BoundError,
     BudgetError,
     CountOverflowError,
@@ -27,8 +28,9 @@ from graphveil.errors import (
     StorageError,
     StudyError,
     UnconfirmedError,
+    unexpected,
 )
-from graphveil.steward.unexpected import DEBUG, unexpected
+from graphveil.hints import in_words
 
 DECLINED = 1  # the option parser's own, where a question is answered with no, or not at all
 EXIT_CODES: dict[type[GraphveilError], int] = {
@@ -110,7 +112,8 @@ def _code(error: BaseException) -> int:
 
 def _message(error: BaseException) -> str:
     if isinstance(error, KeyboardInterrupt):
-        return str(_first_behind(error, Interruption) or _STANDS)
+        stopped = _first_behind(error, Interruption)
+        return in_words(stopped.text, HINTS) if stopped else _STANDS
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         return f"{where}{error.strerror or error}."

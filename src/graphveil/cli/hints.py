@@ -44,6 +44,8 @@ HINTS = IN_A_TERMINAL | {
     "other-order": "Correct it, or say --day-first or --month-first if all dates are in the other "
     "order.",
     "public-folder": "Give the public folder of a study, or make one with `graphveil new`.",
+    "publish-again": "`graphveil publish {folder}` first brings the public part up to date, then "
+    "the same command goes on.",
     "report": "`graphveil report` writes it again.",
     "room": "Count with --engine spark, which needs no more memory than it is given, or on a "
     "larger machine.",

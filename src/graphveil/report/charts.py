@@ -214,14 +214,14 @@ def _degree_legend(last: ReleaseMade, earlier: list[tuple[str, ReleaseMade]]) ->
 # A series before it is published: the expected curve, and the noise around it.
 
 
-DROWNED, DROWNED_BAND = "#b42318", "#fbd5d0"
+TOO_NOISY, TOO_NOISY_BAND = "#b42318", "#fbd5d0"
 LOWEST = -0.35  # how far below 0 noise is drawn, as a part of the largest value expected
 
 
 def over_expected(
     curve: Sequence[float],
     noise: Sequence[float],
-    drowned: Sequence[bool],
+    too_noisy: Sequence[bool],
     *,
     calendar: Calendar,
     first_step: int,
@@ -233,7 +233,7 @@ def over_expected(
     Args:
         curve: the sizes that are expected.
         noise: the predicted standard deviations.
-        drowned: where the noise exceeds what is expected.
+        too_noisy: where the noise exceeds what is expected.
         calendar: of the study.
         first_step: the step of the first release.
         size: of the drawing.
@@ -242,14 +242,14 @@ def over_expected(
     floor, ceiling = LOWEST * max(curve), 2.5 * max(curve)
     low = [max(size - std, floor) for size, std in zip(curve, noise, strict=True)]
     high = [min(size + std, ceiling) for size, std in zip(curve, noise, strict=True)]
-    frame = Frame(size, (), _forecast_legend(drowned), Counts.of([0, *low, *high]), len(curve))
+    frame = Frame(size, (), _forecast_legend(too_noisy), Counts.of([0, *low, *high]), len(curve))
     marks = [
-        _band(frame, places, low, high, DROWNED_BAND if bad else BAND)
-        for bad, places in _stretches(drowned)
+        _band(frame, places, low, high, TOO_NOISY_BAND if bad else BAND)
+        for bad, places in _stretches(too_noisy)
     ]
     marks += [
-        _line(frame, places, curve, DROWNED if bad else PROCESSED)
-        for bad, places in _stretches(drowned)
+        _line(frame, places, curve, TOO_NOISY if bad else PROCESSED)
+        for bad, places in _stretches(too_noisy)
     ]
     ticks = step_ticks(calendar, first_step, len(curve), frame.fits)
     return frame.drawing("".join(marks), ticks, label)
@@ -282,5 +282,5 @@ def _line(frame: Frame, places: list[int], curve: Sequence[float], colour: str) 
 def _forecast_legend(too_noisy: Sequence[bool]) -> tuple[Sample, ...]:
     """Only what is drawn."""
     clear = (Sample("expected", PROCESSED), Sample("± noise", BAND, "band"))
-    deep = (Sample("drowned in noise", DROWNED_BAND, "band"),)
+    deep = (Sample("drowned in noise", TOO_NOISY_BAND, "band"),)
     return (*(clear if not all(too_noisy) else ()), *(deep if any(too_noisy) else ()))

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphveil.noise.exact_numbers import as_text
-from graphveil.steward.prices import NO_PRICES, exact_prices
 from graphveil.steward.status import BudgetStatus
+from graphveil.study.lifecycle.prices import NO_PRICES, exact_prices
 
 if TYPE_CHECKING:
     from graphveil.study.custody.witness import WitnessVerdict
@@ -85,10 +85,10 @@ def adoption(
         prices: what may be paid for fresh noise, by series.
     """
     from graphveil.steward.reporting import write_report
-    from graphveil.study import Study
+    from graphveil.study import StoredStudy
     from graphveil.study.lifecycle.adoption import pool_again
 
-    study, exact = Study.at(folder), exact_prices(prices)
+    study, exact = StoredStudy.at(folder), exact_prices(prices)
     renewed = study.renewals(exact) if reason is None else study.adopt(reason, exact)
     ledger = study.ledger()
     if reason is not None and ledger.sealed:
@@ -110,9 +110,9 @@ def adoption(
 
 def hand_over(folder: Path, code: str) -> None:
     """Let the machine that has this code go on with a study, and nobody else."""
-    from graphveil.study import Study
+    from graphveil.study import StoredStudy
 
-    Study.at(folder).hand_over(code)
+    StoredStudy.at(folder).hand_over(code)
 
 
 def machine_code() -> str:
@@ -150,12 +150,12 @@ class Safekeeping:
 
 def safekeeping(folder: Path) -> Safekeeping:
     """How safe the study in a folder is; changes nothing in it."""
-    from graphveil.study import Study
-    from graphveil.study.custody import machine as known_folders
+    from graphveil.study import StoredStudy
+    from graphveil.study.custody import machine
 
-    study = Study.at(folder)
+    study = StoredStudy.at(folder)
     place, rows = folder.resolve(), [row.hash for row in study.ledger().rows]
-    backups = (each.backup for each in known_folders.known(study.machine) if each.folder == place)
+    backups = (each.backup for each in machine.known(study.machine) if each.folder == place)
     newest = next(backups, "")
     since = len(rows) - 1 - rows.index(newest) if newest in rows else None
     return Safekeeping(study.standing(), len(rows), since, study.machine.code())
@@ -166,10 +166,10 @@ def shared_backup(folder: Path) -> str | None:
 
     A study on a server is not restored with the home directory, and knows its place by itself.
     """
-    from graphveil.study import Study
+    from graphveil.study import StoredStudy
     from graphveil.study.custody.machine import VARIABLE
 
-    study = Study.at(folder)
+    study = StoredStudy.at(folder)
     common = study.machine.backed_up_with(study.folder.root)
     if common is None or not study.folder.database_url.startswith("sqlite"):
         return None
@@ -184,12 +184,12 @@ def shared_backup(folder: Path) -> str | None:
 
 def note_backup(folder: Path) -> None:
     """Keep in mind that all there is now was backed up; the keeper says so, nobody checks."""
-    from graphveil.study import Study
-    from graphveil.study.custody import machine as known_folders
+    from graphveil.study import StoredStudy
+    from graphveil.study.custody import machine
 
-    study = Study.at(folder)
+    study = StoredStudy.at(folder)
     rows = study.ledger().rows
-    known_folders.remember(study.machine, folder, rows[-1].hash if rows else "")
+    machine.remember(study.machine, folder, rows[-1].hash if rows else "")
 
 
 # Exposure: whether others than its owner can read the private part of a study.

@@ -35,35 +35,35 @@ def known_studies(beside: Path | None = None) -> tuple[KnownStudy, ...]:
     Args:
         beside: a folder whose studies are taken up, too.
     """
-    from graphveil.study.custody import machine as known_folders
+    from graphveil.study.custody import machine
     from graphveil.study.custody.machine import Machine
 
-    machine = Machine.here()
-    listed = {each.folder for each in known_folders.known(machine)}
+    here = Machine.here()
+    listed = {each.folder for each in machine.known(here)}
     for folder in () if beside is None else _studies_in(beside):
         if folder not in listed:
-            known_folders.remember(machine, folder)
-    folders = (e for e in known_folders.known(machine) if e.is_there and not e.hidden)
+            machine.remember(here, folder)
+    folders = (e for e in machine.known(here) if e.is_there and not e.hidden)
     return tuple(_study(each.key, each.folder) for each in folders)
 
 
 def opened(folder: Path) -> KnownStudy:
     """The study in a folder, which is remembered; refuses a folder that holds none."""
-    from graphveil.study import Study
-    from graphveil.study.custody import machine as known_folders
+    from graphveil.study import StoredStudy
+    from graphveil.study.custody import machine
     from graphveil.study.custody.machine import Machine
 
-    Study.at(folder)  # refuses
-    known = known_folders.remember(Machine.here(), folder)
+    StoredStudy.at(folder)  # refuses
+    known = machine.remember(Machine.here(), folder)
     return _study(known.key, known.folder)
 
 
 def known_study(key: str) -> KnownStudy:
     """The study that has a key."""
-    from graphveil.study.custody import machine as known_folders
+    from graphveil.study.custody import machine
     from graphveil.study.custody.machine import Machine
 
-    for each in known_folders.known(Machine.here()):
+    for each in machine.known(Machine.here()):
         if each.key == key and each.is_there:
             return _study(key, each.folder)
     raise StudyError("this study is not known here, or its folder is gone.")
@@ -71,10 +71,10 @@ def known_study(key: str) -> KnownStudy:
 
 def forget(key: str) -> None:
     """Leave a study out of the list; it stays as it is."""
-    from graphveil.study.custody import machine as known_folders
+    from graphveil.study.custody import machine
     from graphveil.study.custody.machine import Machine
 
-    known_folders.forget(Machine.here(), key)
+    machine.forget(Machine.here(), key)
 
 
 def keep_in_mind(folder: Path) -> None:

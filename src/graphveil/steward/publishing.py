@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from graphveil.report.releases import Measurement
     from graphveil.steward.planning.outlook import Outlook, StudyOutlook
     from graphveil.steward.status import Status
-    from graphveil.study import Promise, Study
+    from graphveil.study import Promise, StoredStudy
     from graphveil.study.committed import Committed
     from graphveil.study.public.public_part import PublicPart
 
@@ -165,14 +165,14 @@ def publish(
     engine: EngineChoice = HERE,
 ) -> Publication:
     """Seal what is asked for and announce it; a plain request first finishes an interrupted run."""
-    from graphveil.study import Study
+    from graphveil.study import StoredStudy
 
     with engine.running() as counting:
-        return _publish(Study.at(folder, engine=counting), folder, asked, progress)
+        return _publish(StoredStudy.at(folder, engine=counting), folder, asked, progress)
 
 
 def _publish(
-    study: Study, folder: Path, asked: PublishRequest, progress: Callable[[Progress], object]
+    study: StoredStudy, folder: Path, asked: PublishRequest, progress: Callable[[Progress], object]
 ) -> Publication:
     committed = study.committed()
     promise, made = study.promise(committed.ledger), len(committed.ledger.sealed)
@@ -193,7 +193,7 @@ def _publish(
     )
 
 
-def _require_opened(study: Study, committed: Committed) -> None:
+def _require_opened(study: StoredStudy, committed: Committed) -> None:
     """Refuse a draft to which nobody added records: it would publish that there is nobody.
 
     Where records were refused, the study itself says that they are missing.
@@ -209,7 +209,7 @@ def _require_opened(study: Study, committed: Committed) -> None:
 
 
 @contextmanager
-def _reporting_interrupts(study: Study, folder: Path, made: int) -> Iterator[None]:
+def _reporting_interrupts(study: StoredStudy, folder: Path, made: int) -> Iterator[None]:
     """On an interrupt, say which steps were sealed by then: the ledger knows in any case."""
     try:
         yield
@@ -225,17 +225,15 @@ def _sealed_so_far(folder: Path, labels: Sequence[str]) -> str:
     if not labels:
         return "interrupted before a step was sealed: nothing was changed. Run the command again."
     span = labels[0] if len(labels) == 1 else f"{labels[0]} to {labels[-1]}, {len(labels)} steps"
-    return (
-        f"interrupted. Sealed by then: {span}. Nothing is half done: to publish again first brings "
-        "the public part up to date, then goes on."
-    )
+    done = f"interrupted. Sealed by then: {span}. Nothing is half done:"
+    return Hint.joined(done, Hint("publish-again", folder=folder))
 
 
 @dataclass(frozen=True)
 class _Work:
     """The parts of a publication, each of which reports its progress."""
 
-    study: Study
+    study: StoredStudy
     asked: PublishRequest
     found: Committed
     steps: int
@@ -262,7 +260,7 @@ class _Work:
         return write_report(self.study.folder.public, part)
 
 
-def _is_behind(study: Study, committed: Committed, *, reported: bool) -> bool:
+def _is_behind(study: StoredStudy, committed: Committed, *, reported: bool) -> bool:
     """Whether something was sealed that the public part does not show yet."""
     ledger = committed.ledger
     stale = reported and bool(ledger.sealed) and not report_is_current(study.folder, ledger)

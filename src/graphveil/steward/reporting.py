@@ -80,11 +80,11 @@ def report(folder: Path) -> Report:
 
     So it finishes whatever a killed command has left unfinished, and seals nothing.
     """
-    from graphveil.study import Study
+    from graphveil.study import StoredStudy
 
     public = find(folder)
     if has_private_part(public):
-        study = Study.at(public.parent)
+        study = StoredStudy.at(public.parent)
         ledger = study.ledger()
         if ledger.is_open:
             study.announce(ledger)

@@ -17,9 +17,9 @@ from graphveil.steward.planning.drafting import (
 )
 from graphveil.steward.planning.outlook import Outlook
 from graphveil.steward.planning.sharing import require_purpose
-from graphveil.steward.prices import NO_PRICES, exact_prices
 from graphveil.steward.reporting import write_report
 from graphveil.steward.status import BudgetStatus, SeriesList
+from graphveil.study.lifecycle.prices import NO_PRICES, exact_prices
 
 if TYPE_CHECKING:
     from graphveil.steward.planning.requests import SeriesRequest
@@ -55,24 +55,24 @@ class Opening:
 
 def series_of(folder: Path) -> SeriesList:
     """The series of the study in a folder."""
-    from graphveil.study import Study
+    from graphveil.study import StoredStudy
 
-    study = Study.at(folder)
+    study = StoredStudy.at(folder)
     ledger = study.ledger()
     return SeriesList.of(study.promise(ledger), ledger)
 
 
 def open_series(
-    folder: Path, wish: SeriesRequest, *, dry_run: bool = False, drowned_too: bool = False
+    folder: Path, request: SeriesRequest, *, dry_run: bool = False, drowned_too: bool = False
 ) -> Opening:
     """Open a series from the next step on; a dry run shows what it would be like.
 
     Refuses one that noise would drown, unless it is wanted so.
     """
-    from graphveil.study import Study
+    from graphveil.study import StoredStudy
 
-    study = Study.at(folder)
-    outlook = _outlook(study.ledger(), wish)
+    study = StoredStudy.at(folder)
+    outlook = _outlook(study.ledger(), request)
     if not dry_run:
         if not drowned_too:
             require_useful([outlook])
@@ -202,10 +202,10 @@ def extend(
         dry_run: change nothing.
     """
     from graphveil.steward.reporting import write_report
-    from graphveil.study import Study
+    from graphveil.study import StoredStudy
     from graphveil.study.lifecycle.extension import Further
 
-    study, further, exact = Study.at(folder), Further(last, steps), exact_prices(prices)
+    study, further, exact = StoredStudy.at(folder), Further(last, steps), exact_prices(prices)
     if dry_run:
         return StudyGoingOn.of(study.extension(further, exact), extended=False)
     done = study.extend(further, exact)

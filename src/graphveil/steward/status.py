@@ -14,7 +14,7 @@ from graphveil.steward.publishing import steps_due
 from graphveil.steward.reporting import report_is_current
 
 if TYPE_CHECKING:
-    from graphveil.study import Promise, Study
+    from graphveil.study import Promise, StoredStudy
     from graphveil.study.committed import Committed
     from graphveil.study.custody.witness import WitnessVerdict
     from graphveil.study.ledger import Ledger
@@ -193,7 +193,7 @@ class PrivateStatus:
     unsettled: str = ""
 
     @classmethod
-    def of(cls, study: Study, ledger: Ledger) -> PrivateStatus:
+    def of(cls, study: StoredStudy, ledger: Ledger) -> PrivateStatus:
         """What depends on the records of a study."""
         from graphveil.study.records.attempts import unsettled
 
@@ -275,9 +275,9 @@ class Status:
 
 def status(folder: Path) -> Status:
     """The state of the study in a folder."""
-    from graphveil.study import Study
+    from graphveil.study import StoredStudy
 
-    study = Study.at(folder)
+    study = StoredStudy.at(folder)
     committed = study.committed()
     ledger = committed.ledger
     promise, sealed = study.promise(ledger), len(ledger.sealed)
@@ -295,7 +295,7 @@ def status(folder: Path) -> Status:
     )
 
 
-def _is_current(study: Study, committed: Committed) -> bool:
+def _is_current(study: StoredStudy, committed: Committed) -> bool:
     ledger = committed.ledger
     return not committed.is_behind and (
         not ledger.sealed or report_is_current(study.folder, ledger)

@@ -93,7 +93,7 @@ def verify(folder: Path, engine: EngineChoice = HERE) -> Verification:
 
 def checks(folder: Path, engine: EngineChoice = HERE) -> Iterator[Check]:
     """Every check that passes, one after the other; raises at the first that fails."""
-    from graphveil.study import Study, verification
+    from graphveil.study import StoredStudy, verification
     from graphveil.study.public import chain
     from graphveil.study.public.public_part import LEDGER, PublicPart, text_of
     from graphveil.study.verification import Check
@@ -101,7 +101,7 @@ def checks(folder: Path, engine: EngineChoice = HERE) -> Iterator[Check]:
     public = reporting.find(folder)
     if reporting.has_private_part(public):
         with engine.running() as counting:
-            yield from verification.verify(Study.at(public.parent, engine=counting))
+            yield from verification.verify(StoredStudy.at(public.parent, engine=counting))
         if not (public / LEDGER).exists():
             yield Check("the public part", "nothing is announced yet")
             return

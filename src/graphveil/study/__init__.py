@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from graphveil.study.promise import Promise
     from graphveil.study.promise_entries import SeriesPromise
-    from graphveil.study.study import Added, Study
+    from graphveil.study.stored_study import Added, StoredStudy
 
 _HOMES = {
-    "Added": "graphveil.study.study",
+    "Added": "graphveil.study.stored_study",
     "Promise": "graphveil.study.promise",
     "SeriesPromise": "graphveil.study.promise_entries",
-    "Study": "graphveil.study.study",
+    "StoredStudy": "graphveil.study.stored_study",
 }
 
-__all__ = ["Added", "Promise", "SeriesPromise", "Study"]
+__all__ = ["Added", "Promise", "SeriesPromise", "StoredStudy"]
 
 
 def __getattr__(name: str) -> Any:

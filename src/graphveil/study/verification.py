@@ -40,7 +40,7 @@ from graphveil.study.storage import agreement
 from graphveil.study.storage.agreement import Releases, require_sound
 from graphveil.study.storage.reading import StoredSeries
 from graphveil.study.storage.series_state import state_of
-from graphveil.study.study import Study
+from graphveil.study.stored_study import StoredStudy
 
 if TYPE_CHECKING:
     from graphveil.series.state import SeriesState
@@ -68,7 +68,7 @@ class Check:
 
 @dataclass(frozen=True, eq=False)
 class _Subject:
-    study: Study
+    study: StoredStudy
     public: PublishedText
     ledger: Ledger
     kept: Mapping[str, StoredSeries]
@@ -86,7 +86,7 @@ class _Subject:
         return publishing.terms_of(self.ledger, self.kept)
 
 
-def verify(study: Study) -> Iterator[Check]:
+def verify(study: StoredStudy) -> Iterator[Check]:
     """Check after check; raises where one fails, and names the row."""
     public = published_text(study.folder)
     with study.store.reading() as committed:

@@ -368,7 +368,7 @@ def _drawings(outlook: Outlook, drawn: Forecast) -> tuple[Markup, ...]:
             over_expected(
                 drawn.curve,
                 drawn.noise,
-                drawn.drowned,
+                drawn.too_noisy,
                 calendar=outlook.promise.calendar,
                 first_step=outlook.first_step,
                 size=size,

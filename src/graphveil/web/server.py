@@ -14,21 +14,28 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import h11
 import uvicorn
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from graphveil.errors import ParameterError, StorageError
+from graphveil.errors import DEBUG, GraphveilError, ParameterError, StorageError, unexpected
 from graphveil.hints import Hint
-from graphveil.steward.unexpected import DEBUG
 from graphveil.study.storage.folder import write_private
-from graphveil.web.application import application
+from graphveil.web.pages import ROUTES
 from graphveil.web.rendering import rendered
-from graphveil.web.safety.guard import DOOR, Access, Address, Password
-from graphveil.web.site import MOST_BYTES, Site
+from graphveil.web.safety.guard import DOOR, Access, Address, Guard, Password, closed
+from graphveil.web.site import MOST_BYTES, Site, page
+from graphveil.web.wording import refusal_of
 
 LOCAL = "127.0.0.1"
 ANYWHERE = ("0.0.0.0", "::", "*", "")
@@ -64,17 +71,19 @@ class Server:
     """A server that is bound, and not running yet.
 
     Args:
-        wish: how to serve.
+        options: how to serve.
         tell: is called with the address to open: first when it runs, then whenever it was used.
     """
 
-    def __init__(self, wish: ServeOptions, tell: Callable[[str], object]) -> None:
-        require_safe(wish)
-        self._socket = _bound(wish.host, wish.port)
-        address = Address(wish.host, self._socket.getsockname()[1])
-        password = None if wish.password is None else Password.of(wish.password)
+    def __init__(self, options: ServeOptions, tell: Callable[[str], object]) -> None:
+        require_safe(options)
+        self._socket = _bound(options.host, options.port)
+        address = Address(options.host, self._socket.getsockname()[1])
+        password = None if options.password is None else Password.of(options.password)
         access = Access(password, lambda: tell(self.address))
-        self.site = Site(wish.home, address, access, first=wish.first, most_bytes=wish.most_bytes)
+        self.site = Site(
+            options.home, address, access, first=options.first, most_bytes=options.most_bytes
+        )
         self._tell = tell
 
     @property
@@ -185,14 +194,14 @@ class Connection(H11Protocol):
             self._timer = None
 
 
-def require_safe(wish: ServeOptions) -> None:
+def require_safe(options: ServeOptions) -> None:
     """Refuse to be reachable from elsewhere without a password, or without a definite host name."""
-    if wish.host in (LOCAL, "localhost"):
+    if options.host in (LOCAL, "localhost"):
         return
-    if wish.host in ANYWHERE:
+    if options.host in ANYWHERE:
         problem = "must be the one address at which it is reached, such as 192.168.1.20"
         raise ParameterError("address", problem)
-    if wish.password is None or len(wish.password) < SHORTEST_PASSWORD:
+    if options.password is None or len(options.password) < SHORTEST_PASSWORD:
         problem = f"other than {LOCAL} needs a password of at least {SHORTEST_PASSWORD} letters"
         raise ParameterError("address", problem, hint=Hint("password"))
 
@@ -209,6 +218,57 @@ def _bound(host: str, port: int) -> socket.socket:
         problem = f"{host}:{port} cannot be served: {cause}."
         raise StorageError(problem, hint=Hint("port")) from error
     return listener
+
+
+# The application: every page at its place, behind the guard.
+
+
+KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+
+
+def application(site: Site) -> ASGIApp:
+    """The whole site, guarded."""
+    inside = Starlette(
+        routes=[Route("/static/{name}", _static), *ROUTES],
+        exception_handlers={
+            HTTPException: _no_page,
+            GraphveilError: _refused,
+            Exception: _unforeseen,
+        },
+    )
+    inside.state.site = site
+    return Guard(inside, site.address, site.access)
+
+
+def _static(request: Request) -> Response:
+    """A style sheet or a script of the package; the style of the published page is one."""
+    name = request.path_params["name"]
+    own = {each.name: each for each in files("graphveil.web").joinpath("static").iterdir()}
+    own["page.css"] = files("graphveil.report").joinpath("templates/page.css")
+    kind = KINDS.get(f".{name.rpartition('.')[2]}")
+    if name not in own or kind is None:
+        return PlainTextResponse("There is no such file.", status_code=404)
+    return Response(own[name].read_bytes(), media_type=kind)
+
+
+def _no_page(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    texts = {404: "There is no such page.", 405: "This page takes no such request."}
+    own = error.detail if error.detail not in ("Not Found", "Method Not Allowed") else ""
+    text = own or texts.get(error.status_code, "This cannot be done.")
+    if request.state.session is None:
+        return PlainTextResponse(text, status_code=error.status_code)
+    return page(request, "refused.html.jinja", code=error.status_code, text=text)
+
+
+def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, GraphveilError)
+    return page(request, "refused.html.jinja", code=409, text=refusal_of(error))
+
+
+def _unforeseen(_: Request, error: Exception) -> Response:
+    """An error's own text may hold ids: it is neither shown nor logged."""
+    return closed(500, "Something went wrong", unexpected(error))
 
 
 # The steward's browser is opened at the page, without showing its token to other users.

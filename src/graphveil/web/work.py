@@ -14,8 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from graphveil.errors import GraphveilError
-from graphveil.steward.unexpected import DEBUG, unexpected
+from graphveil.errors import DEBUG, GraphveilError, unexpected
 from graphveil.web.wording import refusal_of
 
 SHORT = 1.0  # seconds that a page waits before it shows progress instead

@@ -10,7 +10,6 @@ import numpy as np
 
 from graphveil.backends.backend import ExactCounts
 from graphveil.backends.spark import projection
-from graphveil.backends.spark import projection as hubs
 from graphveil.backends.spark.blocks import around
 from graphveil.backends.spark.counters import Work, answer_all, require_counted
 from graphveil.backends.spark.graph import SparkGraph, Workspace
@@ -111,7 +110,7 @@ class SparkEngine:
             return False
         beside = self._beside(graph, found, bound)
         most = (max(b.to_hubs for b in beside), max(b.from_hubs for b in beside))
-        return all(hubs <= allowed for hubs, allowed in zip(most, bound.hubs, strict=False))
+        return all(linked <= allowed for linked, allowed in zip(most, bound.hubs, strict=False))
 
     def people_beyond(self, graph: SparkGraph, bound: Bound, *, after: object = None) -> int:
         """How many people are linked to more hubs than promised; see `Engine.people_beyond`."""
@@ -121,21 +120,21 @@ class SparkEngine:
         found = self._hubs(graph, bound.within)
         return sum(each.beyond for each in self._beside(graph, found, bound))
 
-    def _hubs(self, graph: SparkGraph, within: DegreeBound | InOutBound) -> list[hubs.Hubs]:
+    def _hubs(self, graph: SparkGraph, within: DegreeBound | InOutBound) -> list[projection.Hubs]:
         limits = within.limit("in"), within.limit("out")
         colours = range(graph.colours)
-        tasks = [hubs.DegreeTask(graph.only(around(graph, c)), c, *limits) for c in colours]
-        return self.cluster.run(hubs.degrees, tasks)
+        tasks = [projection.DegreeTask(graph.only(around(graph, c)), c, *limits) for c in colours]
+        return self.cluster.run(projection.degrees, tasks)
 
     def _beside(
-        self, graph: SparkGraph, found: list[hubs.Hubs], bound: HubBound
-    ) -> list[hubs.HubAdjacency]:
+        self, graph: SparkGraph, found: list[projection.Hubs], bound: HubBound
+    ) -> list[projection.HubAdjacency]:
         colours = range(graph.colours)
         tasks = [
-            hubs.BesideTask(graph.only(around(graph, c)), c, tuple(found), bound.hubs)
+            projection.BesideTask(graph.only(around(graph, c)), c, tuple(found), bound.hubs)
             for c in colours
         ]
-        return self.cluster.run(hubs.beside, tasks)
+        return self.cluster.run(projection.beside, tasks)
 
 
 def _require_earlier(after: ExactCounts, graph: SparkGraph) -> None:

@@ -119,6 +119,7 @@ def add(
     def added(agreed: bool) -> Addition:
         from graphveil.startup import load_kernels_without_blas
         from graphveil.steward.records import adding
+        from graphveil.study.records.record_store import AddOptions
 
         with working("Reading and checking …"):
             load_kernels_without_blas()
@@ -127,12 +128,8 @@ def add(
                 files or [],
                 format=reading.format,
                 options=reading.options,
-                complete=complete,
-                strict=strict,
-                yes=agreed,
-                ignore_after_end=ignore_after_end,
+                how=AddOptions(complete, strict, agreed, ignore_after_end, dry_run=dry_run),
                 change_reading=change_reading,
-                dry_run=dry_run,
                 engine=chosen(engine, master, conf),
             )
 
@@ -152,7 +149,7 @@ def _agreed(add_files: Callable[[bool], Addition], yes: bool) -> Addition:
     except UnconfirmedError as doubtful:
         if not sys.stdin.isatty():
             raise
-        print_note(str(doubtful))
+        print_note(doubtful.worded(HINTS))
         confirm("Add the rest all the same?")
         return add_files(True)
 

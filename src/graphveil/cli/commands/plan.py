@@ -46,6 +46,7 @@ from graphveil.graph.thresholds import projection_of
 from graphveil.steward.planning.requests import entry_value
 
 if TYPE_CHECKING:
+    from graphveil.drawing.svg import Drawing
     from graphveil.graph.promises import Bound
     from graphveil.mechanisms.planning.plan import Plan
     from graphveil.series.planner import Prospect
@@ -133,19 +134,6 @@ def plan_study_budgets(folder: Path, budget: str, expected: Sequence[str] | None
     sizes = sizes_by_series(expected, known)
     with working("Planning …"):
         return study_budgets(folder, low, high, sizes)
-
-
-def show(found: Budgets, *, plot: Path | None, as_json: bool) -> None:
-    """Draw the curves if a file is given, and print them."""
-    from graphveil.steward.planning.plots import budget_chart
-
-    if plot is not None:
-        with working("Drawing …"):
-            budget_chart(found).write(plot, "plot")
-    if as_json:
-        print_json(found.as_data())
-    else:
-        _print_budgets(found)
 
 
 def _print_budgets(budgets: Budgets) -> None:
@@ -243,59 +231,86 @@ def plan(
 
     Example: graphveil plan edges high-degree:tau=3 --bound 15 --horizon 20 --budget 0.1:10
     """
-    from graphveil.drawing.svg import require_drawable
-    from graphveil.statistics.statistic import statistic as named_statistic
-    from graphveil.steward.planning.comparison import compared
-    from graphveil.steward.planning.plots import plan_chart
-
     given = given_parameters(context)
-    if plot is not None:
-        require_drawable(plot, "plot")
+    output = _Output(plot, as_json, everything)
+    output.require_possible()
     if is_study(names[0]):
-        about_statistics = (epsilon, degree, inward, outward, hubs, delta, minimise)
-        flags = (oriented or None, no_bound or None, projection, if_broken, *names[1:])
-        picture = plot if budget is None else None
-        others: list[object] = [*about_statistics, *given.values(), *flags, picture]
-        _require_not_given(others, horizon, mechanism)
-        _plan_study(guarded(Path(names[0])), expected, budget, plot, as_json=as_json)
+        _require_only_of_study(context, [*names[1:], *given], budgets=budget is not None)
+        folder = guarded(Path(names[0]))
+        if budget is not None:
+            output.show_budgets(plan_study_budgets(folder, budget, expected))
+        else:
+            _plan_study(folder, expected, output)
         return
     promised = _Promised(degree, inward, outward, oriented, hubs, if_broken, no_bound)
     promised.require_sense()
     _require_one_kind(names, epsilon, budget)
-    steps = _steps(horizon)
+    terms = {"delta": delta, "horizon": _steps(horizon), "minimise": minimise}
     if budget is not None:
-        chosen = {"mechanism": mechanism, "projection": projection}
-        requests = plan_request(names, given, expected, chosen)
-        more = {"horizon": steps, "delta": delta, "minimise": minimise}
-        show(
-            plan_series_budgets(requests, promised.bound, budget, **more),
-            plot=plot,
-            as_json=as_json,
-        )
-        return
-    assert epsilon is not None, "that is required"
-    statistic, size = named_statistic(names[0], **given), _size(expected or [])
-    threshold = chosen_threshold(projection)
-    bound = promised.bound(statistic, threshold)
-    with working("Planning …"):
-        comparison = compared(
-            statistic,
-            bound,
-            epsilon=epsilon,
-            delta=delta,
-            horizon=steps,
-            mechanism=mechanism,
-            projection=threshold,
-            expected=size,
-            minimise=minimise,
-        )
-    if plot is not None:
-        with working("Drawing …"):
-            plan_chart(comparison.prospects, comparison.chosen).write(plot, "plot")
-    if as_json:
-        print_json(comparison.as_data())
+        stated = {"mechanism": mechanism, "projection": projection}
+        requests = plan_request(names, given, expected, stated)
+        output.show_budgets(plan_series_budgets(requests, promised.bound, budget, **terms))
     else:
-        _print(comparison, everything=everything)
+        terms |= {"epsilon": epsilon, "mechanism": mechanism}
+        _plan_statistic(names[0], given, promised, projection, expected, output, **terms)
+
+
+@dataclass(frozen=True)
+class _Output:
+    """Where the result goes."""
+
+    plot: Path | None
+    as_json: bool
+    everything: bool
+
+    def require_possible(self) -> None:
+        """Refuse a picture that could not be written in the end, before anything is computed."""
+        from graphveil.drawing.svg import require_drawable
+
+        if self.plot is not None:
+            require_drawable(self.plot, "plot")
+
+    def draw(self, made: Callable[[], Drawing]) -> None:
+        """Draw into the file, if one is given."""
+        if self.plot is not None:
+            with working("Drawing …"):
+                made().write(self.plot, "plot")
+
+    def show_budgets(self, found: Budgets) -> None:
+        """Draw the curves if a file is given, and print them."""
+        from graphveil.steward.planning.plots import budget_chart
+
+        self.draw(lambda: budget_chart(found))
+        if self.as_json:
+            print_json(found.as_data())
+        else:
+            _print_budgets(found)
+
+
+def _plan_statistic(
+    name: str,
+    given: dict[str, str],
+    promised: _Promised,
+    projection: str | None,
+    expected: list[str] | None,
+    output: _Output,
+    **terms: Any,
+) -> None:
+    """Compare the mechanisms for one statistic."""
+    from graphveil.statistics.statistic import statistic
+    from graphveil.steward.planning.comparison import compared
+    from graphveil.steward.planning.plots import plan_chart
+
+    counted, size = statistic(name, **given), _size(expected or [])
+    threshold = chosen_threshold(projection)
+    bound = promised.bound(counted, threshold)
+    with working("Planning …"):
+        found = compared(counted, bound, projection=threshold, expected=size, **terms)
+    output.draw(lambda: plan_chart(found.prospects, found.chosen))
+    if output.as_json:
+        print_json(found.as_data())
+    else:
+        _print(found, everything=output.everything)
 
 
 @dataclass(frozen=True)
@@ -363,9 +378,19 @@ def is_study(name: str) -> bool:
     )
 
 
-def _require_not_given(given: list[object], horizon: str, mechanism: str) -> None:
-    """Refuse what the study file says already."""
-    if any(each is not None for each in given) or (horizon, mechanism) != (UNKNOWN, "auto"):
+def _given(context: typer.Context) -> set[str]:
+    """The parameters that the command line gives."""
+    sources = {name: context.get_parameter_source(name) for name in context.params}
+    return {name for name, source in sources.items() if source and source.name == "COMMANDLINE"}
+
+
+_OF_STUDY = {"names", "expected", "budget", "everything", "as_json"}
+
+
+def _require_only_of_study(context: typer.Context, others: list[str], *, budgets: bool) -> None:
+    """Refuse whatever the study file says already."""
+    taken = _OF_STUDY | ({"plot"} if budgets else set())
+    if others or _given(context) - taken:
         raise ParameterError(
             "plan",
             "of a study takes only --expected, --budget (with --plot) and --json",
@@ -391,25 +416,15 @@ def _steps(horizon: str) -> int | None:
     return int(horizon)
 
 
-def _plan_study(
-    folder: Path,
-    expected: list[str] | None,
-    budget: str | None,
-    plot: Path | None,
-    *,
-    as_json: bool,
-) -> None:
+def _plan_study(folder: Path, expected: list[str] | None, output: _Output) -> None:
     """Print the predicted error of each series, with warnings for sizes that are expected."""
     from graphveil.steward.planning.outlook import study_outlook
 
-    if budget is not None:
-        show(plan_study_budgets(folder, budget, expected), plot=plot, as_json=as_json)
-        return
     with working("Planning …"):
         outlook = study_outlook(folder)
         names = [each.name for each in outlook.promise.series]
         outlook = outlook.expecting(sizes_by_series(expected, names))
-    if as_json:
+    if output.as_json:
         print_json(outlook.as_data())
     else:
         _print_study(outlook)
@@ -471,25 +486,15 @@ def _print_others(prospects: Sequence[Prospect], *, everything: bool) -> None:
         return
     for each in prospects:
         if each.plan is not None:
-            print(
-                fill(
-                    f"{each.name}: {each.summary}.",
-                    79,
-                    subsequent_indent="  ",
-                    break_on_hyphens=False,
-                )
-            )
+            _print_folded(f"{each.name}: {each.summary}.")
     for reason in dict.fromkeys(each.reason for each in others):
         names = ", ".join(each.name for each in others if each.reason == reason)
-        print(
-            fill(
-                f"Not possible: {names} ({reason}).",
-                79,
-                subsequent_indent="  ",
-                break_on_hyphens=False,
-            )
-        )
+        _print_folded(f"Not possible: {names} ({reason}).")
     print()
+
+
+def _print_folded(text: str) -> None:
+    print(fill(text, 79, subsequent_indent="  ", break_on_hyphens=False))
 
 
 def _guarantee(chosen: Plan) -> str:

@@ -124,10 +124,10 @@ def _series_request(text: str, flags: dict[str, Any], parameters: dict[str, Any]
         raise ParameterError(key, "is given twice", hint="Leave one out.")
     if "projection" in flags:
         flags["projection"] = projection_of(flags["projection"])
-    wished = SeriesRequest(**line | flags | {"parameters": line["parameters"] | parameters})
-    if wished.names_no_share:
+    request = SeriesRequest(**line | flags | {"parameters": line["parameters"] | parameters})
+    if request.names_no_share:
         raise ParameterError("epsilon", "is needed to open a series", hint="Give --epsilon E.")
-    return wished
+    return request
 
 
 def _open(folder: Path, request: SeriesRequest, *, yes: bool, dry_run: bool, as_json: bool) -> None:

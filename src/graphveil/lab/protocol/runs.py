@@ -293,11 +293,11 @@ class Agenda:
     figures: dict[Cell, tuple[str, ...]]
 
     @classmethod
-    def of(cls, wish: ReproduceRequest) -> Agenda:
+    def of(cls, request: ReproduceRequest) -> Agenda:
         """Load the data and refuse all that can be refused; nothing is counted or simulated."""
-        asked = wish.asked()
-        own_contenders(wish.contenders)
-        datasets = _loaded(wish.datasets, wish.protocol.seed, wish.reading)
+        asked = request.asked()
+        own_contenders(request.contenders)
+        datasets = _loaded(request.datasets, request.protocol.seed, request.reading)
         versions = {
             (each.name, directed): DatasetVersion.of(each, directed=directed)
             for each in datasets
@@ -306,7 +306,7 @@ class Agenda:
         figures: dict[Cell, tuple[str, ...]] = {}
         for each in datasets:
             for statistic, directed in asked:
-                figures |= wish.cells(versions[each.name, directed].subject(statistic))
+                figures |= request.cells(versions[each.name, directed].subject(statistic))
         return cls(datasets, tuple(versions.values()), figures)
 
     def work(self, cells: Iterable[Cell]) -> Iterator[SharedCells]:

@@ -191,7 +191,7 @@ class Plan:
                 never the number itself.
         """
         judgement = self.judged(expected)
-        if not judgement.drowned:
+        if not judgement.too_noisy:
             return None
         return (
             f"The noise will drown the signal: at release {len(self.predicted)} its standard "

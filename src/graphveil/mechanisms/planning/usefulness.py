@@ -12,7 +12,7 @@ from enum import StrEnum
 from graphveil.errors import ParameterError
 
 SMALL = 0.10  # noise of up to this part of the expected size leaves the number useful
-DROWNING = 0.25  # with noise of more than this part, the number is too noisy
+MOST_NOISE = 0.25  # with noise of more than this part, the number is too noisy
 LARGEST = 10**15  # that anybody may expect: larger than any number of links of people
 
 
@@ -21,7 +21,7 @@ class Usefulness(StrEnum):
 
     USEFUL = "useful"
     ROUGH = "rough"
-    DROWNED = "drowned"
+    TOO_NOISY = "drowned"
 
 
 @dataclass(frozen=True)
@@ -51,12 +51,12 @@ class Judgement:
         """Useful up to a tenth, rough up to a quarter, else "drowned": too noisy."""
         if self.share <= SMALL:
             return Usefulness.USEFUL
-        return Usefulness.ROUGH if self.share <= DROWNING else Usefulness.DROWNED
+        return Usefulness.ROUGH if self.share <= MOST_NOISE else Usefulness.TOO_NOISY
 
     @property
-    def drowned(self) -> bool:
+    def too_noisy(self) -> bool:
         """Whether the number is too noisy to be useful."""
-        return self.word is Usefulness.DROWNED
+        return self.word is Usefulness.TOO_NOISY
 
     def __str__(self) -> str:
         return (

@@ -218,7 +218,7 @@ def _scaled(outlook: Outlook, factor: Fraction) -> SeriesAtPrice:
 
 
 def series_budgets(
-    wishes: Sequence[tuple[SeriesRequest, Bound]],
+    requests: Sequence[tuple[SeriesRequest, Bound]],
     low: Fraction,
     high: Fraction,
     *,
@@ -229,7 +229,7 @@ def series_budgets(
     """Series that share each total in the best way, or equally if a size is missing.
 
     Args:
-        wishes: the series, each with what is promised about links.
+        requests: the series, each with what is promised about links.
         low: the smallest total.
         high: the largest.
         horizon: how many releases there will be, of series that do not say it.
@@ -239,7 +239,7 @@ def series_budgets(
     from graphveil.noise.exact_numbers import exact_delta
 
     risk = None if delta is None else exact_delta(delta)
-    candidates = [_alternative(*each, horizon, minimise) for each in wishes]
+    candidates = [_alternative(*each, horizon, minimise) for each in requests]
     names = [each.name for each in candidates]
     if len(set(names)) < len(names):
         raise ParameterError("series", "two have the same name", hint="Write edges=NAME.")

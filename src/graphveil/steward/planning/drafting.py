@@ -56,44 +56,44 @@ class Draft:
     def write(self, folder: Path, *, database: str | None = None) -> Draft:
         """Create the study in a new folder; with a URL, its ledger is stored in PostgreSQL."""
         from graphveil.steward.known_studies import keep_in_mind
-        from graphveil.study import Study
+        from graphveil.study import StoredStudy
 
-        study = Study.create(folder, self.promise, database=database)
+        study = StoredStudy.create(folder, self.promise, database=database)
         keep_in_mind(folder)
         return replace(self, study_file=study.folder.study_file)
 
 
 def create(
-    folder: Path, wish: StudyRequest, *, database: str | None = None, drowned_too: bool = False
+    folder: Path, request: StudyRequest, *, database: str | None = None, drowned_too: bool = False
 ) -> Draft:
     """Create a study; refuses series that would be too noisy, unless these are accepted."""
-    drafted_study = draft(wish)
+    drafted_study = draft(request)
     if not drowned_too:
         require_useful(drafted_study.outlooks)
     return drafted_study.write(folder, database=database)
 
 
-def draft(wish: StudyRequest) -> Draft:
+def draft(request: StudyRequest) -> Draft:
     """The study that a request leads to; writes nothing, so that it can be tried out."""
     from graphveil.steward.planning.outlook import outlooks
     from graphveil.steward.planning.sharing import sharing
 
-    promise = drafted(wish)
+    promise = drafted(request)
     predicted = outlooks(promise)
-    return Draft(promise, predicted, sharing(predicted, wish.series))
+    return Draft(promise, predicted, sharing(predicted, request.series))
 
 
-def drafted(wish: StudyRequest) -> Promise:
+def drafted(request: StudyRequest) -> Promise:
     """The study file that a request leads to."""
     from graphveil.steward.planning.sharing import shared
     from graphveil.study import Promise
     from graphveil.study.promise import require_limits
 
-    entries = _entries(wish)
+    entries = _entries(request)
     with refused_as("the new study"):
         promise = Promise.from_data(entries, "the new study")
         require_limits(promise, "the new study")
-    return settled(shared(promise, wish.series))
+    return settled(shared(promise, request.series))
 
 
 def _entries(request: StudyRequest) -> dict[str, Any]:
@@ -269,7 +269,7 @@ def _time(text: str) -> int | str:
 def too_noisy(outlooks: Sequence[Outlook]) -> list[str]:
     """The message about each series that would be too noisy."""
     judged = ((each.series.name, each.judgement) for each in outlooks)
-    return [f"'{name}': {found}" for name, found in judged if found and found.drowned]
+    return [f"'{name}': {found}" for name, found in judged if found and found.too_noisy]
 
 
 def require_useful(outlooks: Sequence[Outlook]) -> None:

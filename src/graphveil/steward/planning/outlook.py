@@ -169,10 +169,10 @@ def plain_times(times: Mapping[int, Fraction]) -> dict[str, float]:
 
 def study_outlook(folder: Path) -> StudyOutlook:
     """What the study in a folder will publish, and how noisy; reads no records."""
-    from graphveil.study import Study
+    from graphveil.study import StoredStudy
     from graphveil.study.storage.series_state import plan_of
 
-    study = Study.at(folder)
+    study = StoredStudy.at(folder)
     committed = study.committed()
     promise = study.promise(committed.ledger)
     begins = {each.series: each.first_step for each in committed.ledger.series}
@@ -203,23 +203,23 @@ class Forecast:
     Attributes:
         curve: the expected sizes.
         noise: the predicted standard deviations.
-        drowned: where the noise exceeds what is expected.
+        too_noisy: where the noise exceeds what is expected.
     """
 
     curve: tuple[float, ...]
     noise: tuple[float, ...]
-    drowned: tuple[bool, ...]
+    too_noisy: tuple[bool, ...]
 
     @property
     def first_clear(self) -> int | None:
         """The release from which on the noise drowns nothing; None if it always does."""
-        last = max((place for place, bad in enumerate(self.drowned) if bad), default=-1)
-        return last + 1 if last + 1 < len(self.drowned) else None
+        last = max((place for place, bad in enumerate(self.too_noisy) if bad), default=-1)
+        return last + 1 if last + 1 < len(self.too_noisy) else None
 
 
 def forecast(outlook: Outlook) -> Forecast | None:
     """The forecast of a series; None where no size is expected."""
-    from graphveil.mechanisms.planning.usefulness import DROWNING
+    from graphveil.mechanisms.planning.usefulness import MOST_NOISE
 
     size = outlook.series.expected
     if size is None:
@@ -227,5 +227,5 @@ def forecast(outlook: Outlook) -> Forecast | None:
     noise = outlook.plan.predicted[:MOST_DRAWN]
     window = outlook.series.counted().counted_for or len(outlook.plan.predicted)
     curve = tuple(size * min(place + 1, window) / window for place in range(len(noise)))
-    too_noisy = tuple(std > DROWNING * there for std, there in zip(noise, curve, strict=True))
+    too_noisy = tuple(std > MOST_NOISE * there for std, there in zip(noise, curve, strict=True))
     return Forecast(curve, noise, too_noisy)

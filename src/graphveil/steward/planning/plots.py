@@ -18,7 +18,7 @@ from graphveil.drawing.plots import (
     round_ticks,
     with_air,
 )
-from graphveil.mechanisms.planning.usefulness import DROWNING, SMALL
+from graphveil.mechanisms.planning.usefulness import MOST_NOISE, SMALL
 
 if TYPE_CHECKING:
     from graphveil.drawing.svg import Drawing, Point
@@ -81,7 +81,7 @@ def _colour(place: int) -> str:
 # The plot of budgets: the error of each series against the ε of all of them together.
 
 
-BORDERS = ((SMALL, "useful below"), (DROWNING, "drowned above"))
+BORDERS = ((SMALL, "useful below"), (MOST_NOISE, "drowned above"))
 
 
 def budget_chart(found: Budgets) -> Drawing:

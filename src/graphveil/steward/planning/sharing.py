@@ -84,7 +84,7 @@ class Sharing:
         return {"how": self.how, "pool": self.pool, "series": shares}
 
 
-def shared(promise: Promise, wishes: Sequence[SeriesRequest]) -> Promise:
+def shared(promise: Promise, requests: Sequence[SeriesRequest]) -> Promise:
     """The study in which series that named no share split the same ε in the best way.
 
     Only where the sizes of all of them are expected: others keep their equal shares.
@@ -93,8 +93,8 @@ def shared(promise: Promise, wishes: Sequence[SeriesRequest]) -> Promise:
     from graphveil.mechanisms.planning.shares import checked
     from graphveil.noise.exact_numbers import as_text
 
-    require_purpose(wishes)
-    asking = _asking(wishes)
+    require_purpose(requests)
+    asking = _asking(requests)
     if len(asking) < 2 or _unsized(asking):
         return promise
     if has_risk_to_share(promise, asking):
@@ -117,9 +117,9 @@ def _weights(requests: Sequence[SeriesRequest]) -> list[float]:
     ]
 
 
-def sharing(outlooks: Sequence[Outlook], wishes: Sequence[SeriesRequest]) -> Sharing | None:
+def sharing(outlooks: Sequence[Outlook], requests: Sequence[SeriesRequest]) -> Sharing | None:
     """How the series that named no share came to theirs; None if there are not two of them."""
-    asking = _asking(wishes)
+    asking = _asking(requests)
     if len(asking) < 2:
         return None
     names = [each.called for each in asking]
@@ -178,10 +178,10 @@ def _unsized(requests: Sequence[SeriesRequest]) -> list[str]:
     return [each.called for each in requests if each.expected is None]
 
 
-def require_purpose(wishes: Sequence[SeriesRequest]) -> None:
+def require_purpose(requests: Sequence[SeriesRequest]) -> None:
     """Refuse a weight that would have no effect."""
-    asking = _asking(wishes)
-    for each in wishes:
+    asking = _asking(requests)
+    for each in requests:
         if each.weight is None:
             continue
         if not each.names_no_share:
@@ -204,10 +204,10 @@ def has_risk_to_share(promise: Promise, asking: Sequence[SeriesRequest]) -> bool
     return promise.budget.delta is not None and without
 
 
-def series_of(promise: Promise, wishes: Sequence[SeriesRequest]) -> list[SeriesPromise]:
+def series_of(promise: Promise, requests: Sequence[SeriesRequest]) -> list[SeriesPromise]:
     """The requested series, as the study has them."""
     named = {each.name: each for each in promise.series}
-    return [named[each.called] for each in wishes]
+    return [named[each.called] for each in requests]
 
 
 def pooled(promise: Promise, asking: Sequence[SeriesRequest], weights: Sequence[float]) -> Promise:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from graphveil.errors import InputError, ParameterError, RecordError, UnconfirmedError
 from graphveil.graph.intake.links import UNKNOWN_END
@@ -17,13 +17,16 @@ from graphveil.records import ReadingOptions, read_records
 from graphveil.records.format import ParseReport
 from graphveil.steward.engine_choice import HERE, EngineChoice
 from graphveil.study.records.findings import PRIVATE
+from graphveil.study.records.record_store import AS_USUAL, AddOptions
 
 if TYPE_CHECKING:
     import polars as pl
 
     from graphveil.graph.intake.records import Records
     from graphveil.records import ReadFiles
-    from graphveil.study import Added, Study
+    from graphveil.study import Added, StoredStudy
+    from graphveil.study.committed import Committed
+    from graphveil.study.promise import Promise
     from graphveil.study.records.attempts import Attempt
 
 _HELPING = {
@@ -105,12 +108,8 @@ def add(
     *,
     format: str | None = None,  # noqa: A002
     options: ReadingOptions | None = None,
-    complete: bool = False,
-    strict: bool = False,
-    yes: bool = False,
-    ignore_after_end: bool = False,
+    how: AddOptions = AS_USUAL,
     change_reading: bool = False,
-    dry_run: bool = False,
     engine: EngineChoice = HERE,
     called: Sequence[str] | None = None,
 ) -> Addition:
@@ -123,46 +122,32 @@ def add(
         files: one or many.
         format: of all files; None recognises each by its content.
         options: what the files do not say themselves.
-        complete: whether they hold everything, so that what has vanished is reported.
-        strict: refuse all files at the first row that breaks a rule; else such rows are set
-            aside, and listed beside the batch.
-        yes: add the rest although more than a tenth is set aside, or nothing is left.
-        ignore_after_end: leave out records dated after the last step, and count them.
+        how: what the steward states about the records; `options` say which people without a date
+            there are.
         change_reading: take the options as they are, whatever they were for files before.
-        dry_run: only read and check; change nothing.
         engine: where the records are checked and taken in.
         called: what the steward calls the files, if they were moved on the way here.
     """
-    from graphveil.study import Study
+    from graphveil.study import StoredStudy
 
-    study = Study.at(folder)
+    study = StoredStudy.at(folder)
     if not files:
         raise ParameterError("files", "name at least one file of records")
     # Spark reads tables itself, and refuses the first row that breaks a rule.
-    given = replace(options or ReadingOptions(), mark_bad=not strict and not engine.spark)
-    how = _How(complete, strict, yes, ignore_after_end, dry_run)
+    given = replace(options or ReadingOptions(), mark_bad=not how.strict and not engine.spark)
     names = [str(file) for file in files] if called is None else called
-    with _attempting(study, names, dry_run=dry_run) as attempt:
-        return _add(study, files, format, given, how, engine, attempt, change=change_reading)
-
-
-@dataclass(frozen=True)
-class _How:
-    """What a steward says about the records themselves, whatever they come from."""
-
-    complete: bool
-    strict: bool
-    yes: bool
-    ignore_after_end: bool
-    dry_run: bool
+    state = study.committed()
+    with _attempting(study, state, names, dry_run=how.dry_run) as attempt:
+        return _add(study, state, files, format, given, how, engine, attempt, change=change_reading)
 
 
 def _add(
-    study: Study,
+    study: StoredStudy,
+    state: Committed,
     files: Sequence[str | Path],
     format_name: str | None,
     given: ReadingOptions,
-    how: _How,
+    how: AddOptions,
     engine: EngineChoice,
     attempt: Attempt | None,
     *,
@@ -171,7 +156,7 @@ def _add(
     from graphveil.steward.records import reading_alike
     from graphveil.steward.records.reading_alike import PAIR, require_possible, tables_of
 
-    before = {} if change else study.read_as()
+    before = {} if change else state.ledger.read_as
     used = reading_alike.as_before(given, before)
     if engine.spark:
         require_possible(format_name, given, ignore_after_end=how.ignore_after_end)
@@ -183,26 +168,28 @@ def _add(
                 reading = read_records(files, format=format_name, options=given, by_format=used)
         reading_alike.refuse_otherwise(used, before, reading)
         with _advising(how.strict, reading.records):
-            _require_direction(reading.directed, directed=study.promise().directed)
+            _require_direction(reading.directed, study.promise(state.ledger))
             added = replace(study, engine=holding or study.engine).add(
                 reading.records,
-                **asdict(how),
-                undated=reading_alike.undated(given, used, reading),
+                replace(how, undated=reading_alike.undated(given, used, reading)),
                 read_as=reading_alike.choices(given, used, before, reading),
                 attempt=attempt,
+                since=state,
             )
     return Addition(reading, added)
 
 
 @contextmanager
-def _attempting(study: Study, files: Sequence[str], *, dry_run: bool) -> Iterator[Attempt | None]:
+def _attempting(
+    study: StoredStudy, state: Committed, files: Sequence[str], *, dry_run: bool
+) -> Iterator[Attempt | None]:
     """The attempt to add files, unless it is only a try."""
     from graphveil.study.records.attempts import attempting
 
     if dry_run:
         yield None
         return
-    with attempting(study.folder, study.ledger(), files) as attempt:
+    with attempting(study.folder, state.ledger, files) as attempt:
         yield attempt
 
 
@@ -211,36 +198,26 @@ def add_records(
     records: Records,
     *,
     directed: bool | None = None,
-    complete: bool = False,
-    strict: bool = False,
-    yes: bool = False,
-    ignore_after_end: bool = False,
-    undated: Literal["refuse", "first", "drop"] | None = None,
-    dry_run: bool = False,
+    how: AddOptions = AS_USUAL,
 ) -> Addition:
-    """Keep records that are here already; the first ones open the study.
+    """Add records that are here already; the first ones open the study.
 
     Args:
         folder: the study.
         records: nodes and edges.
         directed: whether their source says that edges have a direction; None if it does not.
-        complete: whether they are everything, so that what has vanished is reported.
-        strict: refuse all at the first row that breaks a rule.
-        yes: add the rest although more than a tenth is set aside, or nothing is left.
-        ignore_after_end: leave out records dated after the last step, and count them.
-        undated: what becomes of people without a date; None leaves it to the study's rule.
-        dry_run: only check; change nothing.
+        how: what the steward states about them.
     """
-    from graphveil.study import Study
+    from graphveil.study import StoredStudy
 
-    study = Study.at(folder)
-    how = _How(complete, strict, yes, ignore_after_end, dry_run)
+    study = StoredStudy.at(folder)
+    state = study.committed()
     with (
-        _attempting(study, _contents(records), dry_run=dry_run) as attempt,
-        _advising(strict, records),
+        _attempting(study, state, _contents(records), dry_run=how.dry_run) as attempt,
+        _advising(how.strict, records),
     ):
-        _require_direction(directed, directed=study.promise().directed)
-        added = study.add(records, **asdict(how), undated=undated, attempt=attempt)
+        _require_direction(directed, study.promise(state.ledger))
+        added = study.add(records, how, attempt=attempt, since=state)
     return Addition(None, added)
 
 
@@ -298,21 +275,22 @@ def _texts(ids: pl.Series) -> pl.Series:
 
 def withdraw(folder: Path, batch: int) -> None:
     """Withdraw the batch of this number: the latest, unless a step was sealed since it came."""
-    from graphveil.study import Study
+    from graphveil.study import StoredStudy
 
-    Study.at(folder).withdraw(batch)
+    StoredStudy.at(folder).withdraw(batch)
 
 
 def abandon(folder: Path) -> int:
     """Give up the files whose addition was refused or did not end; how often that was tried."""
-    from graphveil.study import Study
+    from graphveil.study import StoredStudy
     from graphveil.study.records import attempts
 
-    return attempts.abandon(Study.at(folder).folder)
+    return attempts.abandon(StoredStudy.at(folder).folder)
 
 
-def _require_direction(found: bool | None, *, directed: bool) -> None:
+def _require_direction(found: bool | None, promise: Promise) -> None:
     """Refuse records that say that their links are of another kind than the study's."""
+    directed = promise.directed
     if found in (None, directed):
         return
     words = {True: "directed", False: "undirected"}

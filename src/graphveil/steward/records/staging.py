@@ -112,9 +112,9 @@ class Tray:
     @classmethod
     def of(cls, study: Path) -> Tray:
         """The staging area of a study; refuses a folder that holds none."""
-        from graphveil.study import Study
+        from graphveil.study import StoredStudy
 
-        return cls(Study.at(study).folder.private / "tray")
+        return cls(StoredStudy.at(study).folder.private / "tray")
 
     @property
     def _files(self) -> Path:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from graphveil.errors import InputError, Place, UnconfirmedError
 from graphveil.graph.intake.records import IntakeReport, counted
 from graphveil.hints import Hint
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from graphveil.graph.intake.filtering import LeftOut
+    from graphveil.graph.intake.records import Records
 
 PRIVATE = "PRIVATE: true counts and rows of your records. For the data holder only."
 _SHOWN = 5  # rows that a line names
@@ -116,3 +118,25 @@ def no_details() -> pl.DataFrame:
     import polars as pl
 
     return pl.DataFrame(schema=dict.fromkeys(("finding", "node", "was", "now"), pl.String))
+
+
+def require_listed(records: Records) -> None:
+    """Refuse people who are there only because of their links.
+
+    Removing one person would also remove the people who are linked to nobody else, or move them
+    to another step: the change by one person would exceed every sensitivity used here.
+    """
+    if records.by_links:
+        raise InputError(
+            "people stand here only through their links: without one person, others would vanish",
+            place=Place(", ".join(records.by_links)),
+            hint=Hint("all-listed"),
+        )
+
+
+def require_confirmed(findings: Findings) -> None:
+    """Refuse records if too many rows would be set aside, before anything is opened."""
+    if findings.doubt:
+        rule = max(findings.skipped, key=len).rule if findings.skipped else ""
+        problem = Hint.joined(findings.doubt, "Nothing was changed.")
+        raise UnconfirmedError(problem, rule, hint=Hint("confirm"))

@@ -46,15 +46,24 @@ class AddOptions:
 
     Attributes:
         complete: they are all there is to know, so that what they lack has vanished.
-        strict: the first row that breaks a rule refuses all; else such rows are set aside.
-        ignore_after_end: records dated after the last step are left out; else they are refused.
+        strict: the first row that breaks a rule refuses all; else such rows are set aside, and
+            listed beside the batch.
+        yes: the rest is added although more than a tenth is set aside, or nothing is left.
+        ignore_after_end: records dated after the last step are left out, and counted; else they
+            are set aside.
         undated: what becomes of people without a date; None leaves it to the study's rule.
+        dry_run: they are only read and checked; nothing is changed.
     """
 
     complete: bool = False
     strict: bool = False
+    yes: bool = False
     ignore_after_end: bool = False
     undated: Literal["refuse", "first", "drop"] | None = None
+    dry_run: bool = False
+
+
+AS_USUAL = AddOptions()
 
 
 class ValidatedBatch(Protocol):
@@ -128,7 +137,7 @@ class Recounted(Protocol):
 class RecordStore(Protocol):
     """Holds the records of a study while a command works with them."""
 
-    def candidate(self, stored: Stored, given: Any, wishes: AddOptions) -> ValidatedBatch:
+    def candidate(self, stored: Stored, given: Any, options: AddOptions) -> ValidatedBatch:
         """Check new records against everything that is sealed or waiting; changes nothing."""
 
     def keeps_bound(self, stored: Stored) -> bool:

@@ -1,36 +1,10 @@
-"""The pages, one a file; each has its routes, and says in its first line what it is for."""
+"""The pages, one subject a file; each has its routes, and says in its first line what it is for."""
 
 from __future__ import annotations
 
 from starlette.routing import Route
 
-from graphveil.web.pages import (
-    compare,
-    door,
-    promise,
-    public_page,
-    publish,
-    records,
-    safekeeping,
-    start,
-    study,
-    study_file,
-    verify,
-    working,
-)
+from graphveil.web.pages import login, promise, publish, records, safekeeping, studies
 
-_ALL = (
-    door,
-    start,
-    promise,
-    study,
-    study_file,
-    records,
-    publish,
-    public_page,
-    verify,
-    compare,
-    safekeeping,
-    working,
-)
+_ALL = (login, studies, promise, records, publish, safekeeping)
 ROUTES: list[Route] = [route for each in _ALL for route in each.ROUTES]

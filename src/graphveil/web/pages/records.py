@@ -23,6 +23,7 @@ from graphveil.steward.records.previewing import (
 )
 from graphveil.steward.records.staging import CHANGED, Brought, Reading, Tray
 from graphveil.steward.status import status
+from graphveil.study.records.record_store import AddOptions
 from graphveil.web.forms import MAPPED, Form, choices, days_said, marked, reading_of, taking_form
 from graphveil.web.safety.uploads import receive
 from graphveil.web.site import go_to, page, set_to_work, site_of, study_of, within
@@ -127,19 +128,17 @@ def _looked(study: KnownStudy, staging: Tray, _: Piece) -> Looked:
     brought = staging.brought()
     reading = brought.reading
     with staging.held(brought) as files:
-        addition = add(study.folder, files, **_how(reading), dry_run=True)
+        addition = add(study.folder, files, **_how(reading, dry_run=True))
         seen = sample(files, reading.format, reading.reading_options())
     return Looked(brought.fingerprint, seen, addition)
 
 
-def _how(reading: Reading) -> dict[str, Any]:
+def _how(reading: Reading, *, dry_run: bool = False) -> dict[str, Any]:
+    marked = (reading.complete, reading.strict, reading.yes, reading.ignore_after_end)
     return {
         "format": reading.format,
         "options": reading.reading_options(),
-        "complete": reading.complete,
-        "strict": reading.strict,
-        "yes": reading.yes,
-        "ignore_after_end": reading.ignore_after_end,
+        "how": AddOptions(*marked, dry_run=dry_run),
         "change_reading": reading.change_reading,
     }
 

@@ -1,4 +1,4 @@
-"""Safekeeping: backups, and adopting a study that was restored, copied or moved."""
+"""Safekeeping: checking all that a study claims, backups, and adopting a restored copy."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from starlette.routing import Route
 
 from graphveil.errors import GraphveilError
 from graphveil.steward.custody import Adoption, adoption, note_backup, safekeeping
+from graphveil.steward.verifying import verify
 from graphveil.web.forms import Form, taking_form
 from graphveil.web.site import go_to, page, set_to_work, site_of, study_of, within
 from graphveil.web.wording import figure, refusal_of
@@ -59,8 +60,39 @@ def _adopt(request: Request, form: Form) -> Response:
     return set_to_work(request, study, KIND, "Adopting the study", task, after=HERE)
 
 
+# Verify: everything that the study claims about itself is checked, and what was found is shown.
+
+
+VERIFY = "verify"
+
+
+def _show_checks(request: Request) -> Response:
+    study = study_of(request)
+    piece = site_of(request).work.latest(study.key, VERIFY)
+    verification = piece.result if piece and not piece.is_running else None
+    return page(
+        request,
+        "verify.html.jinja",
+        study=study,
+        at="verify",
+        found=verification,
+        failure=refusal_of(verification.failure) if verification and verification.failure else "",
+        refusal=piece.refusal if piece else "",
+    )
+
+
+def _verify(request: Request, _: Form) -> Response:
+    study = study_of(request)
+    title = "Checking everything that the study claims"
+    return set_to_work(
+        request, study, VERIFY, title, lambda _: verify(study.folder), after="verify"
+    )
+
+
 ROUTES = [
     Route("/study/{key}/safekeeping", _show, methods=["GET"]),
     Route("/study/{key}/safekeeping/backup", taking_form(_backed_up), methods=["POST"]),
     Route("/study/{key}/safekeeping/adopt", taking_form(_adopt), methods=["POST"]),
+    Route("/study/{key}/verify", _show_checks, methods=["GET"]),
+    Route("/study/{key}/verify", taking_form(_verify), methods=["POST"]),
 ]

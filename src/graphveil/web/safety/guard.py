@@ -25,7 +25,7 @@ from starlette.requests import cookie_parser
 from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from graphveil.steward.unexpected import DEBUG
+from graphveil.errors import DEBUG
 from graphveil.web.rendering import rendered
 
 # Access: a random token opens a session once, and a cookie identifies it; all of it in memory.

@@ -184,34 +184,34 @@ class LocalValidatedBatch:
 
 
 def candidate(
-    stored: Stored, records: Records, wishes: AddOptions, engine: Engine
+    stored: Stored, records: Records, options: AddOptions, engine: Engine
 ) -> LocalValidatedBatch:
     """Check records against everything that is sealed or waiting; changes nothing."""
     import polars as pl
 
-    promise, complete = stored.promise, wishes.complete
+    promise, complete = stored.promise, options.complete
     closed = sealed(stored, engine)
     graph, known = closed.graph, waiting(stored, closed).resolved()
     # A person's later sequence, in a file without the first, has a date of its own.
     only_earlier = promise.records.merges_ids and not complete
     calendar = promise.calendar
-    rules = rules_of(promise.records, wishes.undated)
+    rules = rules_of(promise.records, options.undated)
 
     def is_known(ids: pl.Series) -> NDArray[np.bool_]:
         return known_nodes(graph, known.nodes, ids).rows
 
     def taken(records: Records) -> tuple[Resolved, Intake]:
-        given = resolve(records, calendar, rules, beyond=wishes.ignore_after_end)
-        if wishes.undated == "drop":
+        given = resolve(records, calendar, rules, beyond=options.ignore_after_end)
+        if options.undated == "drop":
             given = dated_only(given, is_known)
-        if wishes.ignore_after_end:
+        if options.ignore_after_end:
             given = until_end(given, calendar.last_step, is_known)
         return given, append(graph, given, late="join", waiting=known, only_earlier=only_earlier)
 
     rows = len(records.nodes.frame), len(records.edges.frame)
     awaited = _awaited(stored)
     records = _with_awaited(records, awaited)
-    accepted = Filtered(taken(records)) if wishes.strict else filtered(records, taken)
+    accepted = Filtered(taken(records)) if options.strict else filtered(records, taken)
     given, (grown, report) = accepted.taken
     awaiting, left_out = _still_awaiting(accepted.left_out)
     aside = sum(int(each.table.comes_from(AWAITED).sum()) for each in accepted.left_out)

@@ -33,9 +33,9 @@ class LocalRecordStore:
 
     engine: Engine
 
-    def candidate(self, stored: Stored, given: Records, wishes: AddOptions) -> LocalValidatedBatch:
+    def candidate(self, stored: Stored, given: Records, options: AddOptions) -> LocalValidatedBatch:
         """A batch that could be added."""
-        return candidate(stored, given, wishes, self.engine)
+        return candidate(stored, given, options, self.engine)
 
     def keeps_bound(self, stored: Stored) -> bool:
         """Whether nobody in the sealed graph has more links than promised."""

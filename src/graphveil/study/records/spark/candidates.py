@@ -92,7 +92,7 @@ def candidate(
     sealed: SparkGraph,
     waiting: Waiting | None,
     given: TableRecords,
-    wishes: AddOptions,
+    options: AddOptions,
     *,
     text: bool,
 ) -> SparkValidatedBatch:
@@ -104,16 +104,16 @@ def candidate(
         sealed: its graph.
         waiting: what was added and is not sealed.
         given: the records.
-        wishes: what their steward says about them.
+        options: what their steward says about them.
         text: whether any id so far is text.
     """
-    _require_possible(wishes)
+    _require_possible(options)
     cluster, promise = engine.cluster, stored.promise
     assert isinstance(cluster, SparkCluster), "tables are read by a session"
-    rules = rules_of(promise.records, wishes.undated)
+    rules = rules_of(promise.records, options.undated)
     reading = Reading("nodes", promise.calendar, rules, text=True, day_first=given.day_first)
-    only_earlier = promise.records.merges_ids and not wishes.complete
-    undated = "drop" if wishes.undated == "drop" else rules.undated
+    only_earlier = promise.records.merges_ids and not options.complete
+    undated = "drop" if options.undated == "drop" else rules.undated
     coming = ArrivalRules(reading, "join", undated, only_earlier)
     tables = given.nodes, given.edges
     found = taken_in(cluster, sealed, tables, coming, waiting, note_known=True)
@@ -122,12 +122,12 @@ def candidate(
     details = [no_details()]
     if report.redated_nodes:
         details.append(about.redated())
-    if wishes.complete:
+    if options.complete:
         details.append(about.vanished())
     bound = promise.degree_bound
     cut = all(each.projection is not None for each in promise.series)  # then nobody loses more
     beyond = 0 if bound.checked or cut else engine.people_beyond(grown, bound)
-    edges, whole = int(grown.edges.sum()), wishes.complete
+    edges, whole = int(grown.edges.sum()), options.complete
     findings = Findings(
         intake=report,
         vanished_nodes=grown.nodes - report.nodes_added - report.known_nodes if whole else 0,
@@ -140,9 +140,9 @@ def candidate(
     return SparkValidatedBatch(stored, sealed, cluster, given, reading, found, findings)
 
 
-def _require_possible(wishes: AddOptions) -> None:
+def _require_possible(options: AddOptions) -> None:
     """Refuse what would need rows one by one."""
-    if wishes.ignore_after_end:
+    if options.ignore_after_end:
         raise ParameterError(
             "ignore-after-end", "is for files that the local engine reads",
             hint="Leave such rows out of the table, or of a view of it, and name that.",

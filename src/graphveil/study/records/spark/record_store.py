@@ -71,7 +71,7 @@ class SparkRecordStore:
         return cluster
 
     def candidate(
-        self, stored: Stored, given: TableRecords, wishes: AddOptions
+        self, stored: Stored, given: TableRecords, options: AddOptions
     ) -> SparkValidatedBatch:
         """A batch that could be added."""
         if not isinstance(given, TableRecords):
@@ -82,7 +82,7 @@ class SparkRecordStore:
         sealed = self.sealed(stored, 0 if given.edges is None else given.edges.rows)
         waiting = batches.load(self.cluster, stored, sealed.graph.steps)
         return candidate(
-            self.engine, stored, sealed.graph, waiting.records, given, wishes,
+            self.engine, stored, sealed.graph, waiting.records, given, options,
             text=sealed.text or waiting.text,
         )  # fmt: skip
 

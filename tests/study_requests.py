@@ -1,4 +1,4 @@
-"""A small study as a steward would wish for it, in plain values."""
+"""A small study as a steward would ask for it, in plain values."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from graphveil.steward.planning.drafting import calendar
 from graphveil.steward.planning.requests import SeriesRequest, StudyRequest
 
 EDGES = SeriesRequest("edges", epsilon="1/4")
-WISH = StudyRequest(
+REQUEST = StudyRequest(
     title="A study for tests",
     population="made-up people",
     publisher="the tests",

@@ -1,4 +1,4 @@
-"""What results beneath the workbench say of themselves, word by word."""
+"""What results beneath `graphveil.Study` say of themselves, word by word."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import graphveil
 from graphveil import Calendar, DegreeBound, GraphSequence, Series, from_rows, statistic
 from graphveil.series.release import Release
-from graphveil.study import Study
+from graphveil.study import StoredStudy
 from plain_rules import EDGES
 from studies import promise
 
@@ -29,7 +29,7 @@ def test_a_release_shows_its_numbers_and_their_noise() -> None:
 
 
 def test_what_was_announced_names_its_steps_and_no_row_of_the_ledger(root: Path) -> None:
-    study = Study.create(root, promise(series=[EDGES]))
+    study = StoredStudy.create(root, promise(series=[EDGES]))
     added = study.add(from_rows([("ann", 2001)]))
     assert repr(added) == "Added(batch=1)"
     assert str(added).splitlines()[1:] == ["  1 node added", "  0 edges added"]

@@ -200,7 +200,7 @@ def promised(
 
 
 def series_of(given: SeriesGiven) -> tuple[SeriesRequest, ...]:
-    """The series that are wished for."""
+    """The series that are asked for."""
     if isinstance(given, str) or not isinstance(given, Mapping | Sequence):
         raise ParameterError(
             "series", f"must be a list such as {EXAMPLES}, or a dictionary by name"

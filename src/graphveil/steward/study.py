@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from graphveil.errors import ParameterError, StudyError
-from graphveil.workbench import frames as summary
-from graphveil.workbench import inputs
+from graphveil.steward import frames, inputs
 
 if TYPE_CHECKING:
     from graphveil.calendar.calendar import Calendar
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from graphveil.mechanisms.planning.plan import Plan
     from graphveil.noise.exact_numbers import Exact
     from graphveil.records import ReadingOptions
+    from graphveil.steward.inputs import SeriesGiven
     from graphveil.steward.publishing import Publication
     from graphveil.steward.records.adding import Addition
     from graphveil.steward.reporting import Report
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from graphveil.steward.verifying import Verification
     from graphveil.study.promise import Promise
     from graphveil.study.public.history import PublishedSeries
-    from graphveil.workbench.inputs import SeriesGiven
 
 
 @dataclass(frozen=True)
@@ -206,7 +205,7 @@ class Study:
             >>> study.promise.publisher
             'nobody'
         """
-        return summary.Public.of(self.folder).promise
+        return frames.Public.of(self.folder).promise
 
     def plans(self) -> dict[str, Plan]:
         """How each series is published, with the errors that it will have; reads no records.
@@ -268,15 +267,10 @@ class Study:
             <Records stored as batch 2. What was found is private: print it to see it.>
         """
         from graphveil.steward.records import adding
+        from graphveil.study.records.record_store import AddOptions
 
         names = inputs.Names(id, source, target, time, edge_time)
-        how: dict[str, Any] = {
-            "complete": complete,
-            "strict": strict,
-            "yes": yes,
-            "ignore_after_end": ignore_after_end,
-            "dry_run": dry_run,
-        }
+        how = AddOptions(complete, strict, yes, ignore_after_end, undated, dry_run)
         recognised = inputs.recognised(data, names)
         if not isinstance(recognised, inputs.Files):
             inputs.require_for_files(format=format, options=options)
@@ -284,16 +278,15 @@ class Study:
                 self.folder,
                 recognised.records,
                 directed=recognised.directed,
-                undated=undated,
-                **how,
+                how=how,
             )
         return adding.add(
             self.folder,
             recognised.paths,
             format=format,
             options=recognised.options(options, undated),
+            how=how,
             change_reading=change_reading,
-            **how,
         )
 
     def withdraw(self, batch: int) -> None:
@@ -419,7 +412,6 @@ class Study:
 
     def _frame(self, kind: str, series: str | None, pandas: bool) -> Any:
         from graphveil.steward.reporting import published
-        from graphveil.workbench import frames
 
         frame = getattr(frames, kind)(published(self.folder, series))
         return frames.as_pandas(frame) if pandas else frame
@@ -484,10 +476,10 @@ class Study:
         return f"Study({str(self.folder)!r})"
 
     def __str__(self) -> str:
-        return "\n".join(summary.as_lines(summary.Public.of(self.folder)))
+        return "\n".join(frames.as_lines(frames.Public.of(self.folder)))
 
     def _repr_html_(self) -> str:
-        return summary.as_html(summary.Public.of(self.folder))
+        return frames.as_html(frames.Public.of(self.folder))
 
 
 def _with_releases(series: PublishedSeries) -> PublishedSeries:

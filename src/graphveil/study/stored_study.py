@@ -1,6 +1,8 @@
-"""A study at work: create it, add records, publish steps, open series.
+"""A study as it is stored: create it, add records, publish steps, open series.
 
-study = Study.create(Path("county"), promise)
+`graphveil.Study` is what people use; it is made of the functions of `steward`, which use this one.
+
+study = StoredStudy.create(Path("county"), promise)
 study.add(read_records(["network.json"]).records)
 study.publish()
 """
@@ -12,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from graphveil.backends import LocalEngine
 from graphveil.deferred import Deferred
@@ -28,7 +30,7 @@ from graphveil.study.promise import Promise
 from graphveil.study.promise_entries import SeriesPromise
 from graphveil.study.public.facts import Event
 from graphveil.study.public.public_part import announce, published_text, text_of
-from graphveil.study.records.record_store import AddOptions, Stored
+from graphveil.study.records.record_store import AS_USUAL, AddOptions, Stored
 from graphveil.study.storage.folder import Folder, make_folder, write_notes
 from graphveil.study.storage.store import Store, now
 from graphveil.whole_files import write_bytes
@@ -41,9 +43,9 @@ if TYPE_CHECKING:
     from graphveil.study.lifecycle.adoption import Renewal
     from graphveil.study.lifecycle.extension import Extension, Further
     from graphveil.study.publishing import Prepared
-    from graphveil.study.records import adding, attempts, findings, record_store
+    from graphveil.study.records import attempts, findings, record_store
     from graphveil.study.records.attempts import Attempt
-    from graphveil.study.records.record_store import RecordStore
+    from graphveil.study.records.record_store import RecordStore, ValidatedBatch
     from graphveil.study.storage import agreement
     from graphveil.study.storage.transaction import Transaction
 else:  # who only looks at a study plans, counts and draws nothing
@@ -51,7 +53,6 @@ else:  # who only looks at a study plans, counts and draws nothing
     extension = Deferred("graphveil.study.lifecycle.extension")
     opening = Deferred("graphveil.study.lifecycle.opening")
     publishing = Deferred("graphveil.study.publishing")
-    adding = Deferred("graphveil.study.records.adding")
     attempts = Deferred("graphveil.study.records.attempts")
     findings = Deferred("graphveil.study.records.findings")
     record_store = Deferred("graphveil.study.records.record_store")
@@ -80,7 +81,7 @@ class Added:
 
 
 @dataclass(frozen=True)
-class Study:
+class StoredStudy:
     """One population, one budget, many series, in one folder.
 
     Attributes:
@@ -102,7 +103,7 @@ class Study:
         database: str | None = None,
         engine: Engine | None = None,
         machine: Machine | None = None,
-    ) -> Study:
+    ) -> StoredStudy:
         """A new study, which is a draft until records are added; nothing is spent yet.
 
         Args:
@@ -136,7 +137,7 @@ class Study:
     @classmethod
     def at(
         cls, root: Path, *, engine: Engine | None = None, machine: Machine | None = None
-    ) -> Study:
+    ) -> StoredStudy:
         """The study in a folder."""
         folder = Folder(root.resolve())
         folder.require()
@@ -160,10 +161,6 @@ class Study:
         """All that happened."""
         return self.committed().ledger
 
-    def read_as(self) -> ReadAs:
-        """How files of each format were read before."""
-        return self.ledger().read_as
-
     def promise(self, ledger: Ledger | None = None) -> Promise:
         """The promise of the study: from its file while it is a draft, then from its ledger."""
         ledger = self.ledger() if ledger is None else ledger
@@ -172,15 +169,11 @@ class Study:
     def add(
         self,
         records: Records,
+        options: AddOptions = AS_USUAL,
         *,
-        complete: bool = False,
-        strict: bool = False,
-        yes: bool = False,
-        ignore_after_end: bool = False,
-        undated: Literal["refuse", "first", "drop"] | None = None,
-        dry_run: bool = False,
         read_as: ReadAs = NOTHING_SAID,
         attempt: Attempt | None = None,
+        since: Committed | None = None,
     ) -> Added:
         """Store records until their step is sealed; the first ones open the study.
 
@@ -188,26 +181,21 @@ class Study:
 
         Args:
             records: as a reader returned them.
-            complete: whether they are all there is to know, so that what they lack is reported.
-            strict: refuse all records at the first row that breaks a rule.
-            yes: add them although more than a tenth is set aside, or nothing is left.
-            ignore_after_end: leave out records dated after the last step; else they are set aside.
-            undated: what becomes of people without a date; None leaves it to the study's rule.
-            dry_run: only report; change nothing.
+            options: what the steward states about them.
             read_as: how files of each format were read, to be stored with the records.
             attempt: by which command, so that it counts as finished.
+            since: what was committed when the caller looked; it is read again if there is more.
         """
-        adding.require_listed(records)
-        wishes = AddOptions(complete, strict, ignore_after_end, undated)
-        if dry_run:
-            batch = self.holder.candidate(self.stored(self.ledger()), records, wishes)
-            return Added(None, batch.findings)
-        with self._writing() as (transaction, opened):
+        findings.require_listed(records)
+        if options.dry_run:
+            known = (since or self.committed()).ledger
+            return Added(None, self.holder.candidate(self.stored(known), records, options).findings)
+        with self._writing(known=since.ledger if since else None) as (transaction, opened):
             ledger = opened.ledger
-            batch = self.holder.candidate(self.stored(ledger), records, wishes)
-            if not yes:
-                adding.require_confirmed(batch.findings)
-            number = adding.store_batch(transaction, ledger, batch, read_as, attempt)
+            batch = self.holder.candidate(self.stored(ledger), records, options)
+            if not options.yes:
+                findings.require_confirmed(batch.findings)
+            number = store_batch(transaction, ledger, batch, read_as, attempt)
         ledger = transaction.ledger()
         self.announce(ledger)
         listed = ledger.batches[-1].skipped
@@ -408,10 +396,13 @@ class Study:
 
     @contextmanager
     def _writing(
-        self, at: str | None = None, admit: witness.Admission | None = None
+        self,
+        at: str | None = None,
+        admit: witness.Admission | None = None,
+        known: Ledger | None = None,
     ) -> Iterator[tuple[Transaction, Committed]]:
         """The one writer, in a study that is open."""
-        with self.writing(at, admit) as transaction:
+        with self.writing(at, admit, known) as transaction:
             public = published_text(self.folder)
             state = committed.checked(transaction, public)
             if not state.ledger.is_open:
@@ -434,6 +425,23 @@ class Study:
         )
 
 
+def store_batch(
+    transaction: Transaction,
+    ledger: Ledger,
+    batch: ValidatedBatch,
+    read_as: ReadAs = NOTHING_SAID,
+    attempt: Attempt | None = None,
+) -> int:
+    """Write a batch and enter it; its number."""
+    number = ledger.next_batch if attempt is None else max(ledger.next_batch, attempt.batch)
+    files = batch.write(number)
+    entry = {"batch": number, "last_step": batch.last_step, "read_as": dict(read_as), **files}
+    if attempt is not None:
+        entry["attempt"] = attempt.number
+    transaction.append(Event.RECORDS_ADDED, private=entry)
+    return number
+
+
 def _require_promised(state: Committed) -> None:
     if not state.ledger.is_open:
         raise StudyError(
@@ -445,7 +453,7 @@ def _require_promised(state: Committed) -> None:
 class _Run:
     """One run of publishing: what was read once, prepared once, and sealed since."""
 
-    def __init__(self, study: Study, found: Committed, last: int, at: str) -> None:
+    def __init__(self, study: StoredStudy, found: Committed, last: int, at: str) -> None:
         self._study, self._found, self._last, self._at = study, found, last, at
         self._prepared: Prepared | None = None
         self._new: list[LedgerRow] = []

@@ -1,4 +1,4 @@
-"""The door: a token, and a password if there is one, become the cookie of a session."""
+"""Login: a token, and a password if there is one, become the cookie of a session."""
 
 from __future__ import annotations
 

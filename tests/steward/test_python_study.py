@@ -15,21 +15,21 @@ import graphveil
 from graphveil import DegreeBound, HubBound, InOutBound, NoBound, SeriesPromise, Study
 from graphveil.errors import GraphveilError, ParameterError, StudyError
 from steward import people, run
-from wished import WISH
+from study_requests import REQUEST
 
 NODES = pl.DataFrame({"who": ["ann", "bob", "cem"], "seen": [2001, 2001, 2002]})
 LINKS = pl.DataFrame({"one": ["ann", "cem"], "other": ["bob", "ann"]})
 CALLED = {"id": "who", "time": "seen", "source": "one", "target": "other"}
 PLAIN: dict[str, Any] = {
-    "title": WISH.title,
-    "population": WISH.population,
-    "publisher": WISH.publisher,
+    "title": REQUEST.title,
+    "population": REQUEST.population,
+    "publisher": REQUEST.publisher,
     "first": 2001,
     "last": 2004,
     "bound": 4,
-    "bound_reason": WISH.bound_reason,
+    "bound_reason": REQUEST.bound_reason,
     "epsilon": 1,
-    "epsilon_reason": WISH.epsilon_reason,
+    "epsilon_reason": REQUEST.epsilon_reason,
     "series": {"edges": "1/4", "degrees": {"statistic": "degree-ccdf", "epsilon": 0.25}},
 }
 
@@ -59,7 +59,7 @@ def test_plain_values_and_commands_make_the_same_study(study: Study, place: Path
     run("new", place / "other", *PROMISE, *SERIES)
     texts = [(place / name / "public" / "study.toml").read_text() for name in ("study", "other")]
     assert texts[0] == texts[1]
-    assert study.promise.title == WISH.title
+    assert study.promise.title == REQUEST.title
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 try:
-    from graphveil._version import __version__  # written when the package is built
+    from graphveil._version import __version__ as __version__  # written when it is built
 except ImportError:  # from files that nobody has installed
     __version__ = "0.2.0.dev0"
 

@@ -80,7 +80,7 @@ def _open(answers: Answers) -> Iterator[Question]:
 
 def _bound(answers: Answers) -> list[Question]:
     if "no-bound" in answers:
-        return []
+        return [_DIRECTED]
     if "bound" in answers:
         return [_WHY_BOUND]
     directed = answers.get("directed") == "yes" or {"in-bound", "out-bound"} & answers.keys()

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from graphveil.errors import ParameterError
 from graphveil.graph.promises import Bound, DegreeBound, HubBound
+from graphveil.graph.thresholds import BRANCHES, ForestBound
 from graphveil.statistics.components import (
     EVERYBODY,
     count_components,
@@ -153,6 +154,10 @@ class Clusters(ClusterStatistic):
         self.require_room(bound)
         joined, merges = _joined_and_merged(bound)
         return Moves(rises=1 + merges, falls=joined)
+
+    def without_promise(self, expected: int | None) -> str | None:
+        """By forests, as components; of larger clusters nothing is known."""
+        return ForestBound(BRANCHES).brief if self.k == 2 else None
 
     def forest_shape(self, branches: int) -> TotalsShape | None:
         """As for components; of larger clusters nothing is known.

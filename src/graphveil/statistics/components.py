@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from graphveil.deferred import np
 from graphveil.graph.promises import Bound, DegreeBound
+from graphveil.graph.thresholds import BRANCHES, ForestBound
 from graphveil.statistics.sensitivity import (
     EVERY_MEASURE,
     EVERY_STATIC,
@@ -133,6 +134,10 @@ class Components(Statistic):
             it only rises. Proof: docs/sensitivities.md#forests.
         """
         return forest_shape(branches)
+
+    def without_promise(self, expected: int | None) -> str:
+        """By forests, in which as many links as usually suffice hold a group together."""
+        return ForestBound(BRANCHES).brief
 
     definition = staticmethod(count_components)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 from graphveil.deferred import np
 from graphveil.errors import ParameterError
 from graphveil.graph.promises import Bound, HubBound
+from graphveil.graph.thresholds import ProjectionEntry
 from graphveil.statistics.degrees import USE_DIRECTED, USE_UNDIRECTED, DegreeStatistic
 from graphveil.statistics.sensitivity import EVERY_MEASURE, PROOFS, Sensitivity, StaticChange
 from graphveil.statistics.shape import Moves, Shape
@@ -119,6 +120,10 @@ class HighDegreeCount(DegreeStatistic, ABC):
             far, near = near, far
         stopped = 0 if bound.checked and far <= reach.highest - self.tau else near
         return Moves(rises=reach.touched + 1 + far, falls=reach.touched + far + stopped)
+
+    def without_promise(self, expected: int | None) -> ProjectionEntry:
+        """On at most τ links per person: more would not be looked at, and cost noise."""
+        return self.tau if self.domain is Domain.UNDIRECTED else (self.tau, self.tau)
 
     def projected_l1(self, threshold: Bound) -> int:
         """The person, and one degree of somebody else at the end of each retained link's chain.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from graphveil.deferred import np
 from graphveil.errors import ParameterError
 from graphveil.graph.promises import Bound, DegreeBound, HubBound, InOutBound
-from graphveil.graph.thresholds import ForestBound
+from graphveil.graph.thresholds import ForestBound, ProjectionEntry
 from graphveil.registry import PlugIn, Registry
 from graphveil.statistics.sensitivity import EVERY_STATIC, Sensitivity, StaticChange
 from graphveil.statistics.shape import Mass, Moves, Shape, TotalsShape
@@ -286,6 +286,16 @@ class Statistic(ABC):
             return self.forest_shape(threshold.branches)
         height = self.projected_l1(threshold)
         return None if height is None else TotalsShape(height, rising=self.projection_rises)
+
+    def without_promise(self, expected: int | None) -> ProjectionEntry | None:
+        """The projection on which it is counted where nothing is promised and nobody names one.
+
+        A rule that needs public numbers alone. None if it needs no projection, or none is known.
+
+        Args:
+            expected: how large the number will be at the last release, as somebody guesses.
+        """
+        return None
 
     def forest_shape(self, branches: int) -> TotalsShape | None:
         """What one person can do to all totals that are counted by forests; None if not known.

@@ -79,7 +79,7 @@ class Study:
         title: str,
         population: str,
         publisher: str,
-        bound: BoundLike | None,
+        bound: BoundLike | None = None,
         epsilon: Exact,
         epsilon_reason: str,
         series: SeriesGiven,

@@ -156,12 +156,16 @@ def new(
     records are added, and its file may be edited until then. A series that noise would drown,
     by the size that is expected of it, is refused without --yes.
 
-    Example: graphveil new my-study --title "HIV in Rivermouth" --population "people diagnosed
-    since 2021" --publisher "Health office" --bound 15 --bound-reason "published surveys"
-    --every year --first 2021 --last 2030 --epsilon 2 --epsilon-reason "ethics board, 2020"
-    --series nodes --series edges --series high-degree:tau=3@1/2
+    Nothing has to be promised about links: each series then counts on a projection, by a
+    public rule that the study file shows. A --bound, if one can honestly be promised, can
+    mean less noise for some series.
 
-    Example, without a promise: graphveil new my-study --no-bound --series edges:projection=10
+    Example: graphveil new my-study --title "HIV in Rivermouth" --population "people diagnosed
+    since 2021" --publisher "Health office" --every year --first 2021 --last 2030
+    --epsilon 2 --epsilon-reason "ethics board, 2020" --series nodes --series clusters
+    --series high-degree:tau=3@1/2
+
+    Example, with a promise: graphveil new my-study --bound 15 --bound-reason "surveys" …
     """
     from graphveil.cli.questions import completed
     from graphveil.steward.custody import shared_backup
@@ -169,9 +173,10 @@ def new(
     from graphveil.study.storage.folder import Folder
 
     Folder(folder.resolve()).require_free()
+    promised = (degree, inward, outward, oriented or None, hubs, if_broken, bound_reason)
     if no_bound:
-        given = (degree, inward, outward, oriented or None, hubs, if_broken, bound_reason)
-        promised_nothing(*given)
+        promised_nothing(*promised)
+    no_bound = all(each is None for each in promised)
     texts = {
         "title": title, "population": population, "publisher": publisher,
         "bound": degree, "in-bound": inward, "out-bound": outward, "bound-reason": bound_reason,

@@ -101,6 +101,8 @@ def _entries(request: StudyRequest) -> dict[str, Any]:
     series = with_shares(request.series, request.epsilon, request.pool)
     series = with_risks(series, request.delta) if request.pool is None else series
     series = tuple(with_objective(each, request.minimise) for each in series)
+    if request.no_bound:
+        series = tuple(map(without_promise, series))
     calendar = request.calendar.to_dict()
     return {
         "title": request.title,
@@ -123,6 +125,16 @@ def _entries(request: StudyRequest) -> dict[str, Any]:
         },
         "series": [each.as_entry() for each in series],
     }
+
+
+def without_promise(series: SeriesRequest) -> SeriesRequest:
+    """A series of a study without a bound: its projection is named, or follows a public rule."""
+    from graphveil.statistics.statistic import WINDOW, statistic
+
+    if series.projection is not None or WINDOW in series.parameters:
+        return series
+    counted = statistic(series.statistic, **series.parameters)
+    return replace(series, projection=counted.without_promise(series.expected))
 
 
 def _pool(request: StudyRequest) -> dict[str, str]:

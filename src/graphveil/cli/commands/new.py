@@ -162,6 +162,7 @@ def new(
     --series nodes --series edges --series high-degree:tau=3@1/2
 
     Example, without a promise: graphveil new my-study --no-bound --series edges:projection=10
+    --series components:projection=forest:2
     """
     from graphveil.cli.questions import completed
     from graphveil.steward.custody import shared_backup

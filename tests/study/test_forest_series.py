@@ -150,7 +150,7 @@ def test_a_study_with_forests_can_be_extended(root: Path) -> None:
     study.add(from_rows([("new", 3)], [("new", "p0")]))
     study.publish(3)
     assert totals(study, "groups")[-1] == [5]
-    assert totals(study, "clusters")[-1] == [1]
+    assert totals(study, "clusters")[-1] == [2]  # without the hub, p0 and the new one are a pair
 
 
 def test_spark_says_that_it_cannot() -> None:

@@ -124,7 +124,7 @@ def test_what_violates_a_set_is_found() -> None:
 
 def _totals(growth: Growth, counted: Statistic, branches: int) -> list[int]:
     found = LocalEngine().count(growth.sequence(), [counted], bound=ForestBound(branches))
-    return found.totals(counted).tolist()
+    return [int(total) for total in found.totals(counted)]
 
 
 @pytest.mark.parametrize("directed", [False, True])
@@ -268,7 +268,10 @@ def test_a_wrong_last_digit_is_caught() -> None:
 
 
 def test_one_branch_more_than_stated_is_caught() -> None:
-    found, _ = changes(lambda *graph: counted(*graph[:2], graph[2] + 1), 4, 2)
+    def careless(nodes: int, edges: Edges, branches: int) -> tuple[int, int]:
+        return counted(nodes, edges, branches + 1)
+
+    found, _ = changes(careless, 4, 2)
     assert min(found) == -2
 
 
@@ -288,3 +291,18 @@ def test_other_statistics_are_not_counted(wanted: Statistic, complaint: str) -> 
     with pytest.raises(ParameterError, match=complaint) as refused:
         LocalEngine().count(sequence, [wanted], bound=ForestBound(2))
     assert len(str(refused.value)) < 300
+
+
+def test_what_the_solver_cannot_do_is_done_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither a solver that fails nor one that repeats itself can stop a count."""
+    edges = [*NET, (3, 4), (4, 5), (6, 0), (6, 3)]
+    graph, expected = network(7, edges, 2), oracle.forest_size(7, edges, 2)
+    nothing = Brackets(0, 6, np.zeros(len(edges), np.bool_))
+    with monkeypatch.context() as patched:
+        patched.setattr(forest_polytope._Program, "_solution", lambda program: None)
+        assert forest_polytope._Program(graph, nothing).solved() is None
+    with monkeypatch.context() as patched:
+        everybody = [np.arange(7)]
+        patched.setattr(forest_polytope, "violated", lambda graph, links: everybody)
+        assert forest_polytope._Program(graph, nothing).solved() is None
+    assert forest_polytope._exactly(graph) == expected

@@ -152,3 +152,22 @@ def test_a_network_without_links_has_nothing_to_try(tmp_path: Path) -> None:
     refused = graphveil("promise", *files, "--epsilon", "1")
     assert refused.code != 0
     assert "no links" in refused.err
+
+
+def test_forests_are_tried_where_they_count_a_series(tmp_path: Path) -> None:
+    files, _ = network(tmp_path)
+    wanted = ("--series", "components", "--series", "edges")
+    found = run_json("promise", *files, "--epsilon", "1", *wanted)
+    assert [each["projection"] for each in found["forests"]] == [f"forest:{c}" for c in range(1, 7)]
+    for branches, each in enumerate(found["forests"], 1):
+        assert set(each["series"]) == {"components"}  # nothing else is counted by forests
+        noisy = plan("components", 9, epsilon="1/2", horizon=STEPS, projection=f"forest:{branches}")
+        assert each["series"]["components"]["l1"] == noisy.request.projected_l1
+        assert each["series"]["components"]["missed"] >= 0
+    missed = [each["series"]["components"]["missed"] for each in found["forests"]]
+    assert missed == sorted(missed, reverse=True)
+    shown = run("promise", *files, "--epsilon", "1", *wanted).out
+    assert "Without a promise, counted by forests" in shown
+    assert "Smallest error: components:projection=forest:" in shown
+    plain = run_json("promise", *files, "--epsilon", "1")
+    assert plain["forests"] == []

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from commands import graphveil
-from graphveil.errors import GraphveilError
+from graphveil.errors import EngineError, GraphveilError
 from graphveil.graph.thresholds import ForestBound, projection_of, threshold_of
 from graphveil.records import from_rows
 from graphveil.report import wording
@@ -141,3 +141,21 @@ def test_what_forests_do_not_count_is_refused(
         StoredStudy.create(root, numbered(3, **FREE | {"series": [GROUPS | changed]}))
     assert len(str(refused.value)) < 330
     assert not root.exists()
+
+
+def test_a_study_with_forests_can_be_extended(root: Path) -> None:
+    study = published(root)
+    finished = graphveil("extend", str(root), "--last", "3", "--yes")
+    assert finished.code == 0, finished.err
+    study.add(from_rows([("new", 3)], [("new", "p0")]))
+    study.publish(3)
+    assert totals(study, "groups")[-1] == [5]
+    assert totals(study, "clusters")[-1] == [2]  # without the hub, p0 and the new one are a pair
+
+
+def test_spark_says_that_it_cannot() -> None:
+    pytest.importorskip("pyspark")
+    from graphveil.backends.spark.engine import SparkEngine
+
+    with pytest.raises(EngineError, match=r"forests are solved .* local engine"):
+        SparkEngine(cast("Any", None)).project(cast("Any", None), ForestBound(2))

@@ -102,12 +102,27 @@ def _searched(nodes: int, one: Int64s, other: Int64s, room: Int64s, number: int)
     starts = np.zeros(nodes + 1, np.int64)
     np.cumsum(np.bincount(ends, minlength=nodes), out=starts[1:])
     degrees = np.diff(starts)
-    state = [np.zeros(nodes, np.int64) for _ in range(5)]
-    more = [np.zeros(nodes, np.int64) for _ in range(3)]
+
+    def numbers() -> Int64s:
+        return np.zeros(nodes, np.int64)
+
     search = _Search(
-        starts, places, one, other, room, np.zeros(len(one), np.bool_), *state,
-        np.zeros(nodes, np.bool_), *more,
-    )  # fmt: skip
+        starts,
+        places,
+        one,
+        other,
+        room,
+        chosen=np.zeros(len(one), np.bool_),
+        degree=numbers(),
+        parent=numbers(),
+        up=numbers(),
+        depth=numbers(),
+        tree=numbers(),
+        good=np.zeros(nodes, np.bool_),
+        reason=numbers(),
+        part=numbers(),
+        top=numbers(),
+    )
     mixed = np.arange(len(one)) * pow(MIXING, number, len(one)) % len(one)
     _grow(search, np.lexsort((mixed, degrees[one] * degrees[other])))
     most = _improve(search)
@@ -125,7 +140,8 @@ def _oldest(node: int, part: Int64s) -> int:
 @kernel
 def _far(search: _Search, place: int, node: int) -> int:
     """The other end of a link."""
-    return search.other[place] if search.one[place] == node else search.one[place]
+    far: int = search.other[place] if search.one[place] == node else search.one[place]
+    return far
 
 
 @kernel
@@ -228,7 +244,7 @@ def _marked(search: _Search, tried: Flags) -> int:
             if search.chosen[place] or not search.good[v] or tried[place]:
                 continue
             if search.tree[u] != search.tree[v]:
-                return place
+                return int(place)
             number = _around(search, u, v, place, work, number)
     return NONE
 
@@ -373,5 +389,5 @@ def _across(search: _Search, hub: int) -> int:
         to = _far(search, place, hub)
         with_room = search.good[to] and search.degree[to] < search.room[to]
         if with_room and search.tree[to] != search.tree[hub]:
-            return place
+            return int(place)
     return NONE

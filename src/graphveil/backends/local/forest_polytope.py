@@ -105,14 +105,18 @@ class _Program:
         self.used = _few_links(network) | found.chosen
 
     def solved(self) -> Fraction | None:
-        """The value, once a solution and prices agree; None if rounding does not show it."""
-        while True:
-            links, prices = self._solution()
+        """The value, once a solution and prices agree; None if rounding does not show it.
+
+        Every round adds a set or a link that was not there, so that it ends.
+        """
+        while (proposed := self._solution()) is not None:
+            links, prices = proposed
             sets = violated(self.network, links)
             if sets and self._most(prices) == self.found.least:
                 return Fraction(self.found.least)
             if sets:
-                self.sets += sets
+                if not self._added(sets):
+                    return None
                 continue
             least = _size_of(self.network, links)
             if least == self.found.most:
@@ -122,9 +126,17 @@ class _Program:
                 self.used[asked] = True
                 continue
             return least if least is not None and least == self._most(prices) else None
+        return None
 
-    def _solution(self) -> tuple[Floats, Floats]:
-        """The solver's x on all links, and its prices of the nodes and then of the sets."""
+    def _added(self, sets: list[Int64s]) -> bool:
+        """Add sets to the program; whether one was not there, by more than the solver's error."""
+        known = {each.tobytes() for each in self.sets}
+        new = [each for each in sets if each.tobytes() not in known]
+        self.sets += new
+        return bool(new)
+
+    def _solution(self) -> tuple[Floats, Floats] | None:
+        """The solver's x on all links, and its prices of nodes and of sets; None if it fails."""
         from scipy.optimize import linprog
 
         columns = np.flatnonzero(self.used)
@@ -135,6 +147,8 @@ class _Program:
             bounds=(0, 1),
             method="highs-ds",
         )
+        if found.x is None:
+            return None
         links = np.zeros(len(self.used))
         links[columns] = np.clip(found.x, 0, 1)
         return links, -found.ineqlin.marginals

@@ -15,6 +15,8 @@ from graphveil.cli.options import (
     Json,
     Master,
     Name,
+    Projection,
+    chosen_threshold,
     given_parameters,
     settings_of,
 )
@@ -24,6 +26,7 @@ from graphveil.errors import ParameterError
 
 if TYPE_CHECKING:
     from graphveil.backends import ExactCounts
+    from graphveil.graph.promises import Bound
     from graphveil.statistics.statistic import Statistic
 
 PRIVATE = "PRIVATE: exact counts, no noise added. For the data holder only, never for publication."
@@ -59,6 +62,7 @@ def count(
             help="Length of a step (N: units, or days).",
         ),
     ] = None,
+    projection: Projection = None,
     engine: Engine = EngineName.LOCAL,
     master: Master = None,
     conf: Conf = None,
@@ -73,6 +77,8 @@ def count(
 
     Example: graphveil count clusters --k 3 --window 2 cases.xlsx --time onset
 
+    Example: graphveil count components nodes.csv edges.csv --projection forest:2
+
     Example: graphveil count triangles nodes.parquet edges/ --engine spark --master local[4]
     """
     from graphveil.cli.output import working
@@ -86,11 +92,14 @@ def count(
     if not sources:
         raise ParameterError("files", "name at least one file", hint="Such as nodes.csv edges.csv.")
     kind = {"directed": directed or oriented, "oriented": oriented}
+    threshold = chosen_threshold(projection)
+    if threshold is not None and engine is EngineName.SPARK:
+        raise ParameterError("projection", "is counted by the local engine", hint="Leave one out.")
     with working("Reading and counting …"):
         if engine is EngineName.SPARK:
             counted = _count_there(sources, statistic, every, reading, kind, master, settings)
         else:
-            counted = _count_here(sources, statistic, every, reading, kind)
+            counted = _count_here(sources, statistic, every, reading, kind, threshold)
     if as_json:
         _print_json(statistic, counted)
     else:
@@ -126,6 +135,7 @@ def _count_here(
     every: str | None,
     reading: Reading,
     kind: dict[str, bool],
+    threshold: Bound | None,
 ) -> _Counted:
     from graphveil.backends import LocalEngine
     from graphveil.records import read_records
@@ -136,7 +146,9 @@ def _count_here(
     read = read_records(files, format=reading.format, options=reading.options)
     undated = reading.options.undated or "refuse"
     sequence, report = taken(read.records, every, undated=undated, **kind)
-    counts = LocalEngine().count(sequence, [statistic])
+    engine = LocalEngine()
+    seen = sequence if threshold is None else engine.project(sequence, threshold)
+    counts = engine.count(seen, [statistic], bound=threshold)
     return _Counted(sequence.labels, counts, read.report.lines(), report.lines())
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from graphveil.records.options import Undated
     from graphveil.steward.planning.promising import (
         SeriesError,
+        TriedForests,
         TriedPromise,
         TriedPromises,
         Wanted,
@@ -159,6 +160,24 @@ def _print(tried: TriedPromises) -> None:
         "noise: predicted standard deviation; missed: what links that are left out change; error: "
         "both together; all as root mean squares over the releases."
     )
+    if tried.best_forests is not None:
+        _print_forests(tried, tried.best_forests)
+
+
+def _print_forests(tried: TriedPromises, best: TriedForests) -> None:
+    names = list(best.series)
+    header = ["forest", ""]
+    for name in names:
+        header += [f"{name}: Δ", "noise", "missed", "error", "of the number"]
+
+    def row(each: TriedForests) -> list[object]:
+        cells = [cell for name in names for cell in _cells(each.series[name])]
+        return [f"forest:{each.branches}", "◀" if each is best else "", *cells]
+
+    title = f"Without a promise, counted by forests, for {tried.horizon} releases"
+    print_table(title, header, map(row, tried.forests), text_columns=2)
+    lines = (f"{name}:projection=forest:{best.branches}" for name in names)
+    print(f"Smallest error: {', '.join(lines)}.")
 
 
 def _cells(each: SeriesError) -> list[object]:

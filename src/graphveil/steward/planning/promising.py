@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from graphveil.graph.intake.records import IntakeReport, Records
     from graphveil.graph.promises import DegreeBound, HubBound, InOutBound
     from graphveil.graph.sequence import GraphSequence
+    from graphveil.graph.thresholds import ForestBound
     from graphveil.records import ReadingOptions
     from graphveil.records.options import Undated
     from graphveil.statistics.statistic import Statistic
@@ -39,6 +40,7 @@ WARNING = (
 )
 FINE = 12  # every bound up to here is tried, then each about a fifth larger than the last
 COARSE = 5 / 4
+FORESTS = (1, 2, 3, 4, 5, 6)  # links per person in the forests that are tried
 COARSE_BOTH_WAYS = 8 / 5  # where in- and out-bounds are tried together
 
 
@@ -79,6 +81,15 @@ class SeriesError:
         """The error as a part of the true number."""
         return self.error / max(self.size, 1.0)
 
+    def as_data(self) -> dict[str, Any]:
+        """For programs."""
+        names = ("l1", "mechanism", "noise", "missed", "error", "relative")
+        return {name: getattr(self, name) for name in names}
+
+
+def _mean_relative(series: Mapping[str, SeriesError]) -> float:
+    return sum(each.relative for each in series.values()) / len(series)
+
 
 @dataclass(frozen=True)
 class TriedPromise:
@@ -97,7 +108,7 @@ class TriedPromise:
     @property
     def score(self) -> float:
         """The relative error, averaged over the series."""
-        return sum(each.relative for each in self.series.values()) / len(self.series)
+        return _mean_relative(self.series)
 
     def as_data(self) -> dict[str, Any]:
         """For programs."""
@@ -107,17 +118,33 @@ class TriedPromise:
             "hubs": self.bound.hubs[0] if len(within) == 1 else list(self.bound.hubs),
             "dropped": self.dropped,
             "mean_relative_error": self.score,
-            "series": {
-                name: {
-                    "l1": each.l1,
-                    "mechanism": each.mechanism,
-                    "noise": each.noise,
-                    "missed": each.missed,
-                    "error": each.error,
-                    "relative": each.relative,
-                }
-                for name, each in self.series.items()
-            },
+            "series": {name: each.as_data() for name, each in self.series.items()},
+        }
+
+
+@dataclass(frozen=True)
+class TriedForests:
+    """Forests with so many links per person: no promise, and what follows for what they count.
+
+    Attributes:
+        branches: how many links of a person may hold groups together.
+        series: those that forests count, by name.
+    """
+
+    branches: int
+    series: dict[str, SeriesError]
+
+    @property
+    def score(self) -> float:
+        """The relative error, averaged over the series."""
+        return _mean_relative(self.series)
+
+    def as_data(self) -> dict[str, Any]:
+        """For programs."""
+        return {
+            "projection": f"forest:{self.branches}",
+            "mean_relative_error": self.score,
+            "series": {name: each.as_data() for name, each in self.series.items()},
         }
 
 
@@ -129,16 +156,23 @@ class TriedPromises:
         steps: of the network.
         horizon: for how many releases noise is predicted.
         tried: in order of their bounds.
+        forests: what needs no promise, where a series can be counted so; in order of branches.
     """
 
     steps: int
     horizon: int
     tried: tuple[TriedPromise, ...]
+    forests: tuple[TriedForests, ...] = ()
 
     @property
     def best(self) -> TriedPromise:
         """The one with the smallest error; of equals, that with the smallest bound."""
         return min(self.tried, key=lambda each: each.score)
+
+    @property
+    def best_forests(self) -> TriedForests | None:
+        """Those with the smallest error; of equals, those with the fewest branches."""
+        return min(self.forests, key=lambda each: each.score, default=None)
 
     def as_data(self) -> dict[str, Any]:
         """For programs."""
@@ -148,6 +182,7 @@ class TriedPromises:
             "releases": self.horizon,
             "best": self.best.as_data(),
             "tried": [each.as_data() for each in self.tried],
+            "forests": [each.as_data() for each in self.forests],
         }
 
 
@@ -174,7 +209,8 @@ def tried_promises(
         raise ParameterError(
             "series", "no bound admits all of these in this network", hint="Try them one by one."
         )
-    return TriedPromises(sequence.steps, bench.horizon, tried)
+    forests = tuple(filter(None, map(bench.by_forests, FORESTS)))
+    return TriedPromises(sequence.steps, bench.horizon, tried, forests)
 
 
 @dataclass(frozen=True)
@@ -215,6 +251,22 @@ class _Bench:
             return None
         return TriedPromise(bound, 1 - counted.edges / self.sequence.edges, errors)
 
+    def by_forests(self, branches: int) -> TriedForests | None:
+        """What forests count of the series; None where they count none of them."""
+        from graphveil.graph.thresholds import ForestBound
+
+        bound, series = ForestBound(branches), self.series
+        wanted = [each for each in series if each.statistic.forest_shape(branches) is not None]
+        if not wanted:
+            return None
+        statistics = list(dict.fromkeys(each.statistic for each in wanted))
+        truth = self.engine.count(self.sequence, statistics)
+        counts = self.engine.count(self.sequence, statistics, bound=bound)
+        pairs = [(truth.totals(each.statistic), counts.totals(each.statistic)) for each in wanted]
+        errors = [self._error(each, bound, *both) for each, both in zip(wanted, pairs, strict=True)]
+        names = [each.name for each in wanted]
+        return TriedForests(branches, dict(zip(names, errors, strict=True)))
+
     def _totals(self, sequence: GraphSequence) -> list[NDArray[np.int64]]:
         statistics = [each.statistic for each in self.series]
         counts = self.engine.count(sequence, list(dict.fromkeys(statistics)))
@@ -223,13 +275,21 @@ class _Bench:
     def _error(
         self,
         wanted: Wanted,
-        bound: HubBound,
+        bound: HubBound | ForestBound,
         truth: NDArray[np.int64],
         projected: NDArray[np.int64],
     ) -> SeriesError:
+        from graphveil.graph.promises import HubBound
         from graphveil.series.planner import plan
 
-        chosen = plan(wanted.statistic, bound, epsilon=wanted.epsilon, horizon=self.horizon)
+        forests = None if isinstance(bound, HubBound) else bound
+        chosen = plan(
+            wanted.statistic,
+            bound,
+            epsilon=wanted.epsilon,
+            horizon=self.horizon,
+            projection=forests,
+        )
         return SeriesError(
             l1=chosen.request.sensitivity.l1,
             mechanism=chosen.mechanism.name,

@@ -166,7 +166,8 @@ def test_every_series_goes_on_from_its_own_state_and_its_own_values(
     assert list(found) == ["a", "b"]
     for name, each in found.items():
         assert (each.terms, each.state) == (terms[name], states[name])
-        assert each.differences.tolist() == counts.differences(each.terms).tolist()
+        assert isinstance(each.counted, np.ndarray)
+        assert each.counted.tolist() == counts.differences(each.terms).tolist()
         assert each.processing == Processing.of(EDGES, 1, [(7,)])
 
 

@@ -80,9 +80,11 @@ class _PlanRequest:
         bound, after = self.bound, None
         if member.projects and self.projection is not None:
             bound = self.projection
+        sensitivity = sensitivity_under(self.statistic, bound)  # refuses what is not counted so
+        if member.projects and self.projection is not None:
             after = self.statistic.projected_shape(bound)
         return Request(
-            sensitivity=sensitivity_under(self.statistic, bound),
+            sensitivity=sensitivity,
             epsilon=self.epsilon,
             delta=None if member.pure else self.delta,
             horizon=self.horizon,

@@ -13,6 +13,7 @@ from itertools import count, pairwise
 from typing import Any
 
 from graphveil.errors import CountOverflowError, ParameterError
+from graphveil.mechanisms.factorisations.factorisation import Questions
 from graphveil.mechanisms.mechanism import Epoch
 from graphveil.mechanisms.planning.plan import Plan
 from graphveil.noise.laws import NoiseSource, ResumingSource
@@ -134,7 +135,7 @@ def _next_epoch(plan: Plan, state: SeriesState, source: NoiseSource) -> SeriesSt
     size = epoch.factorisation.measurements
     drawn = source.draw(epoch.law, size * plan.request.width)
     errors = [
-        epoch.factorisation.decode(drawn[first : first + size])[: epoch.cut]
+        _errors(epoch, drawn[first : first + size])[: epoch.cut]
         for first in range(0, len(drawn), size)
     ]
     decoded = [
@@ -188,8 +189,15 @@ def _resumed(
     used = list(used_noise)
     if plan.mechanism.adds_up:  # such an epoch is the first: there is no noise before it
         used = [later - earlier for earlier, later in pairwise([0, *used_noise])]
-    whole = epoch.factorisation.decode([*used, *source.draw_rest(epoch.law, used)])
+    whole = _errors(epoch, [*used, *source.draw_rest(epoch.law, used)])
     return tuple(map(_rounded, whole))
+
+
+def _errors(epoch: Epoch, drawn: Sequence[int]) -> list[Fraction]:
+    """What the steps of an epoch add; where its questions are chosen later, all that was drawn."""
+    if isinstance(epoch.factorisation, Questions):
+        return [Fraction(each) for each in drawn]
+    return epoch.factorisation.decode(drawn)
 
 
 def _rounded(error: Fraction) -> int:

@@ -289,6 +289,10 @@ class Questions(Totals):
         """The coefficients themselves, and nothing of the spare ones."""
         return np.append(coefficients, np.zeros(self.spare))
 
+    def decode(self, noise: Sequence[int]) -> list[Fraction]:
+        """The noise of each place."""
+        return super().decode(noise[: self.length])
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data to store."""
         return super().to_dict() | {"spare": self.spare}

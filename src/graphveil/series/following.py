@@ -70,9 +70,9 @@ class Trail:
 
     @property
     def forecast(self) -> Fraction:
-        """The size expected next: with half of the last growth, of which at most a doubling."""
+        """The size expected next: it grows once more as it did last, and at most doubles."""
         growth = min(max(self.size - self.before, Fraction()), self.size)
-        return self.size + growth / 2
+        return self.size + growth
 
     def next(self, answers: Sequence[Answer]) -> int | None:
         """The threshold of the next question of the next release; None if none is left to ask."""

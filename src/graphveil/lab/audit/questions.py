@@ -24,6 +24,7 @@ from graphveil.noise.laws import NoiseSource
 from graphveil.series.following import Trail, ask
 from graphveil.series.state import start
 
+NEVER = 1e9  # the score of a transcript that one side could not have made
 World: TypeAlias = Callable[[int, int], int]  # the exact count at a step, at a threshold
 Transcript: TypeAlias = tuple[tuple[Answer, ...], ...]  # by release
 Chooser: TypeAlias = Callable[["Questioner", Sequence[Answer]], int]
@@ -121,7 +122,7 @@ def audit_questions(
     def scores(world: World) -> Scores:
         found = (transcript(plan, world, choose, drawing) for _ in range(runs))
         weighed = [log_ratio(plan, seen, larger, smaller, choose) for seen in found]
-        return np.nan_to_num(np.array(weighed), posinf=1e9, neginf=-1e9)
+        return np.clip(np.array(weighed), -NEVER, NEVER)
 
     _, event = best_event(scores(larger), scores(smaller), 0.0, error)
     return judge(event, scores(larger), scores(smaller), 0.0, error)

@@ -151,6 +151,18 @@ def forests(folder: Path) -> None:
     made(folder, bound=None, bound_reason=None, series=lines)
 
 
+def following(folder: Path) -> None:
+    """Thresholds that follow, with and without a guess, past the step that was to be the last."""
+    first = "edges:projection=follow:9@1/4"
+    second = "edges:projection=follow:9:3@1/4=guessed"
+    study = made(
+        folder, bound=None, bound_reason=None, last=FIRST + 3, series=["nodes@1/4", first, second]
+    )
+    series.extend(folder, last=str(LAST), prices={"edges": PRICE})
+    add(study, FIRST + 3, FIRST + 4)
+    study.publish(through=str(FIRST + 4))
+
+
 def directed(folder: Path) -> None:
     """Links have a direction, and two bounds."""
     made(folder, bound=(3, 3), directed=True, series=["edges@1/4", "high-out-degree:tau=2@1/4"])
@@ -212,7 +224,7 @@ MAKERS: dict[str, Callable[[Path], None]] = {
     f"2026-11-{maker.__name__.replace('_', '-')}": maker
     for maker in (
         *(mechanisms, endless, vectors, hubs, without_bound, directed, pool),
-        *(extended, adopted, handed_over, waiting, postgresql, forests),
+        *(extended, adopted, handed_over, waiting, postgresql, forests, following),
     )
 }
 

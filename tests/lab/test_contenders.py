@@ -20,6 +20,7 @@ from graphveil.lab.candidates.comparison import (
     AUTO,
     COMPOSE,
     CONTENDERS,
+    FOLLOWING,
     HUBS,
     LAW,
     OURS,
@@ -214,7 +215,26 @@ def test_what_can_never_change_is_refused_before_anything_is_counted() -> None:
         DatasetVersion.of(small_dataset(), directed=False).subject(AskedStatistic("stars:60"))
 
 
-@pytest.mark.parametrize("name", [*PAPERS, *OURS])
+FOLLOWS = [name for name in OURS if name.startswith(FOLLOWING)]
+
+
+@pytest.mark.parametrize("name", FOLLOWS)
+def test_thresholds_that_follow_are_for_links_alone(name: str) -> None:
+    """What is left out shrinks with the noise; counts are rounded down to parts of a threshold."""
+    assert OURS[name](trial("high-degree", directed=False)) is None
+    errors = {}
+    for epsilon in ("1/2", "5", "50"):
+        given = trial("edges", directed=True, epsilon=epsilon, runs=40)
+        attempt = OURS[name](given)
+        assert attempt is not None
+        assert attempt.processed is not None
+        assert attempt.estimates.shape == attempt.processed.shape == (40, 12)
+        assert given.processed(attempt).estimates is attempt.processed
+        errors[epsilon] = given.error(attempt)
+    assert errors["1/2"] > errors["5"] > errors["50"]
+
+
+@pytest.mark.parametrize("name", [each for each in (*PAPERS, *OURS) if each not in FOLLOWS])
 @pytest.mark.parametrize(("asked", "directed"), [("edges", True), ("high-degree", False)])
 def test_without_noise_each_contender_publishes_what_it_counted(
     name: str, asked: str, directed: bool

@@ -29,6 +29,7 @@ from graphveil.mechanisms.factorisations.dyadic import (
 from graphveil.mechanisms.factorisations.factorisation import (
     _REGISTRY,
     Factorisation,
+    Questions,
     Totals,
     from_dict,
 )
@@ -38,6 +39,7 @@ from graphveil.mechanisms.factorisations.toeplitz import ScaledToeplitz, square_
 
 MEMBERS: list[Factorisation] = [
     Totals(5),
+    Questions(5, 2),
     ScaledSums((1, 1, 3), (1, 1, 1)),
     *(shared(steps) for steps in (1, 2, 9)),
     single_step(),
@@ -242,6 +244,7 @@ FORMS: dict[str, st.SearchStrategy[Factorisation]] = {
     ScaledToeplitz.kind: toeplitz(),
     ScaledSums.kind: scaled_sums(),
     Totals.kind: st.integers(1, 12).map(Totals),
+    Questions.kind: st.builds(Questions, st.integers(1, 12), st.integers(0, 3)),
 }
 
 

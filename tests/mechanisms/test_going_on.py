@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from graphveil.errors import ParameterError
-from graphveil.graph.promises import DegreeBound
+from graphveil.graph.promises import Bound, DegreeBound
+from graphveil.graph.thresholds import FollowingBound
 from graphveil.lab.attacks import costs
 from graphveil.lab.simulation import SimulationNoise, simulate
 from graphveil.mechanisms.charges import Charge, charges, loss, loss_on_differences
@@ -47,7 +48,9 @@ PLAIN = [name for name in DIFFERENCES if not registered()[name].whole]
 def planned(name: str, horizon: int, epsilon: str = "1", what: str = "components") -> Plan:
     counted = HIGH if what == "high-degree" else statistic(what)
     delta = None if registered()[name].pure else "0.001"
-    projection = BOUND if registered()[name].projects else None
+    projection: Bound | None = BOUND if registered()[name].projects else None
+    if registered()[name].follows:
+        projection = FollowingBound(100)
     return plan(
         counted, BOUND, epsilon=epsilon, delta=delta, horizon=horizon, mechanism=name,
         projection=projection,
@@ -225,10 +228,10 @@ def test_totals_go_on_for_as_much_a_release_as_before(name: str) -> None:
     longer = continued(made, 4)
     assert longer.request.epsilon == 1 + Fraction(4, 6)
     assert loss(longer.mechanism, longer.request, longer.epochs) == longer.request.epsilon
-    assert longer.predicted[:6] == made.predicted
+    assert longer.predicted[:6] == made.predicted or made.mechanism.follows
     cheap = continued(made, 4, Fraction(1, 10))
     assert cheap.request.epsilon == Fraction(11, 10)
-    assert cheap.predicted[6] > longer.predicted[6] * 5
+    assert cheap.predicted[6] > longer.predicted[6] * (1 if made.mechanism.follows else 5)
     again = continued(longer, 3)
     assert again.request.epsilon == 1 + Fraction(4, 6) + Fraction(3, 6)
     with pytest.raises(ParameterError, match="above 0"):

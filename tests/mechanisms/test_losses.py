@@ -8,6 +8,7 @@ import pytest
 
 from graphveil.errors import ParameterError
 from graphveil.graph.promises import Bound, DegreeBound, HubBound, InOutBound
+from graphveil.graph.thresholds import FollowingBound
 from graphveil.mechanisms.mechanism import Epoch, Measured, registered
 from graphveil.mechanisms.optimised import Returning
 from graphveil.mechanisms.planning.continuation import continued
@@ -51,6 +52,7 @@ def planned(name: str, counted: Statistic, bound: HubBound) -> Plan | None:
     """The plan of a mechanism, if it has one."""
     member = registered()[name]
     threshold: Bound | None = bound.within if member.projects else None
+    threshold = FollowingBound(100) if member.follows else threshold
     try:
         return plan(
             counted,

@@ -187,7 +187,8 @@ def test_known_optima_are_found() -> None:
         assert chosen("windows:1", "edges", steps).mechanism.name == "sensdiff"
 
 
-MEMBERS = sorted(known_mechanisms())
+# Thresholds that follow have no spans: what is new between two of them has no error of its own.
+MEMBERS = sorted(name for name, each in known_mechanisms().items() if not each.follows)
 
 
 def made(name: str, text: str, steps: int = 12) -> Plan:

@@ -39,7 +39,7 @@ from graphveil.statistics.shape import Moves, Recent
 from graphveil.statistics.statistic import statistic
 
 NAMES = sorted(registered())
-CONTINUABLE = [name for name in NAMES if name != "moves" and "-" not in name]
+CONTINUABLE = [name for name in NAMES if name not in ("moves", "following") and "-" not in name]
 CONTINUABLE += ["recent-blocks", "recent-gaussian"]
 RECENT = Recent(window=4, height=3, span=3)
 SHAPE = Moves(3, 3)  # of something that is not edges, for mechanisms that need moves
@@ -54,8 +54,9 @@ def asked(member: Mechanism, horizon: int | None, epsilon: Fraction = Fraction(1
     delta = None if member.pure else Fraction(1, 10**6)
     shape = RECENT if member.measured is Measured.RECENT else SHAPE
     return Request(
-        EDGES, epsilon, delta, horizon, projected_l1=6, projected_rises=True, shape=shape
-    )
+        EDGES, epsilon, delta, horizon, projected_l1=6, projected_rises=True, shape=shape,
+        guess=(100,) if member.follows else None,
+    )  # fmt: skip
 
 
 def planned(name: str, horizon: int | None, epsilon: Fraction = Fraction(1, 2)) -> Plan:
@@ -245,8 +246,8 @@ def test_the_least_expected_size_is_1() -> None:
 def test_plans_are_stored_in_format_1() -> None:
     stored = planned("sensdiff", 5).to_dict()
     assert stored["format"] == 1
-    with pytest.raises(NewerFormatError, match="has format 5"):
-        Plan.from_dict({**stored, "format": 5})
+    with pytest.raises(NewerFormatError, match="has format 6"):
+        Plan.from_dict({**stored, "format": 6})
     for other in (0, None):
         with pytest.raises(ParameterError, match="plan: is not stored in format"):
             Plan.from_dict({**stored, "format": other})

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from graphveil.errors import ParameterError
-from graphveil.graph.promises import DegreeBound
+from graphveil.graph.promises import Bound, DegreeBound
+from graphveil.graph.thresholds import FollowingBound
 from graphveil.lab.simulation import SimulationNoise, simulate
 from graphveil.mechanisms.factorisations.bordered import Bordered
 from graphveil.mechanisms.mechanism import Epoch, Measured, Request, mechanism, registered
@@ -305,7 +306,8 @@ def test_a_series_without_a_horizon_goes_on_with_its_next_epoch(name: str) -> No
 
 @pytest.mark.parametrize("name", sorted(registered().keys() - {"optimised-moves"}))
 def test_where_nothing_was_drawn_ahead_nothing_changes(name: str) -> None:
-    projection = BOUND if registered()[name].projects else None
+    projection: Bound | None = BOUND if registered()[name].projects else None
+    projection = FollowingBound(100) if registered()[name].follows else projection
     delta = None if registered()[name].pure else "0.001"
     leaving = registered()[name].measured is Measured.RECENT
     made = plan(

@@ -22,6 +22,7 @@ from graphveil.noise.laws import Law, NoiseLaw
 from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.series import counting
 from graphveil.series.counting import count_series, difference_at, first_break
+from graphveil.series.following import Trail
 from graphveil.series.planner import plan
 from graphveil.series.postprocessing import Processing, processed
 from graphveil.series.release import MadeRelease, Release, has_same_past, make_release
@@ -176,7 +177,7 @@ def made_releases(
     """Every release of a series, made by hand."""
     differences = count_series(ENGINE, graph, [terms]).differences(terms)
     state = start(terms.plan)
-    processing = Processing.of(terms.statistic, terms.plan.request.width)
+    processing: Processing | Trail = Processing.of(terms.statistic, terms.plan.request.width)
     for step in range(terms.first_step, graph.steps):
         label = graph.calendar.label(step)
         made = make_release(terms, state, differences, processing, label, source)

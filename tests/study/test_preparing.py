@@ -148,14 +148,14 @@ def test_every_series_goes_on_from_its_own_state_and_its_own_values(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     changes = np.array([[1], [2], [3], [4]])
-    counts: Any = SimpleNamespace(differences=lambda own: changes * (own.first_step + 1))
+    counts: Any = SimpleNamespace(of=lambda own: changes * (own.first_step + 1))
     terms = {name: SeriesTerms(EDGES, BOUND, PLAN, first) for name, first in (("a", 0), ("b", 1))}
     states = {"a": start(PLAN), "b": start(PLAN)}
     monkeypatch.setattr(publishing, "state_of", lambda name, kept: states[name])
     monkeypatch.setattr(publishing, "has_same_past", lambda *_: True)
     kept = dict.fromkeys(terms, StoredSeries("", ""))
     series = [
-        SimpleNamespace(series=name, width=1, releases=[SimpleNamespace(raw=(7,))])
+        SimpleNamespace(series=name, width=1, releases=[SimpleNamespace(raw=(7,), asked=())])
         for name in terms
     ]
     ledger: Any = SimpleNamespace(series=series, sealed=range(2))
@@ -166,7 +166,8 @@ def test_every_series_goes_on_from_its_own_state_and_its_own_values(
     assert list(found) == ["a", "b"]
     for name, each in found.items():
         assert (each.terms, each.state) == (terms[name], states[name])
-        assert each.differences.tolist() == counts.differences(each.terms).tolist()
+        assert isinstance(each.counted, np.ndarray)
+        assert each.counted.tolist() == counts.of(each.terms).tolist()
         assert each.processing == Processing.of(EDGES, 1, [(7,)])
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+import numpy as np
 import pytest
 
 from graphveil.calendar.calendar import Calendar
@@ -17,6 +18,7 @@ from graphveil.graph.promises import DegreeBound
 from graphveil.mechanisms.planning.change import Change
 from graphveil.mechanisms.planning.intervals import half_widths
 from graphveil.series.planner import plan
+from graphveil.series.postprocessing import Processing
 from graphveil.series.terms import SeriesTerms
 from graphveil.statistics.statistic import statistic
 from graphveil.study import SeriesPromise, StoredStudy
@@ -178,7 +180,8 @@ def test_recent_values_are_counted_from_the_one_that_was_published_last(tmp_path
     values = [1, 3, 2, 1]  # links among those of the last two years
     for made in range(3):
         (each,) = prepared(study).series.values()
-        assert each.differences.cumsum(axis=0)[made:, 0].tolist() == values[made:]
+        assert isinstance(each.counted, np.ndarray)
+        assert each.counted.cumsum(axis=0)[made:, 0].tolist() == values[made:]
         each.require_fitting("r", made)
         study.publish(through=made)
 
@@ -186,10 +189,11 @@ def test_recent_values_are_counted_from_the_one_that_was_published_last(tmp_path
 def test_a_state_of_another_past_is_refused(study: StoredStudy) -> None:
     """The sealed graph has one more link than what was counted when it was sealed."""
     for name, each in prepared(study).series.items():
-        changed = each.differences.copy()
+        assert isinstance(each.counted, np.ndarray)
+        changed = each.counted.copy()
         changed[1] += 1
         with pytest.raises(IntegrityError, match="does not belong to the sealed steps"):
-            replace(each, differences=changed).require_fitting(name, 2)
+            replace(each, counted=changed).require_fitting(name, 2)
 
 
 def test_a_broken_promise_stops_before_anything_is_counted(tmp_path: Path) -> None:
@@ -292,7 +296,9 @@ def test_what_was_sealed_is_where_the_next_steps_go_on_from(study: StoredStudy) 
         each.require_fitting(name, 4)
         row = noted.rows[5 + names.index(name)]
         first = noted.rows[1 + names.index(name)]
-        values, processing = ready.series[name].processing.take(first.fact.raw)
+        begun = ready.series[name].processing
+        assert isinstance(begun, Processing)
+        values, processing = begun.take(first.fact.raw)
         assert first.fact.processed == pytest.approx(values)
         assert each.processing == processing.take(row.fact.raw)[1]
         assert (row.fact.step, row.fact.label) == (3, "2004")

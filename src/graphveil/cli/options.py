@@ -92,8 +92,9 @@ Projection = Annotated[
     str | None,
     typer.Option(
         "--projection",
-        metavar="D|IxO|forest:C",
-        help="Count without a promise: on D links of everybody, or by forests of C.",
+        metavar="D|IxO|forest:C|follow:N",
+        help="Count without a promise: on D links of everybody, by forests of C, or on as many "
+        "links as suit the size that was published (about N in the end).",
     ),
 ]
 Prices = Annotated[

@@ -26,6 +26,7 @@ from graphveil.graph.columns import Column
 from graphveil.graph.degrees import require_fit
 from graphveil.graph.promises import Bound
 from graphveil.graph.sequence import BOTH, GraphSequence, LateEdges
+from graphveil.graph.thresholds import TotalBound
 
 Int32s = NDArray[np.int32]
 _MOST_OF_A_BYTE = 255  # the largest bound for one-byte counters, which fit better into the cache
@@ -166,10 +167,12 @@ def _project(
     late_directions = np.empty(len(late) - late_begin, np.int32)
     room, by_retained = (offsets, entries, late_offsets, late_directions), counted is Counted.KEPT
     most = [bound.limit(each) for each in (("out", "in") if bound.directed else ("total",))]
+    together = isinstance(bound, TotalBound)  # arcs in and out use up one limit
     small = by_retained and after is None and max(most) <= _MOST_OF_A_BYTE
     used = _used(sequence, after, np.dtype(np.uint8 if small else np.int32))
     if bound.directed:
-        count = project_directed(*columns, most[0], most[1], by_retained, used[0], used[1], *room)
+        inward = used[0] if together else used[1]
+        count = project_directed(*columns, most[0], most[1], by_retained, used[0], inward, *room)
     else:
         count = project_undirected(*columns, most[0], by_retained, used[0], *room)
     chosen = late_directions != 0

@@ -3,6 +3,8 @@
 A study file writes a number D or a pair I, O for the greedy projection, which retains so many links
 of everybody (`projection.greedy_projection`), and "forest:C" for forests, which retain all links
 and count what holds together by at most C links of everybody (docs/sensitivities.md#forests).
+"follow:LINKS" or "follow:LINKS:THRESHOLD" is a threshold that follows what was published
+(docs/mechanisms.md#following).
 """
 
 from __future__ import annotations
@@ -13,11 +15,20 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from graphveil.errors import ParameterError
-from graphveil.graph.promises import Bound, BoundLike, Direction, NodeDegrees, as_bound
+from graphveil.graph.promises import (
+    Bound,
+    BoundLike,
+    DegreeBound,
+    Direction,
+    NodeDegrees,
+    as_bound,
+)
 
 ProjectionEntry: TypeAlias = "int | tuple[int, int] | str"  # as a study file has it
 FOREST = "forest"
 BRANCHES = 2  # of a forest, where nobody says how many
+FOLLOW = "follow"
+LARGEST_GUESS = 10**15  # as of every expected size
 
 
 @dataclass(frozen=True)
@@ -93,20 +104,153 @@ class ForestBound(Bound):
         return f"forests with at most {self.branches} links per person"
 
 
+@dataclass(frozen=True)
+class TotalBound(Bound):
+    """Of a directed sequence at most `degree` links of everybody are retained, in and out together.
+
+    Examples:
+        >>> print(TotalBound(7))
+        in- and out-degree together at most 7
+    """
+
+    degree: int
+
+    directed = True
+    reciprocal = True
+
+    def __post_init__(self) -> None:
+        DegreeBound(self.degree)  # refuses what is no number of links
+
+    def limit(self, direction: Direction) -> int:
+        """The same for all of them: nobody has more of one direction than in total."""
+        return self.degree
+
+    @property
+    def limits(self) -> tuple[int]:
+        """D alone."""
+        return (self.degree,)
+
+    @property
+    def brief(self) -> str:
+        """As in "total 7"."""
+        return f"total {self.degree}"
+
+    @property
+    def in_words(self) -> str:
+        """As in "at most 7 links, in and out together"."""
+        return f"at most {self.degree:,} links, in and out together"
+
+    def kept_by(self, outward: NodeDegrees, inward: NodeDegrees) -> bool:
+        """Whether nobody has more than D links in total."""
+        return len(outward) == 0 or int((outward + inward).max()) <= self.degree
+
+    def wider(self, by: int) -> TotalBound:
+        """D raised."""
+        return TotalBound(self.degree + by)
+
+    def thresholds(self, levels: Callable[[int], Iterable[int]]) -> list[Bound]:
+        """A threshold per level."""
+        return [TotalBound(level) for level in levels(self.degree)]
+
+    def __str__(self) -> str:
+        return f"in- and out-degree together at most {self.degree}"
+
+
+@dataclass(frozen=True)
+class FollowingBound(Bound):
+    """A threshold that is chosen anew at each release, from what was published before.
+
+    Nothing is promised. Both numbers are public guesses: wrong ones cost accuracy, never privacy.
+
+    Attributes:
+        links: how many links there will be at the last release.
+        threshold: the best threshold there, if somebody guesses it too.
+
+    Examples:
+        >>> FollowingBound(5000, 12).brief
+        'follow:5000:12'
+    """
+
+    links: int
+    threshold: int | None = None
+
+    directed = False
+    reciprocal = False
+    checked = False
+    assumption = "nothing: it holds for every network"
+
+    def __post_init__(self) -> None:
+        for guess in self.guess:
+            if isinstance(guess, bool) or not isinstance(guess, int):
+                raise ParameterError("projection", f"a guess is a whole number, not {guess!r}")
+            if not 1 <= guess <= LARGEST_GUESS:
+                raise ParameterError(
+                    "projection",
+                    f"a guess is a whole number from 1 to 10^15, not {guess}",
+                    hint=f"Write {FOLLOW}:5000 for about 5,000 links at the last release.",
+                )
+
+    @property
+    def guess(self) -> tuple[int, ...]:
+        """What is guessed: the links, and perhaps the threshold."""
+        return (self.links,) if self.threshold is None else (self.links, self.threshold)
+
+    def at(self, threshold: int, *, directed: bool) -> Bound:
+        """What a graph is projected to once a threshold is chosen: links in and out together."""
+        return TotalBound(threshold) if directed else DegreeBound(threshold)
+
+    def fits(self, *, directed: bool) -> bool:
+        """Any graph."""
+        return True
+
+    def limit(self, direction: Direction) -> int:
+        """Refused: it is not known beforehand."""
+        raise ParameterError(
+            "projection",
+            f"a threshold that follows ({FOLLOW}) is for links (edges) and nothing else",
+            hint="For others, give a number: the links of each person that are counted.",
+        )
+
+    @property
+    def limits(self) -> tuple[int, ...]:
+        """The guesses, as users give them."""
+        return self.guess
+
+    @property
+    def brief(self) -> str:
+        """As users write it."""
+        return ":".join([FOLLOW, *map(str, self.guess)])
+
+    @property
+    def in_words(self) -> str:
+        """As in "any number of links, of which each release counts as many as it states"."""
+        return "any number of links, of which each release counts as many as it states"
+
+    def kept_by(self, outward: NodeDegrees, inward: NodeDegrees) -> bool:
+        """By every graph."""
+        return True
+
+    def wider(self, by: int) -> FollowingBound:
+        """Nothing is wider."""
+        return self
+
+    def thresholds(self, levels: Callable[[int], Iterable[int]]) -> list[Bound]:
+        """None that would follow from it."""
+        return []
+
+    def __str__(self) -> str:
+        guessed = f"about {self.links:,} links expected"
+        if self.threshold is None:
+            return f"a threshold that follows, {guessed}"
+        return f"a threshold that follows, {guessed}, and {self.threshold:,} as the last threshold"
+
+
 def projection_of(text: str) -> ProjectionEntry:
-    """The entry of a study file, from what a user typed: D, IxO, forest or forest:C."""
-    if text == FOREST:
-        return f"{FOREST}:{BRANCHES}"
+    """The entry of a study file, from what a user typed: a number, IxO, or the name of a kind."""
     match = re.fullmatch(r"([0-9]{1,9})(?:x([0-9]{1,9}))?", text)
     if match is not None:
         return int(match[1]) if match[2] is None else (int(match[1]), int(match[2]))
-    if text.startswith(f"{FOREST}:"):
-        threshold_of(text)
-        return text
-    raise ParameterError(
-        "projection",
-        f"must be a number, IxO for in- and out-degrees, or {FOREST}:C, not '{text[:40]}'",
-    )
+    return as_threshold(f"{FOREST}:{BRANCHES}" if text == FOREST else text).brief
 
 
 def threshold_of(entry: ProjectionEntry | None) -> Bound | None:
@@ -116,15 +260,23 @@ def threshold_of(entry: ProjectionEntry | None) -> Bound | None:
 
 def as_threshold(given: BoundLike | str) -> Bound:
     """A threshold, or the one that a number, two numbers or a text means."""
-    return _forest(given) if isinstance(given, str) else as_bound(given)
+    return _named(given) if isinstance(given, str) else as_bound(given)
 
 
-def _forest(text: str) -> ForestBound:
-    match = re.fullmatch(rf"{FOREST}:(-?[0-9]{{1,9}})", text)
-    if match is None:
-        raise ParameterError(
-            "projection",
-            f"must be a number, a pair of numbers or '{FOREST}:C', not '{text[:40]}'",
-            hint=f"Write {FOREST}:{BRANCHES} for forests with {BRANCHES} links per person.",
-        )
-    return ForestBound(int(match[1]))
+def _named(text: str) -> Bound:
+    """A threshold that has a name, followed by whole numbers."""
+    name, *texts = text.split(":")
+    if not all(re.fullmatch(r"-?[0-9]{1,18}", each) for each in texts):
+        texts = []
+    numbers = [int(each) for each in texts]
+    if name == FOREST and len(numbers) == 1:
+        return ForestBound(*numbers)
+    if name == FOLLOW and len(numbers) in (1, 2):
+        return FollowingBound(*numbers)
+    raise ParameterError(
+        "projection",
+        f"must be a number, IxO for in- and out-degrees, {FOREST}:C or {FOLLOW}:LINKS, "
+        f"not '{text[:40]}'",
+        hint=f"Write {FOREST}:{BRANCHES} for forests with {BRANCHES} links per person, or "
+        f"{FOLLOW}:5000 if about 5,000 links are expected at the last release.",
+    )

@@ -40,6 +40,9 @@ class Request:
         minimise: in what the noise is to be small, where a mechanism can choose.
         pool_share: the share of ρ that the series has, where ε and δ are those of several series
             together; None where they are its own.
+        guess: where the threshold of the projection follows what was published, the public guess
+            of how many links there will be at the end and, perhaps, of the threshold there. What
+            one person changes is then counted in parts of a threshold.
     """
 
     sensitivity: Sensitivity
@@ -52,6 +55,7 @@ class Request:
     shape: Shape | None = None
     minimise: Objective = PLAIN
     pool_share: Fraction | None = None
+    guess: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         if self.horizon is not None and self.horizon < 1:
@@ -112,12 +116,14 @@ class Request:
             "shape": self.shape.to_dict() if self.shape else None,
             "minimise": None if self.minimise == PLAIN else str(self.minimise),
             "pool_share": None if self.pool_share is None else str(self.pool_share),
+            "guess": None if self.guess is None else list(self.guess),
         }
         later = (
             "projected_rises",
             "shape",
             "minimise",
             "pool_share",
+            "guess",
         )  # than the first stored plans
         return {key: value for key, value in stored.items() if value or key not in later}
 
@@ -135,6 +141,7 @@ class Request:
                 "shape": shape_from_dict(data["shape"]) if "shape" in data else None,
                 "minimise": objective(data["minimise"]) if "minimise" in data else PLAIN,
                 "pool_share": Fraction(data["pool_share"]) if "pool_share" in data else None,
+                "guess": tuple(data["guess"]) if "guess" in data else None,
             }
         )
 
@@ -220,6 +227,7 @@ class Mechanism(ABC):
         pure: whether it gives pure ε; otherwise it needs a δ.
         needs_horizon: whether the number of releases must be known in advance.
         whole: whether its noise is made for the whole horizon, so that no epoch may follow.
+        follows: whether it counts links at thresholds that follow what was published.
         proof: where its privacy proof is written.
     """
 
@@ -229,6 +237,7 @@ class Mechanism(ABC):
     pure: ClassVar[bool] = True
     needs_horizon: ClassVar[bool] = True
     whole: ClassVar[bool] = False
+    follows: ClassVar[bool] = False
     proof: ClassVar[str]
 
     def refusal(self, request: Request) -> str | None:
@@ -238,6 +247,12 @@ class Mechanism(ABC):
                 "is for people who stay: in a recent network they leave again"
                 if request.recent
                 else "is for recent networks: give a window"
+            )
+        if self.follows != (request.guess is not None):
+            return (
+                "needs a threshold that follows: projection=follow:LINKS"
+                if self.follows
+                else "counts at one threshold, not at one that follows"
             )
         if self.needs_horizon and request.horizon is None:
             return "needs a known horizon"
@@ -276,6 +291,10 @@ class Mechanism(ABC):
             for each in (request, exposed)
         )
         return request.epsilon * Fraction(now, made_for)
+
+    def unit(self, request: Request, epoch: Epoch, place: int) -> float:
+        """What a noise of 1 is expected to be in a release: 1, unless thresholds follow."""
+        return 1.0
 
     @abstractmethod
     def epoch(self, request: Request, number: int) -> Epoch | None:

@@ -16,7 +16,7 @@ import numpy as np
 from graphveil.errors import MissingPlugInError
 from graphveil.report.table_columns import described, rows_as_csv
 from graphveil.series.postprocessing import AnnouncedFacts, StatisticFacts
-from graphveil.series.revising import revised, smooth_trend
+from graphveil.series.revising import revised, revised_at_thresholds, smooth_trend
 from graphveil.study.public.announced_plans import announced_plan
 from graphveil.study.public.facts import DIGITS
 
@@ -80,6 +80,9 @@ def estimated(
     plan = announced_plan(series)
     if plan is None or not series.releases:
         return np.zeros((0, series.width))
+    if plan.mechanism.follows:
+        answers = [made.asked for made in series.releases]
+        return np.round(revised_at_thresholds(plan, answers), DIGITS)[:, np.newaxis]
     raw = np.array([made.raw for made in series.releases], dtype=np.float64)
     history = raw if series.vector else raw[:, 0]
     return np.round(estimate(_facts_of(series), history, plan).reshape(raw.shape), DIGITS)

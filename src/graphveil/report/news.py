@@ -35,7 +35,7 @@ def reading(series: PublishedSeries, made: ReleaseMade, calendar: Calendar) -> s
         )
     low, high = made.low[0], made.high[0]
     where = f"between {figure(low)} and {figure(high)}" if low > 0 else count_range(low, high)
-    limit = wording.counted_links(series)
+    limit = wording.counted_links(series, made)
     after = f", {limit}," if limit else ""
     verb = "lies" if low > 0 else "is"
     total = "" if WINDOW in series.spans else " in all"
@@ -121,7 +121,7 @@ class Headline:
     @property
     def things(self) -> str:
         """What is counted, to stand after "the number of"."""
-        words = wording.counted_at(self.series, self.place).removeprefix("number of ")
+        words = wording.counted_at(self.series, self.place, self.newest).removeprefix("number of ")
         name, colon, meaning = words.partition(": ")
         words = f"{name} ({meaning})" if colon else words
         return f"{words}," if wording.counted_links(self.series) else words

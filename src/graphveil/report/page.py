@@ -152,6 +152,11 @@ def _expectation(series: PublishedSeries, judged: Judgement) -> str:
 def _sensitivity(series: PublishedSeries) -> str:
     fact = series.sensitivity
     proof = f"proof: {fact.proof} of {series.defined_by.get('statistic', 'graphveil')}"
+    if fact.in_thresholds:
+        return (
+            "one person can change each release of the series by at most the threshold that it "
+            f"states, in every network; {proof}"
+        )
     if fact.of_one_release:
         return (
             f"one person can change each release of the series by at most {fact.l1:,}, in every "
@@ -171,7 +176,8 @@ def _noise(series: PublishedSeries) -> str:
         for each in series.noise
     ]
     shown = [*laws[:3], f"and {len(laws) - 3} more, see card.json"] if len(laws) > 4 else laws
-    return f"{'; '.join(shown)}; the table states how much of it is in each number"
+    unit = ", in parts of the threshold" if series.sensitivity.in_thresholds else ""
+    return f"{'; '.join(shown)}{unit}; the table states how much of it is in each number"
 
 
 def _length(series: PublishedSeries) -> str:

@@ -131,6 +131,14 @@ class Measurement:
     )
     delta: str | None = described("likewise its δ", empty="if the guarantee is pure ε")
     mechanism: str = described("how the noise is made")
+    threshold: int | None = described(
+        "how many links of each person were counted at most: raw, low and high are about these",
+        empty="unless the threshold of the series follows what was published",
+    )
+    scaled: int | None = described(
+        "raw before it was rounded, exactly, in 1,024ths of threshold",
+        empty="unless the threshold of the series follows what was published",
+    )
 
 
 def measurements(part: PublicPart, steps: Container[int] | None = None) -> tuple[Measurement, ...]:
@@ -168,6 +176,8 @@ def rows(series: PublishedSeries, made: ReleaseMade) -> Iterator[Measurement]:
             epsilon=as_text(series.epsilon),
             delta=None if series.delta is None else as_text(series.delta),
             mechanism=series.mechanism,
+            threshold=made.threshold,
+            scaled=made.answers[-1].scaled if made.answers else None,
         )
 
 

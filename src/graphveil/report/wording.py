@@ -11,6 +11,7 @@ from graphveil.noise.exact_numbers import as_text
 from graphveil.statistics.statistic import WINDOW
 
 if TYPE_CHECKING:
+    from graphveil.study.public.facts import ReleaseMade
     from graphveil.study.public.history import PublishedSeries
     from graphveil.study.public.public_part import PublicPart
 
@@ -56,9 +57,9 @@ def counted_things(series: PublishedSeries) -> str:
     return _limited(series, _plain(series))
 
 
-def _limited(series: PublishedSeries, words: str) -> str:
+def _limited(series: PublishedSeries, words: str, made: ReleaseMade | None = None) -> str:
     """What is counted, and how many links of a person at most, where not all are."""
-    limit = counted_links(series)
+    limit = counted_links(series, made)
     return f"{words}, {limit}" if limit else words
 
 
@@ -69,13 +70,13 @@ def _plain(series: PublishedSeries) -> str:
     return _singular(known.format(**(series.parameters | series.spans))) + _among(series)
 
 
-def counted_at(series: PublishedSeries, degree: int) -> str:
+def counted_at(series: PublishedSeries, degree: int, made: ReleaseMade | None = None) -> str:
     """What one number of a series counts, such as "people with at least 1 link"."""
     plain = _plain(series)
     if series.vector:
         at, found = re.subn(r"\bd\b", str(degree), plain)
         plain = _singular(at) if found else f"{plain}, d = {degree}"
-    return _limited(series, plain)
+    return _limited(series, plain, made)
 
 
 def _singular(words: str) -> str:
@@ -117,12 +118,19 @@ def price(series: PublishedSeries) -> str:
     return own if series.pool_share is None else f"{as_text(series.pool_share)} of a pool of {own}"
 
 
-def counted_links(series: PublishedSeries) -> str:
-    """How many links of a person are counted at most; nothing where the promise covers all."""
-    if isinstance(series.projection, str):
+def counted_links(series: PublishedSeries, made: ReleaseMade | None = None) -> str:
+    """How many links of a person are counted at most; nothing where the promise covers all.
+
+    Where the threshold follows, each release states its own.
+    """
+    if isinstance(series.projection, str) and not series.follows:
         (branches,) = as_threshold(series.projection).limits
         return f"counting at most {many(branches, 'joining link')} per person"
     limits = series.counted_links
+    if series.follows:
+        if made is None or made.threshold is None:
+            return "counting at most as many links per person as each release states"
+        limits = (made.threshold,)
     if limits is None:
         return ""
     kinds = ("incoming", "outgoing") if len(limits) == 2 else ("",)

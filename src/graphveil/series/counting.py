@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from graphveil.deferred import np
+from graphveil.graph.thresholds import FollowingBound
 from graphveil.series.terms import SeriesTerms
+from graphveil.statistics.statistic import Statistic
+from graphveil.statistics.tallies import Counts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,11 +48,42 @@ class SeriesCounts:
 
     steps: int
     views: Mapping[View, ViewCounts] = field(repr=False)
+    engine: Engine | None = field(default=None, repr=False)
 
     def differences(self, terms: SeriesTerms) -> Differences:
         """The change of a series at every step of the graph."""
         counts = self.views[view_of(terms)].counts
         return counts.differences(terms.statistic).reshape(self.steps, -1)
+
+    def of(self, terms: SeriesTerms) -> Differences | ThresholdCounts:
+        """What a series is made from: its changes, or its totals at any threshold."""
+        if not isinstance(terms.bound, FollowingBound):
+            return self.differences(terms)
+        assert self.engine is not None, "what was read from a cache only begins a count"
+        seen = self.views[view_of(terms)].seen
+        return ThresholdCounts(self.engine, seen, terms.statistic, terms.bound)
+
+
+@dataclass(frozen=True, eq=False)
+class ThresholdCounts:
+    """Totals after projection to any threshold, for a series that chooses it late; a secret.
+
+    The graph is projected when somebody asks, once for each threshold and all steps.
+    """
+
+    engine: Engine = field(repr=False)
+    seen: GraphSequence = field(repr=False)
+    statistic: Statistic
+    bound: FollowingBound
+    _found: dict[int, Counts] = field(default_factory=dict, repr=False)
+
+    def total(self, step: int, threshold: int) -> int:
+        """How many links are left at a step if at most so many of each person count."""
+        if threshold not in self._found:
+            bound = self.bound.at(threshold, directed=self.seen.directed)
+            counts = self.engine.count(self.engine.project(self.seen, bound), [self.statistic])
+            self._found[threshold] = counts.totals(self.statistic)
+        return int(self._found[threshold][step])
 
 
 def count_series(
@@ -84,7 +118,7 @@ def count_series(
             since=since,
         )
         views[view] = ViewCounts(seen, counts)
-    return SeriesCounts(sequence.steps, views)
+    return SeriesCounts(sequence.steps, views, engine)
 
 
 def by_view(series: Iterable[SeriesTerms]) -> dict[View, list[SeriesTerms]]:

@@ -8,7 +8,13 @@ from functools import lru_cache
 
 from graphveil.errors import ParameterError
 from graphveil.graph.promises import Bound, BoundLike, NoBound, as_bound
-from graphveil.graph.thresholds import BRANCHES, FOREST, ForestBound, as_threshold
+from graphveil.graph.thresholds import (
+    BRANCHES,
+    FOREST,
+    FollowingBound,
+    ForestBound,
+    as_threshold,
+)
 from graphveil.mechanisms import mechanism as known_mechanisms
 from graphveil.mechanisms.factorisations.objectives import DEFAULT, Objective, objective
 from graphveil.mechanisms.mechanism import Mechanism, Request, registered
@@ -74,9 +80,11 @@ class _PlanRequest:
         bound, after = self.bound, None
         if member.projects and self.projection is not None:
             bound = self.projection
+        sensitivity = sensitivity_under(self.statistic, bound)  # refuses what is not counted so
+        if member.projects and self.projection is not None:
             after = self.statistic.projected_shape(bound)
         return Request(
-            sensitivity=sensitivity_under(self.statistic, bound),
+            sensitivity=sensitivity,
             epsilon=self.epsilon,
             delta=None if member.pure else self.delta,
             horizon=self.horizon,
@@ -86,6 +94,7 @@ class _PlanRequest:
             shape=self._shape(member, bound),
             minimise=self.minimise,
             pool_share=self.pool_share,
+            guess=bound.guess if isinstance(bound, FollowingBound) else None,
         )
 
     def _misfit(self, member: Mechanism) -> str | None:
@@ -150,7 +159,8 @@ def plan(
         delta: the probability of more than ε; without it only pure-ε mechanisms are used.
         horizon: how many releases there will be; None if that is not known.
         mechanism: a name, or "auto" for the smallest predicted error.
-        projection: the threshold of a projecting mechanism, or "forest:C" for forests. With it,
+        projection: the threshold of a projecting mechanism, "forest:C" for forests, or
+            "follow:LINKS[:THRESHOLD]" for a threshold that follows what was published. With it,
             "auto" chooses among those that project, and without it among the others.
         minimise: which error is to be small, such as "mean", "last" or "windows:4"; see
             `docs/planning.md#what-to-minimise`.

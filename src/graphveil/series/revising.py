@@ -6,6 +6,7 @@ they are; a revision is published beside them (`docs/revisions.md`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import cholesky, eigh
 
+from graphveil.mechanisms.following import Answer
 from graphveil.mechanisms.planning.covariance import (
     LEAST,
     Floats,
@@ -25,6 +27,7 @@ from graphveil.mechanisms.planning.covariance import (
     precision_rows,
 )
 from graphveil.mechanisms.planning.plan import Plan
+from graphveil.series.following import corrected_answers
 from graphveil.series.postprocessing import StatisticFacts, clipped, monotone_in_degree
 
 EXACT = 1e-10  # what is off by less than this part of the largest number is not wrong
@@ -53,6 +56,20 @@ def revised(statistic: StatisticFacts, raw_history: ArrayLike, plan: Plan) -> Fl
         # A fit of larger values is larger: so what rises over time still does.
         raw = np.minimum.accumulate(monotone_in_degree(raw), axis=1)
     return clipped(raw)
+
+
+def revised_at_thresholds(plan: Plan, answers: Sequence[Sequence[Answer]]) -> Floats:
+    """The same for a series whose threshold follows: of all links, not of those it has counted.
+
+    What thresholds drop is allowed for; an answer weighs as little as its noise is large.
+
+    Args:
+        plan: how it was published.
+        answers: of each release; the last is what was released.
+    """
+    corrected = [float(each) for each in corrected_answers(plan, answers)]
+    weights = [1 / asked[-1].threshold ** 2 for asked in answers]
+    return clipped(rising(np.array(corrected), np.array(weights)))
 
 
 class Rising:

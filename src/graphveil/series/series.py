@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING
 
 from graphveil.backends import LocalEngine
 from graphveil.errors import InputError, ParameterError
+from graphveil.mechanisms.following import Answer
 from graphveil.mechanisms.planning.plan import Plan
 from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.series import state as states
 from graphveil.series.counting import SeriesCounts, count_series
+from graphveil.series.following import Trail
 from graphveil.series.postprocessing import Processing
 from graphveil.series.release import Release, has_same_past, make_release
 from graphveil.series.state import SeriesState
@@ -47,6 +49,7 @@ class Series:
         terms: what is published, and how.
         state: totals and noise, to be stored; a secret.
         history: the raw values that were published so far.
+        answers: where thresholds follow, the answers that were published so far, by release.
         counts: what was counted so far, so that only new steps are counted; a secret.
         engine: where counting runs.
 
@@ -65,6 +68,7 @@ class Series:
     history: tuple[tuple[int, ...], ...] = ()
     counts: SeriesCounts | None = field(default=None, repr=False)
     engine: Engine = field(default_factory=LocalEngine, repr=False)
+    answers: tuple[tuple[Answer, ...], ...] = ()
     _once: Lock = field(default_factory=Lock, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -75,6 +79,8 @@ class Series:
             raise ParameterError(
                 "history", f"must hold the raw values of all {self.state.step} releases so far"
             )
+        if self.terms.follows and len(self.answers) != self.state.step:
+            raise ParameterError("answers", "must hold those of all releases so far")
 
     def __repr__(self) -> str:
         terms = self.terms
@@ -98,6 +104,7 @@ class Series:
         state: SeriesState,
         history: Sequence[Sequence[int]],
         *,
+        answers: Sequence[Sequence[Answer]] = (),
         engine: Engine | None = None,
     ) -> Series:
         """The series that was stored; its past is counted again and compared.
@@ -108,10 +115,12 @@ class Series:
             bound: the promise, or the threshold of a projecting mechanism.
             state: what was stored after its last release.
             history: the raw values that it has published.
+            answers: where thresholds follow, the answers of each release.
             engine: where counting runs; by default on this machine.
         """
         terms, raw = SeriesTerms(statistic, bound, plan), tuple(tuple(each) for each in history)
-        return cls(terms, state, raw, engine=engine or LocalEngine())
+        asked = tuple(tuple(each) for each in answers)
+        return cls(terms, state, raw, engine=engine or LocalEngine(), answers=asked)
 
     def publish(
         self, sequence: GraphSequence, *, through: int
@@ -147,20 +156,25 @@ class Series:
 
     def _publish(self, sequence: GraphSequence) -> tuple[tuple[Release, ...], Series]:
         counts = self._count(sequence)
-        differences = counts.differences(self.terms)
-        if not has_same_past(self.terms, self.state, differences):
+        counted = counts.of(self.terms)
+        newest = self.answers[-1] if self.answers else ()
+        if not has_same_past(self.terms, self.state, counted, newest):
             raise _another_past()
         releases: list[Release] = []
         state, processing = self.state, self._processing()
         for step in range(state.step, sequence.steps):
             label = sequence.calendar.label(step)
-            made = make_release(self.terms, state, differences, processing, label, ReleaseNoise())
+            made = make_release(self.terms, state, counted, processing, label, ReleaseNoise())
             state, processing = made.state, made.processing
             releases.append(made.release)
         history = (*self.history, *(release.raw for release in releases))
-        return tuple(releases), replace(self, state=state, history=history, counts=counts)
+        answers = (*self.answers, *(release.answers for release in releases if release.answers))
+        after = replace(self, state=state, history=history, counts=counts, answers=answers)
+        return tuple(releases), after
 
-    def _processing(self) -> Processing:
+    def _processing(self) -> Processing | Trail:
+        if self.terms.follows:
+            return Trail.of(self.terms.plan, self.answers)
         return Processing.of(self.terms.statistic, self.terms.plan.request.width, self.history)
 
     def _require_admissible(self, sequence: GraphSequence) -> None:

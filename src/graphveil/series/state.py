@@ -13,10 +13,12 @@ from itertools import count, pairwise
 from typing import Any
 
 from graphveil.errors import CountOverflowError, ParameterError
+from graphveil.mechanisms.factorisations.factorisation import Questions
 from graphveil.mechanisms.mechanism import Epoch
 from graphveil.mechanisms.planning.plan import Plan
 from graphveil.noise.laws import NoiseSource, ResumingSource
 
+FORMAT = 2  # of a stored state that counts its questions; others are of the first
 LARGEST_COUNT = 2**62  # far enough from the end of 64 bits for any noise that is admitted
 
 
@@ -34,6 +36,7 @@ class SeriesState:
         totals: the exact value so far, one per number of a release.
         noise: what each step of the epoch adds to it, (numbers, steps).
         carried: the exact noise with which the next epoch begins, one per number.
+        asked: how much of the epoch's noise was used, where that is not one per release.
     """
 
     step: int
@@ -42,6 +45,7 @@ class SeriesState:
     totals: tuple[int, ...] = field(repr=False)
     noise: tuple[tuple[int, ...], ...] = field(repr=False)
     carried: tuple[Fraction, ...] = field(repr=False)
+    asked: int | None = field(default=None, repr=False)
 
     @property
     def epoch_end(self) -> int:
@@ -50,7 +54,8 @@ class SeriesState:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data to store, whole numbers and texts only; still a secret."""
-        return {
+        questions = {} if self.asked is None else {"format": FORMAT, "asked": self.asked}
+        return questions | {
             "step": self.step,
             "epoch": self.epoch,
             "epoch_start": self.epoch_start,
@@ -69,6 +74,7 @@ class SeriesState:
             totals=tuple(data["totals"]),
             noise=tuple(tuple(drawn) for drawn in data["noise"]),
             carried=tuple(Fraction(exact) for exact in data["carried"]),
+            asked=data.get("asked"),
         )
 
 
@@ -95,15 +101,27 @@ def advance(
     totals = tuple(a + int(b) for a, b in zip(state.totals, difference, strict=True))
     if any(abs(total) > LARGEST_COUNT for total in totals):
         raise CountOverflowError("a count is too close to the limit of 64 bits to add noise safely")
-    ready = state if state.step < state.epoch_end else _next_epoch(plan, state, source)
-    place = ready.step - ready.epoch_start
-    raw = tuple(total + noise[place] for total, noise in zip(totals, ready.noise, strict=True))
-    return raw, replace(ready, step=ready.step + 1, totals=totals)
+    begun = ready(plan, state, source)
+    place = begun.step - begun.epoch_start
+    raw = tuple(total + noise[place] for total, noise in zip(totals, begun.noise, strict=True))
+    return raw, replace(begun, step=begun.step + 1, totals=totals)
+
+
+def ready(plan: Plan, state: SeriesState, source: NoiseSource) -> SeriesState:
+    """The state in the epoch of the next release; its noise is drawn if it begins now."""
+    return state if state.step < end_of_epoch(plan, state) else _next_epoch(plan, state, source)
+
+
+def end_of_epoch(plan: Plan, state: SeriesState) -> int:
+    """The step before which the current epoch ends; it may have more noise than steps."""
+    if state.asked is None:
+        return state.epoch_end
+    return state.epoch_start + plan.epoch(state.epoch).steps
 
 
 def require_room(plan: Plan, state: SeriesState, steps: int) -> None:
     """Refuse to come to `steps` releases where the plan ends before; draws nothing."""
-    end = state.epoch_end
+    end = end_of_epoch(plan, state)
     for number in count(state.epoch + 1):
         if steps <= end:
             return
@@ -117,7 +135,7 @@ def _next_epoch(plan: Plan, state: SeriesState, source: NoiseSource) -> SeriesSt
     size = epoch.factorisation.measurements
     drawn = source.draw(epoch.law, size * plan.request.width)
     errors = [
-        epoch.factorisation.decode(drawn[first : first + size])[: epoch.steps]
+        _errors(epoch, drawn[first : first + size])[: epoch.cut]
         for first in range(0, len(drawn), size)
     ]
     decoded = [
@@ -131,6 +149,7 @@ def _next_epoch(plan: Plan, state: SeriesState, source: NoiseSource) -> SeriesSt
         epoch_start=state.step,
         noise=noise,
         carried=_carried(plan, decoded) if epoch.cut is None else _as_fractions(noise),
+        asked=0 if plan.mechanism.follows else None,
     )
 
 
@@ -152,9 +171,10 @@ def renewed(plan: Plan, state: SeriesState, source: ResumingSource) -> SeriesSta
         state: after its last release.
         source: where the rest of an epoch's noise comes from.
     """
-    if state.step == state.epoch_end:
+    if state.step == end_of_epoch(plan, state):
         return state
-    made, epoch = state.step - state.epoch_start, plan.epoch(state.epoch)
+    epoch = plan.epoch(state.epoch)
+    made = state.step - state.epoch_start if state.asked is None else state.asked
     if epoch.resumes:
         resumed = tuple(_resumed(plan, epoch, drawn[:made], source) for drawn in state.noise)
         return replace(state, noise=resumed)
@@ -169,8 +189,15 @@ def _resumed(
     used = list(used_noise)
     if plan.mechanism.adds_up:  # such an epoch is the first: there is no noise before it
         used = [later - earlier for earlier, later in pairwise([0, *used_noise])]
-    whole = epoch.factorisation.decode([*used, *source.draw_rest(epoch.law, used)])
+    whole = _errors(epoch, [*used, *source.draw_rest(epoch.law, used)])
     return tuple(map(_rounded, whole))
+
+
+def _errors(epoch: Epoch, drawn: Sequence[int]) -> list[Fraction]:
+    """What the steps of an epoch add; where its questions are chosen later, all that was drawn."""
+    if isinstance(epoch.factorisation, Questions):
+        return [Fraction(each) for each in drawn]
+    return epoch.factorisation.decode(drawn)
 
 
 def _rounded(error: Fraction) -> int:

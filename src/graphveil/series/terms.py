@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from graphveil.errors import ParameterError
 from graphveil.graph.promises import HubBound
+from graphveil.graph.thresholds import FollowingBound
 from graphveil.mechanisms.mechanism import Measured, Request
 from graphveil.mechanisms.planning.plan import Plan
 from graphveil.statistics.change import sensitivity_under, shape_under
@@ -38,6 +39,11 @@ class SeriesTerms:
     def projects(self) -> bool:
         """Whether the projected graph is counted, on which no promise is needed."""
         return self.plan.mechanism.projects
+
+    @property
+    def follows(self) -> bool:
+        """Whether links are counted at thresholds that follow what was published."""
+        return self.plan.mechanism.follows
 
     def require_fitting_plan(self) -> None:
         """Refuse a plan that was made for something else."""
@@ -78,7 +84,8 @@ class SeriesTerms:
         request, shape = self.plan.request, self.statistic.projected_shape(self.bound)
         known = None if shape is None else shape.height
         wrong = request.projected_rises and not (shape and shape.rising)
-        if request.projected_l1 != known or wrong:
+        guess = self.bound.guess if isinstance(self.bound, FollowingBound) else None
+        if request.projected_l1 != known or wrong or request.guess != guess:
             raise ParameterError("plan", "was made for another threshold of the projection")
 
 

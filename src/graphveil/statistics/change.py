@@ -8,9 +8,10 @@ from typing import Any
 
 from graphveil.errors import ParameterError
 from graphveil.graph.promises import Bound, HubBound, NoBound
-from graphveil.graph.thresholds import BRANCHES, FOREST, ForestBound
+from graphveil.graph.thresholds import BRANCHES, FOREST, FollowingBound, ForestBound
+from graphveil.statistics.edges import Edges
 from graphveil.statistics.recent import RecentStatistic
-from graphveil.statistics.sensitivity import PROOFS, Sensitivity
+from graphveil.statistics.sensitivity import PARTS, PROOFS, Sensitivity
 from graphveil.statistics.shape import Bins, Mass, Moves, Shape, TotalsShape
 from graphveil.statistics.statistic import Statistic, registered
 from graphveil.statistics.tallies import Counts, ForestTally, Tally
@@ -29,6 +30,8 @@ def sensitivity_under(statistic: Statistic, bound: Bound) -> Sensitivity:
         require_no_bound(statistic)
     if isinstance(bound, ForestBound):
         return _forest_sensitivity(statistic, bound)
+    if isinstance(bound, FollowingBound):
+        return _following_sensitivity(statistic, bound)
     if not isinstance(bound, HubBound):
         return statistic.sensitivity(bound)
     statistic.require_domain(directed=bound.directed)
@@ -144,6 +147,24 @@ def differences_under(statistic: Statistic, bound: Bound | None, tallied: Any) -
     return statistic.differences(tallied, None if bound is None else statistic.width(bound))
 
 
+def _following_sensitivity(statistic: Statistic, bound: FollowingBound) -> Sensitivity:
+    """What one person can change in one release, in parts of the threshold that it states.
+
+    Nothing is claimed about difference sequences: all totals of a series are measured.
+    """
+    if not isinstance(statistic, Edges):
+        bound.limit("total")  # refuses what is not counted so
+    return Sensitivity(
+        l1=PARTS,
+        static_l1=PARTS,
+        l2_squared=PARTS**2,
+        edge_l1=PARTS,
+        exact_for=frozenset(),
+        assumption=bound.assumption,
+        proof="docs/mechanisms.md#following",
+    )
+
+
 def require_no_bound(statistic: Statistic) -> None:
     """Refuse a statistic whose change by one person nothing limits but a promise."""
     if statistic.needs_bound:
@@ -151,7 +172,7 @@ def require_no_bound(statistic: Statistic) -> None:
             "bound",
             f"{statistic.name} needs one: nothing else limits what one person can change",
             hint=f"Promise one, or take what works without: nodes, and with projection=D "
-            f"{', '.join(projectable())}, or ={FOREST}:{BRANCHES} "
+            f"{', '.join(projectable())} (edges: =follow:LINKS, too), or ={FOREST}:{BRANCHES} "
             f"{', '.join(counted_by_forests())}.",
         )
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from graphveil.deferred import np
 from graphveil.graph.promises import Bound
-from graphveil.statistics.sensitivity import Sensitivity, sensitivity_of_copies
+from graphveil.graph.thresholds import FollowingBound
+from graphveil.statistics.sensitivity import PARTS, Sensitivity, sensitivity_of_copies
 from graphveil.statistics.statistic import Domain, Statistic, register
 from graphveil.statistics.tallies import Counts, EdgeTally
 
@@ -54,8 +55,11 @@ class Edges(Statistic):
         """As without projection: each retained link adds one edge, or none if its chain loses one.
 
         Guarantees:
-            Whatever the degrees in the graph. Proof: docs/sensitivities.md#after-projection.
+            Whatever the degrees in the graph. Proof: docs/sensitivities.md#after-projection. Of a
+            threshold that follows, in parts of it: docs/mechanisms.md#following.
         """
+        if isinstance(threshold, FollowingBound):
+            return PARTS
         return self.sensitivity(threshold).static_l1
 
     @staticmethod

@@ -12,6 +12,7 @@ Measure: TypeAlias = Literal["l1", "static_l1", "l2_squared", "edge_l1", "variat
 
 EVERY_MEASURE: frozenset[Measure] = frozenset(("l1", "static_l1", "l2_squared", "edge_l1"))
 PROOFS = "docs/sensitivities.md"
+PARTS = 2**10  # of a threshold that follows, in which its counts are measured
 
 
 @dataclass(frozen=True)

@@ -13,17 +13,27 @@ from typing import TYPE_CHECKING, Any
 from graphveil.calendar import phrases
 from graphveil.errors import BoundError, IntegrityError
 from graphveil.hints import Hint
+from graphveil.mechanisms.following import Answer
 from graphveil.mechanisms.planning.change import Change
 from graphveil.mechanisms.planning.intervals import change_errors, half_widths
 from graphveil.noise.release_noise import ReleaseNoise
-from graphveil.series.counting import Differences, SeriesCounts
+from graphveil.series.counting import Differences, SeriesCounts, ThresholdCounts
+from graphveil.series.following import Trail
 from graphveil.series.postprocessing import Processing
 from graphveil.series.release import MadeRelease, Release, has_same_past, make_release
 from graphveil.series.state import SeriesState
 from graphveil.series.terms import SeriesTerms
 from graphveil.study.ledger import Ledger, LedgerRow
 from graphveil.study.public.chain import canonical, digest
-from graphveil.study.public.facts import DIGITS, ChangeFact, ReleaseMade, Software, StepSealed
+from graphveil.study.public.facts import (
+    DIGITS,
+    AnswerFact,
+    ChangeFact,
+    ReleaseMade,
+    Software,
+    StepSealed,
+)
+from graphveil.study.public.history import PublishedSeries
 from graphveil.study.records.record_store import PreparedSteps, RecordStore, Stored
 from graphveil.study.storage.reading import StoredSeries
 from graphveil.study.storage.series_state import plan_of, state_of
@@ -40,21 +50,21 @@ class Ongoing:
 
     Attributes:
         terms: what was fixed when it was opened.
-        differences: its exact change at every step of the graph.
+        counted: its exact change at every step of the graph, or its totals at any threshold.
         state: after its last release.
         processing: of the values that it has published.
     """
 
     terms: SeriesTerms
-    differences: Differences = field(repr=False)
+    counted: Differences | ThresholdCounts = field(repr=False)
     state: SeriesState = field(repr=False)
-    processing: Processing = field(repr=False)
+    processing: Processing | Trail = field(repr=False)
 
-    def require_fitting(self, name: str, step: int) -> None:
+    def require_fitting(self, name: str, step: int, newest: Sequence[Answer] = ()) -> None:
         """Refuse a state that does not belong to the sealed steps."""
         terms, state = self.terms, self.state
         if terms.first_step + state.step != step or not has_same_past(
-            terms, state, self.differences
+            terms, state, self.counted, newest
         ):
             raise IntegrityError(
                 f"series '{name}': the state in the ledger database does not belong to the sealed "
@@ -63,7 +73,10 @@ class Ongoing:
             )
 
     def widths(self, steps: range, level: str) -> Sequence[int]:
-        """Half the length of the interval at each of these steps; public."""
+        """How far noise can reach at each of these steps; public.
+
+        Where thresholds follow it is in parts of them, which are known only when they are chosen.
+        """
         return half_widths(self.terms.plan, self._places(steps), level)
 
     def changes(
@@ -72,6 +85,8 @@ class Ongoing:
         """How far noise can reach in what is new at each of these steps; public."""
         if self.terms.plan.request.recent:  # its values are no totals, so none of them adds up
             asked = [each for each in asked if each == Change()]
+        if self.terms.follows:  # counts at two thresholds differ by more than what is new
+            asked = []
         by_change = [
             change_errors(self.terms.plan, each, self._places(steps), Fraction(level))
             for each in asked
@@ -87,7 +102,7 @@ class Ongoing:
                 for change, error in zip(asked, errors, strict=True)
                 if error is not None
             )
-            for errors in zip(*by_change, strict=True)
+            for errors in (zip(*by_change, strict=True) if asked else [()] * len(steps))
         ]
 
     def _places(self, steps: range) -> range:
@@ -144,15 +159,23 @@ def _ongoing(
     """Every series, ready for its next release."""
     ongoing = {}
     for each in ledger.series:
-        own, history = terms[each.series], (release.raw for release in each.releases)
+        own, newest = terms[each.series], each.releases[-1].asked if each.releases else ()
         ongoing[each.series] = Ongoing(
             terms=own,
-            differences=counts.differences(own),
+            counted=counts.of(own),
             state=state_of(each.series, kept[each.series]),
-            processing=Processing.of(own.statistic, each.width, history),
+            processing=_processing(own, each),
         )
-        ongoing[each.series].require_fitting(each.series, len(ledger.sealed))
+        ongoing[each.series].require_fitting(each.series, len(ledger.sealed), newest)
     return ongoing
+
+
+def _processing(terms: SeriesTerms, series: PublishedSeries) -> Processing | Trail:
+    """The post-processing after all releases of a series."""
+    if terms.follows:
+        return Trail.of(terms.plan, (release.asked for release in series.releases))
+    history = (release.raw for release in series.releases)
+    return Processing.of(terms.statistic, series.width, history)
 
 
 def terms_of(ledger: Ledger, kept: Mapping[str, StoredSeries]) -> dict[str, SeriesTerms]:
@@ -270,7 +293,7 @@ def seal(transaction: Transaction, prepared: Prepared, ahead: Prediction) -> Sea
                 transaction.keep_beside(engine, entry)
         for name, each in series.items():
             made = make_release(
-                each.terms, each.state, each.differences, each.processing, label, ReleaseNoise()
+                each.terms, each.state, each.counted, each.processing, label, ReleaseNoise()
             )
             series[name] = replace(each, state=made.state, processing=made.processing)
             fact = _announcement(
@@ -303,6 +326,7 @@ def _announcement(
     name: str, release: Release, level: str, width: int, changes: tuple[ChangeFact, ...]
 ) -> ReleaseMade:
     """What is published about it."""
+    reach, parts = release.reach(width), release.plan.request.projected_l1 or 1
     return ReleaseMade(
         series=name,
         step=release.step,
@@ -312,7 +336,11 @@ def _announcement(
         processing=release.processing,
         noise_std=round(release.noise_std, DIGITS),
         level=level,
-        low=tuple(number - width for number in release.raw),
-        high=tuple(number + width for number in release.raw),
+        low=tuple(number - reach for number in release.raw),
+        high=tuple(number + reach for number in release.raw),
         changes=changes,
+        answers=tuple(
+            AnswerFact(threshold=each.threshold, scaled=each.scaled, parts=parts)
+            for each in release.answers
+        ),
     )

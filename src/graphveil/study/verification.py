@@ -7,7 +7,7 @@ and nothing is published.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -19,7 +19,8 @@ from graphveil.errors import IntegrityError
 from graphveil.graph.intake.records import counted
 from graphveil.hints import Hint
 from graphveil.noise.exact_numbers import as_text
-from graphveil.series.counting import difference_at
+from graphveil.series.counting import ThresholdCounts, difference_at
+from graphveil.series.following import Trail
 from graphveil.study import publishing
 from graphveil.study.custody.witness import WitnessVerdict
 from graphveil.study.ledger import Ledger, LedgerRow
@@ -199,12 +200,17 @@ def _counts(subject: _Subject) -> str:
     ledger, terms = subject.ledger, subject.terms
     if not ledger.sealed:
         return "nothing is sealed yet"
-    counts = subject.recounted.counts
-    differences = {name: counts.differences(each) for name, each in terms.items()}
+    counts, before = subject.recounted.counts, dict.fromkeys(terms, 0)
+    counted_now = {name: counts.of(each) for name, each in terms.items()}
     releases = ledger.told(ReleaseMade)
     for row, fact in releases:
-        first_step = terms[fact.series].first_step
-        expected = difference_at(differences[fact.series], first_step, fact.step)
+        found = counted_now[fact.series]
+        if isinstance(found, ThresholdCounts):
+            total = found.total(fact.step, fact.threshold or 1)
+            expected: tuple[int, ...] = (total - before[fact.series],)
+            before[fact.series] = total
+        else:
+            expected = difference_at(found, terms[fact.series].first_step, fact.step)
         held = row.secret["differences"] == list(expected)
         _require(row, held, "the sealed graph gives a different count")
     return counted(len(releases), "releases, counted again with the same result")
@@ -228,6 +234,9 @@ def _noise(subject: _Subject) -> str:
         releases = [(row, fact) for row, fact in made if fact.series == series.series]
         state = state_of(series.series, subject.kept[series.series])
         totals = np.cumsum([row.secret["differences"] for row, _ in releases], axis=0)
+        if subject.terms[series.series].follows:
+            _require_followed(subject, series.series, releases, state, totals.ravel().tolist())
+            continue
         for place, (row, fact) in enumerate(releases):
             noise = row.secret["noise"]
             if place >= state.epoch_start:  # the noise of this epoch is in the state as well
@@ -237,6 +246,45 @@ def _noise(subject: _Subject) -> str:
             _require(row, fact.raw == sums, "the raw value is not the exact value plus noise")
         _require_one_draw(subject.ledger, [row for row, _ in releases], state, totals.tolist())
     return f"{len(made)} releases are their exact values plus the noise that was drawn once"
+
+
+def _require_followed(
+    subject: _Subject,
+    name: str,
+    releases: list[tuple[LedgerRow, ReleaseMade]],
+    state: SeriesState,
+    totals: list[int],
+) -> None:
+    """Refuse thresholds that do not follow from what was published, and answers that are not ours.
+
+    The last answer of a release is what is measured of its exact count, plus the stored noise; the
+    noise of questions to spare is compared with the state alone.
+    """
+    trail = Trail.of(subject.terms[name].plan)
+    after: list[tuple[LedgerRow, SeriesState]] = []
+    for (row, fact), total in zip(releases, totals, strict=True):
+        answers, noise, begun = fact.asked, row.secret["noise"], trail.asked * bool(trail.place[1])
+        _require(row, trail.is_due(answers), "the threshold does not follow from earlier releases")
+        _require(row, len(noise) == len(answers), "the noise is not of as many answers")
+        parts, used = trail.rule.parts, begun + len(noise)
+        if trail.made >= state.epoch_start:
+            drawn = list(state.noise[0][begun:used])
+            _require(row, noise == drawn, "the noise is not the one that was kept")
+        expected = trail.rule.measured(total, answers[-1].threshold) + noise[-1]
+        answered = answers[-1].scaled == expected
+        _require(row, answered, "the answer is not the exact value plus noise")
+        rounded = fact.raw == (answers[-1].raw(parts),)
+        _require(row, rounded, "the raw value is not the last answer")
+        trail = trail.after(answers)
+        then = replace(state, step=trail.made, totals=(total,), asked=used)
+        after.append((row, then))
+    adopted = [row.number for row in subject.ledger.of(Event.STUDY_ADOPTED)]
+    for row, then in after:
+        stated = row.secret.get("state")
+        if stated is None or then.step <= state.epoch_start or row.number < max(adopted, default=0):
+            continue
+        same = digest(canonical(then.to_dict())) == stated
+        _require(row, same, "the series had other noise after this release than it has now")
 
 
 def _require_one_draw(

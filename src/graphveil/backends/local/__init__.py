@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from graphveil.backends.backend import ExactCounts, extent, require_earlier
 from graphveil.errors import ParameterError
 from graphveil.graph.promises import Bound
-from graphveil.graph.thresholds import ForestBound
+from graphveil.graph.thresholds import FollowingBound, ForestBound
 from graphveil.statistics.change import tally_under
 from graphveil.statistics.statistic import Statistic
 
@@ -65,10 +65,13 @@ class LocalEngine:
     def project(
         self, sequence: GraphSequence, threshold: Bound, *, after: GraphSequence | None = None
     ) -> GraphSequence:
-        """The greedy projection; forests drop nothing. See `Engine.project`."""
+        """The greedy projection; forests drop nothing, and one that follows is made later.
+
+        See `Engine.project`.
+        """
         from graphveil.graph.projection import Projected, greedy_projection
 
-        if isinstance(threshold, ForestBound):
+        if isinstance(threshold, ForestBound | FollowingBound):
             return sequence
         before = after if isinstance(after, Projected) else None
         return greedy_projection(sequence, threshold, before)

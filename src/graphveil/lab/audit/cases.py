@@ -235,7 +235,7 @@ def released(plan: Plan, source: NoiseSource | None = None) -> Publisher:
 
     Slow, and not repeatable: that noise has no seed, so `rng` is not used.
     """
-    drawing = _Ahead(source or ReleaseNoise())
+    drawing = Ahead(source or ReleaseNoise())
 
     def publish(differences: Integers, runs: int, rng: np.random.Generator) -> Integers:
         return np.array([_one_series(plan, differences, drawing) for _ in range(runs)])
@@ -244,7 +244,7 @@ def released(plan: Plan, source: NoiseSource | None = None) -> Publisher:
 
 
 @dataclass(frozen=True)
-class _Ahead:
+class Ahead:
     """Draws many integers at a time, for series to come: each call of OpenDP is expensive."""
 
     source: NoiseSource

@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 
+import numpy as np
+
+from graphveil.backends import LocalEngine
+from graphveil.graph.degrees import degrees
+from graphveil.graph.promises import NoBound
+from graphveil.graph.sequence import GraphSequence
+from graphveil.graph.thresholds import FollowingBound
+from graphveil.lab.audit.cases import Ahead
 from graphveil.lab.candidates.trial import Attempt, Option, Trial, tuned
 from graphveil.lab.protocol.protocol import Integers
+from graphveil.lab.simulation import SimulationNoise
+from graphveil.mechanisms.following import SPARE
 from graphveil.mechanisms.mechanism import Request
 from graphveil.mechanisms.optimised import Returning
 from graphveil.mechanisms.papers import SensDiff
 from graphveil.mechanisms.planning.plan import Plan
+from graphveil.noise.laws import NoiseSource
+from graphveil.series.counting import ThresholdCounts
+from graphveil.series.following import Trail, ask
+from graphveil.series.state import start
 from graphveil.statistics.change import sensitivity_under
+from graphveil.statistics.sensitivity import PARTS
 
 
 def sensdiff(trial: Trial) -> Attempt:
@@ -86,6 +102,78 @@ def _kinds_of_projection(trial: Trial) -> list[Option]:
         for threshold, totals in reversed(trial.truth.projected)
         if (shape := statistic.projected_shape(threshold)) is not None
     ]
+
+
+# Ours without a promise, for links: thresholds that follow what was published.
+
+
+def following(trial: Trial) -> Attempt | None:
+    """Thresholds that follow, with no guess of any: the size at the end only plans the error."""
+    return followed(trial, None)
+
+
+def following_guess(trial: Trial) -> Attempt | None:
+    """The same with a guess of the last threshold, by the rule of these experiments.
+
+    It is the degree of the k-th person, k = 2(n + 2)/(3ε) for n questions, and the links are those
+    at the end: both read off the data, as the promise of `hubs` is, but no error is looked at.
+    """
+    return followed(trial, Fraction(1))
+
+
+def following_guess_doubled(trial: Trial) -> Attempt | None:
+    """The same with a guess of the threshold that is twice as large."""
+    return followed(trial, Fraction(2))
+
+
+def following_guess_halved(trial: Trial) -> Attempt | None:
+    """The same with a guess of the threshold that is half as large."""
+    return followed(trial, Fraction(1, 2))
+
+
+def followed(trial: Trial, times: Fraction | None) -> Attempt | None:
+    """Links at thresholds that follow, with the guess of the rule times a factor, or with none."""
+    network = trial.truth.network
+    if network is None:
+        return None
+    links = max(1, int(trial.totals[-1]))
+    bound = FollowingBound(links, None if times is None else _guess(trial, network, times))
+    plan = trial.plan("following", bound=NoBound(), projection=bound)
+    if plan is None:
+        return None
+    counts = ThresholdCounts(LocalEngine(), network, trial.subject.statistic, bound)
+    steps = range(network.steps) if trial.truth.steps is None else trial.truth.steps.tolist()
+    source = Ahead(SimulationNoise(trial.generator()))
+    runs = [_one_run(plan, counts, steps, source) for _ in range(trial.runs)]
+    raw, sizes, exact = (np.array(column) for column in zip(*runs, strict=True))
+    left = np.rint(exact.mean(axis=0)).astype(np.int64)
+    return Attempt(raw, left, plan.mechanism.name, threshold=bound, processed=sizes)
+
+
+def _guess(trial: Trial, network: GraphSequence, times: Fraction) -> int:
+    """The degree of the k-th person, in and out together, times a factor."""
+    found = degrees(network)
+    total = found.outward + found.inward if network.directed else found.outward
+    place = int(2 * (trial.releases + SPARE + 2) / (3 * trial.epsilon))
+    ordered = np.sort(total)[::-1]
+    return max(1, round(times * int(ordered[min(place, len(ordered) - 1)])))
+
+
+def _one_run(
+    plan: Plan, counts: ThresholdCounts, steps: Sequence[int], source: NoiseSource
+) -> tuple[list[int], list[float], list[int]]:
+    """Raw values, processed ones, and what was counted, as releases make them."""
+    trail, state = Trail(plan), start(plan)
+    raw: list[int] = []
+    sizes: list[float] = []
+    exact: list[int] = []
+    for step in steps:
+        asked = ask(trail, state, partial(counts.total, step), source)
+        trail, state = trail.after(asked.answers), asked.state
+        raw.append(asked.answers[-1].raw(PARTS))
+        sizes.append(float(trail.size))
+        exact.append(state.totals[0])
+    return raw, sizes, exact
 
 
 # Ours under a promise: about degrees, as the paper's, or about hubs.

@@ -157,6 +157,8 @@ TIGHT, LAW, AUTO = "sensdiff-tight", "shape-law", "auto"
 AUTO_RELATIVE = "auto-relative"
 HUBS, TUNED_HUBS = "hubs", "hubs-tuned"
 SHAPED, TUNED_SHAPED = "shaped-projection", "shaped-projection-tuned"
+FOLLOWING, GUESSED = "following", "following-guess"
+GUESSED_DOUBLE, GUESSED_HALF = "following-guess-doubled", "following-guess-halved"
 POST = "+post"
 
 Publishing = Callable[[Trial], Attempt | None]  # None where the subject is not admitted
@@ -175,6 +177,10 @@ OURS: dict[str, Publishing] = {
     TUNED_HUBS: builtin.tuned_hubs,
     SHAPED: builtin.shaped,
     TUNED_SHAPED: builtin.tuned_shaped,
+    FOLLOWING: builtin.following,
+    GUESSED: builtin.following_guess,
+    GUESSED_DOUBLE: builtin.following_guess_doubled,
+    GUESSED_HALF: builtin.following_guess_halved,
 }
 TUNED = (PROJECTION, TUNED_HUBS, TUNED_SHAPED)  # by their true error, which is not private
 CONTENDERS = (*PAPERS, *(name + post for name in OURS for post in ("", POST)))

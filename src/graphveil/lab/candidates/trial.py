@@ -39,6 +39,7 @@ class Attempt:
         sensitivity: what the noise was calibrated to: Γ, or the static sensitivity; None if that
             is not known.
         threshold: what links were dropped by: a projection's threshold, or a promise with hubs.
+        processed: what is published beside the estimates, where that is not the usual.
     """
 
     estimates: NDArray[np.number]
@@ -46,6 +47,7 @@ class Attempt:
     noise: str
     sensitivity: int | None = None
     threshold: Bound | None = None
+    processed: Floats | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,6 +136,8 @@ class Trial:
 
     def processed(self, attempt: Attempt) -> Attempt:
         """The same values after post-processing, online."""
+        if attempt.processed is not None:
+            return replace(attempt, estimates=attempt.processed)
         statistic = self.subject.statistic
         better = np.stack([processed(statistic, run).values for run in attempt.estimates])
         return replace(attempt, estimates=better)

@@ -25,6 +25,7 @@ from graphveil.lab.protocol.protocol import (
 from graphveil.mechanisms.mechanism import Request
 from graphveil.statistics.change import sensitivity_under
 from graphveil.statistics.degrees import DegreeStatistic
+from graphveil.statistics.edges import Edges
 from graphveil.statistics.recent import RecentStatistic
 from graphveil.statistics.statistic import Parameter, Statistic, registered
 
@@ -224,11 +225,15 @@ class Truth:
         first_links: the totals of what is counted under promises with hubs: each threshold of the
             list with the fewest hubs that are true of the data. Where nothing is known of
             projection, the promise of the rule alone.
+        network: the graph, where links are counted: thresholds that follow may be any.
+        steps: those of the network at which there is a release; None for all.
     """
 
     totals: Integers
     projected: Counted
     first_links: Counted
+    network: GraphSequence | None = None
+    steps: Integers | None = None
 
     def at(self, steps: Integers) -> Truth:
         """The values at some steps only."""
@@ -236,7 +241,7 @@ class Truth:
             tuple((bound, totals[steps]) for bound, totals in counted)
             for counted in (self.projected, self.first_links)
         )
-        return Truth(self.totals[steps], projected, first_links)
+        return Truth(self.totals[steps], projected, first_links, self.network, steps)
 
 
 def true_values(
@@ -257,7 +262,13 @@ def true_values(
         for subject, totals in counting.first_links(promise).items():
             first_links[subject].append((promise, totals))
     return [
-        Truth(whole[each], tuple(projected[each]), tuple(first_links[each])) for each in subjects
+        Truth(
+            whole[each],
+            tuple(projected[each]),
+            tuple(first_links[each]),
+            version.sequence if isinstance(each.statistic, Edges) else None,
+        )
+        for each in subjects
     ]
 
 

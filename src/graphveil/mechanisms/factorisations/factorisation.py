@@ -249,3 +249,55 @@ class Totals(Factorisation):
     def from_dict(cls, data: Mapping[str, Any]) -> Totals:
         """What `to_dict` gave."""
         return cls(data["steps"])
+
+
+@register
+@dataclass(frozen=True)
+class Questions(Totals):
+    """Totals, and some questions to spare: which of them are asked, earlier answers decide.
+
+    The noises are exchangeable, so that a release may be taken to have the one of its place.
+    """
+
+    spare: int = 0
+
+    kind = "questions"
+
+    @property
+    def measurements(self) -> int:
+        """One per step, and the spare ones."""
+        return self.length + self.spare
+
+    def strategy(self) -> NDArray[np.int64]:
+        """C as a dense matrix; a question to spare may ask for any total, here for the last."""
+        last = np.ones((self.spare, self.length), dtype=np.int64)
+        return np.vstack([super().strategy(), last])
+
+    def column_l1(self) -> int:
+        """A change at the first step is in every answer."""
+        return self.measurements
+
+    def column_l2_squared(self) -> int:
+        """As `column_l1`, since the entries are 0 and 1."""
+        return self.measurements
+
+    def decoder(self) -> NDArray[np.float64]:
+        """B as floats."""
+        return np.eye(self.length, self.measurements)
+
+    def combined_row(self, coefficients: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The coefficients themselves, and nothing of the spare ones."""
+        return np.append(coefficients, np.zeros(self.spare))
+
+    def decode(self, noise: Sequence[int]) -> list[Fraction]:
+        """The noise of each place."""
+        return super().decode(noise[: self.length])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data to store."""
+        return super().to_dict() | {"spare": self.spare}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Questions:
+        """What `to_dict` gave."""
+        return cls(data["steps"], data["spare"])

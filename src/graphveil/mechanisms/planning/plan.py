@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 REFERENCE_STEPS = 100  # on which plans of unknown length are judged and shown
 TIE = 1.001  # predicted errors that differ by less than a thousandth are equal
-FORMATS = (1, 2, 3, 4)  # of stored plans: with epochs cut, with more after a joint law, in a pool
+# Of stored plans: with epochs cut, with more after a joint law, in a pool, following.
+FORMATS = (1, 2, 3, 4, 5)
 
 
 @dataclass(frozen=True, repr=False)
@@ -88,12 +89,13 @@ class Plan:
         carried: list[tuple[Law, NDArray[np.float64]]] = []
         before, whole = 0.0, True
         settled = found = 0.0  # of noise that was rounded where an epoch was cut, or is joint
-        known = None
+        known, made = None, 0
         for number in count():
             epoch = self.epoch(number)
             if isinstance(epoch.law, JointLaw):  # in whole numbers, like noise that was rounded
-                for found in epoch.joint_variances(epoch.law):
-                    yield found
+                for place, found in enumerate(epoch.joint_variances(epoch.law), start=made):
+                    yield found * self.mechanism.unit(self.request, epoch, place) ** 2
+                made += epoch.steps
                 settled = found if self.mechanism.adds_up else 0.0
                 continue
             law = epoch.single_law
@@ -235,6 +237,8 @@ class Plan:
     @property
     def _format(self) -> int:
         """The first that has what this plan needs, so that older versions can read most plans."""
+        if self.mechanism.follows:
+            return 5
         if self.request.pool_share is not None:
             return 4
         if any(isinstance(epoch.law, JointLaw) for epoch in self.epochs[:-1]):

@@ -26,7 +26,9 @@ def achieved(plan: Plan, objective: Objective | None = None) -> float:
     Where the horizon is unknown, over the first steps on which plans are judged.
     """
     aim = (objective or plan.request.minimise).aim(len(plan.predicted))
-    return aim.value(plan.predicted if aim.totals else span_deviations(plan, aim))
+    # Between thresholds that differ, what is new has no error of its own: totals stand for it.
+    totals = aim.totals or plan.mechanism.follows
+    return aim.value(plan.predicted if totals else span_deviations(plan, aim))
 
 
 def span_deviations(plan: Plan, aim: Aim) -> Floats:

@@ -33,6 +33,7 @@ from graphveil.study.public.facts import (
     AFTER_PROJECTION,
     DIGITS,
     EVERY_NETWORK,
+    FOLLOWING,
     FORESTS,
     LossFact,
     NoiseFact,
@@ -262,8 +263,8 @@ def _sensitivity_fact(chosen: Plan) -> SensitivityFact:
     """What one person can change: of a projected graph one release, and of others all of them."""
     sensitivity, after = chosen.request.sensitivity, chosen.request.projected_l1
     if chosen.mechanism.projects and after is not None:
-        forests = sensitivity.proof.endswith(f"#{FORESTS}")
-        proof = sensitivity.proof if forests else f"{PROOFS}#{AFTER_PROJECTION}"
+        own = sensitivity.proof.endswith((f"#{FORESTS}", f"#{FOLLOWING}"))
+        proof = sensitivity.proof if own else f"{PROOFS}#{AFTER_PROJECTION}"
         return SensitivityFact(l1=after, exact=False, assumption=EVERY_NETWORK, proof=proof)
     return SensitivityFact(
         l1=sensitivity.l1,

@@ -11,12 +11,15 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, PlainSerializer
 
 from graphveil import __version__
 from graphveil.errors import IntegrityError
+from graphveil.graph.thresholds import FOLLOW
+from graphveil.mechanisms.following import Answer
 from graphveil.mechanisms.planning.usefulness import Judgement
 from graphveil.noise.exact_numbers import as_text
 from graphveil.study.promise_entries import SeriesPromise
 
 AFTER_PROJECTION = "after-projection"  # the heading of what is proved for every network
 FORESTS = "forests"  # the same for what is counted by forests
+FOLLOWING = "following"  # the same where thresholds follow, in parts of them
 EVERY_NETWORK = "nothing: it holds for every network"
 DIGITS = 6  # of processed values and standard deviations, which are not whole numbers
 
@@ -131,6 +134,11 @@ class SensitivityFact(Fact):
         """Whether it speaks of each release by itself, on every network."""
         return self.proof.endswith((f"#{AFTER_PROJECTION}", f"#{FORESTS}"))
 
+    @property
+    def in_thresholds(self) -> bool:
+        """Whether it speaks of parts of the threshold that each release states."""
+        return self.proof.endswith(f"#{FOLLOWING}")
+
 
 class LossFact(Fact):
     """What a person loses at most who is linked to so many hubs more than were promised.
@@ -243,6 +251,11 @@ class SeriesOpened(Fact):
         """The noise of the last release beside the size that the publisher expects, if any."""
         size = self.promise.expected
         return None if size is None else Judgement(self.predicted_std[-1], size)
+
+    @property
+    def follows(self) -> bool:
+        """Whether its threshold follows what was published, so that each release states its own."""
+        return isinstance(self.projection, str) and self.projection.startswith(FOLLOW)
 
     @property
     def vector(self) -> bool:
@@ -383,11 +396,32 @@ class ChangeFact(Fact):
     width: Whole
 
 
+class AnswerFact(Fact):
+    """The answer to one question of a series whose threshold follows.
+
+    Attributes:
+        threshold: how many links of each person were counted at most.
+        scaled: the count with its noise, in parts of the threshold; exact.
+        parts: into how many a threshold is divided: the answer is scaled·threshold/parts.
+    """
+
+    threshold: int = Field(ge=1)
+    scaled: Whole
+    parts: int = Field(ge=1)
+
+    @property
+    def exactly(self) -> Answer:
+        """As the rule takes it."""
+        return Answer(self.threshold, self.scaled)
+
+
 class ReleaseMade(Fact):
     """One release of a series; every list has one entry per number of the series.
 
     Attributes:
         changes: how sure one can be of what is new; none in rows of older versions.
+        answers: where thresholds follow, the answers to the questions of the release, in order; the
+            last of them, rounded, is the raw value.
     """
 
     event = Event.RELEASE_MADE
@@ -402,6 +436,22 @@ class ReleaseMade(Fact):
     low: tuple[Whole, ...]
     high: tuple[Whole, ...]
     changes: tuple[ChangeFact, ...] = ()
+    answers: tuple[AnswerFact, ...] = ()
+
+    def to_data(self) -> dict[str, Any]:
+        """Plain data; a release at one threshold says nothing of answers."""
+        data = super().to_data()
+        return data if self.answers else {k: v for k, v in data.items() if k != "answers"}
+
+    @property
+    def asked(self) -> tuple[Answer, ...]:
+        """The answers as the rule takes them."""
+        return tuple(each.exactly for each in self.answers)
+
+    @property
+    def threshold(self) -> int | None:
+        """How many links of each person were counted at most; None where that does not vary."""
+        return self.answers[-1].threshold if self.answers else None
 
     def has_numbers(self, width: int) -> bool:
         """Whether each of its lists has so many."""

@@ -124,7 +124,7 @@ def _counted_links(series: SeriesOpened, bound: Bound) -> tuple[int, ...] | None
     """How many links of a person a series counts at most, where people may have more."""
     if isinstance(series.projection, int):
         return (series.projection,)
-    if isinstance(series.projection, str):  # forests count all of them
+    if isinstance(series.projection, str):  # forests count all; or each release states its own
         return None
     if series.projection is not None or not (isinstance(bound, HubBound) and any(bound.hubs)):
         return series.projection

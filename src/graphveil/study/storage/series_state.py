@@ -8,11 +8,11 @@ from typing import Any, TypeVar
 
 from graphveil.errors import IntegrityError, ParameterError, require_known_format
 from graphveil.mechanisms.planning.plan import Plan
-from graphveil.series.state import SeriesState
+from graphveil.series.state import FORMAT, SeriesState
 from graphveil.study.storage.reading import StoredSeries
 
 Read = TypeVar("Read")
-STATE_FORMAT = 1  # of the state of a series; one that states none is of the first
+STATE_FORMAT = FORMAT  # of the state of a series; one that states none is of the first
 # Whatever plain data of another form can lead to.
 UNREADABLE = (
     ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError,
@@ -34,7 +34,8 @@ def _sound_state(data: dict[str, Any]) -> SeriesState:
     require_known_format("the state of a series", data.get("format"), STATE_FORMAT)
     state = SeriesState.from_dict(data)
     places = (state.step, state.epoch, state.epoch_start)
-    numbers = (*places, *state.totals, *(each for drawn in state.noise for each in drawn))
+    asked = () if state.asked is None else (state.asked,)
+    numbers = (*places, *asked, *state.totals, *(each for drawn in state.noise for each in drawn))
     lengths = {len(drawn) for drawn in state.noise}
     if any(type(each) is not int for each in numbers) or len(lengths) > 1:
         raise ValueError("not a state")

@@ -16,6 +16,8 @@ from graphveil.statistics.tallies import Counts, EdgeTally
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+SOME = 1000  # links, for which the error is predicted where nobody says how many to expect
+
 
 @register
 @dataclass(frozen=True)
@@ -50,6 +52,10 @@ class Edges(Statistic):
         """
         links = bound.limit("total")
         return sensitivity_of_copies(links, 1, bound, anchor="nodes-and-edges", paper=links)
+
+    def without_promise(self, expected: int | None) -> str:
+        """At a threshold that follows; the size is needed for nothing but the predicted error."""
+        return FollowingBound(SOME if expected is None else expected).brief
 
     def projected_l1(self, threshold: Bound) -> int:
         """As without projection: each retained link adds one edge, or none if its chain loses one.

@@ -23,7 +23,7 @@ from graphveil.statistics.statistic import statistic
 from graphveil.steward import custody, series
 from graphveil.steward.planning.requests import SeriesRequest
 from graphveil.steward.reporting import write_report
-from graphveil.study import Promise, Study
+from graphveil.study import Promise, StoredStudy
 from graphveil.study.public.announced_plans import announced_plan
 from graphveil.study.public.facts import ReleaseMade
 from graphveil.study.public.public_part import PublicPart
@@ -53,19 +53,19 @@ EDGES = [star(number) for number in range(4, 125)]
 EDGES += [(f"p{number - 7:03}", f"p{number:03}") for number in range(11, 125)]
 
 
-def opened(root: Path, **changed: Any) -> Study:
-    study = Study.create(root, numbered(STEPS, **FREE | changed))
+def opened(root: Path, **changed: Any) -> StoredStudy:
+    study = StoredStudy.create(root, numbered(STEPS, **FREE | changed))
     study.add(from_rows(PEOPLE, EDGES))
     return study
 
 
-def made(study: Study, name: str = "links") -> list[tuple[dict[str, Any], ReleaseMade]]:
+def made(study: StoredStudy, name: str = "links") -> list[tuple[dict[str, Any], ReleaseMade]]:
     """Each release, with what only its keeper knows."""
     told_rows = study.ledger().told(ReleaseMade)
     return [(row.secret, fact) for row, fact in told_rows if fact.series == name]
 
 
-def require_sound(study: Study) -> None:
+def require_sound(study: StoredStudy) -> None:
     """Every count, threshold and noise is what the ledger says, by counting it another way."""
     assert all(check.is_finished for check in verify(study))
     part = PublicPart.read(study.folder.public)
@@ -85,7 +85,7 @@ def test_counts_are_those_of_the_projection_to_the_stated_threshold(
     study = opened(root, directed=directed)
     study.publish(STEPS - 1)
     require_sound(study)
-    graph = study.holder.recounted(study.stored(study.ledger()), ()).graph  # type: ignore[attr-defined]
+    graph = study.holder.recounted(study.stored(study.ledger()), ()).graph
     engine, total = LocalEngine(), 0
     for secret, fact in made(study):
         threshold = fact.threshold
@@ -105,7 +105,7 @@ def test_step_by_step_and_all_at_once_are_alike_in_form(root: Path, tmp_path: Pa
     """Commands that publish a step each go on from what the last one left."""
     study = opened(root)
     for step in range(STEPS):
-        Study.at(root).publish(step)
+        StoredStudy.at(root).publish(step)
     require_sound(study)
     asked = sum(len(fact.answers) for _, fact in made(study))
     assert STEPS <= asked <= STEPS + 2
@@ -129,7 +129,7 @@ def test_an_older_copy_does_not_publish_with_the_same_noise(root: Path, tmp_path
     shutil.copytree(root, tmp_path / "copy")
     study.publish(2)
     with pytest.raises(Exception, match="cop"):
-        Study.at(tmp_path / "copy").publish(2)
+        StoredStudy.at(tmp_path / "copy").publish(2)
 
 
 def test_a_longer_study_has_questions_of_its_own_for_a_price(root: Path) -> None:
@@ -224,7 +224,7 @@ def test_bad_promises_are_refused_before_anything_is_spent(
 def test_an_open_end_is_refused_before_anything_is_spent(root: Path) -> None:
     endless = {"every": 1, "unit": "number", "first": 0}
     with pytest.raises(ParameterError, match="horizon: must be known"):
-        Study.create(root, numbered(STEPS, **FREE | {"calendar": endless}))
+        StoredStudy.create(root, numbered(STEPS, **FREE | {"calendar": endless}))
     assert not root.exists()
 
 

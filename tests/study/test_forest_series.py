@@ -124,8 +124,8 @@ def test_noise_is_made_for_what_one_person_can_change(branches: int, height: int
     [
         ({"projection": "forest:0"}, "at least 1 link per person"),
         ({"projection": "forest:-2"}, "at least 1 link per person"),
-        ({"projection": "forest:two"}, "'forest:C', not 'forest:two'"),
-        ({"projection": "tree:2"}, "must be a number, IxO.*forest:C, not 'tree:2'"),
+        ({"projection": "forest:two"}, "forest:C or follow:LINKS, not 'forest:two'"),
+        ({"projection": "tree:2"}, "must be a number, IxO.*forest:C or follow:LINKS, not 'tree:2'"),
         ({"parameters": {"k": 3}, "statistic": "clusters"}, "do not count clusters"),
         ({"statistic": "triangles"}, "forests do not count triangles"),
         ({"statistic": "edges"}, "forests do not count edges"),

@@ -117,7 +117,7 @@ else:  # most series leave the choice open
     mechanisms = Deferred("graphveil.mechanisms.mechanism")
 
 FIRST_FORMAT: Final = 1
-FORMAT: Final = 2  # the first in which a series may be counted by forests
+FORMAT: Final = 2  # the first in which a series may be counted by forests, or follow
 COMMITTED: Final = {"committed": True}  # where a promise was checked, and then entered
 UNIT: Final = "one person with all their links"
 HEADING = """\

@@ -122,7 +122,7 @@ def audit_questions(
     def scores(world: World) -> Scores:
         found = (transcript(plan, world, choose, drawing) for _ in range(runs))
         weighed = [log_ratio(plan, seen, larger, smaller, choose) for seen in found]
-        return np.clip(np.array(weighed), -NEVER, NEVER)
+        return np.asarray(np.clip(np.array(weighed), -NEVER, NEVER))
 
     _, event = best_event(scores(larger), scores(smaller), 0.0, error)
     return judge(event, scores(larger), scores(smaller), 0.0, error)

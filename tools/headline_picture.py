@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from commands import ROOT
+from graphveil.drawing.svg import INK, PAPER, document, element, words
 from graphveil.lab.findings.page import filled_in
 from graphveil.lab.protocol.results import Row, read_rows
 
@@ -27,7 +28,8 @@ PANELS = {
         ("the same, post-processed", "hubs+post edges"),
     ],
 }
-_BAR, _LEFT, _WIDTH, _LINE = 300, 220, 600, 24
+OURS, THEIRS = "#0f766e", "#94a3b8"
+_BAR, _LEFT, _WIDTH, _LINE, _LETTERS = 300, 220, 600, 24, 14
 
 
 def drawn(rows: list[Row]) -> str:
@@ -35,31 +37,24 @@ def drawn(rows: list[Row]) -> str:
     y, parts = 8, []
     for title, bars in PANELS.items():
         y += _LINE
-        parts.append(f'<text x="12" y="{y}" font-weight="bold">{title}</text>')
+        parts.append(element("g", words(title, (12, y), _LETTERS, INK), font_weight="bold"))
         for label, name in bars:
             y += _LINE
-            value = _mean(name, rows)
-            colour = "#94a3b8" if label.startswith("the paper") else "#0f766e"
-            parts += [
-                f'<text x="{_LEFT - 8}" y="{y}" text-anchor="end">{label}</text>',
-                (
-                    f'<rect x="{_LEFT}" y="{y - 13}" width="{_BAR * value:.0f}" height="16" '
-                    f'fill="{colour}"/>'
-                ),
-                f'<text x="{_LEFT + _BAR * value + 6:.0f}" y="{y}">{value:.2f}</text>',
-            ]
+            parts.append(_bar(label, _mean(name, rows), y))
         y += _LINE // 2
-    height = y + 8
-    return "\n".join(
-        [
-            (
-                f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" '
-                'font-family="sans-serif" font-size="14" fill="#1e293b">'
-            ),
-            f'<rect width="{_WIDTH}" height="{height}" fill="#ffffff"/>',
-            *parts,
-            "</svg>\n",
-        ]
+    paper = element("rect", width=_WIDTH, height=y + 8, fill=PAPER)
+    label = "Relative error against SensDiff, for people with many links and for links"
+    return document(paper + "".join(parts), _WIDTH, y + 8, label) + "\n"
+
+
+def _bar(label: str, value: float, y: int) -> str:
+    """One bar, with its label at the left and its length at the right."""
+    colour = THEIRS if label.startswith("the paper") else OURS
+    end = _LEFT + _BAR * value
+    return (
+        words(label, (_LEFT - 8, y), _LETTERS, INK, "end")
+        + element("rect", x=_LEFT, y=y - 13, width=_BAR * value, height=16, fill=colour)
+        + words(f"{value:.2f}", (end + 6, y), _LETTERS, INK)
     )
 
 

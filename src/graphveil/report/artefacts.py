@@ -49,15 +49,14 @@ def artefacts(part: PublicPart) -> tuple[Artefact, ...]:
 
 
 def _listed(part: PublicPart) -> Iterator[Artefact]:
-    from graphveil.report import card, charts, page
-    from graphveil.report import public_tables as tables
+    from graphveil.report import card, charts, page, public_tables
 
     published = {each.series: each for each in part.series if each.releases}
 
-    for each in tables.tables_of(part):
+    for each in public_tables.tables_of(part):
         yield Artefact(each.file, False, partial(each.content, part))
     for name, series in published.items():
-        made = partial(tables.series_table, series)
+        made = partial(public_tables.series_table, series)
         yield Artefact(f"charts/{file_name(name)}.csv", False, made)
     yield Artefact("card.json", False, partial(card.as_json, part))
     for name, series in published.items():

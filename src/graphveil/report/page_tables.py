@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from graphveil.graph.promises import HubBound
 from graphveil.noise.exact_numbers import as_text
-from graphveil.report import losses, statement, wording
-from graphveil.report import public_tables as tables
+from graphveil.report import losses, public_tables, statement, wording
 from graphveil.report.artefacts import file_name
 from graphveil.report.histories import estimated
 from graphveil.report.losses import chance
@@ -99,7 +98,7 @@ def dictionary(part: PublicPart) -> PageTable:
     header = ("column", "in", "type", "empty", "meaning")
     rows = tuple(
         (each.column, each.file, each.type, each.empty, each.meaning)
-        for each in tables.dictionary(part)
+        for each in public_tables.dictionary(part)
     )
     return PageTable("Data dictionary", header, rows, open=False)
 

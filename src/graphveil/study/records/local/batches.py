@@ -31,7 +31,7 @@ from graphveil.records.tables.table_file import joined
 from graphveil.study.ledger import BatchEntry, StoredTable
 from graphveil.study.records.findings import Findings, no_details
 from graphveil.study.records.local import segments
-from graphveil.study.records.local.cache import checkpoint as kept_files
+from graphveil.study.records.local.cache import checkpoint
 from graphveil.study.records.local.cache.checkpoint import KeptGraph
 from graphveil.study.records.private_tables import read_table, write_list, write_table
 from graphveil.study.records.record_store import AddOptions, Stored, rules_of
@@ -135,7 +135,7 @@ class Sealed:
 def sealed(stored: Stored, engine: Engine) -> Sealed:
     """The sealed graph: the checkpoint, and the segments that were sealed after it."""
     empty, ledger = segments.nothing_sealed(stored.promise), stored.ledger
-    cached = kept_files.load_graph(stored.folder, kept_files.newest(ledger), empty, engine.keeping)
+    cached = checkpoint.load_graph(stored.folder, checkpoint.newest(ledger), empty, engine.keeping)
     before = cached.sequence if cached else None
     graph = segments.load(stored.folder.segments, ledger.sealed, stored.promise, before)
     return Sealed(graph, cached)

@@ -374,10 +374,10 @@ def by_series(option: str, given: Sequence[str] | None, known: Sequence[str]) ->
 
 
 def expected_size(text: str) -> int:
-    """An expected size from its text."""
-    if not (text.isascii() and text.isdigit() and len(text) < 20):
+    """An expected size from its text, such as 6000 or 6,000."""
+    if re.fullmatch(r"[0-9]{1,19}|[0-9]{1,3}(,[0-9]{3}){1,5}", text) is None:
         raise ParameterError("expected", f"must be a whole number, not '{text[:40]}'")
-    return int(text)
+    return int(text.replace(",", ""))
 
 
 def sizes_by_series(given: Sequence[str] | None, known: Sequence[str]) -> dict[str, int]:

@@ -255,31 +255,35 @@ UNSPENT = "Nothing is spent by looking: these numbers follow from the study file
 def print_outlooks(title: str, outlooks: Sequence[Outlook]) -> None:
     """One row per series: what it costs, the standard deviation of its noise, and what it means."""
     judged = any(each.judgement for each in outlooks)
-    headings = ("series", "ε", "mechanism", "first", "mean", "last", "next best, mean")
+    projected = any(each.series.projection is not None for each in outlooks)
     print_table(
         title,
-        (*headings, *(("expected", "the last will be") if judged else ())),
+        (
+            *("series", "ε", "mechanism", *(("projection",) if projected else ())),
+            *("first", "mean", "last"),
+            *(("expected", "the last will be") if judged else ()),
+        ),
         (
             (
                 each.series.name,
                 each.series.share,
                 each.plan.mechanism.name,
+                *((_projection(each),) if projected else ()),
                 three_digits(each.plan.predicted[0]),
                 three_digits(each.plan.mean_std),
                 three_digits(each.plan.last_std),
-                _next_best(each),
                 *(_judgement(each) if judged else ()),
             )
             for each in outlooks
         ),
-        text_columns=3,
+        text_columns=4 if projected else 3,
     )
 
 
-def _next_best(outlook: Outlook) -> str | None:
-    if not outlook.others or outlook.others[0].plan is None:
-        return None
-    return f"{outlook.others[0].name}, {three_digits(outlook.others[0].plan.mean_std)}"
+def _projection(outlook: Outlook) -> str | None:
+    """The threshold as users write it."""
+    threshold = outlook.series.threshold()
+    return None if threshold is None else threshold.brief
 
 
 def _judgement(outlook: Outlook) -> tuple[str | None, str | None]:

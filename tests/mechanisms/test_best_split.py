@@ -143,3 +143,17 @@ def test_noise_that_vanishes_leaves_shares_that_add_up() -> None:
 def test_refusals(total: Exact, sizes: list[int], weights: list[Exact] | None, named: str) -> None:
     with pytest.raises(ParameterError, match=rf"^{named}: must"):
         best_shares(total, plans(2), sizes, weights)
+
+
+def test_a_share_too_small_for_any_noise_is_not_asked_for_again() -> None:
+    def possible_from_a_tenth(epsilon: Fraction) -> float:
+        if epsilon < Fraction(1, 10):
+            raise ParameterError("mechanism", "none is possible")
+        return float(1 / epsilon)
+
+    def error(epsilon: Fraction) -> float:
+        return float(1 / epsilon)
+
+    assert best_split(Fraction(2), [possible_from_a_tenth, error], [1, 1]) == (1, 1)
+    with pytest.raises(ParameterError, match="none is possible"):
+        best_split(Fraction(1, 20), [possible_from_a_tenth, error], [1, 1])

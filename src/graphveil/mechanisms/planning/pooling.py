@@ -19,6 +19,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from graphveil.errors import ParameterError
 from graphveil.noise.zcdp import rho_of
 
 # The best split of a budget over several series: the smallest weighted sum of their errors.
@@ -75,9 +76,20 @@ def _halves(total: Fraction, smallest: Fraction | None = None) -> list[Fraction]
 
 
 def _sampled(points: list[Fraction], curve: Curve, weight: float) -> tuple[Floats, Floats]:
-    """Logarithms of ε and of weight·error, at some points."""
-    errors = [max(weight * curve(point), VANISHING) for point in points]
-    return np.log(np.array(points, dtype=float)), np.log(np.array(errors))
+    """Logarithms of ε and of weight·error, at some points, from the smallest that is possible.
+
+    A mechanism may have no noise for a tiny ε; the two largest points have to be possible.
+    """
+    errors: list[float] = []
+    for point in reversed(points):
+        try:
+            errors.append(max(weight * curve(point), VANISHING))
+        except ParameterError:
+            if len(errors) < 2:
+                raise
+            break
+    possible = np.array(points[len(points) - len(errors) :], dtype=float)
+    return np.log(possible), np.log(np.array(errors[::-1]))
 
 
 def _errors(sampled: tuple[Floats, Floats], shares: Floats) -> Floats:

@@ -33,6 +33,7 @@ from graphveil.mechanisms.following import (
     Answer,
     Rule,
     nearest_root,
+    rival_bound,
 )
 from graphveil.mechanisms.planning import continuation
 from graphveil.mechanisms.planning.intervals import half_widths
@@ -371,3 +372,11 @@ def test_a_guess_is_written_as_it_is_read() -> None:
     assert made.to_dict()["format"] == 5
     assert made.to_dict()["request"]["guess"] == [1000, 12]
     assert Plan.from_dict(made.to_dict()) == made
+
+
+def test_the_bound_that_would_do_as_well_is_the_one_whose_noise_is_as_large() -> None:
+    made = planned(20, projection="follow:1021")
+    bound = rival_bound(made.predicted, made.request.epsilon)
+    rival = plan("edges", bound, epsilon=1, horizon=20, mechanism="sensdiff")
+    assert isclose(rival.mean_std, made.mean_std, rel_tol=0.1)
+    assert rival_bound([0.001], Fraction(1)) == 1

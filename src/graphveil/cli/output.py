@@ -18,6 +18,7 @@ from graphveil.hints import in_words
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from graphveil.mechanisms.planning.plan import Plan
     from graphveil.report.releases import Measurement
     from graphveil.steward.planning.outlook import Outlook
     from graphveil.steward.planning.sharing import Sharing
@@ -278,6 +279,21 @@ def print_outlooks(title: str, outlooks: Sequence[Outlook]) -> None:
         ),
         text_columns=4 if projected else 3,
     )
+    for each in outlooks:
+        print_rival(f"Series {each.series.name}", each.plan)
+
+
+def print_rival(name: str, plan: Plan) -> None:
+    """Where a threshold follows, the promise that would do as well, so that both can be weighed."""
+    from graphveil.mechanisms.following import rival_bound
+
+    if plan.mechanism.follows:
+        bound = rival_bound(plan.predicted, plan.request.epsilon)
+        print(
+            f"{name} is counted at thresholds that follow what is published. A promise of at most "
+            f"about {bound:,} links per person would have about as much error: take it if you can "
+            "defend it. In a dense network without hubs, a promise of a few times as many does."
+        )
 
 
 def _projection(outlook: Outlook) -> str | None:

@@ -37,6 +37,7 @@ from graphveil.cli.output import (
     print_json,
     print_losses,
     print_outlooks,
+    print_rival,
     print_table,
     three_digits,
     working,
@@ -470,6 +471,7 @@ def _print(comparison: Comparison, *, everything: bool) -> None:
     _print_others(comparison.prospects, everything=everything)
     print(f"Choice: {chosen.mechanism.name}, {_guarantee(chosen)}.")
     print(f"Minimised: {chosen.request.minimise}, {chosen.request.minimise.summary}.")
+    print_rival("It", chosen)
     print_losses({"this series": comparison.times_beyond})
     if comparison.judgement:
         print(f"Size: {comparison.judgement}.")

@@ -14,6 +14,7 @@ from graphveil.steward.planning.drafting import (
     require_useful,
     settled_series,
     with_objective,
+    without_promise,
 )
 from graphveil.steward.planning.outlook import Outlook
 from graphveil.steward.planning.sharing import require_purpose
@@ -92,6 +93,8 @@ def _outlook(ledger: Ledger, request: SeriesRequest) -> Outlook:
             "public/study.toml."
         )
     require_purpose([request])
+    if ledger.versions[-1].bound is None:
+        request = without_promise(request)
     with refused_as("the new series"):
         wider = with_series(ledger, with_objective(request).as_entry(), "the new series")
     series = settled_series(wider.promise, wider.series, wider.first_step)

@@ -208,6 +208,7 @@ def test_whoever_is_beside_no_hub_changes_what_they_would_if_there_were_none() -
 def test_without_any_promise_only_people_can_be_counted() -> None:
     assert sensitivity_under(statistic("nodes"), NoBound()).l1 == 1
     names = ["edges", "high-degree", "high-in-degree", "high-out-degree"]
+    names += ["in-stars", "out-stars", "stars"]
     assert projectable() == names
     with pytest.raises(ParameterError, match="edges needs one: nothing else limits") as refused:
         sensitivity_under(statistic("edges"), NoBound())

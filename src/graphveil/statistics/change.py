@@ -170,7 +170,7 @@ def require_no_bound(statistic: Statistic) -> None:
     if statistic.needs_bound:
         raise ParameterError(
             "bound",
-            f"{statistic.name} needs one: nothing else limits what one person can change",
+            f"{statistic.name} needs one: nothing else limits what a person changes",
             hint=f"Promise one, or take what works without: nodes, and with projection=D "
             f"{', '.join(projectable())} (edges: =follow:LINKS, too), or ={FOREST}:{BRANCHES} "
             f"{', '.join(counted_by_forests())}.",

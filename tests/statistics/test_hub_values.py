@@ -210,9 +210,12 @@ def test_without_any_promise_only_people_can_be_counted() -> None:
     names = ["edges", "high-degree", "high-in-degree", "high-out-degree"]
     names += ["in-stars", "out-stars", "stars"]
     assert projectable() == names
-    with pytest.raises(ParameterError, match="edges needs one: nothing else limits") as refused:
-        sensitivity_under(statistic("edges"), NoBound())
-    assert ", ".join(names) in str(refused.value)
+    directed = ", ".join([names[0], *names[2:6]])
+    own = {NoBound(): "edges, high-degree, stars", NoBound("directed"): directed}
+    for bound, listed in own.items():
+        with pytest.raises(ParameterError, match="edges needs one: nothing else limits") as refused:
+            sensitivity_under(statistic("edges"), bound)
+        assert f"projection=D {listed} (" in str(refused.value)
 
 
 @pytest.mark.parametrize(

@@ -208,10 +208,14 @@ def test_whoever_is_beside_no_hub_changes_what_they_would_if_there_were_none() -
 def test_without_any_promise_only_people_can_be_counted() -> None:
     assert sensitivity_under(statistic("nodes"), NoBound()).l1 == 1
     names = ["edges", "high-degree", "high-in-degree", "high-out-degree"]
+    names += ["in-stars", "out-stars", "stars"]
     assert projectable() == names
-    with pytest.raises(ParameterError, match="edges needs one: nothing else limits") as refused:
-        sensitivity_under(statistic("edges"), NoBound())
-    assert ", ".join(names) in str(refused.value)
+    directed = ", ".join([names[0], *names[2:6]])
+    own = {NoBound(): "edges, high-degree, stars", NoBound("directed"): directed}
+    for bound, listed in own.items():
+        with pytest.raises(ParameterError, match="edges needs one: nothing else limits") as refused:
+            sensitivity_under(statistic("edges"), bound)
+        assert f"projection=D {listed} (" in str(refused.value)
 
 
 @pytest.mark.parametrize(

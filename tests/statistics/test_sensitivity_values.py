@@ -260,6 +260,10 @@ def test_values_after_projection() -> None:
             high_out, high_in = (statistic(f"high-{way}-degree", tau=1) for way in ("out", "in"))
             assert high_out.projected_l1(bound) == max(d + 1, out - 1)
             assert high_in.projected_l1(bound) == max(out + 1, d - 1)
+    assert statistic("stars", k=2).projected_shape(DegreeBound(3)) == TotalsShape(9, rising=False)
+    assert statistic("out-stars", k=2).projected_l1(InOutBound(1, 4)) == 9
+    assert statistic("out-stars", k=6).projected_l1(InOutBound(1, 6)) == 5  # they can fall by more
+    assert statistic("in-stars", k=6).projected_l1(InOutBound(6, 1)) == 5
     for rising in ("nodes", "edges"):
         assert statistic(rising).projected_shape(DegreeBound(3)) == TotalsShape(
             1 if rising == "nodes" else 3, rising=True

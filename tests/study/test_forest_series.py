@@ -104,6 +104,14 @@ def test_the_file_says_it() -> None:
     assert "\nformat = 1\n" in numbered(3).to_toml()
 
 
+def test_only_forests_speak_of_groups(root: Path) -> None:
+    follows = GROUPS | {"name": "links", "statistic": "edges", "projection": "follow:100"}
+    study = published(root, series=[GROUPS, follows])
+    groups, links = PublicPart.read(study.folder.public).series
+    assert wording.beyond_links(groups)
+    assert not wording.beyond_links(links)
+
+
 def test_the_short_form_means_two() -> None:
     assert projection_of("forest") == "forest:2"
     assert threshold_of("forest:5") == ForestBound(5)

@@ -127,7 +127,8 @@ def test_a_projection_without_an_end_is_refused(root: Path) -> None:
 
 
 def test_those_that_work_are_those_that_can_be_projected() -> None:
-    assert projectable() == ["edges", "high-degree", "high-in-degree", "high-out-degree"]
+    degrees = ["high-degree", "high-in-degree", "high-out-degree"]
+    assert projectable() == ["edges", *degrees, "in-stars", "out-stars", "stars"]
     free = [name for name, member in registered().items() if not member.needs_bound]
     assert free == ["nodes"]
 

@@ -141,7 +141,7 @@ def counted_links(series: PublishedSeries, made: ReleaseMade | None = None) -> s
 
 def beyond_links(series: PublishedSeries) -> str:
     """What follows for groups of people with more, as a further sentence; or nothing."""
-    forests = isinstance(series.projection, str)
+    forests = isinstance(series.projection, str) and not series.follows
     return " A group that hangs on people with more may count as several." if forests else ""
 
 

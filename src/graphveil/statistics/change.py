@@ -27,7 +27,7 @@ def sensitivity_under(statistic: Statistic, bound: Bound) -> Sensitivity:
         Proof: docs/sensitivities.md#hubs.
     """
     if isinstance(bound, NoBound):
-        require_no_bound(statistic)
+        require_no_bound(statistic, directed=bound.directed)
     if isinstance(bound, ForestBound):
         return _forest_sensitivity(statistic, bound)
     if isinstance(bound, FollowingBound):
@@ -165,14 +165,16 @@ def _following_sensitivity(statistic: Statistic, bound: FollowingBound) -> Sensi
     )
 
 
-def require_no_bound(statistic: Statistic) -> None:
+def require_no_bound(statistic: Statistic, *, directed: bool) -> None:
     """Refuse a statistic whose change by one person nothing limits but a promise."""
     if statistic.needs_bound:
+        known = registered()
+        others = [each for each in projectable() if known[each].domain.admits(directed=directed)]
         raise ParameterError(
             "bound",
-            f"{statistic.name} needs one: nothing else limits what one person can change",
+            f"{statistic.name} needs one: nothing else limits what a person changes",
             hint=f"Promise one, or take what works without: nodes, and with projection=D "
-            f"{', '.join(projectable())} (edges: =follow:LINKS, too), or ={FOREST}:{BRANCHES} "
+            f"{', '.join(others)} (edges: =follow:LINKS, too), or ={FOREST}:{BRANCHES} "
             f"{', '.join(counted_by_forests())}.",
         )
 

@@ -65,6 +65,17 @@ class StarCount(DegreeStatistic, ABC):
             copies, reach.ends * as_leaf, bound, anchor="stars", paper=copies
         )
 
+    def projected_l1(self, threshold: Bound) -> int:
+        """The person's own stars, and those of one degree of others for each retained link.
+
+        Guarantees:
+            Whatever the degrees in the graph. Proof: docs/sensitivities.md#after-projection.
+        """
+        most = self.reach(threshold).highest
+        as_leaf = comb(most - 1, self.k - 1)
+        falls = max(own * as_leaf - comb(own, self.k) for own in range(most + 1))
+        return max(self.sensitivity(threshold).static_l1, falls)
+
     @staticmethod
     def definition(
         links: NDArray[np.uint8], present: NDArray[np.uint8], given: Counts, out: Counts

@@ -364,7 +364,7 @@ def _without_bound(statistic: Statistic, threshold: Bound | None) -> Bound:
     from graphveil.statistics.change import require_no_bound
 
     if threshold is None:
-        require_no_bound(statistic)
+        require_no_bound(statistic, directed=not statistic.domain.admits(directed=False))
         return NoBound("undirected" if statistic.domain.admits(directed=False) else "directed")
     return NoBound("directed" if threshold.directed else "undirected")
 

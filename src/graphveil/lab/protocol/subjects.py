@@ -348,8 +348,8 @@ def fingerprint(dataset: Dataset) -> str:
 
 
 def _admits(statistic: Statistic, threshold: Bound) -> bool:
-    """Whether the sensitivity after projection is known, and τ within the threshold."""
+    """Whether the sensitivity after projection is known, and anything is left to count."""
     try:
-        return statistic.projected_l1(threshold) is not None
+        return bool(statistic.projected_l1(threshold))
     except ParameterError:
         return False

@@ -85,13 +85,13 @@ def test_counts_are_those_of_the_projection_to_the_stated_threshold(
     study = opened(root, directed=directed)
     study.publish(STEPS - 1)
     require_sound(study)
-    graph = study.holder.recounted(study.stored(study.ledger()), ()).graph
+    recounted: Any = study.holder.recounted(study.stored(study.ledger()), ())
     engine, total = LocalEngine(), 0
     for secret, fact in made(study):
         threshold = fact.threshold
         assert threshold is not None
         bound = TotalBound(threshold) if directed else DegreeBound(threshold)
-        counts = engine.count(engine.project(graph, bound), [statistic("edges")])
+        counts = engine.count(engine.project(recounted.graph, bound), [statistic("edges")])
         total += secret["differences"][0]
         assert total == counts.totals(statistic("edges"))[fact.step]
         newest = fact.answers[-1]
@@ -187,6 +187,8 @@ def test_page_card_and_tables_say_what_is_counted(root: Path) -> None:
     page = (study.folder.public / "report.html").read_text()
     words = f"counting at most {newest.threshold} links per person"
     assert words in page
+    assert "Further links of a person are not in it" in page
+    assert "A group that hangs" not in page
     assert "by at most the threshold that it states" in page
     (links, _) = card(part)["series"]
     assert links["projection"] == "follow:300"

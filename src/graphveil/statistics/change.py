@@ -172,8 +172,8 @@ def require_no_bound(statistic: Statistic) -> None:
             "bound",
             f"{statistic.name} needs one: nothing else limits what one person can change",
             hint=f"Promise one, or take what works without: nodes, and with projection=D "
-            f"{', '.join(projectable())} (edges: =follow:LINKS, too), or ={FOREST}:{BRANCHES} "
-            f"{', '.join(counted_by_forests())}.",
+            f"{', '.join(projectable())}, or ={FOREST}:{BRANCHES} "
+            f"{', '.join(counted_by_forests())}, =follow:N edges.",
         )
 
 

@@ -65,7 +65,7 @@ def test_the_table_marks_the_choice_and_gives_reasons() -> None:
     chosen = [line for line in finished.out.splitlines() if "◀" in line]
     assert len(chosen) == 1
     assert f"Choice: {chosen[0].split()[0]}, ε = 1 for the whole series." in finished.out
-    assert "10 others are not possible here: --all says why." in finished.out
+    assert "11 others are not possible here: --all says why." in finished.out
     assert finished.err == ""
     everything = graphveil(*EDGES, "--all").out
     assert "Not possible: gaussian (needs a δ)." in everything

@@ -160,7 +160,7 @@ def test_rows_tell_all_parameters_and_come_back_from_files(data: Path, tmp_path:
     assert {row.mechanism for row in rows} == set(CONTENDERS)
     assert {row.figure for row in rows} == {"epsilon", "time"}
     assert {row.version for row in rows} == {"directed", "undirected"}
-    dropping = (PROJECTION, HUBS, SHAPED)  # and their variants
+    dropping = (PROJECTION, HUBS, SHAPED, "following")  # and their variants
     for row in rows:
         assert (row.threshold is not None) == row.mechanism.startswith(dropping)
     assert all((row.tau is None) == (row.statistic == "edges") for row in rows)

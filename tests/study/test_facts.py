@@ -17,6 +17,7 @@ from graphveil.study.promise_entries import SeriesPromise
 from graphveil.study.public.chain import canonical
 from graphveil.study.public.facts import (
     Announcement,
+    AnswerFact,
     ChangeFact,
     Event,
     ExtendedSeries,
@@ -306,7 +307,10 @@ def test_names_in_the_chain_stay_as_they_are() -> None:
     }
     assert set(ReleaseMade.model_json_schema(mode="serialization")["properties"]) == {
         *("series", "step", "label", "raw", "processed", "processing", "std", "level"),
-        *("low", "high", "changes"),
+        *("low", "high", "changes", "answers"),
+    }
+    assert set(AnswerFact.model_json_schema(mode="serialization")["properties"]) == {
+        *("threshold", "scaled", "parts"),
     }
     assert set(StepSealed.model_json_schema(mode="serialization")["properties"]) == {
         *("step", "label", "software", "noise"),

@@ -11,24 +11,27 @@ import pytest
 
 from graphveil.backends import LocalEngine
 from graphveil.errors import ParameterError, StudyError
-from graphveil.graph.promises import DegreeBound
-from graphveil.graph.thresholds import TotalBound
+from graphveil.graph.promises import DegreeBound, NoBound
+from graphveil.graph.thresholds import FollowingBound, TotalBound
 from graphveil.records import from_rows
 from graphveil.report import releases
 from graphveil.report.card import card
 from graphveil.report.histories import revisions
 from graphveil.series.following import Trail
+from graphveil.series.planner import plan as planned
+from graphveil.series.series import Series
 from graphveil.statistics.sensitivity import PARTS
 from graphveil.statistics.statistic import statistic
 from graphveil.steward import custody, series
 from graphveil.steward.planning.requests import SeriesRequest
 from graphveil.steward.reporting import write_report
-from graphveil.study import Promise, StoredStudy
+from graphveil.study import Promise, StoredStudy, publishing
 from graphveil.study.public.announced_plans import announced_plan
 from graphveil.study.public.facts import ReleaseMade
 from graphveil.study.public.public_part import PublicPart
 from graphveil.study.verification import verify
 from plain_rules import numbered
+from studies import freeze_noise
 from test_verification import forge, kept, problem, told
 
 LINKS: dict[str, Any] = {
@@ -85,13 +88,13 @@ def test_counts_are_those_of_the_projection_to_the_stated_threshold(
     study = opened(root, directed=directed)
     study.publish(STEPS - 1)
     require_sound(study)
-    graph = study.holder.recounted(study.stored(study.ledger()), ()).graph
+    recounted: Any = study.holder.recounted(study.stored(study.ledger()), ())
     engine, total = LocalEngine(), 0
     for secret, fact in made(study):
         threshold = fact.threshold
         assert threshold is not None
         bound = TotalBound(threshold) if directed else DegreeBound(threshold)
-        counts = engine.count(engine.project(graph, bound), [statistic("edges")])
+        counts = engine.count(engine.project(recounted.graph, bound), [statistic("edges")])
         total += secret["differences"][0]
         assert total == counts.totals(statistic("edges"))[fact.step]
         newest = fact.answers[-1]
@@ -187,6 +190,8 @@ def test_page_card_and_tables_say_what_is_counted(root: Path) -> None:
     page = (study.folder.public / "report.html").read_text()
     words = f"counting at most {newest.threshold} links per person"
     assert words in page
+    assert "Further links of a person are not in it" in page
+    assert "A group that hangs" not in page
     assert "by at most the threshold that it states" in page
     (links, _) = card(part)["series"]
     assert links["projection"] == "follow:300"
@@ -232,3 +237,50 @@ def test_a_guess_is_part_of_the_promise() -> None:
     promise = numbered(STEPS, **FREE)
     assert 'projection = "follow:300:20"' in promise.to_toml()
     assert Promise.from_toml(promise.to_toml()) == promise
+
+
+def test_a_publication_that_fails_leaves_no_trace(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Noise is drawn inside the transaction: what was not committed was never asked."""
+    study = opened(root)
+    study.publish(0)
+    before = study.committed().kept
+    enter = publishing._enter
+
+    def failing(transaction: Any, fact: ReleaseMade, *rest: Any, **more: Any) -> Any:
+        if (fact.series, fact.step) == ("guessed", 2):
+            raise OSError("the disk is full")
+        return enter(transaction, fact, *rest, **more)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(publishing, "_enter", failing)
+        with pytest.raises(OSError, match="disk"):
+            study.publish(STEPS - 1)
+    assert study.committed().kept == before
+    StoredStudy.at(root).publish(STEPS - 1)
+    require_sound(study)
+
+
+def test_memory_and_study_publish_the_same_and_go_on_alike(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    freeze_noise(monkeypatch)
+    study = opened(root, series=[LINKS])
+    study.publish(STEPS - 1)
+    recounted: Any = study.holder.recounted(study.stored(study.ledger()), ())
+    edges, bound = statistic("edges"), FollowingBound(300)
+    plan = planned(edges, NoBound(), epsilon=20, horizon=STEPS, projection=bound)
+    first, series = Series.open(plan, edges, bound).publish(recounted.graph.until(2), through=1)
+    resumed = Series.resume(
+        plan, edges, bound, series.state, series.history, answers=series.answers
+    )
+    later, _ = resumed.publish(recounted.graph, through=STEPS - 1)
+    facts = [fact for _, fact in made(study)]
+    assert [each.answers for each in (*first, *later)] == [fact.asked for fact in facts]
+    assert [each.raw for each in (*first, *later)] == [fact.raw for fact in facts]
+    for each, fact in zip((*first, *later), facts, strict=True):
+        assert each.interval("0.95") == (fact.low[0], fact.high[0])
+        assert each.processed == pytest.approx(fact.processed)
+    with pytest.raises(ParameterError, match="answers"):
+        Series.resume(plan, edges, bound, series.state, series.history)

@@ -92,9 +92,9 @@ Projection = Annotated[
     str | None,
     typer.Option(
         "--projection",
-        metavar="D|IxO|forest:C|follow:N",
-        help="Count without a promise: on D links of everybody, by forests of C, or on as many "
-        "links as suit the size that was published (about N in the end).",
+        metavar="D|IxO|NAME:N",
+        help="Count without a promise: D links of everybody; forest:C by forests; follow:N as many "
+        "as suit what was published, about N in the end.",
     ),
 ]
 Prices = Annotated[

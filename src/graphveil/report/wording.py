@@ -140,8 +140,10 @@ def counted_links(series: PublishedSeries, made: ReleaseMade | None = None) -> s
 
 
 def beyond_links(series: PublishedSeries) -> str:
-    """What follows for groups of people with more, as a further sentence; or nothing."""
-    forests = isinstance(series.projection, str) and not series.follows
+    """What follows for people with more, as a further sentence; or nothing."""
+    if series.follows:
+        return " Further links of a person are not in it; the processed value allows for them."
+    forests = isinstance(series.projection, str)
     return " A group that hangs on people with more may count as several." if forests else ""
 
 

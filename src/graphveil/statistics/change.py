@@ -212,8 +212,8 @@ def _recent_sensitivity(statistic: RecentStatistic, bound: HubBound) -> Sensitiv
 
 def shape_under(statistic: Statistic, bound: Bound) -> Shape:
     """What the change of one person can look like; with hubs, as far as it is known."""
-    if isinstance(bound, ForestBound):
-        return Mass(_forest_sensitivity(statistic, bound).l1)
+    if isinstance(bound, ForestBound | FollowingBound):
+        return Mass(sensitivity_under(statistic, bound).l1)
     if not isinstance(bound, HubBound) or isinstance(statistic, RecentStatistic):
         return statistic.shape(bound)
     if not any(bound.hubs):

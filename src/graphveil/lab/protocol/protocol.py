@@ -20,7 +20,7 @@ from graphveil.graph.promises import Bound, DegreeBound, InOutBound
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-EDITION = 4  # changes whenever results stored by an earlier edition are no longer comparable
+EDITION = 5  # changes whenever results stored by an earlier edition are no longer comparable
 EPSILONS = ("0.1", "0.2", "0.5", "1", "2", "5", "10")
 TIME_EPSILON = "5"
 ROUNDED_TO = 5  # bounds are multiples of this

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -261,12 +261,13 @@ def true_values(
         promise = _promise(version.sequence, threshold)
         for subject, totals in counting.first_links(promise).items():
             first_links[subject].append((promise, totals))
+    fixed = replace(version.sequence, growth=None)  # goes to other processes, and grows no more
     return [
         Truth(
             whole[each],
             tuple(projected[each]),
             tuple(first_links[each]),
-            version.sequence if isinstance(each.statistic, Edges) else None,
+            fixed if isinstance(each.statistic, Edges) else None,
         )
         for each in subjects
     ]

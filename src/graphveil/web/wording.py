@@ -73,7 +73,7 @@ HINTS = {
     "price": "A smaller price is more noise: give one for {series}.",
     "public-folder": "Give the public folder of a study, or make a new study.",
     "publish-again": "“Publish” first brings the public part up to date, then goes on.",
-    "report": "“Write the page again” under “Public page” does so.",
+    "report": "“Write the page again” under “Public page” writes it again.",
     "restored": "Go on with the original; if that is gone, see “Safekeeping”, which draws fresh "
     "noise.",
     "room": "Work on a larger machine, or with `graphveil add --engine spark`, which needs no more "

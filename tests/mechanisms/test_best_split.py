@@ -154,6 +154,9 @@ def test_a_share_too_small_for_any_noise_is_not_asked_for_again() -> None:
     def error(epsilon: Fraction) -> float:
         return float(1 / epsilon)
 
-    assert best_split(Fraction(2), [possible_from_a_tenth, error], [1, 1]) == (1, 1)
+    assert best_split(Fraction(2), [possible_from_a_tenth, error], [1, 1]) == (
+        Fraction(1),
+        Fraction(1),
+    )
     with pytest.raises(ParameterError, match="none is possible"):
         best_split(Fraction(1, 20), [possible_from_a_tenth, error], [1, 1])

@@ -176,6 +176,17 @@ def print_note(text: str) -> None:
         print(text, file=sys.stderr)
 
 
+def print_paragraph(text: str) -> None:
+    """Print a long sentence; on a terminal it is broken between words."""
+    if sys.stdout.isatty():
+        from shutil import get_terminal_size
+        from textwrap import fill
+
+        width = get_terminal_size().columns
+        text = fill(text, width, break_long_words=False, break_on_hyphens=False)
+    print(text)
+
+
 def console(*, stderr: bool = False, width: int | None = None) -> Console:
     """A terminal that is drawn on; callers pass text that is clean already."""
     from rich.console import Console
@@ -289,7 +300,7 @@ def print_rival(name: str, plan: Plan) -> None:
 
     if plan.mechanism.follows:
         bound = rival_bound(plan.predicted, plan.request.epsilon)
-        print(
+        print_paragraph(
             f"{name} is counted at thresholds that follow what is published. A promise of at most "
             f"about {bound:,} links per person would have about as much error: take it if you can "
             "defend it. In a dense network without hubs, a promise of a few times as many does."
@@ -332,9 +343,9 @@ def print_shares(found: Sharing) -> None:
         ),
         text_columns=3,
     )
-    print(found.how)
+    print_paragraph(found.how)
     if found.pool:
-        print(found.pool)
+        print_paragraph(found.pool)
 
 
 def print_losses(times: Mapping[str, Mapping[int, Fraction]]) -> None:
@@ -396,3 +407,6 @@ def print_releases(title: str, rows: Sequence[Measurement]) -> None:
         ),
         text_columns=2,
     )
+    limits = {row.series: row.limit for row in rows if row.limit is not None}  # the newest of each
+    for series, limit in limits.items():
+        print_paragraph(f"{series}: {limit}.")

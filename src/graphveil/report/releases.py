@@ -12,6 +12,7 @@ from graphveil.mechanisms.planning.change import Change
 from graphveil.noise.exact_numbers import as_text
 from graphveil.report import table_columns
 from graphveil.report.table_columns import described
+from graphveil.report.wording import counted_links
 
 if TYPE_CHECKING:
     import polars as pl
@@ -139,6 +140,11 @@ class Measurement:
         "raw before it was rounded, exactly, in 1,024ths of threshold",
         empty="unless the threshold of the series follows what was published",
     )
+    limit: str | None = described(
+        "how many links of a person are counted at most, in words: raw, low and high are about "
+        "what is counted so",
+        empty="if the study promises that nobody has more, or counts people whatever their links",
+    )
 
 
 def measurements(part: PublicPart, steps: Container[int] | None = None) -> tuple[Measurement, ...]:
@@ -178,6 +184,7 @@ def rows(series: PublishedSeries, made: ReleaseMade) -> Iterator[Measurement]:
             mechanism=series.mechanism,
             threshold=made.threshold,
             scaled=made.answers[-1].scaled if made.answers else None,
+            limit=counted_links(series, made) or None,
         )
 
 

@@ -7,6 +7,7 @@ first: the files may be read in a wrong way.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -45,6 +46,9 @@ class Findings:
         skipped: the rows that break a rule and were set aside, rule by rule.
         awaiting: how many links, of these and earlier records, name somebody who is not known yet.
         given: how many rows of nodes and of edges there were.
+        uncounted: by the limit of a promise or a projection, as people write it, how many links
+            are not counted under it; of all that are known. Nothing while the study is a draft.
+        links: how many links are known in all.
     """
 
     intake: IntakeReport = field(repr=False)
@@ -57,6 +61,8 @@ class Findings:
     skipped: tuple[LeftOut, ...] = field(default=(), repr=False)
     awaiting: int = field(default=0, repr=False)
     given: tuple[int, int] | None = field(default=None, repr=False)
+    uncounted: Mapping[str, int] = field(default_factory=dict, repr=False)
+    links: int = field(default=0, repr=False)
 
     def lines(self) -> list[str]:
         """One sentence per rule that was met."""
@@ -82,6 +88,12 @@ class Findings:
         if self.awaiting:
             rule = "edges to somebody who is not known yet: they wait until that person comes"
             lines.append(counted(self.awaiting, rule))
+        for limit, dropped in self.uncounted.items():
+            if dropped:
+                lines.append(
+                    f"NOTE: {dropped:,} of {self.links:,} links will not be counted (at most "
+                    f"{limit} per person)"
+                )
         return [*lines, *(_said(each) for each in self.skipped)]
 
     @property

@@ -26,6 +26,7 @@ from graphveil.graph.intake.resolving import (
     stated_steps,
     until_end,
 )
+from graphveil.graph.promises import DegreeBound, HubBound, InOutBound
 from graphveil.graph.sequence import UNSTATED, GraphSequence
 from graphveil.records.tables.table_file import joined
 from graphveil.study.ledger import BatchEntry, StoredTable
@@ -155,6 +156,7 @@ def grown(stored: Stored, found: Sealed, through: int) -> GraphSequence:
 # Checking new records against everything that is sealed or waiting, in this machine's memory.
 
 
+MOST_TRIED = 2_000_000  # links, beyond which trying limits out would take longer than adding
 AWAITED = "the links that wait"  # where rows come from that earlier batches left
 _LINK = ("source", "target", "time")
 
@@ -238,10 +240,29 @@ def candidate(
         skipped=left_out,
         awaiting=len(awaiting),
         given=rows,
+        uncounted=_uncounted(stored, grown, engine),
+        links=grown.edges,
     )
     last_step = max(_last_step(grown, given, mentioned), graph.steps)
     pending = Pending.of(given).unknown_to(graph)
     return LocalValidatedBatch(stored.folder, pending, awaiting, last_step, findings)
+
+
+def _uncounted(stored: Stored, grown: GraphSequence, engine: Engine) -> dict[str, int]:
+    """How many links each limit of the study leaves out; nothing of a draft or a large network.
+
+    A limit that somebody chose by looking at this would depend on the data, so a draft is silent.
+    """
+    promise = stored.promise
+    if not stored.ledger.is_open or grown.edges > MOST_TRIED:
+        return {}
+    fixed = {each.threshold() for each in promise.series}
+    limits = [each for each in fixed if isinstance(each, DegreeBound | InOutBound)]
+    dropped = {each.brief: grown.edges - engine.project(grown, each).edges for each in limits}
+    bound = promise.degree_bound
+    if isinstance(bound, HubBound) and any(bound.hubs):
+        dropped[bound.within.brief] = grown.edges - engine.counted_part(grown, bound).edges
+    return dict(sorted(dropped.items()))
 
 
 def _awaited(stored: Stored) -> pl.DataFrame:

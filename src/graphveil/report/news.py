@@ -179,7 +179,7 @@ def _overview(each: Headline) -> Overview:
     against = each.change(releases.AGAINST)
     return Overview(
         series=each.series.series,
-        counted=opening(wording.counted_at(each.series, place)),
+        counted=opening(wording.counted_at(each.series, place, made)),
         now=wording.count_range(made.low[place], made.high[place]) + noisy,
         new=_new(each),
         compared="" if against is None else verdict(against),

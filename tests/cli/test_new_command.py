@@ -20,8 +20,8 @@ from graphveil.steward.planning.requests import series_data
 from steward import PROMISE, SERIES, contents, drafted, run
 
 ANSWERS = (
-    "My study", "people of the tests", "the tests", "no", "nine", "9", "a survey",
-    "year", "2001", "2004", "much", "1/2", "the board", "edges high-degree:tau=3@1/4=hubs",
+    "My study", "people of the tests", "the tests", "no", "year", "2001",
+    "2004", "much", "1/2", "the board", "edges high-degree:tau=3@1/4=hubs",
     "many", "3000", "",
 )  # fmt: skip
 
@@ -162,14 +162,27 @@ def test_questions_are_asked_until_the_answers_make_sense(
     monkeypatch.setattr(questions, "at_a_terminal", lambda: True)
     monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(ANSWERS) + "\n"))
     finished = run("new", tmp_path / "study")
-    assert "must be a whole number of at least 1" in finished.err
     assert "must be a number such as '0.1'" in finished.err
     study = study_of(tmp_path / "study")
-    assert study["bound"]["degree"] == 9
+    assert study["bound"] == "none", "nothing is promised unless somebody wants to"
+    assert [each["projection"] for each in study["series"]] == ["follow:3000", 3]
     assert study["budget"] == {"epsilon": "0.5", "justification": "the board"}
     assert [each["name"] for each in study["series"]] == ["edges", "hubs"]
     assert "must be a whole number, not 'many'" in finished.err
     assert [each.get("expected") for each in study["series"]] == [3000, None]
+
+
+def test_a_bound_that_is_half_said_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(questions, "at_a_terminal", lambda: True)
+    monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(("no", "nine", "9", *["x"] * 20))))
+    given = ("--title", "T", "--population", "P", "--publisher", "Q", "--bound-reason", "surveys")
+    rest = ("--first", "2001", "--every", "year", "--last", "2004", "--epsilon", "1")
+    more = ("--epsilon-reason", "r", "--series", "edges", "--expected", "edges=3000")
+    finished = run("new", tmp_path / "study", *given, *rest, *more)
+    assert "must be a whole number of at least 1" in finished.err
+    assert study_of(tmp_path / "study")["bound"]["degree"] == 9
 
 
 def test_only_what_is_missing_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

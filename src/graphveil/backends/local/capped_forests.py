@@ -25,6 +25,7 @@ Flags = NDArray[np.bool_]
 Int64s = NDArray[np.int64]
 NONE = -1
 BEGINNINGS = 8
+HOPELESS = 20  # one of so many nodes between both numbers: other beginnings would not close that
 MIXING = 7919  # a prime, by which links of equal degrees are put into another order
 
 
@@ -83,14 +84,15 @@ class _Search(NamedTuple):
 def capped_forest(nodes: int, one: Int64s, other: Int64s, room: Int64s) -> Brackets:
     """A forest within the rooms of a connected network, and a bound; often they meet.
 
-    Where they do not, the search begins again from some other forests.
+    Where they nearly do, the search begins again from some other forests.
     """
     best = Brackets(0, nodes - 1, np.zeros(len(one), np.bool_))
     for number in range(BEGINNINGS):
         found = _searched(nodes, one, other, room, number)
         larger = max(best, found, key=lambda each: each.least)
         best = larger._replace(most=min(best.most, found.most))
-        if best.least == best.most:
+        gap = best.most - best.least
+        if gap == 0 or gap * HOPELESS > nodes:
             break
     return best
 
@@ -347,13 +349,22 @@ def _swapped(search: _Search, x: int, place: int) -> bool:
 
 @kernel
 def _bound(search: _Search) -> int:
-    """room(W) + rank(G − W): in the forest, good nodes are connected as they are in G − W."""
-    most = 0
+    """room(W) + rank(G − W) for the nodes W that are not good.
+
+    The rank is counted in the network itself, so that the bound holds whatever was marked: links
+    that were tried in vain are passed over then, and the forest might not span all of G − W.
+    """
+    part, most = np.arange(len(search.room)), 0
     for v in range(len(search.room)):
         if not search.good[v]:
             most += search.room[v]
-        elif search.parent[v] >= 0 and search.good[search.parent[v]]:
-            most += 1
+    for place in range(len(search.one)):
+        u, v = search.one[place], search.other[place]
+        if search.good[u] and search.good[v]:
+            a, b = _oldest(u, part), _oldest(v, part)
+            if a != b:
+                part[a] = b
+                most += 1
     return most
 
 

@@ -13,7 +13,7 @@ finds any (docs/sensitivities.md#how-forests-are-computed):
 
 What is left falls apart into connected cores. Each is solved once: a core that is the same at the
 next step is found again by its content. Meant for networks whose cores are small, such as those of
-infections and contacts, with millions of people; a dense core of thousands takes minutes.
+infections and contacts, with millions of people; a core of many linked hubs may take very long.
 """
 
 from __future__ import annotations

@@ -231,7 +231,7 @@ def test_releases_in_every_form(published: Path, tmp_path: Path) -> None:
     run("releases", published, "--parquet", tmp_path / "r.parquet")
     assert pl.read_parquet(tmp_path / "r.parquet")["raw"].to_list() == [row["raw"] for row in data]
     table = run("releases", published, "--series", "edges").out
-    assert "with 95% confidence" in table
+    assert "true, 95% sure" in table
     assert "degrees" not in table
     assert (published / "public" / "releases.csv").read_text() == run(
         "releases", published, "--csv"

@@ -108,8 +108,8 @@ def test_only_forests_speak_of_groups(root: Path) -> None:
     follows = GROUPS | {"name": "links", "statistic": "edges", "projection": "follow:100"}
     study = published(root, series=[GROUPS, follows])
     groups, links = PublicPart.read(study.folder.public).series
-    assert wording.beyond_links(groups)
-    assert not wording.beyond_links(links)
+    assert "group" in wording.beyond_links(groups)
+    assert "group" not in wording.beyond_links(links)
 
 
 def test_the_short_form_means_two() -> None:

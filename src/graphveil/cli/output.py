@@ -292,6 +292,11 @@ def print_outlooks(title: str, outlooks: Sequence[Outlook]) -> None:
     )
     for each in outlooks:
         print_rival(f"Series {each.series.name}", each.plan)
+    if projected:
+        print_paragraph(
+            "What a projection leaves out comes on top. It is unknown, and must not be measured on "
+            "your own records: try a public network of the same kind, `graphveil promise FILES`."
+        )
 
 
 def print_rival(name: str, plan: Plan) -> None:

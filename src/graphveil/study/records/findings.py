@@ -74,6 +74,12 @@ class Findings:
         if self.alike_ids:
             rule = "ids looking like another one, as Ann and ann: different people"
             lines.append(counted(self.alike_ids, rule))
+        for limit, dropped in self.uncounted.items():
+            if dropped:
+                lines.append(
+                    f"NOTE: {dropped:,} of {self.links:,} links will not be counted (at most "
+                    f"{limit} per person)"
+                )
         if self.people_beyond:
             lines.append(
                 f"WARNING: people linked to more people with many links than the study promises: "
@@ -88,12 +94,6 @@ class Findings:
         if self.awaiting:
             rule = "edges to somebody who is not known yet: they wait until that person comes"
             lines.append(counted(self.awaiting, rule))
-        for limit, dropped in self.uncounted.items():
-            if dropped:
-                lines.append(
-                    f"NOTE: {dropped:,} of {self.links:,} links will not be counted (at most "
-                    f"{limit} per person)"
-                )
         return [*lines, *(_said(each) for each in self.skipped)]
 
     @property

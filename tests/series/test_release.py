@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -353,8 +354,8 @@ def test_nothing_shows_a_true_count(name: str) -> None:
     published, release = release.publish(grown(1, people=CANARY), through=0)
     assert release.state.totals == (CANARY - 1,)  # there is something to hide
     for text in texts(release, published):
-        assert str(CANARY) not in text
-        assert str(CANARY - 1) not in text
+        # As a number of its own: the noise may have the same digits among its own by chance.
+        assert not re.search(rf"(?<!\d)({CANARY}|{CANARY - 1})(?!\d)", text)
 
 
 def test_errors_do_not_show_a_true_count() -> None:

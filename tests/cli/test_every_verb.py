@@ -34,6 +34,7 @@ def steps_of_a_life(place: Path) -> list[tuple[str, ...]]:
         ("demo", str(place / "demo")),
         ("new", study, *PROMISE, *SERIES),
         ("plan", study),
+        ("rehearse", study, "--people", "60", "--links", "40", "--to", str(place)),
         ("promise", *files, "--epsilon", "1"),
         ("add", study, *files),
         ("publish", study),

@@ -23,7 +23,18 @@ MADE_BETWEEN_COLLECTIONS = 1_000_000
 
 # First the steward's work, in its order.
 VERBS = (
-    *("demo", "new", "plan", "promise", "add", "publish", "status", "releases", "series"),
+    *(
+        "demo",
+        "new",
+        "plan",
+        "rehearse",
+        "promise",
+        "add",
+        "publish",
+        "status",
+        "releases",
+        "series",
+    ),
     *("report", "verify", "extend", "hand-over", "adopt", "serve", "formats", "statistics"),
     *("sensitivity", "count", "audit", "datasets", "generate", "reproduce"),
 )

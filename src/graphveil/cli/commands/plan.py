@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -344,15 +343,11 @@ def _print_others(prospects: Sequence[Prospect], *, everything: bool) -> None:
         return
     for each in prospects:
         if each.plan is not None:
-            _print_folded(f"{each.name}: {each.summary}.")
+            print(f"{each.name}: {each.summary}.")
     for reason in dict.fromkeys(each.reason for each in others):
         names = ", ".join(each.name for each in others if each.reason == reason)
-        _print_folded(f"Not possible: {names} ({reason}).")
+        print(f"Not possible: {names} ({reason}).")
     print()
-
-
-def _print_folded(text: str) -> None:
-    print(fill(text, 79, subsequent_indent="  ", break_on_hyphens=False))
 
 
 def _guarantee(chosen: Plan) -> str:

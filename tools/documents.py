@@ -27,8 +27,8 @@ from frozen import World, frozen
 DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 REFERENCE = ROOT / "docs" / "command-line.md"
 COMMANDS = (
-    "demo", "new", "plan", "rehearse", "promise", "add", "publish", "status", "releases", "series",
-    "report", "verify", "extend", "hand-over", "adopt", "serve", "formats", "statistics",
+    "demo", "new", "plan", "rehearse", "memo", "promise", "add", "publish", "status", "releases",
+    "series", "report", "verify", "extend", "hand-over", "adopt", "serve", "formats", "statistics",
     "sensitivity", "count", "audit", "datasets", "generate", "reproduce",
 )  # fmt: skip
 HOME = "/home/steward"  # what documents call the folder of a session

@@ -82,6 +82,8 @@ HINTS = IN_A_TERMINAL | {
     "other-order": "Correct it, or say the other day_first= in ReadingOptions if all dates are in "
     "the other order.",
     "public-folder": "Give the public folder of a study, or make one with Study.create.",
+    "public-part": "Open the folder above it; `graphveil releases` in a terminal reads the public "
+    "part by itself.",
     "publish-again": "study.publish() first brings the public part up to date, then the same call "
     "goes on.",
     "report": "study.report() writes it again.",

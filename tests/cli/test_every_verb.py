@@ -35,6 +35,7 @@ def steps_of_a_life(place: Path) -> list[tuple[str, ...]]:
         ("new", study, *PROMISE, *SERIES),
         ("plan", study),
         ("rehearse", study, "--people", "60", "--links", "40", "--to", str(place)),
+        ("memo", study, "--to", str(place / "memo.html")),
         ("promise", *files, "--epsilon", "1"),
         ("add", study, *files),
         ("publish", study),

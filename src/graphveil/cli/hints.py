@@ -44,6 +44,7 @@ HINTS = IN_A_TERMINAL | {
     "other-order": "Correct it, or say --day-first or --month-first if all dates are in the other "
     "order.",
     "public-folder": "Give the public folder of a study, or make one with `graphveil new`.",
+    "public-part": "Name the folder above it. By itself, `releases` and `verify` read it.",
     "publish-again": "`graphveil publish {folder}` first brings the public part up to date, then "
     "the same command goes on.",
     "report": "`graphveil report` writes it again.",

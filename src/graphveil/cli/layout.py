@@ -106,6 +106,10 @@ def _listed(header: Sequence[str], rows: Sequence[Sequence[str]], width: int) ->
     lines = [""]
     for row in rows:
         pairs = zip(header[1:], row[1:], strict=True)
-        named = (f"  {name}: {cell}" if name else f"  {cell}" for name, cell in pairs if cell)
+        named = (
+            f"  {name}: {cell}" if name else f"  {cell}"
+            for name, cell in pairs
+            if cell not in ("", "–")
+        )
         lines += [line for each in (row[0], *named) for line in folded(each, width).split("\n")]
     return [*lines, ""]

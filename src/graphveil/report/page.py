@@ -19,6 +19,8 @@ from graphveil.report.releases import counted
 from graphveil.report.summary import summary
 
 if TYPE_CHECKING:
+    import jinja2
+
     from graphveil.calendar.calendar import Calendar
     from graphveil.mechanisms.planning.usefulness import Judgement
     from graphveil.report.charts import Truth
@@ -61,6 +63,11 @@ class RehearsedPage:
 
 def page(part: PublicPart, rehearsed: RehearsedPage | None = None) -> bytes:
     """The page as a file; one that is only rehearsed says so, and shows the truth."""
+    return template(TEMPLATE).render(_context(part, rehearsed)).encode()
+
+
+def template(name: str) -> jinja2.Template:
+    """One of our templates, in which every text is escaped and every name must exist."""
     import jinja2
 
     environment = jinja2.Environment(
@@ -71,7 +78,7 @@ def page(part: PublicPart, rehearsed: RehearsedPage | None = None) -> bytes:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    return environment.get_template(TEMPLATE).render(_context(part, rehearsed)).encode()
+    return environment.get_template(name)
 
 
 def _context(part: PublicPart, rehearsed: RehearsedPage | None) -> dict[str, Any]:

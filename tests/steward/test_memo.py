@@ -8,7 +8,6 @@ from pathlib import Path
 from commands import graphveil
 from steward import contents, drafted, opened, run
 
-
 SAID = (
     "A study for tests", "ε = 1", "73%", "nobody made up more", "an example", "privacy officer",
     "graphveil rehearse study", "Links between people",

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from graphveil.errors import InputError, ParameterError, Place
+from graphveil.graph.groups import column_of
 from graphveil.graph.intake.identity import spelled_alike
 from graphveil.graph.intake.records import Table
 from graphveil.hints import Hint
@@ -60,6 +61,32 @@ def require_understood(options: ReadingOptions, parsed: Sequence[ParsedFile]) ->
             "max-distance", f"no list of links has a column of distances: {listed(linked)}",
             hint=Hint("name-distance"),
         )  # fmt: skip
+
+
+def unlabelled(
+    options: ReadingOptions, by_format: Mapping[str, ReadingOptions], nodes: Sequence[Table]
+) -> list[Note]:
+    """Which files lack the column of a group; refuses a group that is in none of several.
+
+    Files without people say nothing about labels, and are not asked.
+    """
+    named = {**options.group_columns}
+    for each in by_format.values():
+        named = each.group_columns | named
+    notes = []
+    for group, column in named.items() if nodes else ():
+        lacking = [each.source for each in nodes if column_of(group) not in each.frame.columns]
+        if len(lacking) == len(nodes):
+            raise InputError(
+                f"no list of people has the column '{column}', which was named for '{group}'",
+                place=Place(", ".join(dict.fromkeys(lacking))[:80]),
+                hint=Hint("columns"),
+            )
+        notes += [
+            Note(f"{name} has no column '{column}': it says nothing about {group}")
+            for name in dict.fromkeys(lacking)
+        ]
+    return notes
 
 
 def _same(one: Filter, other: Filter) -> bool:

@@ -126,6 +126,15 @@ def new(
         list[str] | None,
         typer.Option("--series-reason", metavar="NAME=TEXT", help="Why this series."),
     ] = None,
+    group: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--group",
+            metavar="NAME=A|B|C",
+            help="A public list of labels that people have, for series with :by=NAME; of numbers "
+            "cut points, as age=0,25,50. May be repeated.",
+        ),
+    ] = None,
     expected: Expected = None,
     weight: Weights = None,
     confidence: Annotated[
@@ -192,6 +201,7 @@ def new(
         "oriented": oriented, "hubs": None if hubs is None else hub_numbers(hubs),
         "no_bound": no_bound, "if_broken": (if_broken or IfBroken.CONTINUE).value,
         "delta": delta, "pool": pool, "minimise": minimise, "confidence": confidence,
+        "groups": tuple(group or ()),
         "person_separator": person_separator, "fold_case": fold_case, "undated": undated.value,
     }  # fmt: skip
     with working("Planning …"):

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from graphveil.errors import BudgetError, ParameterError, StudyError
+from graphveil.graph.groups import NO_GROUPS, Groups
 from graphveil.hints import Hint
 
 if TYPE_CHECKING:
@@ -102,7 +103,8 @@ def _entries(request: StudyRequest) -> dict[str, Any]:
     series = with_risks(series, request.delta) if request.pool is None else series
     series = tuple(with_objective(each, request.minimise) for each in series)
     if request.no_bound:
-        series = tuple(map(without_promise, series))
+        groups = Groups.of(request.groups)
+        series = tuple(without_promise(each, groups) for each in series)
     calendar = request.calendar.to_dict()
     return {
         "title": request.title,
@@ -123,17 +125,18 @@ def _entries(request: StudyRequest) -> dict[str, Any]:
             "case": "fold" if request.fold_case else "keep",
             "undated": request.undated,
         },
+        **({"groups": Groups.of(request.groups)} if request.groups else {}),
         "series": [each.as_entry() for each in series],
     }
 
 
-def without_promise(series: SeriesRequest) -> SeriesRequest:
+def without_promise(series: SeriesRequest, groups: Groups = NO_GROUPS) -> SeriesRequest:
     """A series of a study without a bound: its projection is named, or follows a public rule."""
     from graphveil.statistics.statistic import WINDOW, statistic
 
     if series.projection is not None or WINDOW in series.parameters:
         return series
-    counted = statistic(series.statistic, **series.parameters)
+    counted = statistic(series.statistic, groups=groups, **series.parameters)
     return replace(series, projection=counted.without_promise(series.expected))
 
 

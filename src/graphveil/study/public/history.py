@@ -196,7 +196,8 @@ class _Reader:
         in_order = not self._due and opened.first_step == len(self.steps)
         row.require(in_order, "a series begins out of order")
         self._require_price(opened, row)
-        self._series[opened.series] = opened
+        within = opened.promise.within(self.versions[0].groups)
+        self._series[opened.series] = opened.model_copy(update={"promise": within})
         self._releases[opened.series] = []
         if opened.promise.opened is not None:
             self.versions.append(self.versions[-1].with_series(opened.promise))

@@ -401,7 +401,7 @@ def print_releases(title: str, rows: Sequence[Measurement]) -> None:
         ("series", "step", "raw", "processed", f"true, {level:.6g}% sure", "new"),
         (
             (
-                row.series if row.degree is None else f"{row.series}, degree {row.degree}",
+                row.called,
                 row.label,
                 row.raw,
                 whole(row.processed),

@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -29,11 +30,13 @@ MOST_STRATA = 2**31 - 1  # what fits into one integer per person
 LONGEST_LABEL = 60
 SECOND = "_2"  # the column of the other end of a link ends with it
 # Columns of the public tables, which a group must not be called after.
-RESERVED = frozenset(
-    "series statistic step label degree raw processed noise_std level low high new new_std new_low "
-    "new_high epsilon delta mechanism threshold scaled limit kind over value revised revised_low "
-    "revised_high revised_at trend trend_at node time source target group".split()
-)
+RESERVED = frozenset((
+    "series", "statistic", "step", "label", "degree", "raw", "processed", "noise_std", "level",
+    "low", "high", "new", "new_std", "new_low", "new_high", "epsilon", "delta", "mechanism",
+    "threshold", "scaled", "limit", "kind", "over", "value", "revised", "revised_low",
+    "revised_high", "revised_at", "trend", "trend_at", "node", "time", "source", "target",
+    "group",
+))  # fmt: skip
 _NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z][a-z0-9]*)*")
 _NUMBER = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)$"
 _WHOLE = re.compile(r"^([+-]?[0-9]+)\.0*$")
@@ -107,9 +110,9 @@ class Group:
     @classmethod
     def cut(cls, name: str, cuts: Sequence[int], **more: Any) -> Group:
         """The group of a number, by where its labels begin."""
-        if not cuts or any(a >= b for a, b in zip(cuts, cuts[1:], strict=False)):
+        if not cuts or any(a >= b for a, b in pairwise(cuts)):
             raise ParameterError("group", f"{name}: cut points must rise", hint=_HINT)
-        ranges = [_range(a, b) for a, b in zip(cuts, cuts[1:], strict=False)]
+        ranges = [_range(a, b) for a, b in pairwise(cuts)]
         return cls(name, (*ranges, f"{cuts[-1]} and more"), tuple(cuts), **more)
 
     @property
@@ -245,9 +248,7 @@ class Groups:
     @property
     def unknown(self) -> int:
         """The stratum of somebody of whom nothing is known."""
-        return sum(
-            self.axis(each.name).stride * (len(each.cells) - 1) for each in self.members
-        )
+        return sum(self.axis(each.name).stride * (len(each.cells) - 1) for each in self.members)
 
     def strata(self, cells: Sequence[Strata]) -> Strata:
         """One integer per person, from the place of each label, group by group."""

@@ -86,7 +86,11 @@ class ReadingOptions:
                 raise ParameterError(name, "must name a column, or be left out")
         if self.undated not in (None, *UNDATED):
             raise ParameterError("undated", f"must be {', '.join(UNDATED)}")
-        _ = self.filters, self.threshold, self.group_columns  # which refuse what cannot be understood
+        _ = (
+            self.filters,
+            self.threshold,
+            self.group_columns,
+        )  # which refuse what cannot be understood
         if self.encoding is not None:
             _require_encoding(self.encoding)
         if self.most_bytes is not None and self.most_bytes < 1:

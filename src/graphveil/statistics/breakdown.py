@@ -116,6 +116,17 @@ class Breakdown(Statistic):
         pairs = product(people, people) if directed else combinations_with_replacement(people, 2)
         return [one | {f"{name}{SECOND}": other[name] for name in groups} for one, other in pairs]
 
+    def places(self, width: int) -> list[tuple[dict[str, str], int | None]]:
+        """What each number of a release is about: its cell, and its degree if it has one.
+
+        Args:
+            width: how many numbers there are, which also tells whether pairs are ordered.
+        """
+        directed = self.cells == "pairs" and width == self.people_cells**2
+        cells = self.names(directed=directed)
+        degrees = range(width // len(cells)) if self.statistic.vector else (None,)
+        return [(cell, degree) for cell in cells for degree in degrees]
+
     def require_few(self, *, directed: bool) -> None:
         """Refuse more cells than a reader could look at."""
         cells = self.count_cells(directed=directed)
@@ -124,7 +135,8 @@ class Breakdown(Statistic):
                 BY,
                 f"makes {cells:,} cells, and {MOST_CELLS} are allowed ('other' and 'unknown' are "
                 "always there)",
-                hint="Name fewer labels or groups" + ("; or cells=alike." * (self.cells == "pairs")),
+                hint="Name fewer labels or groups"
+                + ("; or cells=alike." * (self.cells == "pairs")),
             )
 
     # Counting.
@@ -251,9 +263,15 @@ def _kinds(statistic: Statistic) -> tuple[CellKind, ...]:
     return _OF_TRIANGLES if isinstance(tally, TriangleTally) else _OF_PEOPLE
 
 
+def breakdown_in(statistic: Statistic) -> Breakdown | None:
+    """The breakdown that a statistic is, perhaps in a recent network; None if it is none."""
+    within = getattr(statistic, "statistic", statistic)
+    found = statistic if isinstance(statistic, Breakdown) else within
+    return found if isinstance(found, Breakdown) else None
+
+
 def cell_words(cell: dict[str, str]) -> str:
     """A cell in words: "North", "North, female", "North and South"."""
     first = ", ".join(value for name, value in cell.items() if not name.endswith(SECOND))
     second = ", ".join(value for name, value in cell.items() if name.endswith(SECOND))
     return f"{first} and {second}" if second else first
-

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from graphveil.deferred import np
 from graphveil.errors import ParameterError
-from graphveil.graph.groups import NO_GROUPS, Groups
+from graphveil.graph.groups import NO_GROUPS
 from graphveil.graph.promises import Bound, DegreeBound, HubBound, InOutBound
 from graphveil.graph.thresholds import ForestBound, ProjectionEntry
 from graphveil.registry import PlugIn, Registry
@@ -430,7 +430,7 @@ def known_parameters() -> dict[str, Parameter]:
     return parameters
 
 
-def statistic(name: str, *, groups: Groups = NO_GROUPS, **given: Any) -> Statistic:
+def statistic(name: str, **given: Any) -> Statistic:
     """The statistic called `name` with its parameters, e.g. ``statistic("stars", k=3)``.
 
     A parameter may be given as users write it: ``statistic("pattern", pattern="a-b,b-c")``.
@@ -445,7 +445,7 @@ def statistic(name: str, *, groups: Groups = NO_GROUPS, **given: Any) -> Statist
         >>> statistic("edges", window=5).counted_for
         5
     """
-    member = _REGISTRY.named(name)
+    member, groups = _REGISTRY.named(name), given.pop("groups", NO_GROUPS)
     expected = {each.name: each for each in member.parameters()}
     window = None if WINDOW in expected else given.pop(WINDOW, None)
     if window is not None:

@@ -287,6 +287,11 @@ class SeriesPromise(Part):
         """The statistic with its parameters."""
         return statistic(self.statistic, groups=self._groups, **self.parameters)
 
+    @property
+    def group_names(self) -> tuple[str, ...]:
+        """The groups of its study."""
+        return tuple(each.name for each in self._groups.members)
+
     def within(self, groups: Groups) -> SeriesPromise:
         """The same series in a study with these groups, by which it may be divided."""
         if groups == self._groups:

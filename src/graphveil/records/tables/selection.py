@@ -164,7 +164,9 @@ def _bare(table: Table) -> Table:
 
     ids = [name for name in ("node", "source", "target") if name in table.frame.columns]
     labels = [name for name in table.frame.columns if name.startswith(GROUP)]
-    return replace(table, frame=table.frame.select(*ids, *(pl.col(each).cast(pl.String) for each in labels)))
+    return replace(
+        table, frame=table.frame.select(*ids, *(pl.col(each).cast(pl.String) for each in labels))
+    )
 
 
 def _near(distances: pl.Series, threshold: Threshold) -> tuple[pl.Series, list[Violation]]:

@@ -233,8 +233,8 @@ class Groups:
         """The groups that some texts describe."""
         return cls(tuple(Group.of(text) for text in texts))
 
-    def axis(self, name: str) -> Axis:
-        """A group by its name."""
+    def axis(self, name: str, parameter: str = "by") -> Axis:
+        """A group by its name; a refusal names this parameter."""
         stride = 1
         for each in self.members:
             if each.name == name:
@@ -242,7 +242,7 @@ class Groups:
             stride *= len(each.cells)
         known = ", ".join(each.name for each in self.members) or "none"
         raise ParameterError(
-            "by", f"'{name[:40]}' is not a group of the study", hint=f"There are: {known}."
+            parameter, f"'{name[:40]}' is not a group of the study", hint=f"There are: {known}."
         )
 
     @property

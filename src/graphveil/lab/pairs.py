@@ -54,7 +54,8 @@ def window_of(statistic: Attackable) -> int:
 
 def tables_of(statistic: Attackable) -> int:
     """How many vectors of n + 1 numbers its definition fills: one, unless it has several cells."""
-    return getattr(statistic, "tables", 1)
+    within = getattr(statistic, "statistic", None)  # what a recent network looks at
+    return max(getattr(each, "tables", 1) for each in (statistic, within))
 
 
 def hidden_part(nodes: int, relation: Relation, *, directed: bool) -> NDArray[np.uint8]:

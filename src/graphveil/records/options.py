@@ -20,6 +20,7 @@ _SIZE = re.compile(r"([0-9]{1,12})\s*([KMGT]?)(i?)B?", re.IGNORECASE)
 MOST_TABLE_BYTES = 4 * GIB
 MOST_DOCUMENT_BYTES = GIB // 4
 MOST_OBJECT_BYTES = 2 * GIB
+NO_LABELS = "none"  # instead of the column of a group: nobody is labelled
 _SAMPLE = "node,time\n"
 _NO_ENCODINGS = ("idna", "punycode")
 OBJECTS_A_BYTE = 8  # of memory, for each byte of a limit that the user sets
@@ -41,7 +42,8 @@ class ReadingOptions:
         distance: the column that says how far two people are apart, or "none" if every row is
             a link, whatever the columns are called.
         max_distance: up to which distance two people are linked, such as "0.015" or "12 snps".
-        group: which column has the label of a person in a group, such as "region=County".
+        group: which column has the label of a person in a group, such as "region=County"; or
+            "region=none" if these files have no labels.
         where: conditions such as "Node type=Person" that records have to meet.
         day_first: whether 7/8/2021 is the 7th of August; False if it is July 8th; None if
             nobody said, and then such dates are refused.
@@ -114,6 +116,12 @@ class ReadingOptions:
         if len({name for name, _ in pairs}) < len(pairs):
             raise ParameterError("group", "names the column of a group twice")
         return dict(pairs)
+
+    @property
+    def named_groups(self) -> tuple[tuple[str, str], ...]:
+        """The groups that have a column, each with it."""
+        columns = self.group_columns
+        return tuple((name, column) for name, column in columns.items() if column != NO_LABELS)
 
     @cached_property
     def threshold(self) -> Threshold | None:

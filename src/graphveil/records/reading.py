@@ -15,10 +15,10 @@ from graphveil.records.detection import detected, found_files
 from graphveil.records.format import Claimed, Format, Note, ParsedFile, ParseReport
 from graphveil.records.options import DEFAULTS, ReadingOptions
 from graphveil.records.requested import (
+    labelled,
     require_understood,
     require_used,
     understood,
-    unlabelled,
     without_links_of_left_out,
 )
 from graphveil.records.tables.table_file import joined
@@ -76,7 +76,7 @@ def read_records(
     require_used(options, found)
     parsed = _parsed(found, options, by_format)
     require_understood(options, parsed)
-    nodes = _people(parsed)
+    nodes, unlabelled = labelled(options, by_format, _people(parsed))
     edges = [table for file in parsed for table in file.edges]
     edges, without = without_links_of_left_out(parsed, nodes, edges)
     if not options.mark_bad:
@@ -91,7 +91,7 @@ def read_records(
         ),
         report=ParseReport(
             tuple(file.report for file in parsed),
-            (*without, *_notes(nodes, edges), *unlabelled(options, by_format, nodes)),
+            (*without, *_notes(nodes, edges), *unlabelled),
         ),
         read=tuple(sorted({file.report.format for file in parsed})),
         understood=understood(parsed),

@@ -5,7 +5,8 @@ A word that fits nowhere is refused: it may be misspelt, and would be ignored wi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from graphveil.errors import InputError, ParameterError, Place
@@ -17,7 +18,7 @@ from graphveil.records.columns import bare, listed, plain
 from graphveil.records.distances import NO_DISTANCE
 from graphveil.records.filters import Filter
 from graphveil.records.format import Claimed, Format, Note, ParsedFile
-from graphveil.records.options import ReadingOptions
+from graphveil.records.options import NO_LABELS, ReadingOptions
 
 if TYPE_CHECKING:
     import polars as pl
@@ -63,30 +64,40 @@ def require_understood(options: ReadingOptions, parsed: Sequence[ParsedFile]) ->
         )  # fmt: skip
 
 
-def unlabelled(
+def labelled(
     options: ReadingOptions, by_format: Mapping[str, ReadingOptions], nodes: Sequence[Table]
-) -> list[Note]:
-    """Which files lack the column of a group; refuses a group that is in none of several.
+) -> tuple[list[Table], list[Note]]:
+    """The tables of people, each with the columns of all groups; and which files lack one.
 
-    Files without people say nothing about labels, and are not asked.
+    Refuses a column that no list of people has. Where files are said to have no labels of a
+    group, its column is empty.
     """
-    named = {**options.group_columns}
-    for each in by_format.values():
+    named: dict[str, str] = {}
+    for each in (options, *by_format.values()):
         named = each.group_columns | named
     notes = []
     for group, column in named.items() if nodes else ():
         lacking = [each.source for each in nodes if column_of(group) not in each.frame.columns]
-        if len(lacking) == len(nodes):
+        if len(lacking) == len(nodes) and column != NO_LABELS:
             raise InputError(
                 f"no list of people has the column '{column}', which was named for '{group}'",
                 place=Place(", ".join(dict.fromkeys(lacking))[:80]),
                 hint=Hint("columns"),
             )
         notes += [
-            Note(f"{name} has no column '{column}': it says nothing about {group}")
+            Note(f"{name} says nothing about {group}: it has no column '{column}'")
             for name in dict.fromkeys(lacking)
+            if column != NO_LABELS
         ]
-    return notes
+    return [_with_columns(each, named) for each in nodes], notes
+
+
+def _with_columns(table: Table, groups: Iterable[str]) -> Table:
+    import polars as pl
+
+    missing = [column_of(each) for each in groups if column_of(each) not in table.frame.columns]
+    empty = [pl.lit(None, dtype=pl.String).alias(name) for name in missing]
+    return replace(table, frame=table.frame.with_columns(empty)) if empty else table
 
 
 def _same(one: Filter, other: Filter) -> bool:

@@ -177,6 +177,7 @@ def new(
     Example, with a promise: graphveil new my-study --bound 15 --bound-reason "surveys" …
     """
     from graphveil.cli.questions import completed
+    from graphveil.graph.groups import Groups
     from graphveil.steward.custody import shared_backup
     from graphveil.steward.planning import drafting
     from graphveil.study.storage.folder import Folder
@@ -201,7 +202,7 @@ def new(
         "oriented": oriented, "hubs": None if hubs is None else hub_numbers(hubs),
         "no_bound": no_bound, "if_broken": (if_broken or IfBroken.CONTINUE).value,
         "delta": delta, "pool": pool, "minimise": minimise, "confidence": confidence,
-        "groups": tuple(group or ()),
+        "groups": Groups.of(group or ()),
         "person_separator": person_separator, "fold_case": fold_case, "undated": undated.value,
     }  # fmt: skip
     with working("Planning …"):

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.calendar.times import values_of
-from graphveil.errors import RecordError
-from graphveil.graph.groups import NO_GROUPS, Groups, column_of
+from graphveil.errors import InputError, Place, RecordError
+from graphveil.graph.groups import GROUP, NO_GROUPS, Groups, column_of
 from graphveil.graph.intake.identity import (
     IdIndex,
     clean_ids,
@@ -28,6 +28,7 @@ from graphveil.graph.intake.identity import (
 from graphveil.graph.intake.records import Records, Table, Violation
 from graphveil.graph.intake.rules import RecordRules
 from graphveil.graph.sequence import UNSTATED
+from graphveil.hints import Hint
 
 if TYPE_CHECKING:
     import polars as pl
@@ -148,13 +149,14 @@ def _strata(nodes: Table, people: pl.Series, groups: Groups) -> tuple[list[pl.Se
     """
     import polars as pl
 
+    require_labels(nodes, groups)
     if not groups:
         return [], 0
     frame = pl.DataFrame({"node": people})
     for group in groups.members:
         column = column_of(group.name)
-        missing = pl.repeat(None, len(frame), dtype=pl.String, eager=True)
-        said = nodes.frame[column] if column in nodes.frame.columns else missing
+        none = pl.repeat(None, len(frame), dtype=pl.String, eager=True)  # where there are no rows
+        said = nodes.frame[column] if column in nodes.frame.columns else none
         frame = frame.with_columns(pl.Series(group.name, group.cells_of(said)))
     first = frame.select(pl.col(each.name).min().over("node") for each in groups.members)
     known = [len(each.cells) - 1 for each in groups.members]
@@ -165,6 +167,21 @@ def _strata(nodes: Table, people: pl.Series, groups: Groups) -> tuple[list[pl.Se
     relabelled = frame.filter(differs)["node"].n_unique()
     strata = groups.strata([first[each.name].to_numpy() for each in groups.members])
     return [pl.Series("stratum", strata)], relabelled
+
+
+def require_labels(nodes: Table, groups: Groups) -> None:
+    """Refuse labels of a group that the study has not, and people without a column of one."""
+    columns = [name for name in nodes.frame.columns if name.startswith(GROUP)]
+    for name in columns:
+        groups.axis(name.removeprefix(GROUP), "group")
+    for each in groups.members if len(nodes.frame) else ():
+        if column_of(each.name) not in columns:
+            raise InputError(
+                f"no column was named for the group '{each.name}', so that everybody would be "
+                "unknown in it",
+                place=Place(nodes.source),
+                hint=Hint("name-group", group=each.name),
+            )
 
 
 def strata_of(table: Table) -> NDArray[np.int32] | None:

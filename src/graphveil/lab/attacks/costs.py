@@ -39,8 +39,8 @@ from graphveil.lab.pairs import (
     Pair,
     Schedule,
     hidden_part,
-    totals,
     tables_of,
+    totals,
     window_of,
 )
 from graphveil.mechanisms.factorisations.bordered import identity

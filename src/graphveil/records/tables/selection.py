@@ -131,10 +131,10 @@ class Selected:
 
 def labels_in(names: Sequence[str], options: ReadingOptions) -> tuple[tuple[str, str], ...]:
     """The groups whose column a table has, each with the user's name of it."""
-    theirs, columns = names_by_text(names), options.group_columns
+    theirs = names_by_text(names)
     return tuple(
         (group, theirs[plain(column)])
-        for group, column in columns.items()
+        for group, column in options.named_groups
         if plain(column) in theirs
     )
 

@@ -103,8 +103,7 @@ def _entries(request: StudyRequest) -> dict[str, Any]:
     series = with_risks(series, request.delta) if request.pool is None else series
     series = tuple(with_objective(each, request.minimise) for each in series)
     if request.no_bound:
-        groups = Groups.of(request.groups)
-        series = tuple(without_promise(each, groups) for each in series)
+        series = tuple(without_promise(each, request.groups) for each in series)
     calendar = request.calendar.to_dict()
     return {
         "title": request.title,
@@ -125,7 +124,7 @@ def _entries(request: StudyRequest) -> dict[str, Any]:
             "case": "fold" if request.fold_case else "keep",
             "undated": request.undated,
         },
-        **({"groups": Groups.of(request.groups)} if request.groups else {}),
+        **({"groups": request.groups} if request.groups else {}),
         "series": [each.as_entry() for each in series],
     }
 

@@ -136,7 +136,7 @@ class Breakdown(Statistic):
                 f"makes {cells:,} cells, and {MOST_CELLS} are allowed ('other' and 'unknown' are "
                 "always there)",
                 hint="Name fewer labels or groups"
-                + ("; or cells=alike." * (self.cells == "pairs")),
+                + (", or say cells=alike." if self.cells == "pairs" else "."),
             )
 
     # Counting.

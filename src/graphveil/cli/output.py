@@ -225,6 +225,8 @@ def print_outlooks(title: str, outlooks: Sequence[Outlook]) -> None:
     )
     for each in outlooks:
         print_rival(f"Series {each.series.name}", each.plan)
+        if each.drowned_cells:
+            print(each.drowned_cells)
     if projected:
         print(
             "What a projection leaves out comes on top. It is unknown, and must not be measured on "

@@ -68,12 +68,14 @@ def _limited(series: PublishedSeries, words: str, made: ReleaseMade | None = Non
 
 
 def _plain(series: PublishedSeries) -> str:
+    return _undivided(series) + _by(series)
+
+
+def _undivided(series: PublishedSeries) -> str:
     known = COUNTED.get(series.statistic)
     if known is None:
         return series.summary
-    return (
-        _singular(known.format(**(series.parameters | series.spans))) + _among(series) + _by(series)
-    )
+    return _singular(known.format(**(series.parameters | series.spans))) + _among(series)
 
 
 def _by(series: PublishedSeries) -> str:

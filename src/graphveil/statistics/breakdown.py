@@ -116,6 +116,23 @@ class Breakdown(Statistic):
         pairs = product(people, people) if directed else combinations_with_replacement(people, 2)
         return [one | {f"{name}{SECOND}": other[name] for name in groups} for one, other in pairs]
 
+    def shares(self, *, directed: bool) -> list[float]:
+        """The part of the whole that is expected in each cell; from public guesses alone.
+
+        As if people were linked without regard to their labels.
+        """
+        people = [prod(each) for each in product(*(axis.shares for axis in self.axes))]
+        if self.cells == "alike":
+            people_in = 3 if isinstance(self.statistic.tally(), TriangleTally) else 2
+            alike = sum(share**people_in for share in people)
+            return [alike, 1 - alike]
+        if self.cells != "pairs":
+            return [self._times * share for share in people]
+        if directed:
+            return [one * other for one, other in product(people, people)]
+        places = combinations_with_replacement(range(len(people)), 2)
+        return [people[a] * people[b] * (1 if a == b else 2) for a, b in places]
+
     def places(self, width: int) -> list[tuple[dict[str, str], int | None]]:
         """What each number of a release is about: its cell, and its degree if it has one.
 

@@ -170,8 +170,10 @@ class Promise(Part):
         cls, series: tuple[SeriesPromise, ...], info: ValidationInfo
     ) -> tuple[SeriesPromise, ...]:
         """Every series knows the groups of its study."""
-        groups = info.data.get("groups", NO_GROUPS)
-        return tuple(each.within(groups) for each in series)
+        groups, directed = info.data.get("groups", NO_GROUPS), info.data.get("directed", False)
+        if not groups:
+            return series
+        return tuple(each.within(groups, directed=directed) for each in series)
 
     @model_validator(mode="after")
     def _agrees_with_itself(self, info: ValidationInfo) -> Promise:
@@ -290,7 +292,8 @@ class Promise(Part):
 
     def with_series(self, series: SeriesPromise) -> Promise:
         """The study with one more series."""
-        return self.model_copy(update={"series": (*self.series, series.within(self.groups))})
+        own = series.within(self.groups, directed=self.directed) if self.groups else series
+        return self.model_copy(update={"series": (*self.series, own)})
 
     def with_pool(self, pool: Pool | None) -> Promise:
         """The study with another pool."""

@@ -35,6 +35,7 @@ from graphveil.noise.exact_numbers import (
     exact_epsilon,
     exact_share,
 )
+from graphveil.statistics.breakdown import BY, breakdown_in, cell_words
 from graphveil.statistics.statistic import Statistic, statistic
 
 
@@ -274,6 +275,7 @@ class SeriesPromise(Part):
     opened: str | None = None
     justification: Text | None = None
     _groups: Groups = PrivateAttr(default=NO_GROUPS)
+    _directed: bool = PrivateAttr(default=False)
 
     @model_validator(mode="after")
     def _one_price(self) -> SeriesPromise:
@@ -287,17 +289,36 @@ class SeriesPromise(Part):
         """The statistic with its parameters."""
         return statistic(self.statistic, groups=self._groups, **self.parameters)
 
+    def expected_cells(self) -> dict[str, float]:
+        """By cell in words, the size that is expected of it; nothing without labels or a size.
+
+        Cells of which nobody expects anything, such as `other`, are left out.
+        """
+        divided = breakdown_in(self.counted()) if BY in self.parameters else None
+        if divided is None or self.expected is None:
+            return {}
+        cells = divided.names(directed=self._directed)
+        shares = divided.shares(directed=self._directed)
+        pairs = zip(cells, shares, strict=True)
+        return {cell_words(cell): self.expected * share for cell, share in pairs if share}
+
+    @property
+    def judged_size(self) -> int | None:
+        """The size beside which its noise is judged: of several cells, that of the largest."""
+        cells = self.expected_cells()
+        return max(1, round(max(cells.values()))) if cells else self.expected
+
     @property
     def group_names(self) -> tuple[str, ...]:
         """The groups of its study."""
         return tuple(each.name for each in self._groups.members)
 
-    def within(self, groups: Groups) -> SeriesPromise:
+    def within(self, groups: Groups, *, directed: bool) -> SeriesPromise:
         """The same series in a study with these groups, by which it may be divided."""
-        if groups == self._groups:
+        if (groups, directed) == (self._groups, self._directed):
             return self
         series = self.model_copy()
-        series._groups = groups
+        series._groups, series._directed = groups, directed
         return series
 
     def counted_in_symbols(self) -> str:

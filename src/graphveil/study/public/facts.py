@@ -250,7 +250,7 @@ class SeriesOpened(Fact):
     @property
     def judgement(self) -> Judgement | None:
         """The noise of the last release beside the size that the publisher expects, if any."""
-        size = self.promise.expected
+        size = self.promise.judged_size
         return None if size is None else Judgement(self.predicted_std[-1], size)
 
     @property

@@ -272,10 +272,10 @@ ROWS: list[tuple[str, int, str | None, str | None]] = [
 
 def test_labels_are_found_by_rules_that_look_at_one_cell() -> None:
     assert labels_of(labelled(ROWS)) == {
-        "ann": ("North", "0–24"),
-        "cem": ("other", "0–24"),
-        "bob": ("South", "25–49"),
-        "dee": ("unknown", "other"),
+        "ann": ("0–24", "North"),
+        "cem": ("0–24", "other"),
+        "bob": ("25–49", "South"),
+        "dee": ("other", "unknown"),
     }
 
 

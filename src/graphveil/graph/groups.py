@@ -79,6 +79,7 @@ class Group:
     weights: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "same", tuple(sorted(self.same)))
         if not _NAME.fullmatch(self.name) or len(self.name) > LONGEST_LABEL:
             raise self._refused("must be a short name of lower-case letters, digits and single _")
         if self.name in RESERVED:
@@ -212,11 +213,14 @@ class Axis:
 
 @dataclass(frozen=True)
 class Groups:
-    """All groups of a study, in their order."""
+    """All groups of a study, in the order of their names."""
 
     members: tuple[Group, ...] = ()
 
     def __post_init__(self) -> None:
+        # In one order however they are written: strata are stored, and ledgers sort entries.
+        ordered = tuple(sorted(self.members, key=lambda each: each.name))
+        object.__setattr__(self, "members", ordered)
         names = [each.name for each in self.members]
         if len(set(names)) < len(names):
             raise ParameterError("group", "two groups have the same name")

@@ -51,14 +51,13 @@ def reading(series: PublishedSeries, made: ReleaseMade, when: str) -> str:
 
 
 def _cell_sentence(series: PublishedSeries, made: ReleaseMade, place: int) -> str:
-    """Such as "between 310 and 390 links are between North and South"."""
+    """Such as "between 310 and 390 are between North and South"."""
     low, high = wording.figure(max(made.low[place], 0)), wording.figure(made.high[place])
-    cell, degree = series.places[place]
-    words = cell_words(cell)
-    of_links = series.breakdown is not None and series.breakdown.cells == "pairs"
-    where = f"between {words}" if of_links else f"in {words}"
+    (cell, degree), divided = series.places[place], series.breakdown
+    of_links = divided is not None and divided.cells == "pairs"
+    where = f"are between {cell_words(cell)}" if of_links else f"with {wording.labels(cell)}"
     at = "" if degree is None else f" (d = {degree})"
-    return f"between {low} and {high} are {where}{at}"
+    return f"between {low} and {high} {where}{at}"
 
 
 def place_words(series: PublishedSeries) -> list[str]:

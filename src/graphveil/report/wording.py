@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from graphveil.graph.groups import SECOND
 from graphveil.graph.thresholds import as_threshold
 from graphveil.noise.exact_numbers import as_text
-from graphveil.statistics.breakdown import cell_words
 from graphveil.statistics.statistic import WINDOW
 
 if TYPE_CHECKING:
@@ -83,6 +83,16 @@ def _by(series: PublishedSeries) -> str:
     return f", by {' and '.join(groups)}" if (groups := groups_of(series)) else ""
 
 
+def labels(cell: Mapping[str, str]) -> str:
+    """A cell with the names of its groups: "region North", or "region North and South"."""
+    parts = []
+    for name, label in cell.items():
+        if not name.endswith(SECOND):
+            other = f" and {cell[f'{name}{SECOND}']}" if f"{name}{SECOND}" in cell else ""
+            parts.append(f"{name.replace('_', ' ')} {label}{other}")
+    return ", ".join(parts)
+
+
 def groups_of(series: PublishedSeries) -> list[str]:
     """The groups by which a series is divided, as people read them."""
     divided = series.breakdown
@@ -93,7 +103,7 @@ def counted_at(series: PublishedSeries, degree: int, made: ReleaseMade | None = 
     """What one number of a series counts, such as "people with at least 1 link"."""
     plain, (cell, at_degree) = _plain(series), series.places[degree]
     if cell:
-        plain, degree = f"{plain}: {cell_words(cell)}", at_degree or 0
+        plain, degree = f"{_undivided(series)} ({labels(cell)})", at_degree or 0
     if at_degree is not None:
         at, found = re.subn(r"\bd\b", str(degree), plain)
         plain = _singular(at) if found else f"{plain}, d = {degree}"

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from os import PathLike
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from graphveil.errors import ParameterError
@@ -35,7 +34,7 @@ class Names:
     target: str | None
     time: str | None
     edge_time: str | None
-    groups: Mapping[str, str] = MappingProxyType({})
+    groups: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def of_nodes(self) -> dict[str, str]:

@@ -37,6 +37,7 @@ from graphveil.graph.groups import NO_GROUPS
 from graphveil.graph.intake.rules import RecordRules
 from graphveil.graph.promises import Bound, NoBound
 from graphveil.mechanisms.planning import AUTO
+from graphveil.statistics.breakdown import BY
 from graphveil.statistics.change import sensitivity_under
 from graphveil.statistics.statistic import plug_in
 from graphveil.study.promise_entries import (
@@ -239,6 +240,13 @@ class Promise(Part):
         if threshold is not None and not threshold.fits(directed=self.directed):
             kind = "two numbers, of in- and out-links" if self.directed else "one number"
             raise ParameterError("projection", f"must be {kind} for this kind of network")
+        if threshold is not None and BY in series.parameters:
+            raise ParameterError(
+                "by",
+                "numbers cannot be divided by groups after a projection: which links it keeps "
+                "depends on everybody",
+                hint="Promise a bound, and leave the projection out.",
+            )
         if series.mechanism == AUTO:  # which follows the threshold
             return
         if mechanisms.mechanism(series.mechanism).projects != (threshold is not None):

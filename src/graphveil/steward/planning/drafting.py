@@ -282,8 +282,11 @@ def _time(text: str) -> int | str:
 
 def too_noisy(outlooks: Sequence[Outlook]) -> list[str]:
     """The message about each series that would be too noisy."""
-    judged = ((each.series.name, each.judgement) for each in outlooks)
-    return [f"'{name}': {found}" for name, found in judged if found and found.too_noisy]
+    return [
+        f"'{each.series.name}'{' in its largest cell' if each.cells else ''}: {found}"
+        for each in outlooks
+        if (found := each.judgement) and found.too_noisy
+    ]
 
 
 def require_useful(outlooks: Sequence[Outlook]) -> None:

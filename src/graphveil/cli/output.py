@@ -225,6 +225,8 @@ def print_outlooks(title: str, outlooks: Sequence[Outlook]) -> None:
     )
     for each in outlooks:
         print_rival(f"Series {each.series.name}", each.plan)
+        if each.drowned_cells:
+            print(each.drowned_cells)
     if projected:
         print(
             "What a projection leaves out comes on top. It is unknown, and must not be measured on "
@@ -334,7 +336,7 @@ def print_releases(title: str, rows: Sequence[Measurement]) -> None:
         ("series", "step", "raw", "processed", f"true, {level:.6g}% sure", "new"),
         (
             (
-                row.series if row.degree is None else f"{row.series}, degree {row.degree}",
+                row.called,
                 row.label,
                 row.raw,
                 whole(row.processed),

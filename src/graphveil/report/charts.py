@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from graphveil.drawing import svg
 from graphveil.drawing.svg import Drawing, Point
+from graphveil.report import breakdowns
 from graphveil.report.frame import (
     BAND,
     EARLIER,
@@ -61,6 +62,8 @@ def drawing(
     """
     head = _head(series) if titled else ()
     label = description(series, calendar)
+    if series.breakdown is not None:
+        return breakdowns.panels(series, calendar, size, head, label).encode()
     if series.vector:
         return over_degrees(series, size, head, label, truth).encode()
     return over_steps(series, calendar, size, head, label, truth).encode()
@@ -80,6 +83,8 @@ def _head(series: PublishedSeries) -> tuple[str, ...]:
 def description(series: PublishedSeries, calendar: Calendar) -> str:
     """The chart in words, for readers who do not see it."""
     first, last = series.releases[0], series.releases[-1]
+    if series.breakdown is not None:
+        return f"Charts of {counted_things(series)}. {reading(series, last, calendar)}"
     if series.vector:
         return (
             f"Chart of {counted_things(series)}, for d from 0 to {series.width - 1}. In "

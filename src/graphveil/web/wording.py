@@ -60,6 +60,7 @@ HINTS = {
     "name-ends-or-id": "“One end of a link” may be {source}, “Other end of a link” {target}; or "
     "“Person” {id}.",
     "name-id": "“Person” may be {id}.",
+    "name-group": "Choose its column under “Groups”, or “none” if the files have no labels.",
     "name-time": "Name it under “Date of a person”.",
     "not-strict": "Without “Refuse everything at the first row that breaks a rule” the other "
     "records are added.",

@@ -162,7 +162,7 @@ def test_neighbours_read_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_study_file_says_the_groups_and_only_then_has_another_format() -> None:
     stated = grouped()
-    assert stated.to_data()["format"] == 3
+    assert stated.to_data()["format"] == 4
     assert Promise.from_toml(stated.to_toml()) == stated
     assert "groups" not in promise().to_data()
     assert promise().to_data()["format"] == 1

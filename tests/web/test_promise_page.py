@@ -232,3 +232,14 @@ def test_nonsense_is_refused_in_words(visitor: Visitor, site: Site, field: str, 
     answer = visitor.send("/new", {**FORM, "action": "make", "drowned": "yes", field: value})
     assert answer.status_code in (200, 422)
     assert "internal error" not in answer.text
+
+
+def test_series_are_divided_by_groups_on_the_page(visitor: Visitor, site: Site) -> None:
+    divided = {"groups": "region=A|B|C|D|E|F|G\nage=0,25,50", "by-1": "region", "name-1": "links"}
+    page = send(visitor, "predict", **divided)
+    assert "cells would be too noisy to tell" in text_of(page)
+    assert shown(page) == planned()
+    made = send(visitor, "make", drowned="yes", **divided)
+    assert "[groups.region]" in text_of(made)
+    assert 'by = "region"' in text_of(made)
+    assert "is not a group of the study" in text_of(send(visitor, "predict", **{"by-1": "sex"}))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Rows = tuple[tuple[str, ...], ...]
 Cell = tuple[str, tuple[str, ...], Rows, bool]  # title, header, rows, whether it is open
 
-Curve = tuple[str, tuple[list[float], ...]]  # of a cell: low, high, processed, raw
+Curve = tuple[str, tuple[list[float], ...]]  # of a cell: low, high, processed, raw, true
 
 NAMED = 3  # cells that the sentence names
 NOTHING_HIDDEN = "none is left out: the noise hides a person in small numbers, too"
@@ -154,16 +154,27 @@ HEIGHT, ACROSS, GAP, HEAD = 96, 160, 18, 18
 
 
 def panels(
-    series: PublishedSeries, calendar: Calendar, size: Size, head: tuple[str, ...], label: str
+    series: PublishedSeries,
+    calendar: Calendar,
+    size: Size,
+    head: tuple[str, ...],
+    label: str,
+    truth: Sequence[Sequence[int]] | None = None,
 ) -> str:
-    """A small chart for each cell: over steps or, where cells have degrees, over degrees."""
-    curves = _curves(series)[:PANELS]
+    """A small chart for each cell: over steps or, where cells have degrees, over degrees.
+
+    In a rehearsal, the truth is drawn as well.
+    """
+    curves = _curves(series, truth)[:PANELS]
     counts = Counts.of([0.0, *(value for _, rows in curves for row in rows for value in row)])
     left = size.edge + max(svg.width_of(counts.written(each), SMALL) for each in counts.lines) + 8
     columns = max(1, int((size.width - left - size.edge + GAP) // (ACROSS + GAP)))
     across = (size.width - left - size.edge - GAP * (columns - 1)) / columns
     top = size.edge + (TITLE + ROW * (len(head) - 1) + 14 if head else 0) + ROW
-    parts = [svg.titles(head, (size.edge, size.edge + TITLE), ROW), _legend(series, size, top)]
+    parts = [
+        svg.titles(head, (size.edge, size.edge + TITLE), ROW),
+        _legend(series, size, top, true=bool(truth)),
+    ]
     for number, (name, rows) in enumerate(curves):
         row, column = divmod(number, columns)
         x = left + column * (across + GAP)
@@ -177,7 +188,7 @@ def panels(
     return svg.document(paper + "".join(parts), size.width, height, label)
 
 
-def _curves(series: PublishedSeries) -> list[Curve]:
+def _curves(series: PublishedSeries, truth: Sequence[Sequence[int]] | None) -> list[Curve]:
     """By cell, what is drawn: low, high, processed and raw; a count is never negative."""
     last = series.releases[-1]
     curves: list[Curve] = []
@@ -194,6 +205,7 @@ def _curves(series: PublishedSeries) -> list[Curve]:
             [float(max(each.high[place], 0)) for each, place in made],
             [float(each.processed[place]) for each, place in made],
             [float(max(each.raw[place], 0)) for each, place in made],
+            [float(truth[each.step][place]) for each, place in made] if truth else [],
         )
         curves.append((name, drawn))
     return curves
@@ -210,7 +222,7 @@ def _panel(
     left: float,
 ) -> str:
     x, y = at
-    low, high, processed, raw = rows
+    low, high, processed, raw, true = rows
 
     def points(values: Sequence[float]) -> list[svg.Point]:
         return [
@@ -227,7 +239,8 @@ def _panel(
         return "".join([*grid, title, svg.line(ends, BAND, 14), value])
     band = svg.band(points(low), points(high), BAND)
     dots = svg.dots(points(raw), RAW, 1.8) if len(raw) < 40 else ""
-    return "".join([*grid, title, band, dots, svg.line(points(processed), PROCESSED, 2)])
+    drawn = [*grid, title, band, dots, svg.line(points(processed), PROCESSED, 2)]
+    return "".join([*drawn, *([svg.line(points(true), INK, 1.2, "4 3")] if true else [])])
 
 
 def _short(name: str, across: float) -> str:
@@ -243,7 +256,7 @@ def _grid(count: int, counts: Counts, at: svg.Point, across: float, left: float 
     return drawn + svg.words(counts.written(count), (left - 8, y + 4), SMALL, MUTED, "end")
 
 
-def _legend(series: PublishedSeries, size: Size, top: float) -> str:
+def _legend(series: PublishedSeries, size: Size, top: float, *, true: bool) -> str:
     from graphveil.report.frame import Sample
 
     level = wording.percent(series.releases[-1].level)
@@ -251,6 +264,7 @@ def _legend(series: PublishedSeries, size: Size, top: float) -> str:
         Sample("processed", PROCESSED),
         Sample("raw", RAW, "dot"),
         Sample(f"{level} interval", BAND, "band"),
+        *((Sample("true", INK, stroke=1.2),) if true else ()),
     )
     drawn, x = [], float(size.edge)
     for sample in samples:

@@ -63,7 +63,7 @@ def drawing(
     head = _head(series) if titled else ()
     label = description(series, calendar)
     if series.breakdown is not None:
-        return breakdowns.panels(series, calendar, size, head, label).encode()
+        return breakdowns.panels(series, calendar, size, head, label, truth).encode()
     if series.vector:
         return over_degrees(series, size, head, label, truth).encode()
     return over_steps(series, calendar, size, head, label, truth).encode()

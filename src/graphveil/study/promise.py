@@ -122,7 +122,7 @@ else:  # most series leave the choice open
 
 FIRST_FORMAT: Final = 1
 FOLLOWING_FORMAT: Final = 2  # the first in which a series may be counted by forests, or follow
-FORMAT: Final = 3  # the first in which people have groups
+FORMAT: Final = 4  # the first in which people have groups
 COMMITTED: Final = {"committed": True}  # where a promise was checked, and then entered
 UNIT: Final = "one person with all their links"
 HEADING = """\
@@ -401,7 +401,7 @@ class Promise(Part):
 
 def _as_first_format(data: dict[str, Any]) -> dict[str, Any]:
     """Later formats have what older versions must not read; nothing else is different."""
-    later = data.get("format") in (FOLLOWING_FORMAT, FORMAT)
+    later = data.get("format") in range(FOLLOWING_FORMAT, FORMAT + 1)
     return data | {"format": FIRST_FORMAT} if later else data
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 from urllib.parse import parse_qsl
 
@@ -107,6 +107,7 @@ MAPPED = {
     "edge_time": "Date of a link",
     "distance": "Distance",
 }
+GROUP = "group-"  # and its name: the field of its column
 TEXTS = ("max_distance", "encoding", "undated")
 MARKS = ("strict", "yes", "ignore_after_end", "complete", "change_reading")
 DAYS = {"": None, "day": True, "month": False}
@@ -118,6 +119,8 @@ def reading_of(form: Form) -> Reading:
         name: form[name] for name in (*MAPPED, *TEXTS) if form[name]
     }  # what is not given is left to the files
     options["where"] = [line.strip() for line in form["where"].splitlines() if line.strip()]
+    options["group"] = [f"{name}={form[GROUP + name]}" for name in form.every("grouped")
+                        if form[GROUP + name]]  # fmt: skip
     options["day_first"] = DAYS.get(form["days"])
     options["excel_dates"] = form.checked("excel_dates")
     options["all_listed"] = form.checked("all_listed")
@@ -139,6 +142,13 @@ def choices(previews: Sequence[Preview], reading: Reading) -> dict[str, list[str
         [*columns["distance"], "none"] if "none" not in every else columns["distance"]
     )
     return columns
+
+
+def grouped(previews: Sequence[Preview], reading: Reading, names: Iterable[str]) -> dict[str, Any]:
+    """For each group of the study the columns to choose from, and the one that was chosen."""
+    every = list(dict.fromkeys(column for each in previews for column in each.columns))
+    said = dict(each.split("=", 1) for each in reading.options.get("group", ()))
+    return {name: (list(dict.fromkeys([*every, "none"])), said.get(name, "")) for name in names}
 
 
 def days_said(reading: Reading) -> str:

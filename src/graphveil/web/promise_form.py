@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from markupsafe import Markup
 
 from graphveil.errors import BudgetError, ParameterError
+from graphveil.graph.groups import Groups
 from graphveil.graph.thresholds import projection_of
 from graphveil.noise.exact_numbers import as_text, exact, exact_epsilon
 from graphveil.report.wording import COUNTED, counted_in_general
-from graphveil.statistics.statistic import WINDOW, Parameter, registered
+from graphveil.statistics.statistic import DIVIDED, WINDOW, Parameter, registered
 from graphveil.steward.planning.drafting import calendar
 from graphveil.steward.planning.outlook import forecast
 from graphveil.steward.planning.requests import (
@@ -209,6 +210,7 @@ def request_of(form: Form, *, draft: bool = False) -> StudyRequest:
         person_separator=form["person_separator"],
         fold_case=form.checked("fold_case"),
         undated="first" if form["undated"] == "first" else "refuse",
+        groups=Groups.of(line for line in form["groups"].splitlines() if line.strip()),
     )
 
 
@@ -286,7 +288,8 @@ def _shares(form: Form, rows: Sequence[SeriesRow]) -> list[Fraction]:
 
 def _series_request(form: Form, row: SeriesRow, epsilon: str | None) -> SeriesRequest:
     given = {each.name: form[row.field(each.name)] for each in row.parameters}
-    given[WINDOW] = form[row.field(WINDOW)]
+    for name in (WINDOW, *DIVIDED):
+        given[name] = form[row.field(name)]
     parameters = {name: entry_value(name, text) for name, text in given.items() if text}
     projection, expected = form[row.field("projection")], form[row.field("expected")]
     return SeriesRequest(
@@ -380,7 +383,7 @@ def prediction(outlook: Outlook) -> Prediction:
         expected="" if judgement is None else f"{judgement.expected:,}",
         share="" if judgement is None else percent(judgement.share),
         word="" if judgement is None else str(judgement.word),
-        note="" if drawn is None else _note(outlook, drawn),
+        note="" if drawn is None else f"{_note(outlook, drawn)} {outlook.drowned_cells}".strip(),
         beyond=_beyond(outlook),
         drawing=() if drawn is None else _drawings(outlook, drawn),
     )

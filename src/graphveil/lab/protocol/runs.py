@@ -243,7 +243,10 @@ class ReproduceRequest:
             )
 
     def asked(self) -> list[tuple[AskedStatistic, bool]]:
-        """Each statistic in each version that is wanted, directed first; refuses what is not."""
+        """Each statistic in each version that is wanted, directed first; refuses what is not.
+
+        What is connected has nothing to do with directions, and is counted once.
+        """
         versions = [
             (AskedStatistic(text), directed)
             for text in dict.fromkeys(self.statistics)
@@ -253,7 +256,12 @@ class ReproduceRequest:
         for asked, directed in versions:
             if self.directed is not None:
                 asked.statistic(None, directed=directed)
-        return [pair for pair in versions if pair[0].defined(directed=pair[1])]
+        return [
+            (asked, directed)
+            for asked, directed in versions
+            if asked.defined(directed=directed)
+            and (asked.directions_matter or self.directed or not directed)
+        ]
 
     def rhythms(self, steps: int) -> list[int]:
         """How many steps lie between releases, in the figure of time."""

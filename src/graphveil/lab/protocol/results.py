@@ -25,7 +25,6 @@ class Row:
 
     Attributes:
         dataset: its name.
-        title: its name for readers.
         version: directed or undirected.
         statistic: as it was asked for.
         counted: what was counted in this version, with its parameters.
@@ -52,7 +51,6 @@ class Row:
     """
 
     dataset: str
-    title: str
     version: str
     statistic: str
     counted: str
@@ -97,7 +95,6 @@ def row(
     """One outcome as a row that belongs to no figure yet."""
     return Row(
         dataset=subject.dataset,
-        title=subject.title,
         version=subject.version,
         statistic=subject.asked,
         counted=str(subject.statistic),

@@ -158,7 +158,6 @@ class DatasetVersion:
         Request(statistic.sensitivity(self.bound), epsilon=Fraction(1))
         return Subject(
             dataset=self.dataset.name,
-            title=self.dataset.title,
             directed=self.directed,
             asked=asked.text,
             statistic=statistic,
@@ -175,7 +174,6 @@ class Subject:
 
     Attributes:
         dataset: its name.
-        title: its name for readers.
         directed: the version.
         asked: the statistic as it was asked for, the same for both versions.
         statistic: the statistic that is counted in this version.
@@ -186,7 +184,6 @@ class Subject:
     """
 
     dataset: str
-    title: str
     directed: bool
     asked: str
     statistic: Statistic

@@ -18,7 +18,7 @@ from graphveil.lab.audit.cases import Ahead
 from graphveil.lab.candidates.trial import Attempt, Option, Trial, best_of, tuned
 from graphveil.lab.protocol.protocol import Integers, times_two
 from graphveil.lab.simulation import SimulationNoise
-from graphveil.mechanisms.following import SPARE
+from graphveil.mechanisms.following import rank_of_guess
 from graphveil.mechanisms.mechanism import Request
 from graphveil.mechanisms.optimised import Returning
 from graphveil.mechanisms.papers import SensDiff
@@ -186,7 +186,7 @@ def _guess(trial: Trial, network: GraphSequence, times: Fraction) -> int:
     """The degree of the k-th person, in and out together, times a factor."""
     found = degrees(network)
     total = found.outward + found.inward if network.directed else found.outward
-    place = int(2 * (trial.releases + SPARE + 2) / (3 * trial.epsilon))
+    place = rank_of_guess(trial.releases, trial.epsilon)
     ordered = np.sort(total)[::-1]
     return max(1, round(times * int(ordered[min(place, len(ordered) - 1)])))
 

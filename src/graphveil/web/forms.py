@@ -24,11 +24,11 @@ class Form:
     """The fields of a form; what is missing is empty."""
 
     def __init__(self, pairs: list[tuple[str, str]]) -> None:
-        self._pairs = pairs
+        self.pairs = pairs
 
     def __getitem__(self, name: str) -> str:
         """The value of a field, without surrounding blanks."""
-        return next((value.strip() for key, value in self._pairs if key == name), "")
+        return next((value.strip() for key, value in self.pairs if key == name), "")
 
     def said(self, name: str) -> str | None:
         """The same; None where it is empty."""
@@ -40,19 +40,19 @@ class Form:
 
     def every(self, name: str) -> list[str]:
         """All values of a field that may come several times."""
-        return [value.strip() for key, value in self._pairs if key == name]
+        return [value.strip() for key, value in self.pairs if key == name]
 
     def also(self, more: Mapping[str, str]) -> Form:
         """The same with further fields."""
-        return Form([*self._pairs, *more.items()])
+        return Form([*self.pairs, *more.items()])
 
     def saying(self, other: Mapping[str, str]) -> Form:
         """The same with other values for some fields."""
-        return Form([*((k, v) for k, v in self._pairs if k not in other), *other.items()])
+        return Form([*((k, v) for k, v in self.pairs if k not in other), *other.items()])
 
     def without(self, name: str, value: str) -> Form:
         """The same without one value of a field that may come several times."""
-        return Form([pair for pair in self._pairs if pair != (name, value)])
+        return Form([pair for pair in self.pairs if pair != (name, value)])
 
 
 Endpoint: TypeAlias = Callable[[Request, Form], Response]

@@ -6,8 +6,8 @@ blank are equal parts of what the others leave.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -34,16 +34,68 @@ if TYPE_CHECKING:
     from graphveil.steward.planning.outlook import Forecast, Outlook
 
 
-EMPTY = Form(
-    [
-        *(("row", number) for number in "01"),
-        ("statistic-0", "nodes"),
-        ("statistic-1", "edges"),
-        ("kind", "degree"),
-        ("every", "year"),
-        ("confidence", "0.95"),
-    ]
-)
+@dataclass(frozen=True)
+class Template:
+    """A form that is filled in as usual for one kind of study; nothing has to be promised.
+
+    Attributes:
+        title: what kind.
+        about: whom it suits, in a sentence.
+        every: how long a step is.
+        series: the statistics, with their numbers.
+        more: other fields.
+    """
+
+    title: str
+    about: str
+    every: str
+    series: tuple[tuple[str, Mapping[str, str]], ...]
+    more: Mapping[str, str] = field(default_factory=dict)
+
+    def form(self) -> Form:
+        """The form, in which title, dates and budget are still to be said."""
+        fields = {"kind": "none", "every": self.every, "confidence": "0.95", **self.more}
+        for number, (statistic, numbers) in enumerate(self.series):
+            fields[f"statistic-{number}"] = statistic
+            fields |= {f"{name}-{number}": value for name, value in numbers.items()}
+        return Form([*(("row", str(n)) for n in range(len(self.series))), *fields.items()])
+
+
+_NONE: Mapping[str, str] = {}
+TEMPLATES = {
+    "hiv": Template(
+        "HIV clusters by year",
+        "Diagnosed people and genetic links, as HIV-TRACE has them.",
+        "year",
+        (
+            ("nodes", _NONE),
+            ("edges", _NONE),
+            ("clusters", {"k": "2"}),
+            ("high-degree", {"tau": "3"}),
+        ),
+        {"person_separator": "|"},
+    ),
+    "outbreak": Template(
+        "An outbreak by week",
+        "Cases and who infected whom.",
+        "week",
+        (("nodes", _NONE), ("edges", _NONE), ("clusters", {"k": "2"})),
+    ),
+    "contacts": Template(
+        "Contact tracing by month",
+        "People and their contacts; who has many of them.",
+        "month",
+        (("nodes", _NONE), ("edges", _NONE), ("high-degree", {"tau": "5"})),
+    ),
+    "citations": Template(
+        "A citation network by year",
+        "Links have a direction.",
+        "year",
+        (("nodes", _NONE), ("edges", _NONE), ("high-in-degree", {"tau": "10"})),
+        {"directed": "yes"},
+    ),
+}
+EMPTY = Template("", "", "year", (("nodes", _NONE), ("edges", _NONE))).form()
 LATER = "…"  # in place of texts that are still missing: noise does not depend on them
 MOST_RELEASES = 5000
 WHOLE = 100  # percent
@@ -165,11 +217,11 @@ def request_of(form: Form, *, draft: bool = False) -> StudyRequest:
 def _missing(name: str) -> str:
     labels = {
         "title": "Title", "population": "Population", "publisher": "Publisher",
-        "epsilon": "ε in all", "epsilon_reason": "Why this much", "first": "First step",
+        "epsilon": "Total ε", "epsilon_reason": "Why this much", "first": "First step",
         "degree": "Links of a person, at most", "bound_reason": "Why the public may believe it",
         "inward": "Links to a person, at most", "outward": "Links from a person, at most",
     }  # fmt: skip
-    raise ParameterError(labels[name], "is still to be said")
+    raise ParameterError(labels[name], "is not filled in yet")
 
 
 def calendar_of(form: Form) -> Calendar:

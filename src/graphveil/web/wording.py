@@ -84,9 +84,9 @@ HINTS = {
     "table-file": "Download the table as CSV instead.",
     "through": "Choose “Up to which step”.",
     "through-step": "Steps are sealed one after the other; choose {step} under “Up to which step”.",
-    "too-noisy": "What helps: a larger “ε in all”, “Hubs” with fewer “Links of a person, at most”, "
-    "longer steps, fewer series. To have it all the same, mark “Begin it although noise drowns a "
-    "series”.",
+    "too-noisy": "What helps: a larger “Total ε”, longer steps, fewer series; fewer “Links of a "
+    "person, at most”, too, which leaves links out. To have it all the same, mark “Begin it "
+    "although a series is too noisy to tell”.",
     "undated": "“People without a date” can be left out.",
     "undo-change": "Undo the change; for a new series use `graphveil series` in a terminal, for "
     "another promise make a new study.",

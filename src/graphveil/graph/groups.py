@@ -281,11 +281,3 @@ class Groups:
 
 
 NO_GROUPS = Groups()
-
-
-def cells_of_strata(strata: Strata, axes: Sequence[tuple[int, int]]) -> Strata:
-    """The place of each person in a table that crosses some groups, the last one fastest."""
-    places = np.zeros(len(strata), np.int32)
-    for stride, size in axes:
-        places = places * np.int32(size) + strata // np.int32(stride) % np.int32(size)
-    return places.astype(np.int32)

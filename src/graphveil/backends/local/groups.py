@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 
 from graphveil.backends.backend import Answer
 from graphveil.backends.local.components import oldest
-from graphveil.backends.local.degrees import EdgeColumns, lifts_of
+from graphveil.backends.local.degrees import DegreeIncrements, EdgeColumns, lifts_of
 from graphveil.backends.local.triangles import count_triangles
 from graphveil.backends.local.work import Work
 from graphveil.errors import CountOverflowError, ParameterError
-from graphveil.graph.groups import cells_of_strata
-from graphveil.graph.sequence import BACKWARD, FORWARD, GraphSequence, LateEdges
-from graphveil.kernels import inlined, kernel
+from graphveil.graph.sequence import BACKWARD, BOTH, FORWARD, GraphSequence, LateEdges
+from graphveil.kernels import inlined, kernel, prefetch
 from graphveil.statistics.tallies import (
     ClusterTally,
     Counts,
@@ -29,7 +28,10 @@ from graphveil.statistics.tallies import (
 )
 
 Int32s = NDArray[np.int32]
-NARROW = 32  # degrees of the first try; where somebody has more, the table is made wider
+Cells = NDArray[np.unsignedinteger[Any]]
+AHEAD = 32  # entries, at which the memory of a node is asked for
+CELL_BITS = 8  # of a number that holds the cell of a node and its degree
+NARROW = 64  # degrees of the first try; few studies promise more
 LARGEST_TABLE = 1 << 28  # numbers, of 8 bytes
 
 
@@ -46,9 +48,21 @@ def count_by_groups(tally: GroupTally, work: Work, from_step: int, state: Any) -
     sequence = work.sequence
     if sequence.strata is None:
         raise ParameterError("by", "nobody has labels: the records were added without groups")
-    cell = cells_of_strata(sequence.strata, tally.axes)
     kinds = int(np.prod([size for _, size in tally.axes]))
+    cell = np.empty(sequence.nodes, np.int32)
+    _find_cells(np.ascontiguousarray(sequence.strata), np.array(tally.axes, np.int32), cell)
     return _COUNTERS[type(tally.tally)](tally, work, cell, kinds, from_step, state)
+
+
+@kernel
+def _find_cells(strata: Int32s, axes: Int32s, cell: Int32s) -> None:
+    """The place of each person in a table that crosses some groups, the last one fastest."""
+    for node in range(len(strata)):
+        place = np.int32(0)
+        for axis in range(len(axes)):
+            stride, size = axes[axis]
+            place = place * size + strata[node] // stride % size
+        cell[node] = place
 
 
 def _nodes(
@@ -65,29 +79,27 @@ def _edges(
     tally: GroupTally, work: Work, cell: Int32s, kinds: int, from_step: int, state: None
 ) -> Answer:
     sequence = work.sequence
-    first, second, cells = _cells_of_pairs(tally.cells, kinds, directed=sequence.directed)
+    table, cells = _cells_of_pairs(tally.cells, kinds, directed=sequence.directed)
     counts = np.zeros((sequence.steps - from_step, cells), dtype=np.int64)
     bits = (FORWARD, BACKWARD) if sequence.directed else (FORWARD, 0)  # undirected: once
-    _sort_edges(from_step, _columns(sequence), cell, first, second, bits, counts)
+    small = cell.astype(np.min_scalar_type(kinds))  # visits to it are what this takes its time for
+    _sort_edges(from_step, _columns(sequence), small, table, MODES[tally.cells], bits, counts)
     return Answer(counts)
 
 
-def _cells_of_pairs(kind: str, kinds: int, *, directed: bool) -> tuple[Int32s, Int32s, int]:
-    """By the kinds of both ends, the cell of a link, its other cell or −1, and how many there are.
+MODES = {"pairs": 0, "alike": 1, "ends": 2}
 
-    The first index is that of the end from which a link goes.
-    """
+
+def _cells_of_pairs(kind: str, kinds: int, *, directed: bool) -> tuple[Int32s, int]:
+    """The cell of a link by the kinds of both ends, whence it goes first; and their number."""
+    if kind != "pairs":
+        return np.zeros((0, 0), np.int32), 2 if kind == "alike" else kinds
     one, other = np.indices((kinds, kinds), dtype=np.int32)
-    none = np.full((kinds, kinds), -1, np.int32)
-    if kind == "ends":
-        return one, other, kinds
-    if kind == "alike":
-        return (one != other).astype(np.int32), none, 2
     if directed:
-        return one * np.int32(kinds) + other, none, kinds**2
+        return one * np.int32(kinds) + other, kinds**2
     low, high = np.minimum(one, other), np.maximum(one, other)
     before = low * kinds - low * (low - 1) // 2  # pairs whose first kind is a lower one
-    return (before + high - low).astype(np.int32), none, kinds * (kinds + 1) // 2
+    return (before + high - low).astype(np.int32), kinds * (kinds + 1) // 2
 
 
 def _columns(sequence: GraphSequence) -> EdgeColumns:
@@ -99,50 +111,52 @@ def _columns(sequence: GraphSequence) -> EdgeColumns:
 
 
 @inlined
-def _sort_edge(
-    entry: int,
-    newer: int,
-    cell: Int32s,
-    first: Int32s,
-    second: Int32s,
-    bits: tuple[int, int],
-    count: Counts,
-) -> None:
-    """Count the links of one pair in their cells."""
-    older = cell[entry >> 2]
-    if entry & bits[0]:
-        count[first[older, newer]] += 1
-        if second[older, newer] >= 0:
-            count[second[older, newer]] += 1
-    if entry & bits[1]:
-        count[first[newer, older]] += 1
-        if second[newer, older] >= 0:
-            count[second[newer, older]] += 1
+def _sort(one: int, other: int, table: Int32s, mode: int, count: Counts) -> None:
+    """Count a link in its cell, or in both."""
+    if mode == 0:
+        count[table[one, other]] += 1
+    elif mode == 1:
+        count[0 if one == other else 1] += 1
+    else:
+        count[one] += 1
+        count[other] += 1
 
 
 @kernel
 def _sort_edges(
     from_step: int,
     edges: EdgeColumns,
-    cell: Int32s,
-    first: Int32s,
-    second: Int32s,
+    cell: Cells,
+    table: Int32s,
+    mode: int,
     bits: tuple[int, int],
     counts: Counts,
 ) -> None:
     """Count the links of each step in their cells."""
+    entries, end = edges.entries, len(edges.entries) - 1
     for row in range(len(counts)):
         step, count = from_step + row, counts[row]
         for node in range(edges.node_offsets[step], edges.node_offsets[step + 1]):
             newer = cell[node]
             for place in range(edges.offsets[node], edges.offsets[node + 1]):
-                _sort_edge(edges.entries[place], newer, cell, first, second, bits, count)
+                prefetch(cell, entries[min(place + AHEAD, end)] >> 2)
+                entry = entries[place]
+                older = cell[entry >> 2]
+                if entry & bits[0]:
+                    _sort(older, newer, table, mode, count)
+                if entry & bits[1]:
+                    _sort(newer, older, table, mode, count)
         for place in range(edges.late_offsets[step], edges.late_offsets[step + 1]):
-            newer = cell[edges.late_newer[place]]
-            _sort_edge(edges.late_entries[place], newer, cell, first, second, bits, count)
+            entry = edges.late_entries[place]
+            older, newer = cell[entry >> 2], cell[edges.late_newer[place]]
+            if entry & bits[0]:
+                _sort(older, newer, table, mode, count)
+            if entry & bits[1]:
+                _sort(newer, older, table, mode, count)
 
 
-# Degrees: as without groups, but a node is counted in the column of its cell.
+# Degrees: as without groups, but a node is counted in the column of its cell. Degree and cell of a
+# node lie in one number, so that a link is one visit to memory.
 
 
 def _degrees(
@@ -154,16 +168,19 @@ def _degrees(
     state: Int32s | None,
 ) -> Answer:
     assert isinstance(tally.tally, DegreeTally), "which is counted here"
+    assert kinds <= 1 << CELL_BITS, "there are never more cells"
     sequence, width = work.sequence, NARROW
     lifts = lifts_of(tally.tally.direction, directed=sequence.directed)
     while True:
         _require_room((sequence.steps - from_step) * kinds * width)
-        degree = np.zeros(sequence.nodes, dtype=np.int32)
-        degree[: 0 if state is None else len(state)] = 0 if state is None else state
+        packed = cell.copy()
+        if state is not None:
+            packed[: len(state)] |= state << CELL_BITS
         table = np.zeros((sequence.steps - from_step, kinds, width), dtype=np.int64)
-        if _lift_all(from_step, _columns(sequence), lifts.older, lifts.newer, cell, degree, table):
-            return Answer(table, degree)
-        width *= 4
+        highest = _lift_steps(from_step, _columns(sequence), lifts, packed, table)
+        if highest < width:
+            return Answer(table, packed >> CELL_BITS)
+        width = highest + 1  # somebody has more links than the table has room for: once more
 
 
 def _require_room(numbers: int) -> None:
@@ -174,44 +191,75 @@ def _require_room(numbers: int) -> None:
         )
 
 
-@inlined
-def _lift(node: int, cell: Int32s, degree: Int32s, reached: Counts) -> bool:
-    """One link more of a node; whether the table has room for it."""
-    degree[node] += 1
-    if degree[node] >= reached.shape[1]:
-        return False
-    reached[cell[node], degree[node]] += 1
-    return True
+@kernel
+def _arrive(step: int, edges: EdgeColumns, newer: int, packed: Int32s, reached: Counts) -> int:
+    """Give the nodes of a step the degrees with which they arrive; the highest of them."""
+    offsets, width, highest = edges.offsets, reached.shape[1], 0
+    arrived = np.zeros((len(reached), width + 1), dtype=np.int64)
+    for node in range(edges.node_offsets[step], edges.node_offsets[step + 1]):
+        own = offsets[node + 1] - offsets[node]
+        if newer != BOTH:
+            own = 0
+            for place in range(offsets[node], offsets[node + 1]):
+                own += edges.entries[place] & newer != 0
+        cell = packed[node]
+        packed[node] = own << CELL_BITS | cell
+        highest = max(highest, own)
+        arrived[cell, min(own, width)] += 1
+    for cell in range(len(arrived)):
+        above = arrived[cell, width]
+        for degree in range(width - 1, -1, -1):
+            above += arrived[cell, degree]
+            reached[cell, degree] += above
+    return highest
 
 
 @kernel
-def _lift_all(
-    from_step: int,
-    edges: EdgeColumns,
-    older: int,
-    newer: int,
-    cell: Int32s,
-    degree: Int32s,
-    table: Counts,
-) -> bool:
-    """Note the degrees that nodes of each cell first reach, step by step; whether all had room."""
+def _lift(entries: Int32s, bits: int, packed: Int32s, reached: Counts) -> int:
+    """Lift the nodes of entries with these bits by one each; the highest degree beyond the table.
+
+    List after list without a look at where they end, which nobody can predict.
+    """
+    beyond, width = 0, reached.shape[1]
+    place, end = np.uint64(0), np.uint64(len(entries))  # unsigned: see `kernels`
+    while place < end:
+        if place + np.uint64(AHEAD) < end:
+            prefetch(packed, entries[place + np.uint64(AHEAD)] >> 2)
+        entry = entries[place]
+        place += np.uint64(1)
+        if entry & bits:
+            node = np.uint32(entry >> 2)
+            now = packed[node] + np.int32(1 << CELL_BITS)
+            packed[node] = now
+            degree = now >> CELL_BITS
+            if degree < width:
+                reached[now & ((1 << CELL_BITS) - 1), degree] += 1
+            else:
+                beyond = max(beyond, degree)
+    return beyond
+
+
+@kernel
+def _lift_steps(
+    from_step: int, edges: EdgeColumns, lifts: DegreeIncrements, packed: Int32s, table: Counts
+) -> int:
+    """Note the degrees that nodes of each cell first reach, step by step.
+
+    Returns the highest of all, which may be beyond the table.
+    """
+    highest = 0
     for row in range(len(table)):
         step, reached = from_step + row, table[row]
-        for node in range(edges.node_offsets[step], edges.node_offsets[step + 1]):
-            reached[cell[node], 0] += 1
-            for place in range(edges.offsets[node], edges.offsets[node + 1]):
-                entry = edges.entries[place]
-                if entry & newer and not _lift(node, cell, degree, reached):
-                    return False
-                if entry & older and not _lift(entry >> 2, cell, degree, reached):
-                    return False
-        for place in range(edges.late_offsets[step], edges.late_offsets[step + 1]):
-            entry, node = edges.late_entries[place], edges.late_newer[place]
-            if entry & newer and not _lift(node, cell, degree, reached):
-                return False
-            if entry & older and not _lift(entry >> 2, cell, degree, reached):
-                return False
-    return True
+        highest = max(highest, _arrive(step, edges, lifts.newer, packed, reached))
+        first, last = edges.node_offsets[step], edges.node_offsets[step + 1]
+        prompt = edges.entries[edges.offsets[first] : edges.offsets[last]]
+        highest = max(highest, _lift(prompt, lifts.older, packed, reached))
+        first, last = edges.late_offsets[step], edges.late_offsets[step + 1]
+        late, newer = edges.late_entries[first:last], edges.late_newer[first:last]
+        highest = max(highest, _lift(late, lifts.older, packed, reached))
+        turned = newer << 2 | (late & BOTH)  # the same edges, seen from their other end
+        highest = max(highest, _lift(turned, lifts.newer, packed, reached))
+    return highest
 
 
 # Triangles: those among people who are all alike are the triangles of the links between such.
@@ -312,10 +360,12 @@ def _gather(
     counts: Counts,
 ) -> None:
     """Who begins to be in a large component at each step, by cell."""
+    end = len(edges.entries) - 1
     for row in range(len(counts)):
         step, count = from_step + row, counts[row]
         for node in range(edges.node_offsets[step], edges.node_offsets[step + 1]):
             for place in range(edges.offsets[node], edges.offsets[node + 1]):
+                prefetch(members.parent, edges.entries[min(place + AHEAD, end)] >> 2)
                 _join(node, edges.entries[place] >> 2, least, cell, members, count)
         for place in range(edges.late_offsets[step], edges.late_offsets[step + 1]):
             node = edges.late_newer[place]

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from graphveil.graph.groups import SECOND
-from graphveil.graph.thresholds import as_threshold
+from graphveil.graph.thresholds import FOREST, WHOLE, as_threshold
 from graphveil.noise.exact_numbers import as_text
 from graphveil.statistics.statistic import WINDOW
 
@@ -31,6 +31,7 @@ COUNTED = {
     "high-degree": "people with at least {tau} links",
     "high-out-degree": "people with at least {tau} outgoing links",
     "high-in-degree": "people with at least {tau} incoming links",
+    "h-index": "h-index: the largest h such that h people have at least h links",
     "stars": "stars: a person with {k} of their links",
     "out-stars": "stars: a person with {k} of their outgoing links",
     "in-stars": "stars: a person with {k} of their incoming links",
@@ -154,6 +155,8 @@ def counted_links(series: PublishedSeries, made: ReleaseMade | None = None) -> s
 
     Where the threshold follows, each release states its own.
     """
+    if series.projection == WHOLE:
+        return ""
     if isinstance(series.projection, str) and not series.follows:
         (branches,) = as_threshold(series.projection).limits
         return f"counting at most {many(branches, 'joining link')} per person"
@@ -174,7 +177,7 @@ def beyond_links(series: PublishedSeries) -> str:
     """What follows for people with more, as a further sentence; or nothing."""
     if series.follows:
         return " Further links of a person are not in it; the processed value allows for them."
-    forests = isinstance(series.projection, str)
+    forests = isinstance(series.projection, str) and series.projection.startswith(FOREST)
     return " A group that hangs on people with more may count as several." if forests else ""
 
 

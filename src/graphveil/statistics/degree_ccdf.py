@@ -125,6 +125,17 @@ class CcdfOfDegrees(DegreeStatistic, ABC):
         degree, (hubs,) = bound.within.limit("total"), bound.hubs
         return Cells((degree + hubs) * (degree - 1), 2 * degree + 1 + 2 * hubs)
 
+    def projected_l1(self, threshold: Bound) -> int:
+        """The person at all thresholds up to its degree, and one for each degree that changes.
+
+        Guarantees:
+            Whatever the degrees in the graph. Proof: docs/sensitivities.md#after-projection.
+        """
+        reach = self.reach(threshold)
+        if reach.tied:
+            return reach.touched + reach.highest + 1
+        return reach.touched + max(reach.highest + 1, 2 * reach.highest - 1)
+
     @staticmethod
     def definition(
         links: NDArray[np.uint8], present: NDArray[np.uint8], given: Counts, out: Counts

@@ -153,6 +153,15 @@ class HistogramOfDegrees(DegreeStatistic, ABC):
         moves = 2 * (degree + hubs) * (degree - 1) + degree
         return Cells(moves, 2 * degree + 4 * hubs + 1)
 
+    def projected_l1(self, threshold: Bound) -> int:
+        """The person in its bin, and two bins for each changed degree.
+
+        Guarantees:
+            Whatever the degrees in the graph. Proof: docs/sensitivities.md#after-projection.
+        """
+        reach = self.reach(threshold)
+        return 2 * (reach.touched if reach.tied else reach.touched + reach.highest) + 1
+
     @staticmethod
     def definition(
         links: NDArray[np.uint8], present: NDArray[np.uint8], given: Counts, out: Counts

@@ -54,7 +54,7 @@ class RecentStatistic(Statistic, ABC):
         """What is counted in each recent network."""
 
     @abstractmethod
-    def values(self, tallied: Any, width: int | None) -> Counts:
+    def values(self, tallied: Any, width: int | None = None) -> Counts:
         """The value at each step."""
 
     def tally(self) -> RecentTally:
@@ -163,9 +163,9 @@ class Recent(RecentStatistic):
         assert not isinstance(tally, RecentTally), "one window is enough"
         return tally
 
-    def values(self, tallied: Any, width: int | None) -> Counts:
+    def values(self, tallied: Any, width: int | None = None) -> Counts:
         """What the statistic makes of all that appeared within the window."""
-        return self.statistic.differences(tallied, width)
+        return self.statistic.values(tallied, width)
 
     def width(self, bound: Bound) -> int:
         """That of the statistic."""

@@ -12,7 +12,7 @@ from graphveil.deferred import np
 from graphveil.errors import ParameterError
 from graphveil.graph.groups import NO_GROUPS
 from graphveil.graph.promises import Bound, DegreeBound, HubBound, InOutBound
-from graphveil.graph.thresholds import ForestBound, ProjectionEntry
+from graphveil.graph.thresholds import ForestBound, ProjectionEntry, WholeNetwork
 from graphveil.registry import PlugIn, Registry
 from graphveil.statistics.sensitivity import EVERY_STATIC, Sensitivity, StaticChange
 from graphveil.statistics.shape import Cells, Mass, Moves, Shape, TotalsShape
@@ -201,6 +201,13 @@ class Statistic(ABC):
         one column per degree 0..width-1; a `width` of None takes the highest degree seen.
         """
 
+    def values(self, tallied: Any, width: int | None = None) -> Counts:
+        """The value in each recent network, from the tally of each.
+
+        What is linear in the tally makes the same of it as of the tally of a step.
+        """
+        return self.differences(tallied, width)
+
     @abstractmethod
     def sensitivity(self, bound: Bound) -> Sensitivity:
         """What one person can change under `bound`; refuses a bound that does not fit."""
@@ -308,6 +315,8 @@ class Statistic(ABC):
         """What one person can do to all totals after projection; None if not known."""
         if isinstance(threshold, ForestBound):
             return self.forest_shape(threshold.branches)
+        if isinstance(threshold, WholeNetwork):
+            return self.whole_shape()
         height = self.projected_l1(threshold)
         return None if height is None else TotalsShape(height, rising=self.projection_rises)
 
@@ -323,6 +332,13 @@ class Statistic(ABC):
 
     def forest_shape(self, branches: int) -> TotalsShape | None:
         """What one person can do to all totals that are counted by forests; None if not known.
+
+        As `projected_l1`, it holds for every two neighbouring graphs.
+        """
+        return None
+
+    def whole_shape(self) -> TotalsShape | None:
+        """What one person can do to all totals of the whole network; None if that has no end.
 
         As `projected_l1`, it holds for every two neighbouring graphs.
         """

@@ -38,7 +38,7 @@ SERIES = {
 INTRO = """# A study that promises nothing
 
 Written by `python benchmarks/no_bound.py PATH/{name}`: {people:,} people and
-{links:,} links in {steps} releases, ε = 1 for four series together, a quarter for each, {runs} runs.
+{links:,} links in {steps} releases, ε = 1 for four series together, a quarter each, {runs} runs.
 Mean absolute error, and relative error Σ|A − f|/f summed over the releases, both after
 post-processing. SensDiff is promised the largest degree ({bound}), hubs are promised as many as the
 network has ({hubs}); both are read off the data, which nobody may do. *Without* promises nothing:
@@ -58,7 +58,8 @@ def main() -> None:
     version = DatasetVersion.of(loaded, directed=False)
     subjects = [version.subject(AskedStatistic(name)) for name in SERIES]
     truths = true_values(version, subjects, LocalEngine())
-    rows, share = [], EPSILON / len(SERIES)
+    rows: list[str] = []
+    share = EPSILON / len(SERIES)
     for subject, truth in zip(subjects, truths, strict=True):
         trial = Trial(subject, truth, share, RUNS, (26, len(rows)))
         by_name = {each.mechanism: each for each in outcomes(trial)}

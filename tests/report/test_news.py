@@ -9,9 +9,10 @@ import pytest
 
 from graphveil.errors import IntegrityError
 from graphveil.report import releases
-from graphveil.report.news import is_too_noisy, news, reading, verdict
+from graphveil.report.news import news, reading, verdict
 from graphveil.report.public_tables import TABLES
 from graphveil.report.releases import measurements
+from graphveil.report.wording import is_too_noisy
 from graphveil.study.public.facts import ReleaseMade
 from graphveil.study.public.public_part import PublicPart
 from public_parts import promise, published

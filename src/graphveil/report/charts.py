@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from graphveil.drawing import svg
 from graphveil.drawing.svg import Drawing, Point
+from graphveil.report import breakdowns
 from graphveil.report.frame import (
     BAND,
     EARLIER,
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from graphveil.study.public.history import PublishedSeries
 
 
+Truth = Sequence[Sequence[int]]  # the true numbers of each step, which only a rehearsal shows
+TRUE = "#111827"
 MANY = 60  # releases from which on dots would hide the line that they belong to
 LONG = 750  # releases up to which every one is drawn
 PARTS = 250  # of a longer drawing: a few pixels each
@@ -41,7 +44,12 @@ THINNED = (
 
 
 def drawing(
-    series: PublishedSeries, calendar: Calendar, size: Size = WIDE, *, titled: bool = True
+    series: PublishedSeries,
+    calendar: Calendar,
+    size: Size = WIDE,
+    *,
+    titled: bool = True,
+    truth: Truth | None = None,
 ) -> bytes:
     """The chart as SVG with a text alternative; the same series is always the same bytes.
 
@@ -50,12 +58,15 @@ def drawing(
         calendar: of its study.
         size: of the drawing.
         titled: whether it says what it shows; on a page the heading above it does.
+        truth: the true numbers, in a rehearsal.
     """
     head = _head(series) if titled else ()
     label = description(series, calendar)
+    if series.breakdown is not None:
+        return breakdowns.panels(series, calendar, size, head, label, truth).encode()
     if series.vector:
-        return over_degrees(series, size, head, label).encode()
-    return over_steps(series, calendar, size, head, label).encode()
+        return over_degrees(series, size, head, label, truth).encode()
+    return over_steps(series, calendar, size, head, label, truth).encode()
 
 
 def chart(series: PublishedSeries, calendar: Calendar) -> Drawing:
@@ -72,6 +83,8 @@ def _head(series: PublishedSeries) -> tuple[str, ...]:
 def description(series: PublishedSeries, calendar: Calendar) -> str:
     """The chart in words, for readers who do not see it."""
     first, last = series.releases[0], series.releases[-1]
+    if series.breakdown is not None:
+        return f"Charts of {counted_things(series)}. {reading(series, last, calendar)}"
     if series.vector:
         return (
             f"Chart of {counted_things(series)}, for d from 0 to {series.width - 1}. In "
@@ -87,13 +100,21 @@ def description(series: PublishedSeries, calendar: Calendar) -> str:
 
 
 def over_steps(
-    series: PublishedSeries, calendar: Calendar, size: Size, head: tuple[str, ...], label: str
+    series: PublishedSeries,
+    calendar: Calendar,
+    size: Size,
+    head: tuple[str, ...],
+    label: str,
+    truth: Truth | None = None,
 ) -> str:
     """The interval as a band, raw values as dots, processed ones as a line over both."""
     raw, processed, low, high = _values(series)
-    counts = Counts.of([*raw, *processed, *low, *high])
-    frame = Frame(size, head, _legend(series), counts, len(raw))
+    true = [float(truth[each.step][0]) for each in series.releases] if truth else []
+    counts = Counts.of([*raw, *processed, *low, *high, *true])
+    legend = (*_legend(series), *_true_sample(true))
+    frame = Frame(size, head, legend, counts, len(raw))
     marks = _interval(frame, low, high) + raw_marks(frame, raw) + _processed(frame, processed)
+    marks += _true_line(frame, true)
     ticks = step_ticks(calendar, series.first_step, len(raw), frame.fits)
     return frame.drawing(marks, ticks, label)
 
@@ -169,21 +190,37 @@ def _legend(series: PublishedSeries) -> tuple[Sample, ...]:
     )
 
 
+def _true_sample(true: Sequence[float]) -> tuple[Sample, ...]:
+    return (Sample("true", TRUE, stroke=1.2),) if true else ()
+
+
+def _true_line(frame: Frame, true: Sequence[float]) -> str:
+    return svg.line(_points(frame, true), TRUE, 1.2, dash="5 3") if true else ""
+
+
 # A series that has one number per degree: the newest curve, and how it grew.
 
 
-def over_degrees(series: PublishedSeries, size: Size, head: tuple[str, ...], label: str) -> str:
+def over_degrees(
+    series: PublishedSeries,
+    size: Size,
+    head: tuple[str, ...],
+    label: str,
+    truth: Truth | None = None,
+) -> str:
     """The newest release over the degrees, above thin lines of a few earlier ones."""
     last, earlier = series.releases[-1], _earlier(series)
     low, high = ([float(max(end, 0)) for end in ends] for ends in (last.low, last.high))
-    shown = [value for _, made in earlier for value in made.processed]
+    true = list(map(float, truth[last.step])) if truth else []
+    shown = [*true, *(value for _, made in earlier for value in made.processed)]
     counts = Counts.of([*last.raw, *last.processed, *low, *high, *shown])
-    legend = _degree_legend(last, earlier)
+    legend = (*_degree_legend(last, earlier), *_true_sample(true))
     frame = Frame(size, head, legend, counts, series.width, degrees(series))
     marks = [svg.band(frame.through(low), frame.through(high), BAND)]
     marks += [svg.line(frame.through(made.processed), colour, 1.5) for colour, made in earlier]
     marks.append(raw_marks(frame, last.raw))
     marks.append(svg.line(frame.through(last.processed), PROCESSED, 2.5))
+    marks.append(_true_line(frame, true))
     return frame.drawing("".join(marks), _ticks(frame), label)
 
 

@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from graphveil.errors import MissingPlugInError
-from graphveil.report.table_columns import described, rows_as_csv
+from graphveil.report.table_columns import (
+    cell_columns,
+    described,
+    divided,
+    names,
+    rows_as_csv,
+)
 from graphveil.series.postprocessing import AnnouncedFacts, StatisticFacts
 from graphveil.series.revising import revised, revised_at_thresholds, smooth_trend
 from graphveil.study.public.announced_plans import announced_plan
@@ -99,15 +105,17 @@ def _facts_of(series: PublishedSeries) -> StatisticFacts:
 def _rows(
     series: PublishedSeries, made: ReleaseMade, values: list[float], last: str
 ) -> Iterator[Revision]:
-    for degree, value in enumerate(values):
-        low, high = around(made.low[degree], made.high[degree], value)
-        yield Revision(
+    groups = series.promise.group_names
+    for place, ((cell, degree), value) in enumerate(zip(series.places, values, strict=True)):
+        low, high = around(made.low[place], made.high[place], value)
+        yield divided(Revision, groups)(
             series=series.series,
             step=made.step,
             label=made.label,
-            degree=degree if series.vector else None,
-            raw=made.raw[degree],
-            processed=made.processed[degree],
+            degree=degree,
+            **cell_columns(groups, cell),
+            raw=made.raw[place],
+            processed=made.processed[place],
             revised=value,
             noise_std=made.noise_std,
             level=made.level,
@@ -146,10 +154,11 @@ def trends(part: PublicPart) -> tuple[TrendPoint, ...]:
 
 def of_one(series: PublishedSeries) -> tuple[TrendPoint, ...]:
     """The same of one series."""
-    values = estimated(series, smooth_trend)
+    values, groups = estimated(series, smooth_trend), series.promise.group_names
+    shared = [name for name in names(divided(TrendPoint, groups)) if not name.startswith("trend")]
     return tuple(
-        TrendPoint(
-            row.series, row.step, row.label, row.degree, row.raw, row.revised, value, row.revised_at
+        divided(TrendPoint, groups)(
+            **{name: getattr(row, name) for name in shared}, trend=value, trend_at=row.revised_at
         )
         for row, value in zip(of_series(series), np.ravel(values).tolist(), strict=True)
     )
@@ -157,4 +166,5 @@ def of_one(series: PublishedSeries) -> tuple[TrendPoint, ...]:
 
 def as_table(part: PublicPart) -> bytes:
     """The rows as CSV in UTF-8."""
-    return rows_as_csv(TrendPoint, trends(part))
+    kind = divided(TrendPoint, tuple(each.name for each in part.promise.groups.members))
+    return rows_as_csv(kind, trends(part))

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from graphveil.calendar import phrases
-from graphveil.report import releases, wording
-from graphveil.report.wording import count_range, figure, percent
+from graphveil.report import breakdowns, releases, wording
+from graphveil.report.wording import TOO_NOISY, count_range, figure, is_too_noisy, percent
 from graphveil.statistics.statistic import WINDOW
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from graphveil.study.public.public_part import PublicPart
 
 
-TOO_NOISY = "too noisy to tell"  # in a cell of a table
 NOTHING_MORE = "the added noise is too large to say more"  # in a sentence
 _PREPOSITION = re.compile("^(?:in|on|at|from) ")
 
@@ -28,6 +27,8 @@ _PREPOSITION = re.compile("^(?:in|on|at|from) ")
 def reading(series: PublishedSeries, made: ReleaseMade, calendar: Calendar) -> str:
     """A release as a sentence; of a vector, where to look."""
     sure, when = percent(made.level), opening(phrases.by(calendar, made.step))
+    if series.breakdown is not None:
+        return breakdowns.reading(series, made, when)
     if series.vector:
         return (
             f"{when}, each of the {series.width} true numbers, taken separately, lies in "
@@ -42,11 +43,6 @@ def reading(series: PublishedSeries, made: ReleaseMade, calendar: Calendar) -> s
     noisy = f" {opening(NOTHING_MORE)}." if is_too_noisy(made, 0) else ""
     sentence = f"{when}, the true number{total}{after} {verb} {where}, with {sure} confidence."
     return f"{sentence}{noisy}{wording.beyond_links(series)}"
-
-
-def is_too_noisy(made: ReleaseMade, place: int) -> bool:
-    """Whether the interval is wider than the value that it belongs to."""
-    return made.high[place] - made.low[place] > max(made.processed[place], made.raw[place])
 
 
 def news(series: PublishedSeries, made: ReleaseMade, calendar: Calendar) -> list[str]:
@@ -111,7 +107,8 @@ class Headline:
     @property
     def place(self) -> int:
         """Which number of a release."""
-        return LINKED if self.series.vector else 0
+        degrees = any(degree is not None for _, degree in self.series.places[: LINKED + 1])
+        return LINKED if degrees and self.series.width > LINKED else 0
 
     @property
     def newest(self) -> ReleaseMade:
@@ -129,9 +126,8 @@ class Headline:
     def change(self, kind: str) -> PublishedChange | None:
         """How it changed in the newest step, or how that compares; None if it was not announced."""
         changes = releases.changes(self.series, self.newest)
-        at = self.place if self.series.vector else None
-        matching = (each for each in changes if each.kind == kind and each.over == 1)
-        return next((each for each in matching if each.degree == at), None)
+        matching = [each for each in changes if each.kind == kind and each.over == 1]
+        return matching[self.place] if matching else None
 
     def during(self, back: int = 0) -> str:
         """The time of the newest step, or of one before."""

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from graphveil.graph.promises import HubBound
 from graphveil.noise.exact_numbers import as_text
-from graphveil.report import losses, public_tables, statement, wording
+from graphveil.report import breakdowns, losses, public_tables, statement, wording
 from graphveil.report.artefacts import file_name
 from graphveil.report.histories import estimated
 from graphveil.report.losses import chance
-from graphveil.report.news import TOO_NOISY, is_too_noisy
 from graphveil.report.releases import new_at
+from graphveil.report.wording import TOO_NOISY, is_too_noisy
 from graphveil.series import revising
 from graphveil.statistics.statistic import WINDOW
 
@@ -107,6 +107,9 @@ def release_tables(series: PublishedSeries) -> tuple[PageTable, ...]:
     """The numbers of a series that has releases; of a long one those of the newest steps."""
     if not series.vector:
         return (_scalar_table(series),)
+    if series.breakdown is not None:
+        tables = [PageTable(*each) for each in breakdowns.tables(series, series.releases[-1])]
+        return *tables, _vector_table(series)
     return _degree_table(series.releases[-1]), _vector_table(series)
 
 
@@ -176,5 +179,5 @@ def _vector_table(series: PublishedSeries) -> PageTable:
         noise = wording.figure(made.noise_std)
         rows.append((made.label, *map(wording.whole, made.processed), noise))
         rows.append((f"{made.label}, raw", *map(wording.figure, made.raw), noise))
-    header = ("step", *(str(degree) for degree in range(series.width)), "noise (std)")
+    header = ("step", *breakdowns.place_words(series), "noise (std)")
     return PageTable(title, header, tuple(rows), open=False)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from graphveil.report.histories import Revision, revisions
 from graphveil.report.releases import Measurement, PublishedChange, all_changes, measurements, rows
 from graphveil.report.statement import has_revisions
-from graphveil.report.table_columns import Entry, entries, rows_as_csv
+from graphveil.report.table_columns import Entry, divided, entries, rows_as_csv
 
 if TYPE_CHECKING:
     from graphveil.study.public.history import PublishedSeries
@@ -36,7 +36,12 @@ class Table:
 
     def content(self, part: PublicPart) -> bytes:
         """The file."""
-        return rows_as_csv(self.kind, self.rows(part))
+        return rows_as_csv(self.kind_in(part), self.rows(part))
+
+    def kind_in(self, part: PublicPart) -> type[Any]:
+        """The class of its rows in a study, which has a column for each of its groups."""
+        groups = tuple(each.name for each in part.promise.groups.members)
+        return self.kind if self.kind is Entry else divided(self.kind, groups)
 
 
 def tables_of(part: PublicPart) -> tuple[Table, ...]:
@@ -46,7 +51,9 @@ def tables_of(part: PublicPart) -> tuple[Table, ...]:
 
 def dictionary(part: PublicPart) -> tuple[Entry, ...]:
     """What every column of every table of a study means."""
-    return tuple(entry for table in tables_of(part) for entry in entries(table.file, table.kind))
+    return tuple(
+        entry for table in tables_of(part) for entry in entries(table.file, table.kind_in(part))
+    )
 
 
 TABLES = (
@@ -65,4 +72,5 @@ TABLES = (
 
 def series_table(series: PublishedSeries) -> bytes:
     """The rows of one series, with the columns of all releases."""
-    return rows_as_csv(Measurement, (row for made in series.releases for row in rows(series, made)))
+    kind = divided(Measurement, series.promise.group_names)
+    return rows_as_csv(kind, (row for made in series.releases for row in rows(series, made)))

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from graphveil.calendar import phrases
 from graphveil.graph.promises import HubBound, NoBound
 from graphveil.report import losses, releases, statement, wording
-from graphveil.report.news import NOTHING_MORE, headline, is_too_noisy, opening, verdict
+from graphveil.report.news import NOTHING_MORE, headline, opening, verdict
+from graphveil.report.wording import is_too_noisy
 
 if TYPE_CHECKING:
     from graphveil.study.public.history import PublishedSeries

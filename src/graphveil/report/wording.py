@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from graphveil.graph.groups import SECOND
 from graphveil.graph.thresholds import FOREST, WHOLE, as_threshold
 from graphveil.noise.exact_numbers import as_text
 from graphveil.statistics.statistic import WINDOW
@@ -47,9 +49,11 @@ COUNTED = {
 OPEN = {"tau": "τ", "k": "k", "newest": "the newest steps", "pattern": "that you draw"}
 
 
-def counted_in_general(statistic: str, summary: str) -> str:
-    """What a statistic counts, before its numbers are chosen: "People with at least τ links"."""
-    words = COUNTED.get(statistic, summary).format_map(OPEN)
+def counted_in_general(
+    statistic: str, summary: str, given: Mapping[str, object] | None = None
+) -> str:
+    """What a statistic counts; numbers that are not given stay open, as in "at least τ links"."""
+    words = COUNTED.get(statistic, summary).format_map({**OPEN, **(given or {})})
     return words[0].upper() + words[1:]
 
 
@@ -65,16 +69,43 @@ def _limited(series: PublishedSeries, words: str, made: ReleaseMade | None = Non
 
 
 def _plain(series: PublishedSeries) -> str:
+    return _undivided(series) + _by(series)
+
+
+def _undivided(series: PublishedSeries) -> str:
     known = COUNTED.get(series.statistic)
     if known is None:
         return series.summary
     return _singular(known.format(**(series.parameters | series.spans))) + _among(series)
 
 
+def _by(series: PublishedSeries) -> str:
+    """By which groups it is divided, if by any."""
+    return f", by {' and '.join(groups)}" if (groups := groups_of(series)) else ""
+
+
+def labels(cell: Mapping[str, str]) -> str:
+    """A cell with the names of its groups: "region North", or "region North and South"."""
+    parts = []
+    for name, label in cell.items():
+        if not name.endswith(SECOND):
+            other = f" and {cell[f'{name}{SECOND}']}" if f"{name}{SECOND}" in cell else ""
+            parts.append(f"{name.replace('_', ' ')} {label}{other}")
+    return ", ".join(parts)
+
+
+def groups_of(series: PublishedSeries) -> list[str]:
+    """The groups by which a series is divided, as people read them."""
+    divided = series.breakdown
+    return [] if divided is None else [each.name.replace("_", " ") for each in divided.axes]
+
+
 def counted_at(series: PublishedSeries, degree: int, made: ReleaseMade | None = None) -> str:
     """What one number of a series counts, such as "people with at least 1 link"."""
-    plain = _plain(series)
-    if series.vector:
+    plain, (cell, at_degree) = _plain(series), series.places[degree]
+    if cell:
+        plain, degree = f"{_undivided(series)} ({labels(cell)})", at_degree or 0
+    if at_degree is not None:
         at, found = re.subn(r"\bd\b", str(degree), plain)
         plain = _singular(at) if found else f"{plain}, d = {degree}"
     return _limited(series, plain, made)
@@ -148,6 +179,14 @@ def beyond_links(series: PublishedSeries) -> str:
         return " Further links of a person are not in it; the processed value allows for them."
     forests = isinstance(series.projection, str) and series.projection.startswith(FOREST)
     return " A group that hangs on people with more may count as several." if forests else ""
+
+
+TOO_NOISY = "too noisy to tell"  # in a cell of a table
+
+
+def is_too_noisy(made: ReleaseMade, place: int) -> bool:
+    """Whether the interval is wider than the value that it belongs to."""
+    return made.high[place] - made.low[place] > max(made.processed[place], made.raw[place])
 
 
 def percent(level: str) -> str:

@@ -19,7 +19,7 @@ from graphveil.graph.thresholds import (
 from graphveil.statistics.edges import Edges
 from graphveil.statistics.recent import RecentStatistic
 from graphveil.statistics.sensitivity import PARTS, PROOFS, Sensitivity
-from graphveil.statistics.shape import Bins, Mass, Moves, Shape, TotalsShape
+from graphveil.statistics.shape import Bins, Cells, Mass, Moves, Shape, TotalsShape
 from graphveil.statistics.statistic import Statistic, registered
 from graphveil.statistics.tallies import Counts, ForestTally, Tally
 
@@ -84,6 +84,8 @@ def _variation(shape: Shape) -> int:
 def _numbers(shape: Shape) -> tuple[tuple[Moves, ...], int]:
     if isinstance(shape, Bins):
         return shape.bins, shape.loose
+    if isinstance(shape, Cells):  # of a move, one release has at most one end
+        return (Moves(shape.moves + shape.alone, shape.moves),), 0
     assert isinstance(shape, Moves), "there are no other shapes of differences"
     return (shape,), 0
 

@@ -18,7 +18,7 @@ from graphveil.statistics.degrees import (
     highest_column,
 )
 from graphveil.statistics.sensitivity import EVERY_MEASURE, PROOFS, Sensitivity, StaticChange
-from graphveil.statistics.shape import Bins, Moves, Shape
+from graphveil.statistics.shape import Bins, Cells, Moves, Shape
 from graphveil.statistics.statistic import Domain, Statistic, register
 from graphveil.statistics.tallies import Counts, DegreeReach
 
@@ -32,6 +32,7 @@ class CcdfOfDegrees(DegreeStatistic, ABC):
 
     vector = True
     cumulative = True
+    by_groups = True
 
     @classmethod
     def examples(cls) -> Iterable[Statistic]:
@@ -103,6 +104,26 @@ class CcdfOfDegrees(DegreeStatistic, ABC):
             return super().hub_l1(bound)
         degree, (hubs,) = bound.within.limit("total"), bound.hubs
         return 2 * degree * (degree + hubs) + 1
+
+    def cell_shape(self, bound: Bound) -> Cells:
+        """At each threshold a move of each touched node; the person, and the highest one, alone.
+
+        Guarantees:
+            Proof: docs/sensitivities.md#breakdowns.
+        """
+        reach = self.reach(bound)
+        return Cells(reach.touched * (reach.highest - 1), reach.touched + reach.highest + 1)
+
+    def hub_cell_shape(self, bound: HubBound) -> Cells:
+        """Far ends move as neighbours do; a hub falls once.
+
+        Guarantees:
+            Proof: docs/sensitivities.md#degree-vectors-and-hubs, person by person.
+        """
+        if bound.directed:
+            return super().hub_cell_shape(bound)
+        degree, (hubs,) = bound.within.limit("total"), bound.hubs
+        return Cells((degree + hubs) * (degree - 1), 2 * degree + 1 + 2 * hubs)
 
     def projected_l1(self, threshold: Bound) -> int:
         """The person at all thresholds up to its degree, and one for each degree that changes.

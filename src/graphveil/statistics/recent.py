@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 from graphveil.deferred import np
@@ -14,7 +14,7 @@ from graphveil.statistics.sensitivity import PROOFS, Measure, Sensitivity, Stati
 from graphveil.statistics.shape import Moves
 from graphveil.statistics.shape import Recent as RecentShape
 from graphveil.statistics.statistic import Statistic, registered, require_at_least, window_field
-from graphveil.statistics.tallies import Counts, GrowthTally, PlainTally, RecentTally
+from graphveil.statistics.tallies import Counts, GroupTally, GrowthTally, PlainTally, RecentTally
 
 PROOF = f"{PROOFS}#recent-networks"
 # Attributes that the statistic of a recent network takes over from the statistic that it counts.
@@ -50,7 +50,7 @@ class RecentStatistic(Statistic, ABC):
         return True
 
     @abstractmethod
-    def within(self) -> PlainTally | GrowthTally:
+    def within(self) -> PlainTally | GrowthTally | GroupTally:
         """What is counted in each recent network."""
 
     @abstractmethod
@@ -157,7 +157,7 @@ class Recent(RecentStatistic):
         """That of the statistic."""
         return self.statistic.static_change(bound)
 
-    def within(self) -> PlainTally:
+    def within(self) -> PlainTally | GroupTally:
         """What the statistic counts."""
         tally = self.statistic.tally()
         assert not isinstance(tally, RecentTally), "one window is enough"
@@ -184,11 +184,9 @@ class Recent(RecentStatistic):
         """As the statistic does."""
         self.statistic.require_domain(directed=directed)
 
-    def __str__(self) -> str:
-        own = [
-            f"{each.name}={getattr(self.statistic, each.name)}" for each in fields(self.statistic)
-        ]
-        return f"{self.name} ({', '.join([*own, f'window={self.window}'])})"
+    def written(self) -> dict[str, Any]:
+        """Those of the statistic, and the window."""
+        return self.statistic.written() | {"window": self.window}
 
 
 def among(window: int, steps: str = "") -> str:

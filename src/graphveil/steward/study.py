@@ -6,9 +6,10 @@ the commands call as well; so a study may be used from Python and from a shell i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from graphveil.errors import ParameterError, StudyError
@@ -99,6 +100,7 @@ class Study:
         person_separator: str = "",
         fold_case: bool = False,
         undated: Literal["refuse", "first"] = "refuse",
+        groups: inputs.GroupsGiven = (),
         drowned_too: bool = False,
         database: str | None = None,
     ) -> Study:
@@ -138,6 +140,8 @@ class Study:
             person_separator: what ends the person in an id; "" if an id is a person.
             fold_case: whether Ann and ann are one person.
             undated: what becomes of nodes without a time.
+            groups: public lists of labels that people have, by name, for series with `by`; of a
+                number, where its labels begin: ``{"region": ["North", "South"], "age": [0, 50]}``.
             drowned_too: begin also series whose noise would drown the size that is `expected`.
             database: the URL of a PostgreSQL database; without one, SQLite in the folder.
 
@@ -178,6 +182,7 @@ class Study:
             person_separator=person_separator,
             fold_case=fold_case,
             undated=undated,
+            groups=inputs.groups_of(groups),
         )
         drafting.create(Path(folder), request, database=database, drowned_too=drowned_too)
         return cls(Path(folder))
@@ -226,6 +231,7 @@ class Study:
         target: str | None = None,
         time: str | None = None,
         edge_time: str | None = None,
+        groups: Mapping[str, str] = MappingProxyType({}),
         format: str | None = None,  # noqa: A002
         options: ReadingOptions | None = None,
         complete: bool = False,
@@ -239,13 +245,14 @@ class Study:
         """Add records; they are published with their step, or the next one. The first open it.
 
         Args:
-            data: one or more files; or a frame of nodes, a frame of edges, or both in this order
-                (polars or pandas); or a NetworkX graph; or `Records`.
+            data: one or more files; or a table of nodes, a table of edges, or both in this order
+                (polars, pandas or Arrow); or a graph of NetworkX or igraph; or `Records`.
             id: the column of nodes that says who; "node" if it is not given.
             source: the column of edges that says from whom; "source" if it is not given.
             target: the column of edges that says to whom; "target" if it is not given.
             time: the column, field or attribute with a node's time.
             edge_time: the same of an edge; if it is not given, the one of nodes, where it is there.
+            groups: which column or attribute has people's labels in each group of the study.
             format: of all files; None recognises each by its content.
             options: what else files do not say themselves.
             complete: whether this is everything, so that what has vanished is reported.
@@ -269,7 +276,7 @@ class Study:
         from graphveil.steward.records import adding
         from graphveil.study.records.record_store import AddOptions
 
-        names = inputs.Names(id, source, target, time, edge_time)
+        names = inputs.Names(id, source, target, time, edge_time, groups)
         how = AddOptions(complete, strict, yes, ignore_after_end, undated, dry_run)
         recognised = inputs.recognised(data, names)
         if not isinstance(recognised, inputs.Files):

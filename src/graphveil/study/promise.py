@@ -20,6 +20,7 @@ from pydantic import (
     ValidationError,
     ValidationInfo,
     WrapValidator,
+    field_validator,
     model_validator,
 )
 
@@ -32,9 +33,11 @@ from graphveil.errors import (
     StudyError,
     require_known_format,
 )
+from graphveil.graph.groups import NO_GROUPS
 from graphveil.graph.intake.rules import RecordRules
 from graphveil.graph.promises import Bound, NoBound
 from graphveil.mechanisms.planning import AUTO
+from graphveil.statistics.breakdown import BY
 from graphveil.statistics.change import sensitivity_under
 from graphveil.statistics.statistic import plug_in
 from graphveil.study.promise_entries import (
@@ -42,6 +45,7 @@ from graphveil.study.promise_entries import (
     Delta,
     Epsilon,
     Level,
+    ListedGroups,
     Part,
     PromisedBound,
     SeriesPromise,
@@ -117,7 +121,8 @@ else:  # most series leave the choice open
     mechanisms = Deferred("graphveil.mechanisms.mechanism")
 
 FIRST_FORMAT: Final = 1
-FORMAT: Final = 2  # the first in which a series may be counted by forests, or follow
+FOLLOWING_FORMAT: Final = 2  # the first in which a series may be counted by forests, or follow
+FORMAT: Final = 4  # the first in which people have groups
 COMMITTED: Final = {"committed": True}  # where a promise was checked, and then entered
 UNIT: Final = "one person with all their links"
 HEADING = """\
@@ -157,7 +162,19 @@ class Promise(Part):
     calendar: WrittenCalendar
     budget: Annotated[Budget, WrapValidator(located)]
     records: RecordRules = RecordRules()
+    groups: ListedGroups = NO_GROUPS
     series: tuple[Annotated[SeriesPromise, WrapValidator(located)], ...]
+
+    @field_validator("series", mode="after")
+    @classmethod
+    def _divided(
+        cls, series: tuple[SeriesPromise, ...], info: ValidationInfo
+    ) -> tuple[SeriesPromise, ...]:
+        """Every series knows the groups of its study."""
+        groups, directed = info.data.get("groups", NO_GROUPS), info.data.get("directed", False)
+        if not groups:
+            return series
+        return tuple(each.within(groups, directed=directed) for each in series)
 
     @model_validator(mode="after")
     def _agrees_with_itself(self, info: ValidationInfo) -> Promise:
@@ -223,6 +240,13 @@ class Promise(Part):
         if threshold is not None and not threshold.fits(directed=self.directed):
             kind = "two numbers, of in- and out-links" if self.directed else "one number"
             raise ParameterError("projection", f"must be {kind} for this kind of network")
+        if threshold is not None and BY in series.parameters:
+            raise ParameterError(
+                "by",
+                "numbers cannot be divided by groups after a projection: which links it keeps "
+                "depends on everybody",
+                hint="Promise a bound, and leave the projection out.",
+            )
         if series.mechanism == AUTO:  # which follows the threshold
             return
         if mechanisms.mechanism(series.mechanism).projects != (threshold is not None):
@@ -276,7 +300,8 @@ class Promise(Part):
 
     def with_series(self, series: SeriesPromise) -> Promise:
         """The study with one more series."""
-        return self.model_copy(update={"series": (*self.series, series)})
+        own = series.within(self.groups, directed=self.directed) if self.groups else series
+        return self.model_copy(update={"series": (*self.series, own)})
 
     def with_pool(self, pool: Pool | None) -> Promise:
         """The study with another pool."""
@@ -361,7 +386,11 @@ class Promise(Part):
         """Plain data, without what is not set."""
         data = self.model_dump(mode="json", exclude_none=True)
         if any(isinstance(each.projection, str) for each in self.series):
-            data["format"] = FORMAT  # which older versions refuse, with the version to install
+            data["format"] = FOLLOWING_FORMAT  # which older versions refuse: they name a newer one
+        if self.groups:
+            data["format"] = FORMAT
+        else:
+            del data["groups"]
         if self.bound is None:
             data["bound"] = NO_BOUND
         data["series"] = [
@@ -371,8 +400,9 @@ class Promise(Part):
 
 
 def _as_first_format(data: dict[str, Any]) -> dict[str, Any]:
-    """The second format has what older versions must not read; nothing else is different."""
-    return data | {"format": FIRST_FORMAT} if data.get("format") == FORMAT else data
+    """Later formats have what older versions must not read; nothing else is different."""
+    later = data.get("format") in range(FOLLOWING_FORMAT, FORMAT + 1)
+    return data | {"format": FIRST_FORMAT} if later else data
 
 
 # The rules for records are a plain dataclass, for which pydantic has other messages.
@@ -441,6 +471,9 @@ def _texts(promise: Promise) -> Iterator[tuple[str, str, int]]:
     if promise.bound is not None:
         yield "bound.justification", promise.bound.justification, LONGEST_REASON
     yield "budget.justification", promise.budget.justification, LONGEST_REASON
+    for group in promise.groups.members:
+        for label in group.labels:
+            yield f"groups.{group.name}", label, LONGEST_LINE
     yield "records.person_separator", promise.records.person_separator, LONGEST_SEPARATOR
 
 

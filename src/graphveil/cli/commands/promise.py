@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphveil.cli.options import Json
-from graphveil.cli.output import print_json, print_paragraph, print_table, three_digits, working
+from graphveil.cli.output import print_json, print_table, three_digits, working
 from graphveil.cli.reading_options import Reading, taking_reading_options
 from graphveil.errors import ParameterError
 
@@ -182,7 +182,7 @@ def _print_forests(tried: TriedPromises, best: TriedForests) -> None:
     lines = (f"{name}:projection=forest:{best.branches}" for name in names)
     print(f"Smallest error: {', '.join(lines)}.")
     if any(each.missed > each.noise for each in best.series.values()):
-        print_paragraph(
+        print(
             "In this network groups hang on people with many links, and forests count them as "
             "several: what is missed is larger than the noise. Weigh a promise, or more branches."
         )
@@ -193,13 +193,13 @@ def _print_following(name: str, tried: TriedFollowing, promised: SeriesError) ->
     noise, missed, error = map(
         three_digits, (tried.error.noise, tried.error.missed, tried.error.error)
     )
-    print_paragraph(
+    print(
         f"Without a promise, {name} at a threshold that follows ({name}:projection="
         f"{tried.guess.brief}): noise {noise}, missed {missed}, error {error}, "
         f"{tried.error.relative:.1%} of the number. Wrong guesses cost accuracy, never privacy."
     )
     if tried.error.error > promised.error:
-        print_paragraph(
+        print(
             "The best promise above has less error: in a dense network with few releases, or in "
             "one without hubs, a threshold that follows loses. Take the promise if you can defend "
             "it."

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal
 
 from graphveil.errors import ParameterError
+from graphveil.graph.groups import NO_GROUPS, Groups
 from graphveil.graph.thresholds import ProjectionEntry, projection_of
 
 if TYPE_CHECKING:
@@ -56,7 +57,8 @@ class SeriesRequest:
             for name, value in self.parameters.items()
             if isinstance(value, int)
         ]
-        return self.name or "-".join([self.statistic, *numbers])
+        by = str(self.parameters.get("by", "")).replace("_", "-").replace(",", "-")
+        return self.name or "-".join([self.statistic, *numbers, *(["by", by] if by else [])])
 
     @property
     def names_no_share(self) -> bool:
@@ -103,6 +105,7 @@ class StudyRequest:
         person_separator: what ends the person in an id; "" if an id is a person.
         fold_case: whether Ann and ann are one person.
         undated: what becomes of nodes without a time.
+        groups: public lists of labels, by which series are divided.
     """
 
     title: str
@@ -128,6 +131,7 @@ class StudyRequest:
     person_separator: str = ""
     fold_case: bool = False
     undated: Literal["refuse", "first"] = "refuse"
+    groups: Groups = NO_GROUPS
 
 
 # A series on one line: statistic[:parameter=value,…][@ε][=name].
@@ -166,3 +170,10 @@ def entry_value(key: str, text: str) -> Any:
     if key == "projection":
         return projection_of(text)
     return int(text) if text.isascii() and text.isdigit() and key not in _TEXTS else text
+
+
+def expected_size(text: str, parameter: str = "expected") -> int:
+    """A size that somebody expects, from its text, such as 6000 or 6,000."""
+    if re.fullmatch(r"[0-9]{1,19}|[0-9]{1,3}(,[0-9]{3}){1,5}", text) is None:
+        raise ParameterError(parameter, f"must be a whole number, not '{text[:40]}'")
+    return int(text.replace(",", ""))

@@ -17,6 +17,7 @@ from graphveil.statistics.degrees import (
     Reach,
     highest_column,
 )
+from graphveil.statistics.relations import Combination, at_least
 from graphveil.statistics.sensitivity import EVERY_MEASURE, PROOFS, Sensitivity, StaticChange
 from graphveil.statistics.shape import Bins, Moves, Shape
 from graphveil.statistics.statistic import Domain, Statistic, register
@@ -41,6 +42,10 @@ class CcdfOfDegrees(DegreeStatistic, ABC):
     def differences(self, tallied: DegreeReach, width: int | None = None) -> Counts:
         """The nodes that first reach each degree."""
         return tallied.table(highest_column(tallied, width))
+
+    def facts(self, width: int) -> tuple[Combination, ...]:
+        """People with at least each degree."""
+        return tuple({at_least(self.direction, degree): 1} for degree in range(width))
 
     def sensitivity(self, bound: Bound) -> Sensitivity:
         """One crossing per threshold and touched node, and those of the person.

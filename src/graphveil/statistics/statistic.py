@@ -13,6 +13,7 @@ from graphveil.errors import ParameterError
 from graphveil.graph.promises import Bound, DegreeBound, HubBound, InOutBound
 from graphveil.graph.thresholds import ForestBound, ProjectionEntry
 from graphveil.registry import PlugIn, Registry
+from graphveil.statistics.relations import Combination, Fact, Known, Relation
 from graphveil.statistics.sensitivity import EVERY_STATIC, Sensitivity, StaticChange
 from graphveil.statistics.shape import Mass, Moves, Shape, TotalsShape
 from graphveil.statistics.tallies import Counts, Tally
@@ -194,6 +195,17 @@ class Statistic(ABC):
         Scalar statistics give an array (steps,). Vector statistics give (steps, width),
         one column per degree 0..width-1; a `width` of None takes the highest degree seen.
         """
+
+    def facts(self, width: int) -> tuple[Combination, ...]:
+        """What each number of a release is, in facts that other statistics may know, too.
+
+        Facts of its own, unless a statistic knows better (`docs/revisions.md`).
+        """
+        return tuple({Fact(str(self), at, rises=self.monotone): 1} for at in range(width))
+
+    def relations(self, known: Known) -> Iterable[Relation]:
+        """What holds between its facts and others; those that name an unknown fact are ignored."""
+        return ()
 
     @abstractmethod
     def sensitivity(self, bound: Bound) -> Sensitivity:

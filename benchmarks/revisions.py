@@ -26,7 +26,7 @@ from graphveil.lab.protocol.subjects import Subject
 from graphveil.lab.simulation import simulate
 from graphveil.mechanisms.planning.intervals import half_widths
 from graphveil.mechanisms.planning.plan import Plan
-from graphveil.report.histories import around
+from graphveil.report.estimates import around
 from graphveil.series.planner import plan as planned
 from graphveil.series.postprocessing import processed
 from graphveil.series.revising import Rising, Wandering, revised, smooth_trend

@@ -261,7 +261,9 @@ def test_sentences_follow_the_interval() -> None:
     part = part_of(3)
     calendar, last = part.promise.calendar, part.series[0].releases[-1]
     said = reading(part.series[0], last, calendar)
-    assert f"lies between {last.low[0]} and {last.high[0]}, with 95%" in said
+    assert (
+        f"is about {last.processed[0]:.0f}, between {last.low[0]} and {last.high[0]}, with" in said
+    )
     assert "is at most" in reading(part.series[1], part.series[1].releases[0], calendar)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from graphveil.calendar import phrases
 from graphveil.report import releases, wording
+from graphveil.report.estimates import Estimate, now
 from graphveil.report.wording import count_range, figure, percent
 from graphveil.statistics.statistic import WINDOW
 
@@ -33,27 +34,39 @@ def reading(series: PublishedSeries, made: ReleaseMade, calendar: Calendar) -> s
             f"{when}, each of the {series.width} true numbers, taken separately, lies in "
             f"its interval with {sure} confidence."
         )
-    low, high = made.low[0], made.high[0]
-    where = f"between {figure(low)} and {figure(high)}" if low > 0 else count_range(low, high)
+    known = now(series, made)
     limit = wording.counted_links(series, made)
     after = f", {limit}," if limit else ""
-    verb = "lies" if low > 0 else "is"
     total = "" if WINDOW in series.spans else " in all"
-    noisy = f" {opening(NOTHING_MORE)}." if is_too_noisy(made, 0) else ""
-    sentence = f"{when}, the true number{total}{after} {verb} {where}, with {sure} confidence."
+    noisy = f" {opening(NOTHING_MORE)}." if known.too_noisy else ""
+    sentence = (
+        f"{when}, the true number{total}{after} is {place_of(known)}, with {sure} confidence."
+    )
     return f"{sentence}{noisy}{wording.beyond_links(series)}"
 
 
-def is_too_noisy(made: ReleaseMade, place: int) -> bool:
-    """Whether the interval is wider than the value that it belongs to."""
-    return made.high[place] - made.low[place] > max(made.processed[place], made.raw[place])
+def place_of(known: Estimate) -> str:
+    """Where a number lies: "about 7,977, between 7,945 and 8,009", or "at most 210"."""
+    about = "" if known.too_noisy else f"about {wording.whole(known.value)}, "
+    low, high = known.low, known.high
+    return about + (
+        f"between {figure(low)} and {figure(high)}" if low > 0 else count_range(low, high)
+    )
+
+
+def cell_of(known: Estimate) -> str:
+    """The same in a table: "7,977 (7,945 to 8,009)"."""
+    where = count_range(known.low, known.high)
+    return (
+        f"{where} ({TOO_NOISY})" if known.too_noisy else f"{wording.whole(known.value)} ({where})"
+    )
 
 
 def news(series: PublishedSeries, made: ReleaseMade, calendar: Calendar) -> list[str]:
     """What is new, and how that compares with the time before; nothing for a vector."""
     if series.vector:
         return []
-    return [_change_sentence(series, each, calendar) for each in releases.changes(series, made)]
+    return [_change_sentence(series, each, calendar) for each in now(series, made).changes]
 
 
 def _change_sentence(series: PublishedSeries, each: PublishedChange, calendar: Calendar) -> str:
@@ -119,6 +132,11 @@ class Headline:
         return self.series.releases[-1]
 
     @property
+    def known(self) -> Estimate:
+        """What is known of it."""
+        return now(self.series, self.newest, self.place)
+
+    @property
     def things(self) -> str:
         """What is counted, to stand after "the number of"."""
         words = wording.counted_at(self.series, self.place, self.newest).removeprefix("number of ")
@@ -128,10 +146,8 @@ class Headline:
 
     def change(self, kind: str) -> PublishedChange | None:
         """How it changed in the newest step, or how that compares; None if it was not announced."""
-        changes = releases.changes(self.series, self.newest)
-        at = self.place if self.series.vector else None
-        matching = (each for each in changes if each.kind == kind and each.over == 1)
-        return next((each for each in matching if each.degree == at), None)
+        changes = self.known.changes
+        return next((each for each in changes if each.kind == kind and each.over == 1), None)
 
     def during(self, back: int = 0) -> str:
         """The time of the newest step, or of one before."""
@@ -175,12 +191,11 @@ def overview(part: PublicPart) -> Iterator[Overview]:
 
 def _overview(each: Headline) -> Overview:
     made, place = each.newest, each.place
-    noisy = f" ({TOO_NOISY})" if is_too_noisy(made, place) else ""
     against = each.change(releases.AGAINST)
     return Overview(
         series=each.series.series,
         counted=opening(wording.counted_at(each.series, place, made)),
-        now=wording.count_range(made.low[place], made.high[place]) + noisy,
+        now=cell_of(each.known),
         new=_new(each),
         compared="" if against is None else verdict(against),
     )

@@ -10,6 +10,7 @@ from graphveil.report import losses, page_tables, statement, wording
 from graphveil.report.artefacts import file_name
 from graphveil.report.card import NO_PROMISE, NO_REASON
 from graphveil.report.charts import thinning
+from graphveil.report.estimates import with_estimates
 from graphveil.report.frame import NARROW, WIDE
 from graphveil.report.news import headline, news, overview, reading
 from graphveil.report.public_tables import tables_of
@@ -56,6 +57,7 @@ def page(part: PublicPart) -> bytes:
 
 
 def _context(part: PublicPart) -> dict[str, Any]:
+    part = with_estimates(part)
     epsilon, delta = part.total
     calendar = part.promise.calendar
     return {

@@ -1,8 +1,8 @@
 """The joint estimate: all series of a study at all steps, moved as little as possible to agree.
 
-Each series is revised by itself first (`revising`). Then the revised numbers of all series become the
-nearest ones, in units of their noise, that are true of some network: of whatever holds between the
-facts that they are made of. A function of published numbers and of public facts, so it spends nothing
+Each series is revised by itself first (`revising`). Then the revised numbers of all series become
+the nearest ones, in units of their noise, for which everything holds that is true of every network.
+A function of published numbers and of public facts, so it spends nothing
 (`docs/revisions.md#the-joint-estimate`).
 """
 
@@ -18,13 +18,14 @@ import numpy as np
 
 from graphveil.mechanisms.planning.covariance import LEAST, Floats
 from graphveil.series.nearest import Rows, bands_of, nearest
-from graphveil.statistics.relations import Combination, Fact, Known, Relation
+from graphveil.statistics.relations import Combination, Fact, Known
 
 if TYPE_CHECKING:
     from graphveil.graph.promises import Bound
     from graphveil.statistics.statistic import Statistic
 
-TENTHS = 10  # estimates have one decimal: what floats of two machines differ by does not show
+DECIMALS = 1  # of estimates: what floats of two machines differ by does not show
+TENTHS = 10**DECIMALS
 MOST = 1e9  # multiplications per round: a minute for all of them, at most
 
 # A fact of one network: by window, and by projection if that changes it.
@@ -90,7 +91,7 @@ def joint(members: Sequence[Member]) -> Picture:
     """All series as estimated together; each ends at the same step.
 
     Guarantees: what holds of every network holds of the estimates, but for a few tenths; numbers
-        that are the same fact are equal. In weighted squares they are nowhere farther from the truth
+        that are the same fact are equal. In weighted squares they are no farther from the truth
         than revisions series by series.
     """
     if not members:
@@ -160,7 +161,8 @@ class _Study:
         values, weights = [], []
         for era in self.eras:
             parts = [
-                each.values[era.start - each.first : era.stop - each.first] for _, each in era.members
+                each.values[era.start - each.first : era.stop - each.first]
+                for _, each in era.members
             ]
             spread = [
                 np.repeat(
@@ -176,7 +178,7 @@ class _Study:
 
     def _values(self, tenths: Floats | None) -> tuple[Floats, ...]:
         if tenths is None:
-            return tuple(each.values for each in self.members)
+            return tuple(np.round(each.values, DECIMALS) for each in self.members)
         found = [np.zeros_like(each.values) for each in self.members]
         for era in self.eras:
             table = tenths[era.column :][: len(era.base) * len(era.steps)]
@@ -190,7 +192,7 @@ class _Study:
         for era in self.eras:
             for step in era.steps:
                 best = era.known_best(step)
-                for (number, each), row in zip(era.members, best, strict=True):
+                for (number, _), row in zip(era.members, best, strict=True):
                     found[number].append(row)
         return tuple(map(tuple, found))
 
@@ -202,7 +204,9 @@ class _Era:
         self, start: int, stop: int, column: int, members: Sequence[tuple[int, Member]]
     ) -> None:
         self.start, self.stop, self.column, self.members = start, stop, column, members
-        facts = dict.fromkeys(fact for _, each in members for terms in each.numbers for fact in terms)
+        facts = dict.fromkeys(
+            fact for _, each in members for terms in each.numbers for fact in terms
+        )
         related = dict.fromkeys(
             (tuple(terms.items()), identity)
             for _, each in members

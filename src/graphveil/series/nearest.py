@@ -1,16 +1,17 @@
 """The nearest point of a cone: weighted least squares under linear inequalities, step by step.
 
 Numbers of one step may be tied to each other and to those of the step before, in any linear way, so
-all matrices are banded, and ten years of days cost only a few products. A primal-dual interior-point
-method (Mehrotra 1992): it needs no starting point, does not mind inequalities that say the same twice,
-and takes about twenty rounds whatever the size. `docs/revisions.md#the-joint-estimate` says why it is
-our own.
+all matrices are banded, and ten years of days cost only a few products. A primal-dual
+interior-point method (Mehrotra 1992): it needs no starting point, does not mind inequalities that
+say the same twice, and takes about twenty rounds whatever the size
+(`docs/revisions.md#the-joint-estimate`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,8 @@ Integers = NDArray[np.int64]
 ROUNDS = 100  # it takes about twenty
 EXACT = 1e-11  # what is off by less than this part of the largest number is not wrong
 STEP = 0.995  # how far a round goes towards the nearest wall
-STIFF = 1e-14  # of the largest entry: added to the diagonal, so that rounding leaves a root
+STIFF = 1e-13  # by which part diagonals are raised, so that rounding leaves a root
+APART = 1e10  # how often the heaviest weight is the lightest, at most; more would not be seen
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,15 +84,19 @@ class Rows:
         ones = np.abs(self.value[two]) == 1
         two = two[ones & (self.value[two] == -self.value[two + 1])]
         ahead = self.value[two] > 0
-        return self.column[np.where(ahead, two, two + 1)], self.column[np.where(ahead, two + 1, two)]
+        return self.column[np.where(ahead, two, two + 1)], self.column[
+            np.where(ahead, two + 1, two)
+        ]
 
     def times(self, values: Floats) -> Floats:
         """The product with a vector."""
-        return np.bincount(self.row, self.value * values[self.column], self.count)
+        return np.bincount(self.row, self.value * values[self.column], self.count).astype(
+            np.float64
+        )
 
     def transposed(self, values: Floats, width: int) -> Floats:
         """The product of the transposed matrix with a vector."""
-        return np.bincount(self.column, self.value * values[self.row], width)
+        return np.bincount(self.column, self.value * values[self.row], width).astype(np.float64)
 
 
 class _Gram:
@@ -98,7 +104,9 @@ class _Gram:
 
     def __init__(self, rows: Rows, width: int, bands: int) -> None:
         ends = np.searchsorted(rows.row, np.arange(rows.count), side="right")
-        reach = ends[rows.row] - np.arange(len(rows.row))  # each entry with all later ones of its row
+        reach = ends[rows.row] - np.arange(
+            len(rows.row)
+        )  # each entry with all later ones of its row
         one = np.repeat(np.arange(len(rows.row)), reach)
         other = one + np.arange(len(one)) - np.repeat(np.cumsum(reach) - reach, reach)
         high = np.maximum(rows.column[one], rows.column[other])
@@ -113,7 +121,7 @@ class _Gram:
         entries = np.bincount(
             self._place, self._product * diagonal[self._row], self._shape[0] * self._shape[1]
         )
-        return entries.reshape(self._shape)
+        return entries.reshape(self._shape).astype(np.float64)
 
 
 def bands_of(*matrices: Rows) -> int:
@@ -131,7 +139,8 @@ def bands_of(*matrices: Rows) -> int:
 def nearest(measured: Rows, values: Floats, weights: Floats, walls: Rows, width: int) -> Floats:
     """The numbers z with the least Σ weight·(measured·z − value)², where walls·z ≥ 0.
 
-    Guarantees: no farther, in these weighted squares, from any truth behind no wall than the values.
+    Guarantees: in these weighted squares, no farther than the values from any truth that no wall
+        excludes.
 
     Args:
         measured: what was measured, as combinations of the numbers; together they determine all.
@@ -141,8 +150,9 @@ def nearest(measured: Rows, values: Floats, weights: Floats, walls: Rows, width:
         width: how many numbers there are.
     """
     size = float(np.abs(values).max(initial=0.0)) or 1.0
-    heavy = float(weights.max())
-    problem = _Problem(measured, values / size, weights / heavy, walls, width)
+    light = float(weights.min())
+    capped = np.minimum(weights / light, APART)
+    problem = _Problem(measured, values / size, capped, walls, width)
     return problem.solved() * size
 
 
@@ -168,24 +178,26 @@ class _Problem:
         if slack.min() >= 0:
             return z
         slack = np.maximum(slack, 1e-2)
-        price = np.full(self.walls.count, 1e-2 * float(self.weights.mean()))
+        price = np.full(self.walls.count, 1e-2)
+        steep = inf
         for _ in range(ROUNDS):
-            off = self._off(z, slack, price)
-            if max(off) <= EXACT:
-                break
+            slope, others = self._slope_off(z, price), self._others_off(z, slack, price)
+            if others <= EXACT and (slope <= EXACT or slope > steep / 2):
+                break  # there, or as near as floats can tell
+            steep = slope
             try:
                 z, slack, price = self._next(z, slack, price)
-            except LinAlgError:  # as near as floats can tell
+            except LinAlgError:
                 break
         return z
 
-    def _off(self, z: Floats, slack: Floats, price: Floats) -> tuple[float, float, float]:
-        """How far from right: the walls, the slope, and the price of what is not at a wall."""
-        return (
-            float(np.abs(self.walls.times(z) - slack).max()),
-            float(np.abs(self._slope(z, price)).max() / np.abs(self.pull).max(initial=1e-300)),
-            float(slack @ price / (np.abs(self.pull) @ np.abs(z) + 1e-300)),
-        )
+    def _slope_off(self, z: Floats, price: Floats) -> float:
+        """How far any number would like to go."""
+        return float(np.abs(self._slope(z, price) / self.hessian[0]).max())
+
+    def _others_off(self, z: Floats, slack: Floats, price: Floats) -> float:
+        """How far behind a wall, and what is paid for walls that are not reached."""
+        return max(float(np.abs(self.walls.times(z) - slack).max()), float(slack @ price))
 
     def _slope(self, z: Floats, price: Floats) -> Floats:
         weighed = self.weights * self.measured.times(z)
@@ -195,7 +207,7 @@ class _Problem:
     def _root(self, stiffness: Floats) -> Callable[[Floats], Floats]:
         """Solves the equations of a round."""
         bands = self.hessian + self.gram.of(stiffness)
-        bands[0] += STIFF * bands[0].max()
+        bands[0] *= 1 + STIFF
         root = cholesky_banded(bands, lower=True, overwrite_ab=True, check_finite=False)
         return lambda wanted: cho_solve_banded((root, True), wanted, check_finite=False)
 

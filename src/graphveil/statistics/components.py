@@ -16,6 +16,7 @@ from graphveil.statistics.relations import (
     Fact,
     Known,
     Relation,
+    at_least,
     never_negative,
 )
 from graphveil.statistics.sensitivity import (
@@ -92,8 +93,11 @@ class Components(Statistic):
         return ({COMPONENTS: 1},)
 
     def relations(self, known: Known) -> Iterator[Relation]:
-        """Each has somebody in it, and a link joins at most two."""
+        """People without links are one each, all others are at least two; a link joins two."""
+        linked = at_least("total", 1)
         yield never_negative({PEOPLE: 1, COMPONENTS: -1})
+        yield never_negative({COMPONENTS: 1, linked: 1, PEOPLE: -1})
+        yield never_negative({PEOPLE: 2, linked: -1, COMPONENTS: -2})
         yield never_negative({COMPONENTS: 1, LINKS: 1, PEOPLE: -1})
 
     def tally(self) -> ComponentTally:

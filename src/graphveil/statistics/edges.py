@@ -50,7 +50,7 @@ class Edges(Statistic):
         return ({LINKS: 1},)
 
     def relations(self, known: Known) -> Iterator[Relation]:
-        """Each link has two ends; where it has a direction, one that it leaves and one it enters."""
+        """Each link has two ends; of one with a direction, it leaves one and enters the other."""
         yield from known.summed({LINKS: 2}, "total", lambda _: 1)
         yield from known.summed({LINKS: 1}, "out", lambda _: 1)
         yield from known.summed({LINKS: 1}, "in", lambda _: 1)

@@ -56,7 +56,8 @@ class StarCount(DegreeStatistic, ABC):
     def relations(self, known: Known) -> Iterator[Relation]:
         """Who comes to degree d has C(d − 1, k − 1) stars more than before."""
         yield from known.ordered(self.direction)
-        yield from known.summed(*self.facts(1), self.direction, lambda d: comb(d - 1, self.k - 1))
+        (stars,) = self.facts(1)
+        yield from known.summed(stars, self.direction, lambda d: comb(d - 1, self.k - 1))
 
     def sensitivity(self, bound: Bound) -> Sensitivity:
         """Stars around the person, and stars around others in which the person is a leaf.

@@ -370,17 +370,18 @@ class Study:
     def frame(self, series: str | None = None, *, pandas: bool = False) -> Any:
         """Every published number, one a row; public.
 
-        Raw and processed values, the standard deviation of the noise, the interval, what is new
-        since the step before with its own, and the revision: what all numbers published so far say
-        of it now. `docs/python.md` lists the columns.
+        The revision comes first: what all numbers published so far say of it now, with its
+        interval. Then what was published first: raw and processed values, the standard deviation
+        of the noise, the interval, and what is new since the step before with its own.
+        `docs/python.md` lists the columns.
 
         Args:
             series: of this one alone.
             pandas: as a pandas frame, not a polars one.
 
         Examples:
-            >>> study.frame().columns[:7]
-            ['series', 'statistic', 'step', 'label', 'degree', 'raw', 'processed']
+            >>> study.frame().columns[2:8]
+            ['step', 'label', 'degree', 'revised', 'revised_low', 'revised_high']
         """
         return self._frame("published", series, pandas)
 
@@ -426,9 +427,10 @@ class Study:
             >>> study.plot("edges").save("links.svg")
         """
         from graphveil.report.charts import chart
+        from graphveil.report.estimates import with_estimates
         from graphveil.steward.reporting import published
 
-        part = published(self.folder, series)
+        part = with_estimates(published(self.folder, series))
         shown = part.series
         if len(shown) != 1:
             names = ", ".join(each.series for each in shown)

@@ -1,0 +1,207 @@
+"""What is known now of every published number: the joint estimate of all series, and its interval.
+
+First values stay as they were published; this is what page, tables and frames lead with. A function
+of the public part alone, at no cost in privacy (`docs/revisions.md`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import ceil, floor
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from graphveil.errors import MissingPlugInError
+from graphveil.graph.promises import NoBound
+from graphveil.mechanisms.planning.change import Change
+from graphveil.report.releases import AGAINST, PublishedChange, changes
+from graphveil.series.joint import DECIMALS, Member, joint
+from graphveil.series.postprocessing import AnnouncedFacts, StatisticFacts
+from graphveil.series.revising import revised, revised_at_thresholds
+from graphveil.study.public.announced_plans import announced_plan
+from graphveil.study.public.history import PublishedSeries
+
+if TYPE_CHECKING:
+    from graphveil.graph.promises import Bound
+    from graphveil.mechanisms.planning.covariance import Floats
+    from graphveil.mechanisms.planning.plan import Plan
+    from graphveil.study.public.facts import ReleaseMade
+    from graphveil.study.public.public_part import PublicPart
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What is known of a number now.
+
+    Attributes:
+        value: the best guess.
+        low: the lower end of an interval of the true count.
+        high: the upper end.
+        changes: how it changed, up to its step.
+        known_by: the series and the place of the number of the same fact whose interval it has.
+    """
+
+    value: float
+    low: int
+    high: int
+    changes: tuple[PublishedChange, ...]
+    known_by: tuple[str, int]
+
+    @property
+    def too_noisy(self) -> bool:
+        """Whether the interval is wider than the value that it belongs to."""
+        return self.high - self.low > self.value
+
+
+class EstimatedSeries(PublishedSeries):
+    """A series with what is known now of each of its numbers, release by release."""
+
+    estimates: tuple[tuple[Estimate, ...], ...]
+
+
+def now(series: PublishedSeries, made: ReleaseMade, place: int = 0) -> Estimate:
+    """What is known of a number; where nothing more can be said, the first value."""
+    if isinstance(series, EstimatedSeries):
+        return series.estimates[made.step - series.first_step][place]
+    at = place if series.vector else None
+    told = tuple(each for each in changes(series, made) if each.degree == at)
+    low, high = made.low[place], made.high[place]
+    return Estimate(made.processed[place], low, high, told, (series.series, place))
+
+
+def with_estimates(part: PublicPart) -> PublicPart:
+    """The same part, with estimates of all series of the study whose plan is published."""
+    if any(isinstance(each, EstimatedSeries) for each in part.series):
+        return part
+    own = {each.series: estimated(each, revised) for each in part.history.series}
+    told = [each for each in part.history.series if len(own[each.series])]
+    values, known_best = _together(part, told, own)
+    named = {each.series: each for each in told}
+    found = {
+        each.series: EstimatedSeries.model_construct(
+            **dict(each), estimates=tuple(_estimates(each, values, known_best, named))
+        )
+        for each in told
+    }
+    return replace(part, series=tuple(found.get(each.series, each) for each in part.series))
+
+
+Places = Mapping[str, Sequence[Sequence[tuple[str, int]]]]
+
+
+def _together(
+    part: PublicPart, told: Sequence[PublishedSeries], own: Mapping[str, Floats]
+) -> tuple[dict[str, Floats], Places]:
+    """Values, and by which number each is known best, of every series."""
+    members = {
+        each.series: member for each in told if (member := _member(part, each, own[each.series]))
+    }
+    names, picture = list(members), joint(tuple(members.values()))
+    alone = {name: np.round(each, DECIMALS) for name, each in own.items()}
+    values = alone | dict(zip(names, picture.values, strict=True))
+    best: dict[str, Sequence[Sequence[tuple[str, int]]]] = {
+        each.series: [[(each.series, place) for place in range(each.width)]] * len(each.releases)
+        for each in told
+    }
+    for name, rows in zip(names, picture.known_best, strict=True):
+        best[name] = [[(names[one], place) for one, place in row] for row in rows]
+    return values, best
+
+
+def _member(part: PublicPart, series: PublishedSeries, values: Floats) -> Member | None:
+    """A series as one of several; None if it is about a network of its own."""
+    plan = announced_plan(series)
+    if plan is None or isinstance(series.projection, str):  # forests, and thresholds that follow
+        return None
+    try:
+        counted = series.promise.counted()
+    except MissingPlugInError:
+        return None
+    spread = np.square(plan.standard_deviations(len(series.releases)))
+    bound = series.promise.threshold() or part.promise.degree_bound
+    return Member(counted, series.projection, _limiting(bound), series.first_step, values, spread)
+
+
+def _limiting(bound: Bound) -> Bound | None:
+    return None if isinstance(bound, NoBound) else bound
+
+
+def _estimates(
+    series: PublishedSeries,
+    values: Mapping[str, Floats],
+    known_best: Places,
+    named: Mapping[str, PublishedSeries],
+) -> Iterator[tuple[Estimate, ...]]:
+    history = values[series.series].T.tolist()
+    for at, made in enumerate(series.releases):
+        told: dict[str, list[PublishedChange]] = {}
+        found = []
+        for place, (name, there) in enumerate(known_best[series.series][at]):
+            best = named[name]
+            same = best.releases[made.step - best.first_step]
+            if name not in told:
+                told[name] = list(changes(best, same))
+            own = [each for each in told[name] if each.degree == (there if best.vector else None)]
+            low, high = around(same.low[there], same.high[there], history[place][at])
+            found.append(
+                Estimate(
+                    value=history[place][at],
+                    low=low,
+                    high=high,
+                    changes=tuple(_changed(own, series, place, history[place][: at + 1])),
+                    known_by=(name, there),
+                )
+            )
+        yield tuple(found)
+
+
+def _changed(
+    told: Iterable[PublishedChange], series: PublishedSeries, place: int, history: list[float]
+) -> Iterator[PublishedChange]:
+    """Changes of estimates, each with the interval of the change that is known best."""
+    for each in told:
+        weights = Change(each.over, each.kind == AGAINST).weights
+        if max(weights) < len(history):
+            value = sum(weight * history[-1 - ago] for ago, weight in weights.items())
+            yield replace(
+                each,
+                series=series.series,
+                degree=place if series.vector else None,
+                value=round(value),
+                low=min(each.low, floor(value)),
+                high=max(each.high, ceil(value)),
+            )
+
+
+def around(low: int, high: int, value: float) -> tuple[int, int]:
+    """The interval of an estimate: the first one without what no count can be, and the estimate.
+
+    Guarantees: it has all of the first interval that can be true, so it holds the truth whenever
+        that does. No shorter one does so for every history (`docs/revisions.md#intervals`).
+    """
+    return max(0, min(low, floor(value))), max(high, ceil(value))
+
+
+def estimated(
+    series: PublishedSeries, estimate: Callable[[StatisticFacts, Floats, Plan], Floats]
+) -> Floats:
+    """What an estimate says of each release by itself, (releases, numbers); none without a plan."""
+    plan = announced_plan(series)
+    if plan is None or not series.releases:
+        return np.zeros((0, series.width))
+    if plan.mechanism.follows:
+        answers = [made.asked for made in series.releases]
+        return revised_at_thresholds(plan, answers)[:, np.newaxis]
+    raw = np.array([made.raw for made in series.releases], dtype=np.float64)
+    history = raw if series.vector else raw[:, 0]
+    return estimate(_facts_of(series), history, plan).reshape(raw.shape)
+
+
+def _facts_of(series: PublishedSeries) -> StatisticFacts:
+    """What is public of the statistic, also where its package is not installed here."""
+    try:
+        return series.promise.counted()
+    except MissingPlugInError:
+        return AnnouncedFacts(series.statistic, series.monotone, series.vector, series.cumulative)

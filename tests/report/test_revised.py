@@ -163,11 +163,12 @@ def test_studies_of_older_versions_have_no_revisions_and_their_page_says_nothing
     assert revisions(old) == ()
     assert "revised.csv" not in [each.path for each in artefacts(old)]
     assert "evised" not in content(old, "report.html")
+    assert "Processed value" in content(old, "report.html")
     part = PublicPart.of(rows)
     new = content(part, "report.html")
     assert "revised after 2003" in new
     assert 'href="revised.csv"' in new
-    assert "Revised value" in new
+    assert "<dt>Estimate</dt>" in new
     processing = [json.loads(content(each, "card.json"))["post_processing"] for each in (old, part)]
     assert ["revisions" in each for each in processing] == [False, True]
 

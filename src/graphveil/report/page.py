@@ -69,6 +69,7 @@ def _context(part: PublicPart) -> dict[str, Any]:
         "headline": headline(part),
         "glance": list(overview(part)),
         "glance_times": _overview_times(part),
+        "ratios": list(page_tables.ratio_tables(part)),
         "series": [_section(each, calendar) for each in part.series],
         "printed": PRINTED,
         "listed": LISTED,

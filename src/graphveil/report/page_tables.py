@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from graphveil.graph.promises import HubBound
@@ -13,6 +16,7 @@ from graphveil.report.artefacts import file_name
 from graphveil.report.estimates import EstimatedSeries, now
 from graphveil.report.losses import chance
 from graphveil.report.news import TOO_NOISY
+from graphveil.report.ratios import all_ratios
 from graphveil.report.releases import NEW
 from graphveil.statistics.statistic import WINDOW
 
@@ -100,6 +104,31 @@ def dictionary(part: PublicPart) -> PageTable:
         for each in public_tables.dictionary(part)
     )
     return PageTable("Data dictionary", header, rows, open=False)
+
+
+@dataclass(frozen=True)
+class RatioTable:
+    """A ratio at all steps, and its newest value in words."""
+
+    name: str
+    formula: str
+    newest: str
+    table: PageTable
+
+
+def ratio_tables(part: PublicPart) -> Iterator[RatioTable]:
+    """Every promised ratio that has a value."""
+    for name, rows in groupby(all_ratios(part), key=attrgetter("ratio")):
+        told = list(rows)
+        level = wording.percent(told[-1].level)
+        shown = told[-LONG:]
+        table = PageTable(
+            "All steps" if len(shown) == len(told) else f"The newest {len(shown):,} steps",
+            ("step", f"ratio, with its {level} interval"),
+            tuple((each.label, each.said) for each in shown),
+            open=False,
+        )
+        yield RatioTable(name, told[-1].formula, told[-1].said, table)
 
 
 def release_tables(series: PublishedSeries) -> tuple[PageTable, ...]:

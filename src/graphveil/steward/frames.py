@@ -13,6 +13,7 @@ from graphveil.noise.exact_numbers import as_text
 from graphveil.report import releases
 from graphveil.report.estimates import now, with_estimates
 from graphveil.report.histories import TrendPoint, revisions, trends
+from graphveil.report.ratios import PublishedRatio, all_ratios
 from graphveil.report.releases import PublishedChange, all_changes
 from graphveil.report.table_columns import rows_as_frame
 from graphveil.report.wording import counted_things, percent, whole
@@ -51,6 +52,11 @@ def published(part: PublicPart) -> pl.DataFrame:
 def changed(part: PublicPart) -> pl.DataFrame:
     """What is new over some steps, and against the time before."""
     return rows_as_frame(PublishedChange, all_changes(part))
+
+
+def divided(part: PublicPart) -> pl.DataFrame:
+    """Every ratio at every step."""
+    return rows_as_frame(PublishedRatio, all_ratios(part))
 
 
 def smoothed(part: PublicPart) -> pl.DataFrame:

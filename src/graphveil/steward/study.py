@@ -6,7 +6,7 @@ the commands call as well; so a study may be used from Python and from a shell i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -99,6 +99,7 @@ class Study:
         person_separator: str = "",
         fold_case: bool = False,
         undated: Literal["refuse", "first"] = "refuse",
+        ratios: Mapping[str, str] | None = None,
         drowned_too: bool = False,
         database: str | None = None,
     ) -> Study:
@@ -138,6 +139,8 @@ class Study:
             person_separator: what ends the person in an id; "" if an id is a person.
             fold_case: whether Ann and ann are one person.
             undated: what becomes of nodes without a time.
+            ratios: ratios of series to publish as well, by name, such as
+                {"links per person": "2*links/people"}; they cost nothing.
             drowned_too: begin also series whose noise would drown the size that is `expected`.
             database: the URL of a PostgreSQL database; without one, SQLite in the folder.
 
@@ -178,6 +181,7 @@ class Study:
             person_separator=person_separator,
             fold_case=fold_case,
             undated=undated,
+            ratios=tuple(f"{name} = {formula}" for name, formula in (ratios or {}).items()),
         )
         drafting.create(Path(folder), request, database=database, drowned_too=drowned_too)
         return cls(Path(folder))
@@ -397,6 +401,18 @@ class Study:
             ['new', 'against the time before']
         """
         return self._frame("changed", series, pandas)
+
+    def ratios(self, *, pandas: bool = False) -> Any:
+        """Every promised ratio at every step, with its interval; public.
+
+        Args:
+            pandas: as a pandas frame, not a polars one.
+
+        Examples:
+            >>> study.ratios().columns[:5]
+            ['ratio', 'formula', 'step', 'label', 'value']
+        """
+        return self._frame("divided", None, pandas)
 
     def trends(self, series: str | None = None, *, pandas: bool = False) -> Any:
         """Every number on a smooth curve, if growth changes little between steps; public.

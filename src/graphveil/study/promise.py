@@ -44,6 +44,7 @@ from graphveil.study.promise_entries import (
     Level,
     Part,
     PromisedBound,
+    RatioPromise,
     SeriesPromise,
     Text,
     located,
@@ -117,7 +118,8 @@ else:  # most series leave the choice open
     mechanisms = Deferred("graphveil.mechanisms.mechanism")
 
 FIRST_FORMAT: Final = 1
-FORMAT: Final = 2  # the first in which a series may be counted by forests, or follow
+PROJECTIONS: Final = 2  # the first in which a series may be counted by forests, or follow
+FORMAT: Final = 3  # the first that may have ratios
 COMMITTED: Final = {"committed": True}  # where a promise was checked, and then entered
 UNIT: Final = "one person with all their links"
 HEADING = """\
@@ -158,6 +160,7 @@ class Promise(Part):
     budget: Annotated[Budget, WrapValidator(located)]
     records: RecordRules = RecordRules()
     series: tuple[Annotated[SeriesPromise, WrapValidator(located)], ...]
+    ratios: tuple[Annotated[RatioPromise, WrapValidator(located)], ...] = ()
 
     @model_validator(mode="after")
     def _agrees_with_itself(self, info: ValidationInfo) -> Promise:
@@ -179,7 +182,23 @@ class Promise(Part):
                     raise
             except ParameterError as error:
                 raise ValueError(f"series '{each.name}': {error}") from error
+        self._require_ratios(committed=info.context == COMMITTED)
         return self
+
+    def _require_ratios(self, *, committed: bool) -> None:
+        """Each has a name of its own, and divides what can be divided."""
+        names = [each.name for each in self.ratios]
+        if len(set(names)) < len(names):
+            raise ValueError("two ratios have the same name")
+        series = {each.name: each for each in self.series}
+        for each in self.ratios:
+            try:
+                each.require_series(series, self.degree_bound)
+            except MissingPlugInError:
+                if not committed:
+                    raise
+            except ParameterError as error:
+                raise ValueError(f"ratio '{each.name[:LONGEST_NAME]}': {error}") from error
 
     def _admits(self, series: SeriesPromise) -> None:
         counted = series.counted()
@@ -357,11 +376,20 @@ class Promise(Part):
 
         return HEADING + "\n" + tomli_w.dumps(self.to_data(), multiline_strings=False)
 
+    @property
+    def _needed_format(self) -> int:
+        """The first that has what the study needs."""
+        if self.ratios:
+            return FORMAT
+        named = any(isinstance(each.projection, str) for each in self.series)
+        return PROJECTIONS if named else FIRST_FORMAT
+
     def to_data(self) -> dict[str, Any]:
         """Plain data, without what is not set."""
         data = self.model_dump(mode="json", exclude_none=True)
-        if any(isinstance(each.projection, str) for each in self.series):
-            data["format"] = FORMAT  # which older versions refuse, with the version to install
+        data["format"] = self._needed_format  # older versions refuse it, with what to install
+        if not self.ratios:
+            del data["ratios"]
         if self.bound is None:
             data["bound"] = NO_BOUND
         data["series"] = [
@@ -371,8 +399,9 @@ class Promise(Part):
 
 
 def _as_first_format(data: dict[str, Any]) -> dict[str, Any]:
-    """The second format has what older versions must not read; nothing else is different."""
-    return data | {"format": FIRST_FORMAT} if data.get("format") == FORMAT else data
+    """Later formats have what older versions must not read; nothing else is different."""
+    later = data.get("format") in (PROJECTIONS, FORMAT)
+    return data | {"format": FIRST_FORMAT} if later else data
 
 
 # The rules for records are a plain dataclass, for which pydantic has other messages.
@@ -416,6 +445,10 @@ def require_limits(promise: Promise, source: str) -> None:
         _require_text(f"{source}, {entry}", text, longest)
     for series in promise.series:
         require_series_limits(series, source)
+    for ratio in promise.ratios:
+        place = f"{source}, ratio '{ratio.name[:LONGEST_NAME]}'"
+        _require_text(place, ratio.name, LONGEST_NAME)
+        _require_text(place, ratio.formula, LONGEST_LINE)
 
 
 def require_series_limits(series: SeriesPromise, source: str) -> None:

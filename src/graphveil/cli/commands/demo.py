@@ -166,6 +166,9 @@ def _new(study: str) -> tuple[str, ...]:
         "--epsilon", "4", "--epsilon-reason", "generous, since everybody is made up",
         "--series", "nodes@1/4", "--series", "edges@1/2", "--series", "components@1/2",
         "--series", "high-degree:tau=3@1/2=hubs", "--series", "degree-ccdf@1=degrees",
+        "--ratio", "links per person = 2*edges/nodes",
+        "--ratio", "people with at least 3 links, in percent = 100*hubs/nodes",
+        "--ratio", "people per group = nodes/components",
     )  # fmt: skip
 
 

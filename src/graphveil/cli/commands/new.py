@@ -126,6 +126,15 @@ def new(
         list[str] | None,
         typer.Option("--series-reason", metavar="NAME=TEXT", help="Why this series."),
     ] = None,
+    ratio: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--ratio",
+            metavar="'NAME = FORMULA'",
+            help="A ratio of series, such as 'links per person = 2*links/people'; may be repeated. "
+            "It costs nothing.",
+        ),
+    ] = None,
     expected: Expected = None,
     weight: Weights = None,
     confidence: Annotated[
@@ -193,6 +202,7 @@ def new(
         "no_bound": no_bound, "if_broken": (if_broken or IfBroken.CONTINUE).value,
         "delta": delta, "pool": pool, "minimise": minimise, "confidence": confidence,
         "person_separator": person_separator, "fold_case": fold_case, "undated": undated.value,
+        "ratios": tuple(ratio or ()),
     }  # fmt: skip
     with working("Planning …"):
         more["series"] = _series(answers, _reasons(series_reason or []), expected, weight)

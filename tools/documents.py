@@ -1,6 +1,7 @@
 """README and docs as programs: the commands they show, with what those commands print.
 
-``python3 tasks.py documents`` runs every command and writes its output into the documents.
+``python3 tasks.py documents`` runs every command and writes its output into the documents;
+``python3 tasks.py documents planning.md`` into that one.
 The tables of figures that are simulated are written by the same task.
 
 The commands of one document are one session: they share a folder, which holds the examples, and
@@ -12,7 +13,8 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,9 +27,9 @@ from frozen import World, frozen
 DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 REFERENCE = ROOT / "docs" / "command-line.md"
 COMMANDS = (
-    "demo", "new", "plan", "promise", "add", "publish", "status", "releases", "series", "report",
-    "verify", "extend", "hand-over", "adopt", "serve", "formats", "statistics", "sensitivity",
-    "count", "audit", "datasets", "generate", "reproduce",
+    "demo", "new", "plan", "rehearse", "memo", "promise", "add", "publish", "status", "releases",
+    "series", "report", "verify", "extend", "hand-over", "adopt", "serve", "formats", "statistics",
+    "sensitivity", "count", "audit", "datasets", "generate", "reproduce",
 )  # fmt: skip
 HOME = "/home/steward"  # what documents call the folder of a session
 
@@ -145,14 +147,17 @@ def words(text: str) -> list[str]:
     return re.findall(r"[\w>≥τ-]+", re.sub(r"<[^>\n]*>|[{}]", " ", text))
 
 
-def refresh() -> None:
-    """Write what commands print now into every document."""
-    REFERENCE.write_text(reference())
+def refresh(only: Sequence[str] = ()) -> None:
+    """Write what commands print now into every document, or only into some, by name."""
+    if not only or REFERENCE.name in only:
+        REFERENCE.write_text(reference())
     for path in filter(has_session, DOCUMENTS):
-        with session(path) as running:
-            path.write_text(refreshed(path, running))
-    postprocessing_errors.refresh()
+        if not only or path.name in only:
+            with session(path) as running:
+                path.write_text(refreshed(path, running))
+    if not only:
+        postprocessing_errors.refresh()
 
 
 if __name__ == "__main__":
-    refresh()
+    refresh(sys.argv[1:])

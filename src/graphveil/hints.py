@@ -82,6 +82,8 @@ HINTS = IN_A_TERMINAL | {
     "other-order": "Correct it, or say the other day_first= in ReadingOptions if all dates are in "
     "the other order.",
     "public-folder": "Give the public folder of a study, or make one with Study.create.",
+    "public-part": "Open the folder above it; `graphveil releases` in a terminal reads the public "
+    "part by itself.",
     "publish-again": "study.publish() first brings the public part up to date, then the same call "
     "goes on.",
     "report": "study.report() writes it again.",
@@ -91,8 +93,8 @@ HINTS = IN_A_TERMINAL | {
     "through": "Use through=.",
     "through-step": "Steps are sealed one after the other; to seal all up to {step}, use "
     "through='{step}'.",
-    "too-noisy": "What helps: a larger epsilon, hubs with a smaller bound, longer steps, fewer "
-    "series. To have it all the same: drowned_too=True.",
+    "too-noisy": "What helps: a larger epsilon, longer steps, fewer series; hubs with a smaller "
+    "bound, too, which leaves links out. To have it all the same: drowned_too=True.",
     "undated": 'undated="drop" leaves out such people.',
     "undo-change": "Undo the change; for a new series use study.open_series, for another promise "
     "open a new study.",

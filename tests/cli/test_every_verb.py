@@ -34,6 +34,8 @@ def steps_of_a_life(place: Path) -> list[tuple[str, ...]]:
         ("demo", str(place / "demo")),
         ("new", study, *PROMISE, *SERIES),
         ("plan", study),
+        ("rehearse", study, "--people", "60", "--links", "40", "--to", str(place)),
+        ("memo", study, "--to", str(place / "memo.html")),
         ("promise", *files, "--epsilon", "1"),
         ("add", study, *files),
         ("publish", study),

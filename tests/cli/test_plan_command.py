@@ -237,13 +237,11 @@ def test_a_promise_that_stops_the_study_has_no_multiples(tmp_path: Path) -> None
         ((), True),
         (("--all",), True),
         (("--expected", "edges=5", "--json"), True),
-        (("--budget", "1:2", "--plot", "{}/drawn.svg"), True),
         (("--plot", "{}/drawn.svg"), False),
         (("--epsilon", "1"), False),
         (("--horizon", "unknown"), False),
         (("--no-bound",), False),
         (("--tau", "3"), False),
-        (("edges",), False),
     ],
 )
 def test_a_study_takes_only_what_its_file_does_not_say(

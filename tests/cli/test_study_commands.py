@@ -55,8 +55,8 @@ def test_a_folder_without_a_study_does_not_hide_a_statistic(
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (("--epsilon", "1"), "takes only --expected, --budget"),
-        (("--oriented",), "takes only --expected, --budget"),
+        (("--epsilon", "1"), "takes only --expected and"),
+        (("--oriented",), "takes only --expected and"),
         (("--expected", "5"), "not of the form SERIES=N"),
         (("--expected", "nodes=5"), "Series: edges, degrees"),
     ],

@@ -13,7 +13,6 @@ import graphveil
 from graphveil.errors import BudgetError, ParameterError
 from graphveil.mechanisms.planning.spans import achieved
 from graphveil.steward.planning import drafting
-from graphveil.steward.planning.budgets import series_budgets, study_budgets
 from graphveil.steward.planning.drafting import calendar
 from graphveil.steward.planning.requests import SeriesRequest, StudyRequest
 from graphveil.steward.status import BudgetStatus
@@ -155,32 +154,6 @@ def test_pools_that_make_no_sense_are_refused(changed: dict[str, str | None], me
 def test_a_pool_that_leaves_nothing_is_refused() -> None:
     with pytest.raises(BudgetError, match="leave nothing"):
         drafting.drafted(replace(HAND, pool="1", series=(SeriesRequest("nodes"), *HAND.series[1:])))
-
-
-def test_totals_are_split_with_pools_too(tmp_path: Path) -> None:
-    bound = graphveil.DegreeBound(4)
-    wishes = [(each, bound) for each in SERIES]
-    low, high = Fraction(1, 2), Fraction(2)
-    with_risk = series_budgets(wishes, low, high, horizon=40, delta="1e-6")
-    without = series_budgets(wishes, low, high, horizon=40)
-    assert any(one.pool for each in with_risk.budgets for one in each.series)
-    assert "share a pool" in with_risk.how
-    assert "share a pool" not in without.how
-    for each in with_risk.budgets:
-        pools = {one.epsilon for one in each.series if one.pool}
-        assert len(pools) <= 1
-        alone = sum((one.epsilon for one in each.series if not one.pool), Fraction())
-        assert alone + sum(pools, Fraction()) == each.total
-
-
-def test_a_study_with_a_pool_is_shown_for_other_totals(tmp_path: Path) -> None:
-    drafting.draft(HAND).write(tmp_path / "study")
-    found = study_budgets(tmp_path / "study", Fraction(3, 4), Fraction(3))
-    first, last = found.budgets[0], found.budgets[-1]
-    assert [one.pool for one in last.series] == [None, Fraction(1, 4), Fraction(1, 2)]
-    assert [one.epsilon for one in first.series] == [Fraction(1, 4), Fraction(1, 2), Fraction(1, 2)]
-    assert [one.epsilon for one in last.series] == [1, 2, 2]
-    assert all(a.std > b.std for a, b in zip(first.series, last.series, strict=True))
 
 
 def test_python_makes_studies_with_pools(tmp_path: Path) -> None:

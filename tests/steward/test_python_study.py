@@ -159,15 +159,30 @@ def graph() -> nx.Graph[str]:
         (([NODES, LINKS],), CALLED),
         ((NODES.lazy(), LINKS.lazy()), CALLED),
         ((NODES.to_pandas(), LINKS.to_pandas()), CALLED),
+        ((NODES.to_arrow(), LINKS.to_arrow()), CALLED),
         ((graph(),), {"time": "seen"}),
         ((graphveil.from_rows(NODES.rows(), LINKS.rows()),), {}),
     ],
-    ids=["frames", "a list of frames", "lazy frames", "pandas", "networkx", "records"],
+    ids=["frames", "a list of frames", "lazy frames", "pandas", "arrow", "networkx", "records"],
 )
 def test_data_of_every_kind_is_taken(
     study: Study, data: tuple[Any, ...], names: dict[str, str]
 ) -> None:
     found = study.add(*data, **names).added.findings.intake  # type: ignore[arg-type]
+    assert (found.nodes_added, found.edges_added) == (3, 2)
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_graph_of_igraph_is_taken(study: Study, named: bool) -> None:
+    igraph = pytest.importorskip("igraph")
+    people = NODES.rows()
+    made = igraph.Graph(n=len(people))
+    made.vs["seen"] = [seen for _, seen in people]
+    if named:
+        made.vs["name"] = [who for who, _ in people]
+    place = {who: number for number, (who, _) in enumerate(people)}
+    made.add_edges([(place[a], place[b]) for a, b in LINKS.rows()])
+    found = study.add(made, time="seen").added.findings.intake
     assert (found.nodes_added, found.edges_added) == (3, 2)
 
 

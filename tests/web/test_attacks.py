@@ -47,7 +47,7 @@ def test_words_of_others_are_never_markup(site: Site) -> None:
         "publish",
         "public/",
         "verify",
-        "compare",
+        "rehearse",
         "safekeeping",
     ):
         page = visitor.get(f"/study/{study.key}/{path}").text

@@ -153,7 +153,7 @@ def test_every_page_is_for_everybody(tmp_path: Path, width: int, dark: bool) -> 
     publish(study.folder, PublishRequest())
     (tmp_path / "more").mkdir()
     other = small_study(tmp_path / "more", records=False)
-    pages = ["", "promise", "records", "publish", "public/", "verify", "compare", "safekeeping"]
+    pages = ["", "promise", "records", "publish", "public/", "verify", "rehearse", "safekeeping"]
     paths = [
         "/", "/new", "/nowhere", f"/study/{other.key}/", f"/study/{other.key}/publish",
         *(f"/study/{study.key}/{each}" for each in pages),

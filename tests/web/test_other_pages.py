@@ -1,9 +1,8 @@
-"""Comparing budgets, backups and adopting, without scripts; and the command that serves it all."""
+"""Rehearsals, backups and adopting, without scripts; and the command that serves it all."""
 
 from __future__ import annotations
 
 import io
-import json
 import os
 import shutil
 import signal
@@ -26,29 +25,36 @@ from graphveil.web.site import Site
 from sites import Visitor, entered, running, served, small_study, text_of
 
 
-def test_budgets_are_compared_in_a_picture_and_a_table(visitor: Visitor, study: KnownStudy) -> None:
-    page = visitor.get(f"/study/{study.key}/compare?low=1&high=4").text
-    told = json.loads(graphveil("plan", str(study.folder), "--budget", "1:4", "--json").out)
-    last = told["budgets"][-1]["series"][0]["last_std"]
-    assert f"±{last:,.2f}" in page or f"±{last:,.1f}" in page
-    drawn = visitor.get(f"/study/{study.key}/compare/errors.svg?low=1&high=4")
-    assert drawn.headers["content-type"] == "image/svg+xml"
-    assert b"<svg" in drawn.content
-    kept = visitor.get(f"/study/{study.key}/compare/errors.png?low=1&high=4&keep")
-    assert kept.content.startswith(b"\x89PNG")
-    assert "attachment" in kept.headers["content-disposition"]
+def test_a_study_is_rehearsed_with_made_up_people(visitor: Visitor, study: KnownStudy) -> None:
+    path = f"/study/{study.key}/rehearse"
+    assert "would be published" not in visitor.get(path).text
+    page = text_of(visitor.get(f"{path}?people=60&links=40&epsilon=1+1/2").text)
+    assert "The truth, and what would be published" in page
+    assert "published, ε = 1" in page
+    assert "published, ε = 0.5" in page
+    whole = visitor.get(f"{path}/page?people=60&links=40&epsilon=1/2")
+    assert "everybody on this page is made up" in whole.text
+    assert "default-src 'none'" in whole.headers["content-security-policy"]
 
 
-@pytest.mark.parametrize("range_", ["low=x", "low=5&high=1", "low=-1", "low=1e-99&high=1e99"])
-def test_budgets_that_are_none_are_refused(
-    visitor: Visitor, study: KnownStudy, range_: str
+@pytest.mark.parametrize(
+    ("wanted", "refusal"),
+    [
+        ("people=x&links=4", "people: must be a whole number"),
+        ("people=60&links=", "links: must be a whole number"),
+        ("people=0&links=4", "people: must be from 1"),
+        ("people=60&links=4&epsilon=-1", "epsilon: must"),
+        ("people=60&links=4&epsilon=1+2+3+4+5", "at most 4 budgets"),
+    ],
+)
+def test_rehearsals_that_cannot_be_are_refused(
+    visitor: Visitor, study: KnownStudy, wanted: str, refusal: str
 ) -> None:
-    answer = visitor.get(f"/study/{study.key}/compare?{range_}")
+    path = f"/study/{study.key}/rehearse"
+    answer = visitor.get(f"{path}?{wanted}")
     assert answer.status_code == 200
-    assert "budget: must" in answer.text
-    assert visitor.get(f"/study/{study.key}/compare/errors.svg?{range_}").status_code == 409
-    assert visitor.get(f"/study/{study.key}/compare/other.svg").status_code == 404
-    assert visitor.get(f"/study/{study.key}/compare/errors.html").status_code == 404
+    assert refusal in text_of(answer.text)
+    assert visitor.get(f"{path}/page?{wanted}").status_code == 409
 
 
 def test_backups_are_reminded_of(visitor: Visitor, study: KnownStudy) -> None:

@@ -23,9 +23,10 @@ MADE_BETWEEN_COLLECTIONS = 1_000_000
 
 # First the steward's work, in its order.
 VERBS = (
-    *("demo", "new", "plan", "promise", "add", "publish", "status", "releases", "series"),
-    *("report", "verify", "extend", "hand-over", "adopt", "serve", "formats", "statistics"),
-    *("sensitivity", "count", "audit", "datasets", "generate", "reproduce"),
+    *("demo", "new", "plan", "rehearse", "memo", "promise", "add", "publish", "status"),
+    *("releases", "series", "report", "verify", "extend", "hand-over", "adopt", "serve"),
+    *("formats", "statistics", "sensitivity", "count", "audit", "datasets", "generate"),
+    "reproduce",
 )
 # Those that take a statistic, and before which of their options its own ones stand.
 STATISTIC_BEFORE = {"plan": "degree", "series": "mechanism", "sensitivity": "degree"}

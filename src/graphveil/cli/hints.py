@@ -44,6 +44,7 @@ HINTS = IN_A_TERMINAL | {
     "other-order": "Correct it, or say --day-first or --month-first if all dates are in the other "
     "order.",
     "public-folder": "Give the public folder of a study, or make one with `graphveil new`.",
+    "public-part": "Name the folder above it. By itself, `releases` and `verify` read it.",
     "publish-again": "`graphveil publish {folder}` first brings the public part up to date, then "
     "the same command goes on.",
     "report": "`graphveil report` writes it again.",
@@ -53,8 +54,8 @@ HINTS = IN_A_TERMINAL | {
     "through": "Use --through LABEL.",
     "through-step": "Steps are sealed one after the other; to seal all up to {step}, use --through "
     "{step}.",
-    "too-noisy": "What helps: a larger --epsilon, --hubs with a smaller --bound, longer steps, "
-    "fewer series. To have it all the same: --yes.",
+    "too-noisy": "What helps: a larger --epsilon, longer steps, fewer series; --hubs with a "
+    "smaller --bound, too, which leaves links out. To have it all the same: --yes.",
     "undated": "--undated drop leaves out such people.",
     "undo-change": "Undo the change; for a new series use `graphveil series`, for another promise "
     "open a new study.",

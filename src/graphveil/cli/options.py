@@ -373,15 +373,10 @@ def by_series(option: str, given: Sequence[str] | None, known: Sequence[str]) ->
     return values
 
 
-def expected_size(text: str) -> int:
-    """An expected size from its text, such as 6000 or 6,000."""
-    if re.fullmatch(r"[0-9]{1,19}|[0-9]{1,3}(,[0-9]{3}){1,5}", text) is None:
-        raise ParameterError("expected", f"must be a whole number, not '{text[:40]}'")
-    return int(text.replace(",", ""))
-
-
 def sizes_by_series(given: Sequence[str] | None, known: Sequence[str]) -> dict[str, int]:
     """The expected sizes that were typed as SERIES=N."""
+    from graphveil.steward.planning.requests import expected_size
+
     return {name: expected_size(text) for name, text in by_series("expected", given, known).items()}
 
 
@@ -405,6 +400,8 @@ def guessed(given: Sequence[str] | None) -> dict[str, str | None]:
 
 def answered_sizes(answers: Mapping[str, str], series: Sequence[str]) -> dict[str, int]:
     """The sizes that were typed at the terminal; series without a guess have none."""
+    from graphveil.steward.planning.requests import expected_size
+
     texts = {name: answers.get(SIZE + name) for name in series}
     return {name: expected_size(text) for name, text in texts.items() if text}
 

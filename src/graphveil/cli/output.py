@@ -8,10 +8,10 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal, TextIO, cast
-from unicodedata import combining, east_asian_width
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from graphveil.cli.hints import HINTS
+from graphveil.cli.layout import WIDEST, folded, table
 from graphveil.cli.verb import is_quiet
 from graphveil.hints import in_words
 
@@ -25,50 +25,7 @@ if TYPE_CHECKING:
     from graphveil.steward.status import SeriesStatus
 
 
-# A table as plain lines, where nothing has to be folded, coloured or measured for width.
-#
-# Drawn as `rich` draws it, which most commands then need not import.
-
-
-GAP = "   "
-
-
-def plain_table(
-    header: Sequence[str], rows: Sequence[Sequence[str]], text_columns: int, width: int
-) -> list[str] | None:
-    """The lines of a table; None if it is too wide, or has characters that are not one wide.
-
-    Args:
-        header: the names of the columns.
-        rows: their cells.
-        text_columns: how many columns are set flush left; the others are set flush right.
-        width: how many characters a line may have.
-    """
-    lines = [header, *rows]
-    if not all(cell.isascii() or _is_one_wide(cell) for line in lines for cell in line):
-        return None
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    across = sum(widths) + len(GAP) * len(widths) + 1
-    if across > width:
-        return None
-    head, *body = (f"  {GAP.join(_set(line, widths, text_columns))}  " for line in lines)
-    rule = f" {'─' * (across - 2)} "
-    return [" " * across, head, rule, *body, " " * across]
-
-
-def _set(cells: Sequence[str], widths: Sequence[int], text_columns: int) -> list[str]:
-    return [
-        cell.ljust(width) if place < text_columns else cell.rjust(width)
-        for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
-    ]
-
-
-def _is_one_wide(text: str) -> bool:
-    """Whether every character takes one place; if unsure, no."""
-    return all(
-        east_asian_width(each) in ("Na", "N", "A") and not combining(each) and each.isprintable()
-        for each in text
-    )
+NARROWEST = 40  # places of a line, whatever a terminal says of itself
 
 
 # What reaches a terminal is text: control characters from files are shown, not obeyed.
@@ -131,8 +88,9 @@ class PlainText(Encoded):
     """One that shows control characters as well."""
 
     def write(self, text: str) -> int:
-        """Write a text, made harmless."""
-        super().write(shown(text))
+        """Write a text, made harmless; on a screen, its lines are broken between words."""
+        plain = shown(text)
+        super().write(folded(plain, screen_width()) if self.stream.isatty() else plain)
         return len(text)
 
 
@@ -152,13 +110,21 @@ def terminal(stream: TextIO) -> TextIO:
     return cast(TextIO, Encoded(stream.stream)) if isinstance(stream, PlainText) else stream
 
 
-# A pipe has no width of its own; folding cells there would only hide them from grep.
-WIDTH_OF_A_PIPE = 200
+def screen_width() -> int:
+    """How many places a line of the terminal has."""
+    from shutil import get_terminal_size
+
+    return max(get_terminal_size().columns, NARROWEST)
 
 
 def print_json(data: Any) -> None:
     """Print data for programs; what helps is said in the words of commands."""
-    print(shown_in_json(json.dumps(_worded(data), indent=2, ensure_ascii=False)))
+    print_as_it_is(shown_in_json(json.dumps(_worded(data), indent=2, ensure_ascii=False)))
+
+
+def print_as_it_is(text: str) -> None:
+    """Print what programs read, which is clean already: no line of it is broken."""
+    print(text, file=terminal(sys.stdout))
 
 
 def _worded(data: Any) -> Any:
@@ -176,24 +142,13 @@ def print_note(text: str) -> None:
         print(text, file=sys.stderr)
 
 
-def print_paragraph(text: str) -> None:
-    """Print a long sentence; on a terminal it is broken between words."""
-    if sys.stdout.isatty():
-        from shutil import get_terminal_size
-        from textwrap import fill
-
-        width = get_terminal_size().columns
-        text = fill(text, width, break_long_words=False, break_on_hyphens=False)
-    print(text)
-
-
-def console(*, stderr: bool = False, width: int | None = None) -> Console:
-    """A terminal that is drawn on; callers pass text that is clean already."""
+def console() -> Console:
+    """Standard error to draw bars on; callers pass text that is clean already."""
     from rich.console import Console
 
-    stream = terminal(sys.stderr if stderr else sys.stdout)
-    drawn = False if stderr and is_quiet() else None  # no animated bars, whatever the output is
-    return Console(file=stream, width=width, markup=False, highlight=False, force_terminal=drawn)
+    drawn = False if is_quiet() else None  # no animated bars, whatever the output is
+    stream = terminal(sys.stderr)
+    return Console(file=stream, markup=False, highlight=False, force_terminal=drawn)
 
 
 def print_table(
@@ -202,30 +157,8 @@ def print_table(
     """Print a table for people; all but the first columns are numbers, set flush right."""
     names = [one_line(name) for name in header]
     cells = [[one_line(_cell(value)) for value in row] for row in rows]
-    plain = None
-    if not sys.stdout.isatty():
-        plain = plain_table(names, cells, text_columns, WIDTH_OF_A_PIPE)
-    if plain is None:
-        _draw_table(one_line(title), names, cells, text_columns)
-    else:
-        print(one_line(title), *plain, sep="\n")
-
-
-def _draw_table(title: str, header: list[str], rows: list[list[str]], text_columns: int) -> None:
-    """Print a table that has to be drawn: for a terminal, folded, or with wide characters."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=box.SIMPLE_HEAD)
-    for place, name in enumerate(header):
-        justify: Literal["left", "right"] = "left" if place < text_columns else "right"
-        table.add_column(Text(name), justify=justify, no_wrap=place == 0)
-    for row in rows:
-        table.add_row(*map(Text, row))
-    wide = console(width=None if sys.stdout.isatty() else WIDTH_OF_A_PIPE)
-    wide.print(title, style="bold")
-    wide.print(table)
+    width = screen_width() if sys.stdout.isatty() else WIDEST  # a pipe has none of its own
+    print(one_line(title), *table(names, cells, text_columns, width), sep="\n")
 
 
 def _cell(value: object) -> str:
@@ -249,7 +182,7 @@ def working(message: str) -> Iterator[None]:
         return
     from rich.text import Text
 
-    shown = console(stderr=True)
+    shown = console()
     with shown.status(Text(one_line(message))):
         yield
 
@@ -293,7 +226,7 @@ def print_outlooks(title: str, outlooks: Sequence[Outlook]) -> None:
     for each in outlooks:
         print_rival(f"Series {each.series.name}", each.plan)
     if projected:
-        print_paragraph(
+        print(
             "What a projection leaves out comes on top. It is unknown, and must not be measured on "
             "your own records: try a public network of the same kind, `graphveil promise FILES`."
         )
@@ -305,7 +238,7 @@ def print_rival(name: str, plan: Plan) -> None:
 
     if plan.mechanism.follows:
         bound = rival_bound(plan.predicted, plan.request.epsilon)
-        print_paragraph(
+        print(
             f"{name} is counted at thresholds that follow what is published. A promise of at most "
             f"about {bound:,} links per person would have about as much error: take it if you can "
             "defend it. In a dense network without hubs, a promise of a few times as many does."
@@ -348,9 +281,9 @@ def print_shares(found: Sharing) -> None:
         ),
         text_columns=3,
     )
-    print_paragraph(found.how)
+    print(found.how)
     if found.pool:
-        print_paragraph(found.pool)
+        print(found.pool)
 
 
 def print_losses(times: Mapping[str, Mapping[int, Fraction]]) -> None:
@@ -414,4 +347,4 @@ def print_releases(title: str, rows: Sequence[Measurement]) -> None:
     )
     limits = {row.series: row.limit for row in rows if row.limit is not None}  # the newest of each
     for series, limit in limits.items():
-        print_paragraph(f"{series}: {limit}.")
+        print(f"{series}: {limit}.")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from graphveil.cli.options import SIZE, expected_size
+from graphveil.cli.options import SIZE
 from graphveil.errors import GraphveilError, ParameterError
 
 if TYPE_CHECKING:
@@ -131,10 +131,16 @@ def _size(name: str) -> Question:
         f"About how large will '{name}' be at the last step?",
         "A rough guess from public knowledge, never from the records: it is stored, and public, "
         "and the noise is held against it.\nLeave empty if there is none.",
-        expected_size,
+        _size_check,
         default="",
         optional=True,
     )
+
+
+def _size_check(text: str) -> None:
+    from graphveil.steward.planning.requests import expected_size
+
+    expected_size(text)
 
 
 def series_requests(lines: str) -> list[SeriesRequest]:

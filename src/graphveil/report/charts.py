@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from graphveil.study.public.history import PublishedSeries
 
 
+Truth = Sequence[Sequence[int]]  # the true numbers of each step, which only a rehearsal shows
+TRUE = "#111827"
 MANY = 60  # releases from which on dots would hide the line that they belong to
 LONG = 750  # releases up to which every one is drawn
 PARTS = 250  # of a longer drawing: a few pixels each
@@ -42,7 +44,12 @@ THINNED = (
 
 
 def drawing(
-    series: PublishedSeries, calendar: Calendar, size: Size = WIDE, *, titled: bool = True
+    series: PublishedSeries,
+    calendar: Calendar,
+    size: Size = WIDE,
+    *,
+    titled: bool = True,
+    truth: Truth | None = None,
 ) -> bytes:
     """The chart as SVG with a text alternative; the same series is always the same bytes.
 
@@ -51,12 +58,13 @@ def drawing(
         calendar: of its study.
         size: of the drawing.
         titled: whether it says what it shows; on a page the heading above it does.
+        truth: the true numbers, in a rehearsal.
     """
     head = _head(series) if titled else ()
     label = description(series, calendar)
     if series.vector:
-        return over_degrees(series, size, head, label).encode()
-    return over_steps(series, calendar, size, head, label).encode()
+        return over_degrees(series, size, head, label, truth).encode()
+    return over_steps(series, calendar, size, head, label, truth).encode()
 
 
 def chart(series: PublishedSeries, calendar: Calendar) -> Drawing:
@@ -94,13 +102,21 @@ def _name(series: PublishedSeries) -> str:
 
 
 def over_steps(
-    series: PublishedSeries, calendar: Calendar, size: Size, head: tuple[str, ...], label: str
+    series: PublishedSeries,
+    calendar: Calendar,
+    size: Size,
+    head: tuple[str, ...],
+    label: str,
+    truth: Truth | None = None,
 ) -> str:
     """The interval as a band, raw values as dots, what is known now as a line over both."""
     raw, processed, low, high = _values(series)
-    counts = Counts.of([*raw, *processed, *low, *high])
-    frame = Frame(size, head, _legend(series), counts, len(raw))
+    true = [float(truth[each.step][0]) for each in series.releases] if truth else []
+    counts = Counts.of([*raw, *processed, *low, *high, *true])
+    legend = (*_legend(series), *_true_sample(true))
+    frame = Frame(size, head, legend, counts, len(raw))
     marks = _interval(frame, low, high) + raw_marks(frame, raw) + _processed(frame, processed)
+    marks += _true_line(frame, true)
     ticks = step_ticks(calendar, series.first_step, len(raw), frame.fits)
     return frame.drawing(marks, ticks, label)
 
@@ -176,10 +192,24 @@ def _legend(series: PublishedSeries) -> tuple[Sample, ...]:
     )
 
 
+def _true_sample(true: Sequence[float]) -> tuple[Sample, ...]:
+    return (Sample("true", TRUE, stroke=1.2),) if true else ()
+
+
+def _true_line(frame: Frame, true: Sequence[float]) -> str:
+    return svg.line(_points(frame, true), TRUE, 1.2, dash="5 3") if true else ""
+
+
 # A series that has one number per degree: the newest curve, and how it grew.
 
 
-def over_degrees(series: PublishedSeries, size: Size, head: tuple[str, ...], label: str) -> str:
+def over_degrees(
+    series: PublishedSeries,
+    size: Size,
+    head: tuple[str, ...],
+    label: str,
+    truth: Truth | None = None,
+) -> str:
     """The newest release over the degrees, above thin lines of a few earlier ones."""
     last, earlier = series.releases[-1], _earlier(series)
     known = [now(series, last, place) for place in range(series.width)]
@@ -187,14 +217,16 @@ def over_degrees(series: PublishedSeries, size: Size, head: tuple[str, ...], lab
     high = [float(max(each.high, 0)) for each in known]
     newest = [each.value for each in known]
     before = [(colour, _over_degrees(series, made)) for colour, made in earlier]
-    shown = [value for _, values in before for value in values]
+    true = list(map(float, truth[last.step])) if truth else []
+    shown = [*true, *(value for _, values in before for value in values)]
     counts = Counts.of([*last.raw, *newest, *low, *high, *shown])
-    legend = _degree_legend(series, earlier)
+    legend = (*_degree_legend(series, earlier), *_true_sample(true))
     frame = Frame(size, head, legend, counts, series.width, degrees(series))
     marks = [svg.band(frame.through(low), frame.through(high), BAND)]
     marks += [svg.line(frame.through(values), colour, 1.5) for colour, values in before]
     marks.append(raw_marks(frame, last.raw))
     marks.append(svg.line(frame.through(newest), PROCESSED, 2.5))
+    marks.append(_true_line(frame, true))
     return frame.drawing("".join(marks), _ticks(frame), label)
 
 

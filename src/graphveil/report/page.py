@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from graphveil.calendar import phrases
@@ -18,8 +20,12 @@ from graphveil.report.releases import counted
 from graphveil.report.summary import summary
 
 if TYPE_CHECKING:
+    import jinja2
+
     from graphveil.calendar.calendar import Calendar
     from graphveil.mechanisms.planning.usefulness import Judgement
+    from graphveil.report.charts import Truth
+    from graphveil.report.page_tables import PageTable
     from graphveil.study.public.history import PublishedSeries
     from graphveil.study.public.public_part import PublicPart
 
@@ -41,8 +47,28 @@ print(previous)
 """
 
 
-def page(part: PublicPart) -> bytes:
-    """The page as a file."""
+@dataclass(frozen=True)
+class RehearsedPage:
+    """What stands on a page only because it is a rehearsal.
+
+    Attributes:
+        note: that it is one, which stays in sight.
+        comparison: the truth beside what would be published.
+        truth: by series, the true numbers of every step.
+    """
+
+    note: str
+    comparison: PageTable
+    truth: Mapping[str, Truth]
+
+
+def page(part: PublicPart, rehearsed: RehearsedPage | None = None) -> bytes:
+    """The page as a file; one that is only rehearsed says so, and shows the truth."""
+    return template(TEMPLATE).render(_context(part, rehearsed)).encode()
+
+
+def template(name: str) -> jinja2.Template:
+    """One of our templates, in which every text is escaped and every name must exist."""
     import jinja2
 
     environment = jinja2.Environment(
@@ -53,14 +79,16 @@ def page(part: PublicPart) -> bytes:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    return environment.get_template(TEMPLATE).render(_context(part)).encode()
+    return environment.get_template(name)
 
 
-def _context(part: PublicPart) -> dict[str, Any]:
+def _context(part: PublicPart, rehearsed: RehearsedPage | None) -> dict[str, Any]:
     part = with_estimates(part)
     epsilon, delta = part.total
     calendar = part.promise.calendar
+    truth = rehearsed.truth if rehearsed else {}
     return {
+        "rehearsed": rehearsed,
         "part": part,
         "promise": part.promise,
         "statement": statement,
@@ -70,7 +98,7 @@ def _context(part: PublicPart) -> dict[str, Any]:
         "glance": list(overview(part)),
         "glance_times": _overview_times(part),
         "ratios": list(page_tables.ratio_tables(part)),
-        "series": [_section(each, calendar) for each in part.series],
+        "series": [_section(each, calendar, truth.get(each.series)) for each in part.series],
         "printed": PRINTED,
         "listed": LISTED,
         "span": wording.span(part),
@@ -100,8 +128,8 @@ def _next_step(part: PublicPart) -> str | None:
     return calendar.label(step) if last is None or step <= last else None
 
 
-def _section(series: PublishedSeries, calendar: Calendar) -> dict[str, Any]:
-    """What the template needs of one series."""
+def _section(series: PublishedSeries, calendar: Calendar, truth: Truth | None) -> dict[str, Any]:
+    """What the template needs of one series; the truth of it only where all is rehearsed."""
     last = series.releases[-1] if series.releases else None
     return {
         "name": series.series,
@@ -109,14 +137,14 @@ def _section(series: PublishedSeries, calendar: Calendar) -> dict[str, Any]:
         "heading": wording.heading(series),
         "reading": reading(series, last, calendar) if last else "Nothing is published yet.",
         "news": news(series, last, calendar) if last else [],
-        "drawings": _drawings(series, calendar) if last else {},
+        "drawings": _drawings(series, calendar, truth) if last else {},
         "thinning": thinning(series),
         "facts": _facts(series),
         "tables": page_tables.release_tables(series) if last else (),
     }
 
 
-def _drawings(series: PublishedSeries, calendar: Calendar) -> dict[str, Any]:
+def _drawings(series: PublishedSeries, calendar: Calendar, truth: Truth | None) -> dict[str, Any]:
     """The chart for wide and for narrow paper; the heading above it is its title."""
     from markupsafe import Markup
 
@@ -124,7 +152,7 @@ def _drawings(series: PublishedSeries, calendar: Calendar) -> dict[str, Any]:
 
     # Drawn from our own data, with every text escaped: safe as it is.
     return {
-        name: Markup(charts.drawing(series, calendar, size, titled=False).decode())
+        name: Markup(charts.drawing(series, calendar, size, titled=False, truth=truth).decode())
         for name, size in (("wide", WIDE), ("narrow", NARROW))
     }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -46,9 +47,11 @@ COUNTED = {
 OPEN = {"tau": "τ", "k": "k", "newest": "the newest steps", "pattern": "that you draw"}
 
 
-def counted_in_general(statistic: str, summary: str) -> str:
-    """What a statistic counts, before its numbers are chosen: "People with at least τ links"."""
-    words = COUNTED.get(statistic, summary).format_map(OPEN)
+def counted_in_general(
+    statistic: str, summary: str, given: Mapping[str, object] | None = None
+) -> str:
+    """What a statistic counts; numbers that are not given stay open, as in "at least τ links"."""
+    words = COUNTED.get(statistic, summary).format_map({**OPEN, **(given or {})})
     return words[0].upper() + words[1:]
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from graphveil.records import ReadingOptions
 
 
-_WANTED = "give files, a frame of nodes, of edges or both, a NetworkX graph, or Records"
+_WANTED = "give files, tables of nodes, of edges or both, a NetworkX or igraph graph, or Records"
 
 
 @dataclass(frozen=True)
@@ -94,6 +94,9 @@ def _graph(graph: Any, names: Names) -> InMemory:
     from graphveil.records import from_networkx
 
     _refuse_names(names, ("id", "source", "target"), "a graph")
+    if hasattr(graph, "to_networkx"):  # igraph, whose vertices may have names
+        named = "name" if "name" in graph.vs.attributes() else None
+        graph = graph.to_networkx(vertex_attr_hashable=named)
     return InMemory(
         from_networkx(graph, time=names.time or "time", edge_time=names.edge_time),
         directed=bool(graph.is_directed()),
@@ -112,10 +115,14 @@ def _frames(given: Sequence[Any], names: Names) -> Records:
 
 
 def _collected(given: Any) -> Any:
-    """A frame that was lazy, or anything else as it is."""
+    """A frame that was lazy, or of another library that speaks Arrow; anything else as it is."""
     import polars as pl
 
-    return given.collect() if isinstance(given, pl.LazyFrame) else given
+    if isinstance(given, pl.LazyFrame):
+        return given.collect()
+    known = isinstance(given, pl.DataFrame) or type(given).__module__.startswith("pandas")
+    speaks_arrow = hasattr(given, "__arrow_c_stream__") and not known
+    return pl.DataFrame(given) if speaks_arrow else given
 
 
 def _refuse_names(names: Names, useless: tuple[str, ...], kind: str) -> None:

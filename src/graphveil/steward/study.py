@@ -243,8 +243,8 @@ class Study:
         """Add records; they are published with their step, or the next one. The first open it.
 
         Args:
-            data: one or more files; or a frame of nodes, a frame of edges, or both in this order
-                (polars or pandas); or a NetworkX graph; or `Records`.
+            data: one or more files; or a table of nodes, a table of edges, or both in this order
+                (polars, pandas or Arrow); or a graph of NetworkX or igraph; or `Records`.
             id: the column of nodes that says who; "node" if it is not given.
             source: the column of edges that says from whom; "source" if it is not given.
             target: the column of edges that says to whom; "target" if it is not given.

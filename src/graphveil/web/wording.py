@@ -72,6 +72,7 @@ HINTS = {
     "port": "Begin `graphveil serve` with another --port.",
     "price": "A smaller price is more noise: give one for {series}.",
     "public-folder": "Give the public folder of a study, or make a new study.",
+    "public-part": "Choose the folder above it.",
     "publish-again": "“Publish” first brings the public part up to date, then goes on.",
     "report": "“Write the page again” under “Public page” writes it again.",
     "restored": "Go on with the original; if that is gone, see “Safekeeping”, which draws fresh "

@@ -117,7 +117,7 @@ def _progress() -> Iterator[Callable[[float], None]]:
 
     from graphveil.cli.output import console
 
-    shown_on = console(stderr=True)
+    shown_on = console()
     with Progress(console=shown_on, transient=True, disable=not shown_on.is_terminal) as bar:
         task = bar.add_task("Auditing", total=1.0)
         yield lambda part: bar.update(task, completed=part)

@@ -197,7 +197,7 @@ def _typed(command: tuple[str, ...]) -> str:
     return line if len(line) <= WIDTH else line.replace(" --", " \\\n    --")
 
 
-# A made-up network: the well connected attract links, and friends of friends meet.
+# A made-up network, whose people come year by year.
 
 
 DEGREE_BOUND = 15
@@ -224,33 +224,19 @@ class MadeUp:
 
 def made_up(seed: str, first_year: int, years: int, per_year: int) -> MadeUp:
     """The same seed makes the same network; nobody has more links than the bound."""
-    chance = random.Random(seed)
-    people: list[tuple[str, int]] = []
-    friends: dict[str, set[str]] = {}
-    ends: list[str] = []  # everybody once, and once more per link
-    for number in range(years * per_year):
-        person = f"P{number:04}"
-        met = _acquaintances(chance, friends, ends)
-        friends[person] = met
-        for friend in met:
-            friends[friend].add(person)
-        ends += [person, *sorted(met), *[person] * len(met)]
-        people.append((person, first_year + number // per_year))
-    links = [(a, b) for a, met in friends.items() for b in sorted(met) if a < b]
-    return MadeUp(people, links)
+    from graphveil.lab.models.acquaintances import Manners, drawn
+
+    number = years * per_year
+    links = drawn(number, Manners(_few, 0.7, DEGREE_BOUND), seed)
+    return MadeUp(
+        [(_name(person), first_year + person // per_year) for person in range(number)],
+        [(_name(a), _name(b)) for a, b in links],
+    )
 
 
-def _acquaintances(
-    chance: random.Random, friends: dict[str, set[str]], ends: list[str]
-) -> set[str]:
-    """Nobody, or a few people, the next often a friend of the last; never beyond the bound."""
-    met: set[str] = set()
-    if not ends or chance.random() < 0.4:
-        return met
-    last = chance.choice(ends)
-    for _ in range(chance.choice([1, 1, 2, 3])):
-        if len(friends[last]) < DEGREE_BOUND - 1:
-            met.add(last)
-        circle = sorted(friends[last])
-        last = chance.choice(circle) if circle and chance.random() < 0.7 else chance.choice(ends)
-    return met
+def _few(chance: random.Random) -> int:
+    return chance.choice([1, 1, 2, 3])
+
+
+def _name(person: int) -> str:
+    return f"P{person:04}"

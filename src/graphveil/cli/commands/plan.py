@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -25,12 +24,10 @@ from graphveil.cli.options import (
     Projection,
     chosen_bound,
     chosen_threshold,
-    expected_size,
     given_parameters,
     guarded,
     promised_nothing,
     sizes_by_series,
-    with_options,
 )
 from graphveil.cli.output import (
     UNSPENT,
@@ -43,8 +40,6 @@ from graphveil.cli.output import (
     working,
 )
 from graphveil.errors import ParameterError
-from graphveil.graph.thresholds import projection_of
-from graphveil.steward.planning.requests import entry_value
 
 if TYPE_CHECKING:
     from graphveil.drawing.svg import Drawing
@@ -52,107 +47,8 @@ if TYPE_CHECKING:
     from graphveil.mechanisms.planning.plan import Plan
     from graphveil.series.planner import Prospect
     from graphveil.statistics.statistic import Statistic
-    from graphveil.steward.planning.budgets import Budgets, SeriesAtPrice
     from graphveil.steward.planning.comparison import Comparison
     from graphveil.steward.planning.outlook import StudyOutlook
-    from graphveil.steward.planning.requests import SeriesRequest
-
-
-# `graphveil plan --budget`: totals from small to large, as a table, as data or as a picture.
-
-
-BoundFor = Callable[["Statistic", "Bound | None"], "Bound"]
-_UNSPENT = "Nothing is spent by looking: these numbers follow from public parameters alone."
-
-
-def plan_request(
-    lines: Sequence[str],
-    given: dict[str, str],
-    expected: Sequence[str] | None,
-    options: dict[str, str | None],
-) -> list[SeriesRequest]:
-    """The series that stand on the command line, with what options say about them.
-
-    Args:
-        lines: one for each series, in the syntax of `graphveil new`.
-        given: parameters of a statistic, which only one series can have.
-        expected: SERIES=N, or N where there is one series.
-        options: what holds for every series that does not say it itself.
-    """
-    from graphveil.cli.questions import series_requests
-
-    series = series_requests(" ".join(line.replace(" ", "") for line in lines))
-    if given and len(series) > 1:
-        name = next(iter(given))
-        hint = f"Write it with the series: NAME:{name}={given[name][:20]}."
-        raise ParameterError(name, "is it for all of these series?", hint=hint)
-    stated: dict[str, Any] = {key: text for key, text in options.items() if text is not None}
-    if "projection" in stated:
-        stated["projection"] = projection_of(stated["projection"])
-    parameters = {key: entry_value(key, text) for key, text in given.items()}
-    requests = [_completed(each, stated, parameters) for each in series]
-    sizes = _sizes(expected or (), [each.called for each in requests])
-    return [with_options(each, sizes.get(each.called), None) for each in requests]
-
-
-def _completed(
-    request: SeriesRequest, given: dict[str, Any], parameters: dict[str, Any]
-) -> SeriesRequest:
-    missing = {key: value for key, value in given.items() if getattr(request, key) is None}
-    return replace(request, **missing, parameters={**request.parameters, **parameters})
-
-
-def _sizes(expected: Sequence[str], names: list[str]) -> dict[str, int]:
-    if len(names) == 1 and len(expected) == 1 and "=" not in expected[0]:
-        return {names[0]: expected_size(expected[0])}
-    return sizes_by_series(expected, names)
-
-
-def plan_series_budgets(
-    requests: Sequence[SeriesRequest], bound_for: BoundFor, budget: str, **options: Any
-) -> Budgets:
-    """The errors of some series for every total."""
-    from graphveil.graph.thresholds import threshold_of
-    from graphveil.statistics.statistic import statistic
-    from graphveil.steward.planning.budgets import read_range, series_budgets
-
-    low, high = read_range(budget)
-    bound = [
-        bound_for(statistic(each.statistic, **each.parameters), threshold_of(each.projection))
-        for each in requests
-    ]
-    with working("Planning …"):
-        return series_budgets(list(zip(requests, bound, strict=True)), low, high, **options)
-
-
-def plan_study_budgets(folder: Path, budget: str, expected: Sequence[str] | None) -> Budgets:
-    """The errors of a study's series for every total."""
-    from graphveil.steward.planning.budgets import read_range, study_budgets
-    from graphveil.steward.planning.outlook import study_outlook
-
-    low, high = read_range(budget)
-    known = [each.series.name for each in study_outlook(folder).series]
-    sizes = sizes_by_series(expected, known)
-    with working("Planning …"):
-        return study_budgets(folder, low, high, sizes)
-
-
-def _print_budgets(budgets: Budgets) -> None:
-    from graphveil.noise.exact_numbers import as_text
-
-    print_table(
-        f"{budgets.title}: standard deviation of the noise at the last release, by ε in all",
-        ("ε", *(each.name for each in budgets.budgets[0].series)),
-        ((as_text(each.total), *map(_cell, each.series)) for each in budgets.budgets),
-    )
-    print(budgets.how)
-    print(_UNSPENT)
-
-
-def _cell(series: SeriesAtPrice) -> str:
-    judgement = series.judgement
-    pooled = "*" if series.pool else ""
-    return f"{three_digits(series.std)}{pooled}" + (f", {judgement.word}" if judgement else "")
 
 
 UNKNOWN = "unknown"
@@ -161,11 +57,10 @@ _SHOWN = ("mean", "last", "worst", "differences")  # further ones with --all
 
 def plan(
     context: typer.Context,
-    names: Annotated[
-        list[str],
+    name: Annotated[
+        str,
         typer.Argument(
-            metavar="FOLDER|NAME…",
-            help="A study, or a name from `graphveil statistics`; with --budget, several.",
+            metavar="FOLDER|NAME", help="A study, or a name from `graphveil statistics`."
         ),
     ],
     epsilon: Annotated[
@@ -199,14 +94,6 @@ def plan(
             help="Expected size of the number, for a warning; for a study, once per series.",
         ),
     ] = None,
-    budget: Annotated[
-        str | None,
-        typer.Option(
-            "--budget",
-            metavar="LOW:HIGH",
-            help="Show the error of every series for totals from LOW to HIGH, such as 0.1:10.",
-        ),
-    ] = None,
     everything: Annotated[
         bool,
         typer.Option("--all", help="Every mechanism: what it does, or why it is not possible."),
@@ -229,31 +116,21 @@ def plan(
     Example: graphveil plan edges --bound 15 --epsilon 1 --horizon 20
 
     Example: graphveil plan edges --projection 10 --epsilon 1 --horizon 20
-
-    Example: graphveil plan edges high-degree:tau=3 --bound 15 --horizon 20 --budget 0.1:10
     """
     given = given_parameters(context)
     output = _Output(plot, as_json, everything)
     output.require_possible()
-    if is_study(names[0]):
-        _require_only_of_study(context, [*names[1:], *given], budgets=budget is not None)
-        folder = guarded(Path(names[0]))
-        if budget is not None:
-            output.show_budgets(plan_study_budgets(folder, budget, expected))
-        else:
-            _plan_study(folder, expected, output)
+    if is_study(name):
+        _require_only_of_study(context, list(given))
+        _plan_study(guarded(Path(name)), expected, output)
         return
     promised = _Promised(degree, inward, outward, oriented, hubs, if_broken, no_bound)
     promised.require_sense()
-    _require_one_kind(names, epsilon, budget)
+    if epsilon is None:
+        raise ParameterError("epsilon", "is needed to plan a statistic", hint="Give --epsilon E.")
     terms = {"delta": delta, "horizon": _steps(horizon), "minimise": minimise}
-    if budget is not None:
-        stated = {"mechanism": mechanism, "projection": projection}
-        requests = plan_request(names, given, expected, stated)
-        output.show_budgets(plan_series_budgets(requests, promised.bound, budget, **terms))
-    else:
-        terms |= {"epsilon": epsilon, "mechanism": mechanism}
-        _plan_statistic(names[0], given, promised, projection, expected, output, **terms)
+    terms |= {"epsilon": epsilon, "mechanism": mechanism}
+    _plan_statistic(name, given, promised, projection, expected, output, **terms)
 
 
 @dataclass(frozen=True)
@@ -276,16 +153,6 @@ class _Output:
         if self.plot is not None:
             with working("Drawing …"):
                 made().write(self.plot, "plot")
-
-    def show_budgets(self, found: Budgets) -> None:
-        """Draw the curves if a file is given, and print them."""
-        from graphveil.steward.planning.plots import budget_chart
-
-        self.draw(lambda: budget_chart(found))
-        if self.as_json:
-            print_json(found.as_data())
-        else:
-            _print_budgets(found)
 
 
 def _plan_statistic(
@@ -347,17 +214,6 @@ class _Promised:
         )
 
 
-def _require_one_kind(names: list[str], epsilon: str | None, budget: str | None) -> None:
-    """Refuse both an ε and a range of them, neither, and several series without a range."""
-    if budget is not None and epsilon is not None:
-        raise ParameterError("budget", "says which ε are tried", hint="Leave --epsilon out.")
-    if budget is None and epsilon is None:
-        raise ParameterError("epsilon", "is needed to plan a statistic", hint="Give --epsilon E.")
-    if budget is None and len(names) > 1:
-        hint = "Name one, or give --budget LOW:HIGH to see the errors of all."
-        raise ParameterError("plan", "compares the mechanisms of one statistic", hint=hint)
-
-
 def _without_bound(statistic: Statistic, threshold: Bound | None) -> Bound:
     """That nothing is promised, if the statistic can do without."""
     from graphveil.graph.promises import NoBound
@@ -385,17 +241,16 @@ def _given(context: typer.Context) -> set[str]:
     return {name for name, source in sources.items() if source and source.name == "COMMANDLINE"}
 
 
-_OF_STUDY = {"names", "expected", "budget", "everything", "as_json"}
+_OF_STUDY = {"name", "expected", "everything", "as_json"}
 
 
-def _require_only_of_study(context: typer.Context, others: list[str], *, budgets: bool) -> None:
+def _require_only_of_study(context: typer.Context, others: list[str]) -> None:
     """Refuse whatever the study file says already."""
-    taken = _OF_STUDY | ({"plot"} if budgets else set())
-    if others or _given(context) - taken:
+    if others or _given(context) - _OF_STUDY:
         raise ParameterError(
             "plan",
-            "of a study takes only --expected, --budget (with --plot) and --json",
-            hint="The rest is in its study file; to try other values, plan a statistic.",
+            "of a study takes only --expected and --json",
+            hint="The study file says the rest; to try other budgets, see `graphveil rehearse`.",
         )
 
 
@@ -488,15 +343,11 @@ def _print_others(prospects: Sequence[Prospect], *, everything: bool) -> None:
         return
     for each in prospects:
         if each.plan is not None:
-            _print_folded(f"{each.name}: {each.summary}.")
+            print(f"{each.name}: {each.summary}.")
     for reason in dict.fromkeys(each.reason for each in others):
         names = ", ".join(each.name for each in others if each.reason == reason)
-        _print_folded(f"Not possible: {names} ({reason}).")
+        print(f"Not possible: {names} ({reason}).")
     print()
-
-
-def _print_folded(text: str) -> None:
-    print(fill(text, 79, subsequent_indent="  ", break_on_hyphens=False))
 
 
 def _guarantee(chosen: Plan) -> str:

@@ -73,7 +73,7 @@ def _progress() -> Iterator[Callable[[Progress], None]]:
     from graphveil.steward.publishing import Stage
 
     columns = ("Sealing", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    shown_on = console(stderr=True)
+    shown_on = console()
     bar = Bar(*columns, console=shown_on, transient=True, disable=not shown_on.is_terminal)
     task = bar.add_task("")
     with ExitStack() as shown:

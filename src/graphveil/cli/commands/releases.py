@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphveil.cli.options import Json, StudyFolder
-from graphveil.cli.output import print_releases
+from graphveil.cli.output import print_as_it_is, print_releases
 from graphveil.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def releases(
         print(f"Written: {parquet}")
     elif as_csv or as_json:
         made = tidy.as_csv(part) if as_csv else tidy.as_json(part)
-        print(made.decode(), end="")
+        print_as_it_is(made.decode().rstrip("\n"))
     else:
         _print(part)
 

@@ -178,7 +178,7 @@ def _progress() -> Iterator[Callable[[int, int], None]]:
 
     from graphveil.cli.output import console
 
-    shown_on = console(stderr=True)
+    shown_on = console()
     columns = ("Simulating", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=shown_on, disable=not shown_on.is_terminal) as bar:
         task = bar.add_task("", total=None)

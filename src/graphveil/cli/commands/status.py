@@ -37,8 +37,8 @@ def _print(folder: Path, state: Status) -> None:
     steps = state.steps
     last = f", the last {steps.last_sealed}" if steps.last_sealed else ""
     following = steps.next_step or "none, the calendar has ended"
-    print(f"Steps: {steps.steps_sealed} sealed{last}; ", end="")
-    print(f"next: {following}{_due_words(steps.steps_due)}.")
+    due = _due_words(steps.steps_due)
+    print(f"Steps: {steps.steps_sealed} sealed{last}; next: {following}{due}.")
     print(f"Budget: {state.listed.budget}.")
     print(_advice(folder, state))
     waiting = state.private.batches_waiting

@@ -1,4 +1,4 @@
-"""Plots of what is known beforehand: errors of plans, budgets and tried promises."""
+"""Plots of what is known beforehand: errors of plans and of tried promises."""
 
 from __future__ import annotations
 
@@ -8,23 +8,19 @@ from typing import TYPE_CHECKING
 from graphveil.drawing.plots import (
     COLOURS,
     Axis,
-    Border,
     Curve,
     Figure,
     Panel,
     even_ticks,
     in_percent,
-    plain,
     round_ticks,
     with_air,
 )
-from graphveil.mechanisms.planning.usefulness import MOST_NOISE, SMALL
 
 if TYPE_CHECKING:
     from graphveil.drawing.svg import Drawing, Point
     from graphveil.mechanisms.planning.plan import Plan
     from graphveil.series.planner import Prospect
-    from graphveil.steward.planning.budgets import Budgets
     from graphveil.steward.planning.promising import TriedPromise, TriedPromises
 
 
@@ -76,64 +72,6 @@ def _releases(steps: int) -> list[int]:
 
 def _colour(place: int) -> str:
     return COLOURS[place % len(COLOURS)]
-
-
-# The plot of budgets: the error of each series against the ε of all of them together.
-
-
-BORDERS = ((SMALL, "useful below"), (MOST_NOISE, "drowned above"))
-
-
-def budget_chart(found: Budgets) -> Drawing:
-    """Error against ε, one line per series with its name at its end.
-
-    Errors are parts of the expected sizes where all are known, with the borders of what is useful
-    and what is too noisy, and counts otherwise.
-    """
-    lines = _budget_lines(found)
-    low, high = with_air([error for points in lines.values() for _, error in points])
-    curves = tuple(
-        Curve(name, tuple(points), _colour(place))
-        for place, (name, points) in enumerate(lines.items())
-    )
-    totals = [float(each.total) for each in found.budgets]
-    panel = Panel(
-        WIDTH,
-        HEIGHT,
-        _total_axis(totals[0], totals[-1]),
-        _part_axis(found, low, high),
-        curves,
-        named=True,
-        borders=_borders(low, high) if found.sized else (),
-    )
-    title = f"Predicted error by budget: {found.title}"
-    return Figure((title, found.how), ((panel,),)).drawing(f"{title}. {found.how}")
-
-
-def _budget_lines(budgets: Budgets) -> dict[str, list[Point]]:
-    """The points of each series: the total ε, and the error."""
-    lines: dict[str, list[Point]] = {}
-    for budget in budgets.budgets:
-        for each in budget.series:
-            error = each.judgement.share if each.judgement and budgets.sized else each.std
-            lines.setdefault(each.name, []).append((float(budget.total), error))
-    return lines
-
-
-def _borders(low: float, high: float) -> tuple[Border, ...]:
-    """Where useful ends and too noisy begins, as far as they are in the picture."""
-    return tuple(Border(part, f"{says} {part:.0%}") for part, says in BORDERS if low < part < high)
-
-
-def _total_axis(low: float, high: float) -> Axis:
-    return Axis(low, high, round_ticks(low, high), "ε of all series together")
-
-
-def _part_axis(budgets: Budgets, low: float, high: float) -> Axis:
-    title = "noise at the last release"
-    said = f"{title}, in percent of what is expected" if budgets.sized else f"{title} (std)"
-    written = in_percent if budgets.sized else plain
-    return Axis(low, high, round_ticks(low, high), said, written, lines=True)
 
 
 # The plot of tried promises: noise, what is missed, and both together, bound by bound.

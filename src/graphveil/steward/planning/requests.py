@@ -168,3 +168,10 @@ def entry_value(key: str, text: str) -> Any:
     if key == "projection":
         return projection_of(text)
     return int(text) if text.isascii() and text.isdigit() and key not in _TEXTS else text
+
+
+def expected_size(text: str, parameter: str = "expected") -> int:
+    """A size that somebody expects, from its text, such as 6000 or 6,000."""
+    if re.fullmatch(r"[0-9]{1,19}|[0-9]{1,3}(,[0-9]{3}){1,5}", text) is None:
+        raise ParameterError(parameter, f"must be a whole number, not '{text[:40]}'")
+    return int(text.replace(",", ""))

@@ -121,6 +121,10 @@ class Folder:
 
     def require(self) -> None:
         """Refuse a folder that holds no study, or one that leads elsewhere."""
+        if (self.root / self.study_file.name).is_file():
+            raise StudyError(
+                f"'{self.root}' is the public part of a study.", hint=Hint("public-part")
+            )
         if not self.study_file.is_file() or not self.private.is_dir():
             raise StudyError(
                 f"there is no study in '{self.root}'.", hint=Hint("create", folder=self.root)

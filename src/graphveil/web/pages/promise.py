@@ -1,7 +1,8 @@
-"""The promise: a form with the errors that it leads to; the study file; and other budgets."""
+"""The promise: a form with the errors that it leads to; the study file; and a rehearsal of it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from starlette.exceptions import HTTPException
@@ -9,15 +10,21 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from graphveil.drawing.svg import can_make_pixels
-from graphveil.errors import GraphveilError
-from graphveil.noise.exact_numbers import as_text
+from graphveil.errors import GraphveilError, ParameterError
+from graphveil.lab.rehearsal import (
+    Rehearsal,
+    at_budget,
+    comparison,
+    expected_sizes,
+    made_up,
+    rehearse,
+)
+from graphveil.noise.exact_numbers import as_text, exact_epsilon
 from graphveil.report.wording import OPEN
 from graphveil.steward.known_studies import opened
-from graphveil.steward.planning.budgets import Budgets, read_range, study_budgets
 from graphveil.steward.planning.drafting import RHYTHMS, create, draft
 from graphveil.steward.planning.outlook import study_outlook
-from graphveil.steward.planning.plots import budget_chart
+from graphveil.steward.planning.requests import expected_size
 from graphveil.steward.records.staging import safe_name
 from graphveil.study.storage.folder import Folder
 from graphveil.web.forms import Form, taking_form
@@ -32,10 +39,12 @@ from graphveil.web.promise_form import (
     with_series,
 )
 from graphveil.web.rendering import rendered
+from graphveil.web.safety.guard import POLICY, PUBLISHED
 from graphveil.web.site import go_to, page, site_of, study_of, within
-from graphveil.web.wording import figure, refusal_of
+from graphveil.web.wording import refusal_of
 
 HERE = "/new"
+MOST_BUDGETS = 4  # that are rehearsed side by side
 
 
 def _empty(request: Request) -> Response:
@@ -128,57 +137,54 @@ def _show_file(request: Request) -> Response:
     )
 
 
-# Compare: the error of every series against ε, as a picture to download and as a table.
+# Rehearse: the page that readers would see, with made-up people.
 
 
-KINDS = {".svg": "image/svg+xml"} | ({".png": "image/png"} if can_make_pixels() else {})
-USUAL = ("0.1", "10")
-
-
-def _compare(request: Request) -> Response:
-    study = study_of(request)
-    low, high = _range(request)
-    budgets, trouble = None, ""
+def _rehearsal(request: Request) -> Response:
+    """The form; with sizes in it, the truth beside what would be published."""
+    study, wanted = study_of(request), request.query_params
+    played: list[Rehearsal] = []
+    trouble = ""
     try:
-        budgets = _budgets(study.folder, low, high)
+        played = _played(study.folder, wanted) if "people" in wanted else []
     except GraphveilError as refused:
         trouble = refusal_of(refused)
+    sizes = expected_sizes(study_outlook(study.folder).promise)
     return page(
         request,
-        "compare.html.jinja",
+        "rehearse.html.jinja",
         study=study,
-        at="compare",
-        found=budgets,
+        at="rehearse",
+        people=wanted.get("people", sizes.get("people", "")),
+        links=wanted.get("links", sizes.get("links", "")),
+        epsilon=wanted.get("epsilon", ""),
         trouble=trouble,
-        low=low,
-        high=high,
-        figure=figure,
-        as_text=as_text,
-        kinds=KINDS,
+        found=comparison(played) if played else None,
+        budgets=[as_text(each.epsilon) for each in played],
     )
 
 
-def _picture(request: Request) -> Response:
-    """The picture; sent as a file where a download is asked for."""
-    study, name = study_of(request), request.path_params["picture"]
-    ending = Path(name).suffix
-    if name.removesuffix(ending) != "errors" or ending not in KINDS:
-        raise HTTPException(404, "There is no such picture.")
-    drawn = budget_chart(_budgets(study.folder, *_range(request))).content(ending)
-    headers = {}
-    if "keep" in request.query_params:
-        headers["content-disposition"] = f'attachment; filename="errors{ending}"'
-    return Response(drawn, media_type=KINDS[ending], headers=headers)
+def _rehearsed_page(request: Request) -> Response:
+    """The whole page of one budget, as readers would see it."""
+    study = study_of(request)
+    try:
+        played = _played(study.folder, request.query_params)
+    except GraphveilError as refused:
+        raise HTTPException(409, refusal_of(refused)) from refused
+    return Response(
+        played[0].page(played, public=False), media_type="text/html", headers={POLICY: PUBLISHED}
+    )
 
 
-def _range(request: Request) -> tuple[str, str]:
-    """The budgets to compare; they are public."""
-    low, high = (request.query_params.get(name, "").strip() for name in ("low", "high"))
-    return low or USUAL[0], high or USUAL[1]
-
-
-def _budgets(folder: Path, low: str, high: str) -> Budgets:
-    return study_budgets(folder, *read_range(f"{low}:{high}"))
+def _played(folder: Path, wanted: Mapping[str, str]) -> list[Rehearsal]:
+    """One rehearsal for each ε, of the study's own where none is given."""
+    promise = study_outlook(folder).promise
+    sizes = {name: expected_size(wanted.get(name, ""), name) for name in ("people", "links")}
+    budgets = wanted.get("epsilon", "").split() or [promise.budget.epsilon]
+    if len(budgets) > MOST_BUDGETS:
+        raise ParameterError("epsilon", f"compare at most {MOST_BUDGETS} budgets")
+    network = made_up(promise, **sizes)
+    return [rehearse(at_budget(promise, exact_epsilon(each)), network) for each in budgets]
 
 
 ROUTES = [
@@ -186,6 +192,6 @@ ROUTES = [
     Route(HERE, taking_form(_send), methods=["POST"]),
     Route(f"{HERE}/outlook", taking_form(_outlook), methods=["POST"]),
     Route("/study/{key}/promise", _show_file, methods=["GET"]),
-    Route("/study/{key}/compare", _compare, methods=["GET"]),
-    Route("/study/{key}/compare/{picture}", _picture, methods=["GET"]),
+    Route("/study/{key}/rehearse", _rehearsal, methods=["GET"]),
+    Route("/study/{key}/rehearse/page", _rehearsed_page, methods=["GET"]),
 ]

@@ -225,6 +225,12 @@ def print_outlooks(title: str, outlooks: Sequence[Outlook]) -> None:
     )
     for each in outlooks:
         print_rival(f"Series {each.series.name}", each.plan)
+        if each.narrower:
+            given, fewer = each.narrower
+            print(
+                f"Series {each.series.name} with {given}: {three_digits(fewer.mean_std)} on "
+                f"average, not {three_digits(each.plan.mean_std)}."
+            )
     if projected:
         print(
             "What a projection leaves out comes on top. It is unknown, and must not be measured on "

@@ -84,9 +84,10 @@ def description(series: PublishedSeries, calendar: Calendar) -> str:
     if series.vector:
         low, high = now(series, last).value, now(series, last, series.width - 1).value
         return (
-            f"Chart of {counted_things(series)}, for d from 0 to {series.width - 1}. In "
-            f"{last.label} the {_name(series)}s go from {whole(low)} at d = 0 to {whole(high)} at "
-            f"d = {series.width - 1}. The table has all numbers."
+            f"Chart of {counted_things(series)}, for d from {series.degrees[0]} to "
+            f"{series.degrees[-1]}. In {last.label} the {_name(series)}s go from {whole(low)} at "
+            f"d = {series.degrees[0]} to {whole(high)} at d = {series.degrees[-1]}. The table has "
+            "all numbers."
         )
     begin, end = now(series, first).value, now(series, last).value
     return (

@@ -65,7 +65,7 @@ def now(series: PublishedSeries, made: ReleaseMade, place: int = 0) -> Estimate:
     """What is known of a number; where nothing more can be said, the first value."""
     if isinstance(series, EstimatedSeries):
         return series.estimates[made.step - series.first_step][place]
-    at = place if series.vector else None
+    at = series.degree_at(place)
     told = tuple(each for each in changes(series, made) if each.degree == at)
     low, high = made.low[place], made.high[place]
     return Estimate(made.processed[place], low, high, told, (series.series, place))
@@ -143,7 +143,7 @@ def _estimates(
             same = best.releases[made.step - best.first_step]
             if name not in told:
                 told[name] = list(changes(best, same))
-            own = [each for each in told[name] if each.degree == (there if best.vector else None)]
+            own = [each for each in told[name] if each.degree == best.degree_at(there)]
             low, high = around(same.low[there], same.high[there], history[place][at])
             found.append(
                 Estimate(
@@ -168,7 +168,7 @@ def _changed(
             yield replace(
                 each,
                 series=series.series,
-                degree=place if series.vector else None,
+                degree=series.degree_at(place),
                 value=round(value),
                 low=min(each.low, floor(value)),
                 high=max(each.high, ceil(value)),

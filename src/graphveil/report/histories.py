@@ -67,14 +67,14 @@ def of_series(series: PublishedSeries) -> Iterator[Revision]:
         return
     last = series.releases[-1].label
     for made, estimates in zip(series.releases, series.estimates, strict=True):
-        for degree, estimate in enumerate(estimates):
+        for place, estimate in enumerate(estimates):
             yield Revision(
                 series=series.series,
                 step=made.step,
                 label=made.label,
-                degree=degree if series.vector else None,
-                raw=made.raw[degree],
-                processed=made.processed[degree],
+                degree=series.degree_at(place),
+                raw=made.raw[place],
+                processed=made.processed[place],
                 revised=round(estimate.value, DIGITS),
                 noise_std=made.noise_std,
                 level=made.level,

@@ -124,7 +124,8 @@ class Headline:
     @property
     def place(self) -> int:
         """Which number of a release."""
-        return LINKED if self.series.vector else 0
+        degrees = self.series.degrees
+        return degrees.index(LINKED) if self.series.vector and LINKED in degrees else 0
 
     @property
     def newest(self) -> ReleaseMade:

@@ -200,8 +200,8 @@ def _degree_table(series: PublishedSeries) -> PageTable:
     made = series.releases[-1]
     header = ("d", "people", f"{wording.percent(made.level)} interval", *_first(series))
     rows = tuple(
-        (str(d), *_cells(series, made, d), *_first_cells(series, made, d))
-        for d in range(len(made.raw))
+        (str(degree), *_cells(series, made, place), *_first_cells(series, made, place))
+        for place, degree in enumerate(series.degrees)
     )
     return PageTable(f"{made.label}, all numbers", header, rows, open=False)
 
@@ -221,5 +221,5 @@ def _vector_table(series: PublishedSeries) -> PageTable:
         known = (now(series, made, place).value for place in range(series.width))
         rows.append((made.label, *map(wording.whole, known), noise))
         rows.append((f"{made.label}, raw", *map(wording.figure, made.raw), noise))
-    header = ("step", *(str(degree) for degree in range(series.width)), "noise (std)")
+    header = ("step", *map(str, series.degrees), "noise (std)")
     return PageTable(f"{title}{_edition(series)}", header, tuple(rows), open=False)

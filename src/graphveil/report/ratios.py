@@ -99,12 +99,12 @@ class _Numbers:
         """What is known of a number now."""
         series = self.series[number.series]
         at = step - number.ago - series.first_step
-        return series.estimates[at][number.place or 0].value
+        return series.estimates[at][_place(series, number)].value
 
     def best(self, number: Number, step: int) -> tuple[str, int, int]:
         """The number of the same fact with the least noise: series, release and place."""
         series = self.series[number.series]
-        known = series.estimates[step - number.ago - series.first_step][number.place or 0]
+        known = series.estimates[step - number.ago - series.first_step][_place(series, number)]
         name, place = known.known_by
         return name, step - number.ago - self.series[name].first_step, place
 
@@ -115,6 +115,11 @@ class _Numbers:
         plan = self.plans[name]
         assert plan is not None, "estimated series have a plan"
         return plan
+
+
+def _place(series: EstimatedSeries, number: Number) -> int:
+    """Which number of a release it is."""
+    return 0 if number.degree is None else series.degrees.index(number.degree)
 
 
 def _rows(promised: RatioPromise, numbers: _Numbers) -> Iterator[PublishedRatio]:

@@ -67,16 +67,16 @@ def all_changes(part: PublicPart) -> Iterator[PublishedChange]:
 
 def changes(series: PublishedSeries, made: ReleaseMade) -> Iterator[PublishedChange]:
     """The changes that end at one release."""
-    place = made.step - series.first_step
+    release = made.step - series.first_step
     for each in made.changes:
         change = Change(each.over, each.against)
-        values = change.of(lambda at: series.releases[at].raw, place)
-        for degree, value in enumerate(values):
+        values = change.of(lambda at: series.releases[at].raw, release)
+        for place, value in enumerate(values):
             yield PublishedChange(
                 series=series.series,
                 step=made.step,
                 label=made.label,
-                degree=degree if series.vector else None,
+                degree=series.degree_at(place),
                 kind=AGAINST if each.against else NEW,
                 over=each.over,
                 value=value,
@@ -161,20 +161,20 @@ def measurements(part: PublicPart, steps: Container[int] | None = None) -> tuple
 def rows(series: PublishedSeries, made: ReleaseMade) -> Iterator[Measurement]:
     """The numbers of one release, by degree."""
     news = new_at(series, made)
-    for degree, raw in enumerate(made.raw):
-        new = news[degree] if news else None
+    for place, raw in enumerate(made.raw):
+        new = news[place] if news else None
         yield Measurement(
             series=series.series,
             statistic=counted(series),
             step=made.step,
             label=made.label,
-            degree=degree if series.vector else None,
+            degree=series.degree_at(place),
             raw=raw,
-            processed=made.processed[degree],
+            processed=made.processed[place],
             noise_std=made.noise_std,
             level=made.level,
-            low=made.low[degree],
-            high=made.high[degree],
+            low=made.low[place],
+            high=made.high[place],
             new=new.value if new else None,
             new_std=new.noise_std if new else None,
             new_low=new.low if new else None,

@@ -73,10 +73,10 @@ def _plain(series: PublishedSeries) -> str:
     return _singular(known.format(**(series.parameters | series.spans))) + _among(series)
 
 
-def counted_at(series: PublishedSeries, degree: int, made: ReleaseMade | None = None) -> str:
+def counted_at(series: PublishedSeries, place: int, made: ReleaseMade | None = None) -> str:
     """What one number of a series counts, such as "people with at least 1 link"."""
-    plain = _plain(series)
-    if series.vector:
+    plain, degree = _plain(series), series.degree_at(place)
+    if degree is not None:
         at, found = re.subn(r"\bd\b", str(degree), plain)
         plain = _singular(at) if found else f"{plain}, d = {degree}"
     return _limited(series, plain, made)

@@ -34,12 +34,12 @@ class Number:
 
     Attributes:
         series: whose.
-        place: which one of several; None if there is only one.
+        degree: which one of several; None if there is only one.
         ago: how many steps before.
     """
 
     series: str
-    place: int | None = None
+    degree: int | None = None
     ago: int = 0
 
 
@@ -61,7 +61,7 @@ class Ratio:
 
         Examples:
             >>> Ratio.of("2*links/people").above
-            {Number(series='links', place=None, ago=0): 2}
+            {Number(series='links', degree=None, ago=0): 2}
         """
         sides = text.split("/")
         if len(text) > LONGEST or len(sides) != 2:

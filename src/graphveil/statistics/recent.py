@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from graphveil.deferred import np
@@ -183,6 +183,10 @@ class Recent(RecentStatistic):
         """That of the statistic."""
         return self.statistic.width(bound)
 
+    def degrees(self, bound: Bound) -> tuple[int, ...]:
+        """Those of the statistic."""
+        return self.statistic.degrees(bound)
+
     @property
     def definition(self) -> Any:
         """That of the statistic, on the recent network."""
@@ -197,10 +201,7 @@ class Recent(RecentStatistic):
         self.statistic.require_domain(directed=directed)
 
     def __str__(self) -> str:
-        own = [
-            f"{each.name}={getattr(self.statistic, each.name)}" for each in fields(self.statistic)
-        ]
-        return f"{self.name} ({', '.join([*own, f'window={self.window}'])})"
+        return f"{self.name} ({', '.join([*self.statistic.given(), f'window={self.window}'])})"
 
 
 def among(window: int, steps: str = "") -> str:

@@ -36,7 +36,8 @@ class Parameter:
         help: what it means, in one sentence.
         parse: its value, from what a user typed or a study file holds. What is not such a value
             is handed through: the statistic refuses it in its own words.
-        default: its value where users say nothing; None if they must.
+        default: its value where users say nothing; None if there is none.
+        needed: whether users must say it.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Parameter:
     help: str
     parse: Callable[[str | int], Any]
     default: int | None = None
+    needed: bool = True
 
 
 def described(
@@ -80,7 +82,8 @@ def parameter_of(given: Field[Any]) -> Parameter:
     """The parameter of a field; without metadata it is a whole number."""
     plain = described(f"--{given.name}", metavar="N", meaning="", parse=whole_number)
     default = None if given.default is MISSING else given.default
-    return Parameter(given.name, default=default, **(plain | dict(given.metadata)))
+    needed = given.default is MISSING
+    return Parameter(given.name, default=default, needed=needed, **(plain | dict(given.metadata)))
 
 
 def require_at_least(parameter: str, value: int, least: int, hint: str) -> None:
@@ -283,6 +286,14 @@ class Statistic(ABC):
             raise ParameterError("statistic", f"{self.name} has no width under a degree bound")
         return 1
 
+    def narrower(self, bound: Bound) -> dict[str, str] | None:
+        """Parameters with which it has fewer numbers and less noise; None if it has no such."""
+        return None
+
+    def degrees(self, bound: Bound) -> tuple[int, ...]:
+        """Which degree each number of a vector is about: all from 0 on, or some."""
+        return tuple(range(self.width(bound)))
+
     def projected_l1(self, threshold: Bound) -> int | None:
         """What one person can change in one release after greedy projection to `threshold`.
 
@@ -371,9 +382,19 @@ class Statistic(ABC):
             )
         return bound
 
+    def given(self) -> list[str]:
+        """Its parameters, as in "tau=3"; those that say nothing are left out."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        return [f"{name}={_written(value)}" for name, value in values.items() if value is not None]
+
     def __str__(self) -> str:
-        given = ", ".join(f"{each.name}={getattr(self, each.name)}" for each in fields(self))
+        given = ", ".join(self.given())
         return f"{self.name} ({given})" if given else self.name
+
+
+def _written(value: object) -> str:
+    """A parameter as users write it."""
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 Member = TypeVar("Member", bound=type[Statistic])
@@ -431,8 +452,8 @@ def statistic(name: str, **given: Any) -> Statistic:
     window = None if WINDOW in expected else given.pop(WINDOW, None)
     if window is not None:
         return statistic(name, **given).recent(whole_number(window))  # type: ignore[arg-type]
-    for missing in expected.keys() - given.keys() - member.defaults().keys():
-        raise ParameterError(missing, f"is needed by '{name}'")
+    for missing in (each for each in expected.values() if each.needed and each.name not in given):
+        raise ParameterError(missing.name, f"is needed by '{name}'")
     for unknown in given.keys() - expected.keys():
         raise ParameterError(unknown, f"has no meaning for '{name}'", hint="Leave it out.")
     return member(**{each: expected[each].parse(value) for each, value in given.items()})

@@ -314,13 +314,16 @@ class RatioPromise(Part):
             raise ParameterError("ratio", "its series count links after different projections")
 
     def _require_place(self, number: Number, counted: Statistic, bound: Bound) -> None:
-        width = counted.width(bound.counted) if counted.vector else None
-        if width is None and number.place is not None:
-            raise ParameterError("ratio", f"'{number.series}' is a single number, without brackets")
-        if width is not None and (number.place is None or number.place >= width):
-            example = f"{number.series}[1]"
-            problem = f"'{number.series}' has one number per degree, from 0 to {width - 1}"
-            raise ParameterError("ratio", problem, hint=f"Write {example}.")
+        if not counted.vector:
+            if number.degree is not None:
+                problem = f"'{number.series}' is a single number, without brackets"
+                raise ParameterError("ratio", problem)
+            return
+        degrees = counted.degrees(bound.counted)
+        if number.degree not in degrees:
+            problem = f"'{number.series}' has one number per degree, from {degrees[0]} to "
+            hint = f"Write {number.series}[{degrees[1]}]."
+            raise ParameterError("ratio", f"{problem}{degrees[-1]}", hint=hint)
 
 
 def ratio_entry(text: str) -> dict[str, str]:

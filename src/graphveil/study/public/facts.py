@@ -23,6 +23,7 @@ FOLLOWING = "following"  # the same where thresholds follow, in parts of them
 EVERY_NETWORK = "nothing: it holds for every network"
 DIGITS = 6  # of processed values and standard deviations, which are not whole numbers
 
+LEVELS = "levels"  # the parameter of a degree CCDF that says which degrees it has
 LARGEST = 10**300  # that becomes a number of a chart; no release comes near it
 
 Whole = Annotated[int, Field(ge=-LARGEST, le=LARGEST)]
@@ -261,6 +262,17 @@ class SeriesOpened(Fact):
     def vector(self) -> bool:
         """Whether a release has one number per degree."""
         return self.width > 1
+
+    @property
+    def degrees(self) -> tuple[int, ...]:
+        """Which degree each number of a vector is about: all from 0 on, or some levels."""
+        texts = str(self.parameters.get(LEVELS, "")).split(",")
+        stated = tuple(int(each) for each in texts if each.strip().isdecimal())
+        return stated if len(stated) == self.width else tuple(range(self.width))
+
+    def degree_at(self, place: int) -> int | None:
+        """The degree that a number is about; None if a release is a single number."""
+        return self.degrees[place] if self.vector else None
 
     @property
     def pool_share(self) -> Fraction | None:

@@ -6,12 +6,14 @@ import html
 import re
 from itertools import combinations
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from graphveil.calendar import phrases
 from graphveil.report import charts, news, page_tables
-from graphveil.report.estimates import Estimate, EstimatedSeries, now, with_estimates
+from graphveil.report.degree_distribution import _quantile, distribution
+from graphveil.report.estimates import Estimate, EstimatedSeries, now, wider, with_estimates
 from graphveil.report.page import page
 from graphveil.report.summary import summary
 from graphveil.report.wording import count_range, whole
@@ -112,3 +114,44 @@ def test_what_was_published_first_stands_beside_it(part: PublicPart) -> None:
     assert "first published" in text
     assert f"as revised after {part.steps[-1].label}" in text
     assert phrases.by(part.promise.calendar, 3) in text
+
+
+def test_what_limits_an_interval_from_outside_is_wider_than_its_own() -> None:
+    """Ten times less likely to be wrong: 1.77 times as far for 95%, twice for 90%."""
+    assert wider(110, 90, "0.95") == 118
+    assert wider(90, 110, "0.95") == 82
+    assert wider(110, 90, "0.9") == 120
+
+
+def test_the_distribution_is_told_in_words(part: PublicPart) -> None:
+    degrees = next(each for each in part.series if each.series == "degrees")
+    told = distribution(degrees, part)
+    assert told[0].startswith("Links per person: ")
+    assert [each.split(" ha")[0] for each in told[1:]] == [
+        "Half of all people",
+        "One person in ten",
+        "One person in a hundred",
+    ]
+    assert distribution(part.series[0], part) == []
+
+
+def test_the_quantiles_of_a_distribution_that_is_known_exactly() -> None:
+    numbers = [Estimate(value, value, value, (), ("d", 0)) for value in (1000, 600, 400, 90, 9)]
+    series = SimpleNamespace(
+        degrees=(0, 1, 2, 3, 4),
+        vector=True,
+        releases=[SimpleNamespace(level="0.95", low=[0] * 5, high=[0] * 5)],
+        statistic="degree-ccdf",
+        parameters={},
+        spans={},
+        degree_at=lambda place: place,
+        counted_links=None,
+        follows=False,
+        projection=None,
+    )
+    told = [_quantile(series, numbers, numbers[0], part, "Some have") for part in (2, 10, 100)]  # type: ignore[arg-type]
+    assert told == [
+        "Some have at least 1 link.",
+        "Some have at least 2 links.",
+        "Some have at least 3 links.",
+    ]

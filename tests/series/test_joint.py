@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from graphveil.graph.promises import DegreeBound
 from graphveil.lab.simulation import simulate
 from graphveil.series import joint as module
-from graphveil.series.joint import Member, Picture, joint
+from graphveil.series.joint import KnownBest, Member, Picture, joint
 from graphveil.series.planner import plan
 from graphveil.series.revising import revised
 from graphveil.statistics.statistic import Statistic, statistic
@@ -87,8 +87,20 @@ def test_everything_agrees_at_every_step(seed: int, steps: int, later: int) -> N
 def test_a_fact_has_the_interval_of_the_series_that_knows_it_best() -> None:
     table = truth(3, 1)
     picture = joint([member(PEOPLE, table[:, 0], 2), member(DEGREES, table, 40)])
-    assert picture.known_best[1][2] == ((0, 0), (1, 1), (1, 2), (1, 3), (1, 4), (1, 5))
-    assert picture.known_best[0] == (((0, 0),),) * 3
+    places = [each.same for each in picture.known_best[1][2]]
+    assert places == [(0, 0), (1, 1), (1, 2), (1, 3), (1, 4), (1, 5)]
+    assert [each.above for each in picture.known_best[1][2]] == [None, *[(0, 0)] * 5]
+    assert {each.below for each in picture.known_best[1][2]} == {None}
+    assert picture.known_best[0] == ((KnownBest((0, 0), None, None),),) * 3
+
+
+def test_what_is_known_well_limits_what_lies_beside_it() -> None:
+    table = truth(2, 1)
+    three = member(THREE, table[:, 3], 8)
+    picture = joint([member(PEOPLE, table[:, 0], 2), member(DEGREES, table, 40), three])
+    found = picture.known_best[1][0]
+    assert [each.above for each in found] == [None, (0, 0), (0, 0), (0, 0), (2, 0), (2, 0)]
+    assert [each.below for each in found] == [None, (2, 0), (2, 0), None, None, None]
 
 
 @pytest.mark.parametrize(
@@ -101,7 +113,7 @@ def test_counts_under_different_projections_or_windows_do_not_meet(
     other = member(counted, table[:, 3] + 50, 8, projection=projection)
     picture = joint([member(DEGREES, table, 40), other])
     assert of(picture, 0)[:, 3].tolist() == table[:, 3].tolist()
-    assert picture.known_best[1] == (((1, 0),),) * 3
+    assert picture.known_best[1] == ((KnownBest((1, 0), None, None),),) * 3
 
 
 def test_people_are_people_whatever_links_are_left_out() -> None:

@@ -211,7 +211,7 @@ def over_degrees(
     label: str,
     truth: Truth | None = None,
 ) -> str:
-    """The newest release over the degrees, above thin lines of a few earlier ones."""
+    """The newest release over the degrees, within its band, above thin lines of earlier ones."""
     last, earlier = series.releases[-1], _earlier(series)
     known = [now(series, last, place) for place in range(series.width)]
     low = [float(max(each.low, 0)) for each in known]
@@ -220,15 +220,15 @@ def over_degrees(
     before = [(colour, _over_degrees(series, made)) for colour, made in earlier]
     true = list(map(float, truth[last.step])) if truth else []
     shown = [*true, *(value for _, values in before for value in values)]
-    counts = Counts.of([*last.raw, *newest, *low, *high, *shown])
+    counts = Counts.of([*newest, *low, *high, *shown])
     legend = (*_degree_legend(series, earlier), *_true_sample(true))
     frame = Frame(size, head, legend, counts, series.width, degrees(series))
     marks = [svg.band(frame.through(low), frame.through(high), BAND)]
     marks += [svg.line(frame.through(values), colour, 1.5) for colour, values in before]
-    marks.append(raw_marks(frame, last.raw))
     marks.append(svg.line(frame.through(newest), PROCESSED, 2.5))
+    marks.append(svg.dots(frame.through(newest), PROCESSED, 3.5 if series.width < MANY else 0))
     marks.append(_true_line(frame, true))
-    return frame.drawing("".join(marks), _ticks(frame), label)
+    return frame.drawing("".join(marks), _ticks(frame, series.degrees), label)
 
 
 def _over_degrees(series: PublishedSeries, made: ReleaseMade) -> list[float]:
@@ -243,10 +243,10 @@ def _earlier(series: PublishedSeries) -> list[tuple[str, ReleaseMade]]:
     return list(zip(EARLIER[len(EARLIER) - wanted :], spread, strict=True))
 
 
-def _ticks(frame: Frame) -> list[Tick]:
+def _ticks(frame: Frame, shown: Sequence[int]) -> list[Tick]:
     """Degrees at round distances."""
-    every = ([Tick(d, str(d)) for d in range(0, frame.places, stride)] for stride in ROUND)
-    return next(ticks for ticks in every if frame.fits(ticks))
+    all_ticks = [Tick(place, str(degree)) for place, degree in enumerate(shown)]
+    return next(all_ticks[::stride] for stride in ROUND if frame.fits(all_ticks[::stride]))
 
 
 def _degree_legend(
@@ -256,7 +256,6 @@ def _degree_legend(
     last = series.releases[-1]
     return (
         Sample(f"{last.label}, {_name(series)}", PROCESSED),
-        raw_sample(len(last.raw)),
         Sample(f"{percent(last.level)} interval", BAND, "band"),
         *(Sample(made.label, colour, stroke=1.5) for colour, made in earlier),
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import ceil, floor
+from math import ceil, floor, log
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +17,7 @@ from graphveil.errors import MissingPlugInError
 from graphveil.graph.promises import NoBound
 from graphveil.mechanisms.planning.change import Change
 from graphveil.report.releases import AGAINST, PublishedChange, changes
-from graphveil.series.joint import DECIMALS, Member, joint
+from graphveil.series.joint import DECIMALS, KnownBest, Member, joint
 from graphveil.series.postprocessing import AnnouncedFacts, StatisticFacts
 from graphveil.series.revising import revised, revised_at_thresholds
 from graphveil.study.public.announced_plans import announced_plan
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from graphveil.mechanisms.planning.plan import Plan
     from graphveil.study.public.facts import ReleaseMade
     from graphveil.study.public.public_part import PublicPart
+
+
+TENTH = 10  # how much less likely it is that what limits an interval from outside is wrong
 
 
 @dataclass(frozen=True)
@@ -88,12 +91,15 @@ def with_estimates(part: PublicPart) -> PublicPart:
     return replace(part, series=tuple(found.get(each.series, each) for each in part.series))
 
 
-Places = Mapping[str, Sequence[Sequence[tuple[str, int]]]]
+Names = Sequence[str]
+Known = Mapping[
+    str, tuple[Names, Sequence[Sequence[KnownBest]]]
+]  # series by number, then what it knows
 
 
 def _together(
     part: PublicPart, told: Sequence[PublishedSeries], own: Mapping[str, Floats]
-) -> tuple[dict[str, Floats], Places]:
+) -> tuple[dict[str, Floats], Known]:
     """Values, and by which number each is known best, of every series."""
     members = {
         each.series: member for each in told if (member := _member(part, each, own[each.series]))
@@ -101,13 +107,16 @@ def _together(
     names, picture = list(members), joint(tuple(members.values()))
     alone = {name: np.round(each, DECIMALS) for name, each in own.items()}
     values = alone | dict(zip(names, picture.values, strict=True))
-    best: dict[str, Sequence[Sequence[tuple[str, int]]]] = {
-        each.series: [[(each.series, place) for place in range(each.width)]] * len(each.releases)
-        for each in told
+    best: dict[str, tuple[Names, Sequence[Sequence[KnownBest]]]] = {
+        each.series: ([each.series], [_by_itself(each)] * len(each.releases)) for each in told
     }
     for name, rows in zip(names, picture.known_best, strict=True):
-        best[name] = [[(names[one], place) for one, place in row] for row in rows]
+        best[name] = names, rows
     return values, best
+
+
+def _by_itself(series: PublishedSeries) -> list[KnownBest]:
+    return [KnownBest((0, place), None, None) for place in range(series.width)]
 
 
 def _member(part: PublicPart, series: PublishedSeries, values: Floats) -> Member | None:
@@ -131,20 +140,22 @@ def _limiting(bound: Bound) -> Bound | None:
 def _estimates(
     series: PublishedSeries,
     values: Mapping[str, Floats],
-    known_best: Places,
+    known_best: Known,
     named: Mapping[str, PublishedSeries],
 ) -> Iterator[tuple[Estimate, ...]]:
     history = values[series.series].T.tolist()
+    names, rows = known_best[series.series]
     for at, made in enumerate(series.releases):
         told: dict[str, list[PublishedChange]] = {}
         found = []
-        for place, (name, there) in enumerate(known_best[series.series][at]):
-            best = named[name]
-            same = best.releases[made.step - best.first_step]
+        for place, best in enumerate(rows[at]):
+            name, there = names[best.same[0]], best.same[1]
             if name not in told:
-                told[name] = list(changes(best, same))
-            own = [each for each in told[name] if each.degree == best.degree_at(there)]
-            low, high = around(same.low[there], same.high[there], history[place][at])
+                told[name] = list(changes(named[name], _at(named[name], made.step)))
+            degree = named[name].degree_at(there)
+            own = [each for each in told[name] if each.degree == degree]
+            ends = _ends(best, [named[each] for each in names], made.step)
+            low, high = around(*ends, history[place][at])
             found.append(
                 Estimate(
                     value=history[place][at],
@@ -155,6 +166,35 @@ def _estimates(
                 )
             )
         yield tuple(found)
+
+
+def _at(series: PublishedSeries, step: int) -> ReleaseMade:
+    return series.releases[step - series.first_step]
+
+
+def _ends(best: KnownBest, series: Sequence[PublishedSeries], step: int) -> tuple[int, int]:
+    """The interval of what is known best, within those of what is above and below it.
+
+    Guarantees: if tails of noise fall at least geometrically, each of the two excludes the truth
+        with a twentieth of the probability of the interval (`docs/revisions.md#intervals`).
+    """
+    made, place = _at(series[best.same[0]], step), best.same[1]
+    low, high = made.low[place], made.high[place]
+    if best.above is not None:
+        other, there = _at(series[best.above[0]], step), best.above[1]
+        high = min(high, wider(other.high[there], other.low[there], other.level))
+    if best.below is not None:
+        other, there = _at(series[best.below[0]], step), best.below[1]
+        low = max(low, wider(other.low[there], other.high[there], other.level))
+    return min(low, high), max(low, high)
+
+
+def wider(end: int, other: int, level: str) -> int:
+    """The end of a wider interval, beyond which the truth is a tenth as likely.
+
+    Of log-concave noise P(|noise| > λw) ≤ P(|noise| > w)^λ, for every λ ≥ 1.
+    """
+    return end + round(log(1 / TENTH) / log(1 - float(level)) * (end - other) / 2)
 
 
 def _changed(

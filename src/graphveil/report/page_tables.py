@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import groupby
+from itertools import groupby, pairwise
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -198,12 +198,27 @@ def _new_cells(series: PublishedSeries, made: ReleaseMade) -> tuple[str, str]:
 
 def _degree_table(series: PublishedSeries) -> PageTable:
     made = series.releases[-1]
-    header = ("d", "people", f"{wording.percent(made.level)} interval", *_first(series))
+    exactly = _exactly(series, made)
+    bins = ("exactly d",) if exactly else ()
+    header = ("d", "people", f"{wording.percent(made.level)} interval", *bins, *_first(series))
     rows = tuple(
-        (str(degree), *_cells(series, made, place), *_first_cells(series, made, place))
+        (
+            str(degree),
+            *_cells(series, made, place),
+            *exactly[place : place + 1],
+            *_first_cells(series, made, place),
+        )
         for place, degree in enumerate(series.degrees)
     )
     return PageTable(f"{made.label}, all numbers", header, rows, open=False)
+
+
+def _exactly(series: PublishedSeries, made: ReleaseMade) -> list[str]:
+    """The histogram that follows from "at least d links", where every degree is published."""
+    if not wording.is_ccdf(series) or series.degrees != tuple(range(series.width)):
+        return []
+    known = [now(series, made, place).value for place in range(series.width)]
+    return [wording.whole(one - more) for one, more in pairwise([*known, 0.0])]
 
 
 def _cells(series: PublishedSeries, made: ReleaseMade, place: int = 0) -> tuple[str, str]:

@@ -122,6 +122,22 @@ def _place(series: EstimatedSeries, number: Number) -> int:
     return 0 if number.degree is None else series.degrees.index(number.degree)
 
 
+def newest(ratio: Ratio, part: PublicPart) -> str:
+    """A ratio at the newest step, in words."""
+    numbers, step = _Numbers(part), part.steps[-1].step
+    name = ratio.numbers[0].series
+    return _said(*_known(ratio, numbers, step, numbers.series[name].releases[-1].level))
+
+
+def _known(
+    ratio: Ratio, numbers: _Numbers, step: int, level: str
+) -> tuple[Fraction | None, Bounds]:
+    """What a ratio is, and between which bounds it lies."""
+    value = _value(ratio, numbers, step)
+    bounds = _measured(ratio, numbers, step, Fraction(level)).bounds()
+    return value, bounds if value is None or bounds.empty else bounds.around(value)
+
+
 def _rows(promised: RatioPromise, numbers: _Numbers) -> Iterator[PublishedRatio]:
     ratio = promised.ratio
     last = numbers.part.steps[-1].label if numbers.part.steps else ""
@@ -130,10 +146,7 @@ def _rows(promised: RatioPromise, numbers: _Numbers) -> Iterator[PublishedRatio]
             continue
         made = numbers.release(ratio.numbers[0].series, sealed.step - ratio.numbers[0].ago)
         assert made is not None, "it was looked for"
-        value = _value(ratio, numbers, sealed.step)
-        bounds = _measured(ratio, numbers, sealed.step, Fraction(made.level)).bounds()
-        if value is not None and not bounds.empty:
-            bounds = bounds.around(value)
+        value, bounds = _known(ratio, numbers, sealed.step, made.level)
         yield PublishedRatio(
             ratio=promised.name,
             formula=promised.formula,

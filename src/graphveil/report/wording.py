@@ -98,6 +98,11 @@ def heading(series: PublishedSeries) -> str:
     return words[0].upper() + words[1:]
 
 
+def is_ccdf(series: PublishedSeries) -> bool:
+    """Whether its numbers are of people with at least each degree."""
+    return series.statistic.endswith("degree-ccdf") or series.cumulative
+
+
 def degrees(series: PublishedSeries) -> str:
     """What the numbers of a vector are counted by, such as "at least d links"."""
     return _plain(series).removeprefix("people with ")

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 DECIMALS = 1  # of estimates: what floats of two machines differ by does not show
 TENTHS = 10**DECIMALS
+LESS = 4  # times the variance of another makes a noise much larger
 MOST = 1e9  # multiplications per round: a minute for all of them, at most
 
 # A fact of one network: by window, and by projection if that changes it.
@@ -73,18 +74,35 @@ class Member:
                 yield self._tied(dict(relation.terms)), relation.identity
 
 
+Place: TypeAlias = tuple[int, int]  # a series, and a number of its releases
+
+
+@dataclass(frozen=True)
+class KnownBest:
+    """By which numbers of the same release a number is known best; public plans decide.
+
+    Attributes:
+        same: the same fact with the least noise, which is often itself.
+        above: one that it never exceeds, and that has much less noise; None if there is none.
+        below: one that never exceeds it, likewise.
+    """
+
+    same: Place
+    above: Place | None
+    below: Place | None
+
+
 @dataclass(frozen=True, eq=False)
 class Picture:
     """All series as they are estimated together.
 
     Attributes:
         values: of each series, (releases, numbers).
-        known_best: of each series, release and number: the series and the number of the same fact
-            that has the least noise, which is often itself.
+        known_best: of each series, release and number: by which numbers it is known best.
     """
 
     values: tuple[Floats, ...]
-    known_best: tuple[tuple[tuple[tuple[int, int], ...], ...], ...]
+    known_best: tuple[tuple[tuple[KnownBest, ...], ...], ...]
 
 
 def joint(members: Sequence[Member]) -> Picture:
@@ -187,8 +205,8 @@ class _Study:
                 found[number][era.start - each.first : era.stop - each.first] = table @ matrix
         return tuple(found)
 
-    def _known_best(self) -> tuple[tuple[tuple[tuple[int, int], ...], ...], ...]:
-        found: list[list[tuple[tuple[int, int], ...]]] = [[] for _ in self.members]
+    def _known_best(self) -> tuple[tuple[tuple[KnownBest, ...], ...], ...]:
+        found: list[list[tuple[KnownBest, ...]]] = [[] for _ in self.members]
         for era in self.eras:
             for step in era.steps:
                 best = era.known_best(step)
@@ -264,26 +282,61 @@ class _Era:
         return found
 
     @cached_property
-    def _same(self) -> dict[Row, list[tuple[int, int]]]:
+    def _same(self) -> dict[Row, list[Place]]:
         """Which numbers of which series are one fact."""
-        found: dict[Row, list[tuple[int, int]]] = {}
+        found: dict[Row, list[Place]] = {}
         for number, each in self.members:
             for place, terms in enumerate(each.numbers):
                 found.setdefault(self.row(terms), []).append((number, place))
         return found
 
-    def known_best(self, step: int) -> list[tuple[tuple[int, int], ...]]:
-        """Of each series and number: the number of the same fact that has the least noise."""
+    @cached_property
+    def _above(self) -> dict[Row, list[Row]]:
+        """Facts that each fact never exceeds, the nearest first."""
+        found: dict[Row, list[Row]] = {}
+        for row in self.bounds():
+            if len(row) == 2 and sorted(times for _, times in row) == [-1, 1]:
+                more, less = sorted(row, key=lambda entry: -entry[1])
+                found.setdefault(((less[0], 1.0),), []).append(((more[0], 1.0),))
+        return {row: _reached(row, found) for row in self._same}
+
+    @cached_property
+    def _below(self) -> dict[Row, list[Row]]:
+        """Facts that never exceed each fact, the nearest first."""
+        found: dict[Row, list[Row]] = {row: [] for row in self._same}
+        for distance in range(len(self.base)):
+            for row, above in self._above.items():
+                if distance < len(above) and above[distance] in found:
+                    found[above[distance]].append(row)
+        return found
+
+    def known_best(self, step: int) -> list[tuple[KnownBest, ...]]:
+        """Of each series and number: by which numbers it is known best."""
         spread = {number: each.variances[step - each.first] for number, each in self.members}
-        best = {
-            one: min(same, key=lambda other: spread[other[0]])
-            for same in self._same.values()
-            for one in same
+        best = {row: min(same, key=lambda one: spread[one[0]]) for row, same in self._same.items()}
+
+        def much_better(rows: list[Row], than: Place) -> Place | None:
+            others = (best[row] for row in rows if row in best)
+            return next((one for one in others if spread[one[0]] * LESS <= spread[than[0]]), None)
+
+        known = {
+            row: KnownBest(
+                one, much_better(self._above[row], one), much_better(self._below[row], one)
+            )
+            for row, one in best.items()
         }
-        return [
-            tuple(best[number, place] for place in range(len(each.numbers)))
-            for number, each in self.members
-        ]
+        return [tuple(known[self.row(terms)] for terms in each.numbers) for _, each in self.members]
+
+
+def _reached(row: Row, above: Mapping[Row, list[Row]]) -> list[Row]:
+    """What lies above something, directly or by way of others, the nearest first."""
+    found: dict[Row, None] = {}
+    layer = above.get(row, [])
+    while layer:
+        fresh = [each for each in dict.fromkeys(layer) if each not in found]
+        found |= dict.fromkeys(fresh)
+        layer = [more for each in fresh for more in above.get(each, [])]
+    return list(found)
 
 
 def _can_be_negative(row: Row) -> bool:

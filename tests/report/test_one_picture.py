@@ -14,6 +14,7 @@ from graphveil.calendar import phrases
 from graphveil.report import charts, news, page_tables
 from graphveil.report.degree_distribution import _quantile, distribution
 from graphveil.report.estimates import Estimate, EstimatedSeries, now, wider, with_estimates
+from graphveil.report.histories import revisions
 from graphveil.report.page import page
 from graphveil.report.summary import summary
 from graphveil.report.wording import count_range, whole
@@ -123,16 +124,30 @@ def test_what_limits_an_interval_from_outside_is_wider_than_its_own() -> None:
     assert wider(110, 90, "0.9") == 120
 
 
-def test_the_distribution_is_told_in_words(part: PublicPart) -> None:
-    degrees = next(each for each in part.series if each.series == "degrees")
+@pytest.mark.parametrize("levels", [None, "1,2,4"])
+def test_the_distribution_is_told_in_words(tmp_path: Path, levels: str | None) -> None:
+    parameters = {"parameters": {"levels": levels}} if levels else {}
+    series = [
+        {"name": "people", "statistic": "nodes", "epsilon": "20"},
+        {"name": "degrees", "statistic": "degree-ccdf", "epsilon": "60"} | parameters,
+    ]
+    budget = {"epsilon": "80", "justification": "a test"}
+    study = opened(tmp_path / "study", series=series, budget=budget)
+    study.publish(through=3)
+    part = with_estimates(PublicPart.read(study.folder.public))
+    people, degrees = part.series
     told = distribution(degrees, part)
-    assert told[0].startswith("Links per person: ")
-    assert [each.split(" ha")[0] for each in told[1:]] == [
+    assert [each.split(" ha")[0] for each in told[-3:]] == [
         "Half of all people",
         "One person in ten",
         "One person in a hundred",
     ]
-    assert distribution(part.series[0], part) == []
+    assert [each.partition(":")[0] for each in told[:-3]] == [] if levels else ["Links per person"]
+    assert distribution(people, part) == []
+    assert degrees.degrees == ((1, 2, 4) if levels else (0, 1, 2, 3, 4))
+    rows = [row for row in revisions(part) if row.series == "degrees" and row.step == 3]
+    assert tuple(row.degree for row in rows) == degrees.degrees
+    assert "(levels=1,2,4)" in page(part).decode() or levels is None
 
 
 def test_the_quantiles_of_a_distribution_that_is_known_exactly() -> None:

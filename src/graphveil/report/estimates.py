@@ -130,7 +130,9 @@ def _member(part: PublicPart, series: PublishedSeries, values: Floats) -> Member
         return None
     spread = np.square(plan.standard_deviations(len(series.releases)))
     bound = series.promise.threshold() or part.promise.degree_bound
-    return Member(counted, series.projection, _limiting(bound), series.first_step, values, spread)
+    raw = np.array([made.raw for made in series.releases], dtype=np.float64)
+    first = series.first_step
+    return Member(counted, series.projection, _limiting(bound), first, values, spread, raw)
 
 
 def _limiting(bound: Bound) -> Bound | None:

@@ -1,7 +1,7 @@
 """The joint estimate: all series of a study at all steps, moved as little as possible to agree.
 
-Each series is revised by itself first (`revising`). Then the revised numbers of all series become
-the nearest ones, in units of their noise, for which everything holds that is true of every network.
+Each series is revised by itself first (`revising`). Then the numbers of all series become the
+nearest ones, in units of their noise, for which everything holds that is true of every network.
 A function of published numbers and of public facts, so it spends nothing
 (`docs/revisions.md#the-joint-estimate`).
 """
@@ -46,6 +46,7 @@ class Member:
         first: the step of its first release; it has one at every later step.
         values: each number as revised by itself, (releases, numbers).
         variances: of the noise of each number, release by release.
+        raw: each number as published; None if only revisions are known.
     """
 
     counted: Statistic
@@ -54,6 +55,22 @@ class Member:
     first: int
     values: Floats
     variances: Floats
+    raw: Floats | None = None
+
+    def entering(self, others: Sequence[Member]) -> Floats:
+        """What enters a joint estimate.
+
+        Of many numbers that are never negative, revisions are too large together. So raw values
+        enter where something else is known of the same network.
+        """
+        network = self.counted.counted_for, self.projection
+        alone = all(
+            (each.counted.counted_for, each.projection) != network
+            for each in others
+            if each is not self
+        )
+        single = self.values.shape[1] == 1
+        return self.values if alone or single or self.raw is None else self.raw
 
     @cached_property
     def numbers(self) -> tuple[Terms, ...]:
@@ -110,7 +127,7 @@ def joint(members: Sequence[Member]) -> Picture:
 
     Guarantees: what holds of every network holds of the estimates, but for a few tenths; numbers
         that are the same fact are equal. In weighted squares they are no farther from the truth
-        than revisions series by series.
+        than what enters.
     """
     if not members:
         return Picture((), ())
@@ -179,7 +196,7 @@ class _Study:
         values, weights = [], []
         for era in self.eras:
             parts = [
-                each.values[era.start - each.first : era.stop - each.first]
+                each.entering(self.members)[era.start - each.first : era.stop - each.first]
                 for _, each in era.members
             ]
             spread = [

@@ -67,8 +67,9 @@ def people(first: int, last: int) -> tuple[str, str]:
     years = range(first, last + 1)
     names = [f"P{year}-{place}" for year in years for place in range(4)]
     edges = [*pairwise(names), *((f"P{year}-0", f"P{year}-2") for year in years)]
-    nodes = "".join(f"{name},{name[1:5]}\n" for name in names)
-    return f"node,time\n{nodes}", "source,target\n" + "".join(f"{a},{b}\n" for a, b in edges)
+    regions = ("North", "south", "Mars", "")
+    nodes = "".join(f"{name},{name[1:5]},{regions[int(name[-1])]}\n" for name in names)
+    return f"node,time,region\n{nodes}", "source,target\n" + "".join(f"{a},{b}\n" for a, b in edges)
 
 
 def add(study: Study, first: int, last: int, extra: str = "", **how: Any) -> None:
@@ -203,9 +204,30 @@ def waiting(folder: Path) -> None:
     study = made(folder)
     series.open_series(folder, SeriesRequest("triangles", epsilon="1/4"))
     add(study, FIRST + 3, FIRST + 3)
-    add(study, FIRST + 4, FIRST + 4, "P9,soon\n", yes=True)
+    add(study, FIRST + 4, FIRST + 4, "P9,soon,\n", yes=True)
     add(study, LAST, LAST)
     study.withdraw(4)
+
+
+def groups(folder: Path) -> None:
+    """People have regions and years of birth, and series are divided by them."""
+    lines = ["nodes:by=region@1/4", "edges:by=region@1/4", "high-degree:tau=2,by=born@1/4"]
+    study = Study.create(
+        folder,
+        title="A golden study",
+        population="made-up people",
+        publisher="nobody",
+        first=FIRST,
+        last=LAST,
+        bound=4,
+        bound_reason="nobody made up more",
+        epsilon=8,
+        epsilon_reason="an example",
+        groups={"region": ["North", "South"], "born": [0, 2002, 2004]},
+        series=[*lines, "degree-histogram:by=region@1", "edges:by=region,cells=alike,window=2@1/4"],
+    )
+    add(study, FIRST, FIRST + 2, groups={"region": "region", "born": "time"})
+    study.publish(through=str(FIRST + 2))
 
 
 def postgresql(folder: Path) -> None:
@@ -224,7 +246,7 @@ MAKERS: dict[str, Callable[[Path], None]] = {
     f"2026-11-{maker.__name__.replace('_', '-')}": maker
     for maker in (
         *(mechanisms, endless, vectors, hubs, without_bound, directed, pool),
-        *(extended, adopted, handed_over, waiting, postgresql, forests, following),
+        *(extended, adopted, handed_over, waiting, postgresql, forests, following, groups),
     )
 }
 

@@ -19,16 +19,19 @@ PEOPLE = {2021: 700, 2022: 300, 2023: 300}  # the first year has those of the ye
 MOST_LINKS = 9
 LATE = ("C0346", "C0409", "C0513")  # their sequences were not there yet in the first run
 VANISHED = ("C0120", "C0344")  # no longer there in later runs
+REGIONS = {"North": 5, "South": 3, "East": 2}  # with their weights
+AT_HOME = 0.7  # how often somebody lives where the first of those close to them does
 REDATED = {"C0418": "2022-01-11"}  # diagnosed in 2021, said the first run
 
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody with a date of diagnosis, and how many sequences there are of them."""
+    """Somebody with a date of diagnosis, a region, and how many sequences there are of them."""
 
     name: str
     diagnosed: str
     sequences: int
+    region: str = ""
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,20 @@ def made_up_county() -> County:
                 close[other].add(person.name)
             people.append(person)
     links = [(a, b) for b, circle in close.items() for a in sorted(circle) if a < b]
-    return County(tuple(people), tuple(links))
+    return County(_living(people, links), tuple(links))
+
+
+def _living(people: list[Person], links: list[tuple[str, str]]) -> tuple[Person, ...]:
+    """The same people with a region each; of some nobody knows it."""
+    chance = random.Random("regions of a made-up county")
+    first = {b: a for a, b in reversed(links)}
+    homes: dict[str, str] = {}
+    for each in people:
+        drawn = chance.choices(list(REGIONS), list(REGIONS.values()))[0]
+        near = homes.get(first.get(each.name, ""), "")
+        homes[each.name] = near if near and chance.random() < AT_HOME else drawn
+    said = {name: "" if chance.random() < 0.03 else region for name, region in homes.items()}
+    return tuple(replace(each, region=said[each.name]) for each in people)
 
 
 def _date(chance: random.Random, year: int) -> str:
@@ -117,6 +133,7 @@ def results(county: County, year: int) -> dict[str, Any]:
         "patient_attribute_schema": {
             "hiv_dx_date": {"name": "hiv_dx_date", "type": "Date", "label": "Diagnosis"},
             "sample_date": {"name": "sample_date", "type": "Date", "label": "First sample"},
+            "region": {"name": "region", "type": "String", "label": "Region"},
         },
     }
 
@@ -128,10 +145,12 @@ def _places(person: Person) -> range:
 def _entry(person: Person, sequence: int, clusters: dict[str, int]) -> dict[str, Any]:
     year, month, day = person.diagnosed.split("-")
     sampled = f"{year}-{month}-{min(28, int(day) + 7):02}"
+    home = {"region": person.region} if person.region else {}
+    dates = {"hiv_dx_date": person.diagnosed, "sample_date": sampled}
     return {
         "id": f"{person.name}|S{sequence}",
         "cluster": clusters.get(person.name),
-        "patient_attributes": {"hiv_dx_date": person.diagnosed, "sample_date": sampled},
+        "patient_attributes": dates | home,
     }
 
 

@@ -72,6 +72,7 @@ HINTS = IN_A_TERMINAL | {
     "name-ends": "Say source='{source}', target='{target}'.",
     "name-ends-or-id": "Say source='{source}', target='{target}', or id='{id}'.",
     "name-id": "Say id='{id}'.",
+    "name-group": "Name it: groups={{'{group}': COLUMN}}; or 'none' for a file without labels.",
     "name-time": "Name it: time=.",
     "not-strict": "With strict=False the other records are added.",
     "other-distance": "Give the threshold for these distances, or name another column: distance= "

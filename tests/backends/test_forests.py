@@ -86,10 +86,12 @@ def _graphs(number: int, nodes: int, links: float) -> Iterable[tuple[int, list[t
 def test_the_program_and_the_method_on_fractions_agree(branches: int) -> None:
     for nodes, edges in _graphs(6, 14, 0.25):
         graph = network(nodes, edges, branches)
-        nothing = Brackets(0, nodes - 1, np.zeros(len(edges), np.bool_))
-        solved = forest_polytope._Program(graph, nothing).solved()
-        assert solved == forest_polytope._exactly(graph)
-        assert solved == numbers(nodes, edges, branches).links
+        exactly, none = forest_polytope._exactly(graph), np.zeros(len(edges), np.bool_)
+        assert exactly == numbers(nodes, edges, branches).links
+        for hubs in (0, 1, 3, nodes):  # whoever is called a hub: the sets beside them hold anyway
+            wherever = np.random.default_rng(hubs).permutation(nodes) < hubs
+            found = Brackets(0, nodes - 1, none, wherever)
+            assert forest_polytope._Program(graph, found).solved() == exactly
 
 
 def test_the_method_on_fractions_decides_where_rounding_fails(
@@ -297,7 +299,7 @@ def test_what_the_solver_cannot_do_is_done_without_it(monkeypatch: pytest.Monkey
     """Neither a solver that fails nor one that repeats itself can stop a count."""
     edges = [*NET, (3, 4), (4, 5), (6, 0), (6, 3)]
     graph, expected = network(7, edges, 2), oracle.forest_size(7, edges, 2)
-    nothing = Brackets(0, 6, np.zeros(len(edges), np.bool_))
+    nothing = Brackets(0, 6, np.zeros(len(edges), np.bool_), np.zeros(7, np.bool_))
     with monkeypatch.context() as patched:
         patched.setattr(forest_polytope._Program, "_solution", lambda program: None)
         assert forest_polytope._Program(graph, nothing).solved() is None

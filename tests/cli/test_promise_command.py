@@ -7,9 +7,11 @@ from math import hypot, sqrt
 from pathlib import Path
 
 import networkx as nx
+import numpy as np
 import pytest
 
 from commands import graphveil
+from graphveil import NoBound
 from graphveil.graph.promises import DegreeBound, HubBound, InOutBound
 from graphveil.series.planner import plan
 from graphveil.statistics.statistic import statistic
@@ -171,3 +173,30 @@ def test_forests_are_tried_where_they_count_a_series(tmp_path: Path) -> None:
     assert "Smallest error: components:projection=forest:" in shown
     plain = run_json("promise", *files, "--epsilon", "1")
     assert plain["forests"] == []
+
+
+def test_links_get_the_guess_of_a_threshold_that_follows(tmp_path: Path) -> None:
+    files, graph = network(tmp_path)
+    found = run_json("promise", *files, "--epsilon", "1", "--series", "edges=links")
+    guessed = found["following"]["links"]
+    rank = int(2 * (STEPS + 2 + 2) / 3)  # two spare questions
+    degrees = sorted((degree for _, degree in graph.degree()), reverse=True)
+    assert guessed["projection"] == f"follow:{graph.number_of_edges()}:{degrees[rank]}"
+    asked = plan("edges", NoBound(), epsilon=1, horizon=STEPS, projection=guessed["projection"])
+    noise = np.sqrt(np.mean(np.square(asked.predicted)))
+    assert guessed["noise"] == pytest.approx(noise)
+    shown = " ".join(
+        run("promise", *files, "--epsilon", "1", "--series", "edges=links").out.split()
+    )
+    assert f"links:projection={guessed['projection']}" in shown
+    assert "a threshold that follows loses" in shown, "sixty people, and four releases"
+
+
+def test_groups_that_hang_on_hubs_are_called_so(tmp_path: Path) -> None:
+    people = range(400)
+    (tmp_path / "n.csv").write_text("node,time\n" + "".join(f"{p},2001\n" for p in people))
+    links = "".join(f"{p % 8},{p}\n" for p in people if p > 7)
+    (tmp_path / "e.csv").write_text("source,target\n" + links)
+    files = [str(tmp_path / name) for name in ("n.csv", "e.csv")]
+    shown = run("promise", *files, "--epsilon", "1", "--series", "components").out
+    assert "hang on people with many links" in " ".join(shown.split())

@@ -281,8 +281,8 @@ def test_the_planners_choice_has_the_smaller_absolute_error(models: list[Row]) -
 
 def row(mechanism: str, error: float, standard_error: float = 0.1, epsilon: float = 1) -> Row:
     return Row(
-        "d", "t", "directed", "edges", "edges", "epsilon", mechanism, epsilon, 4, 1, 9, 0, error,
-        standard_error, error, 0, 4, "5", None, 5, "sensdiff", None,
+        "d", "directed", "edges", "edges", "epsilon", mechanism, epsilon, 4, 1, 9, 0, error,
+        standard_error, error, 0, 4, "5", None, 5, "sensdiff", None, None, 0.5, 1,
     )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from graphveil.report.estimates import Estimate, EstimatedSeries, now, wider, wi
 from graphveil.report.histories import revisions
 from graphveil.report.page import page
 from graphveil.report.summary import summary
-from graphveil.report.wording import count_range, whole
+from graphveil.report.wording import TOO_NOISY, count_range, whole
 from graphveil.study.public.public_part import PublicPart
 from studies import opened
 
@@ -100,7 +100,7 @@ def test_all_places_of_the_page_say_the_same_of_a_series(part: PublicPart) -> No
         told = whole(known.value), count_range(known.low, known.high)
         (table,) = page_tables.release_tables(series)
         row = dict(zip(table.header, table.rows[-1], strict=True))
-        assert row["in all"].removesuffix(f" ({news.TOO_NOISY})") == told[0]
+        assert row["in all"].removesuffix(f" ({TOO_NOISY})") == told[0]
         assert row["95% interval"] == told[1]
         assert glance[series.series].now == news.cell_of(known)
         assert news.place_of(known) in news.reading(series, last, calendar)
@@ -159,7 +159,8 @@ def test_the_quantiles_of_a_distribution_that_is_known_exactly() -> None:
         statistic="degree-ccdf",
         parameters={},
         spans={},
-        degree_at=lambda place: place,
+        places=[({}, degree) for degree in range(5)],
+        breakdown=None,
         counted_links=None,
         follows=False,
         projection=None,

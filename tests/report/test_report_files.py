@@ -29,7 +29,8 @@ from public_parts import SERIES, opened, promise, published, write_part
 
 HOSTILE = '<script>alert("1")</script> & <img src=x onerror=y> {{ 7 * 7 }} {% raw %}'
 
-ALWAYS = ["releases.csv", "changes.csv", "dictionary.csv", "card.json"]
+DESCRIBED = ["card.json", "datapackage.json", "dataset.jsonld"]
+ALWAYS = ["releases.csv", "changes.csv", "dictionary.csv", *DESCRIBED]
 
 
 def part_of(steps: int, **changes: object) -> PublicPart:
@@ -53,7 +54,7 @@ def test_the_files_are_those_that_the_ledger_asks_for(
     names = ("people", "links", "well-linked", "links-per-person")
     drawn = [f"charts/{name}.svg" for name in names]
     rows = [f"charts/{name}.csv" for name in names]
-    expected = [*ALWAYS[:-1], *rows, "card.json", *drawn, "report.html"]
+    expected = [*ALWAYS[:3], *rows, *DESCRIBED, *drawn, "report.html"]
     assert [path.relative_to(public).as_posix() for path in files] == expected
     found = {path for path in public.rglob("*") if path.is_file()}
     assert found == {*files, public / "study.toml", public / "ledger.jsonl"}
@@ -243,7 +244,7 @@ def test_the_program_on_the_page_checks_the_chain(public: Path, tmp_path: Path) 
 def test_every_statistic_has_plain_words(name: str) -> None:
     assert name in COUNTED
     some = next(iter(registered()[name].examples()))
-    given = {each.name: str(getattr(some, each.name)) for each in some.parameters()}
+    given = {name: str(value) for name, value in some.written().items()}
     words = COUNTED[name].format(**given)
     assert "{" not in words
     assert all(value in words for key, value in given.items() if key != "window")

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from graphveil.report import losses, releases
-from graphveil.report.news import NOTHING_MORE, TOO_NOISY, Headline, headline, overview
+from graphveil.report.news import NOTHING_MORE, Headline, headline, overview
 from graphveil.report.page import page
 from graphveil.report.summary import summary
-from graphveil.report.wording import figure
+from graphveil.report.wording import TOO_NOISY, figure
 from graphveil.study.public.history import PublishedSeries
 from graphveil.study.public.public_part import PublicPart
 from public_parts import NOISE, SERIES, SIZES, opened, promise, published

@@ -16,7 +16,7 @@ from graphveil.statistics.statistic import Statistic, known_parameters, register
 @pytest.mark.parametrize("name", sorted(registered()))
 def test_every_statistic_comes_back_from_the_texts_of_its_parameters(name: str) -> None:
     for example in registered()[name].examples():
-        told = dict(each.split("=", 1) for each in example.given())
+        told = example.written()
         assert statistic(name, **told) == example
 
 

@@ -46,6 +46,7 @@ NAMES = {
     "clustered",
     "growing-clusters",
     "pattern",
+    "h-index",
 }
 UNDIRECTED = [DegreeBound(degree) for degree in range(1, 8)]
 DIRECTED = [InOutBound(i, o) for i in range(1, 6) for o in range(1, 6)]
@@ -69,7 +70,7 @@ def claims() -> list[tuple[Statistic, Bound]]:
 
 
 def test_every_name_of_the_issue_is_registered_and_no_other() -> None:
-    assert len(NAMES) == 22
+    assert len(NAMES) == 23
     assert set(registered()) == NAMES
 
 

@@ -176,7 +176,7 @@ NEWER = {"software": "graphveil 9.1.0", "noise": "OpenDP 9"}
 
 def test_a_study_of_a_newer_format_says_which_version_to_install() -> None:
     """The ledger names who wrote it; a name that is none is not shown."""
-    study = promise().to_data() | {"format": 3}
+    study = promise().to_data() | {"format": 99}
     for software, advice in (
         ("graphveil 9.1.0", "Install graphveil 9.1.0 or newer."),
         ("graphveil 9; rm -rf x", "Install the newest graphveil."),

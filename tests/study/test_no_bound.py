@@ -102,8 +102,8 @@ def test_a_directed_study_does_without_as_well(root: Path) -> None:
 @pytest.mark.parametrize(
     ("changed", "complaint"),
     [
-        ({"projection": None}, "edges needs one.*what works without: nodes.*edges, high-degree"),
-        ({"statistic": "triangles"}, "nothing is known about 'triangles'.*works with edges"),
+        ({"projection": None}, "edges needs one.*or take nodes.*edges, high-degree"),
+        ({"statistic": "triangles"}, "nothing is known about 'triangles'.*works with degree-ccdf"),
         ({"projection": (2, 2)}, "projection: must be one number"),
         ({"mechanism": "sensdiff"}, "'projection' is required for projecting mechanisms"),
         ({"mechanism": "range-projection", "statistic": "high-degree", "parameters": {"tau": 1}},
@@ -127,8 +127,8 @@ def test_a_projection_without_an_end_is_refused(root: Path) -> None:
 
 
 def test_those_that_work_are_those_that_can_be_projected() -> None:
-    degrees = ["high-degree", "high-in-degree", "high-out-degree"]
-    assert projectable() == ["edges", *degrees, "in-stars", "out-stars", "stars"]
+    assert {"edges", "high-degree", "stars", "degree-ccdf"} < set(projectable())
+    assert "components" not in projectable()
     free = [name for name, member in registered().items() if not member.needs_bound]
     assert free == ["nodes"]
 
@@ -142,3 +142,22 @@ def test_the_planner_compares_what_is_left() -> None:
     with pytest.raises(GraphveilError, match="needs a degree bound"):
         plan(statistic("edges"), NoBound(), epsilon=1, horizon=5)
     assert plan(statistic("nodes"), NoBound(), epsilon=1, horizon=None).request.sensitivity.l1 == 1
+
+
+def test_the_degree_distribution_is_published_after_projection(root: Path) -> None:
+    ccdf = {"name": "ccdf", "statistic": "degree-ccdf", "epsilon": "1/2", "projection": 2}
+    histogram = ccdf | {"name": "histogram", "statistic": "degree-histogram"}
+    study = StoredStudy.create(root, numbered(3, bound="none", series=[ccdf, histogram]))
+    study.add(from_rows([("hub", 0), *((f"p{n}", 0) for n in range(4))], STAR[:4]))
+    study.publish(2)
+    assert totals(study, "ccdf")[-1] == [5, 3, 1], "two of four links are left"
+    assert totals(study, "histogram")[-1] == [2, 2, 1]
+    part = PublicPart.read(study.folder.public)
+    assert {each.mechanism for each in part.series} == {"compose-projection"}
+
+
+def test_noise_for_one_number_is_refused_where_there_are_several(root: Path) -> None:
+    wide = {"name": "c", "statistic": "degree-ccdf", "epsilon": "1/2", "projection": 2}
+    for name in ("box-projection", "range-projection"):
+        with pytest.raises(GraphveilError, match="one number per release"):
+            StoredStudy.create(root, numbered(3, bound="none", series=[wide | {"mechanism": name}]))

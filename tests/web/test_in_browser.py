@@ -37,11 +37,11 @@ def says(page: Page, words: str) -> None:
 def promise(page: Page, **other: str) -> None:
     """From the start to a promise, with sliders, and with one thing forgotten."""
     page.follow("a.primary[href='/new']")
+    page.evaluate(OPENED)
+    page.click("#kind-degree")
     for name, text in {**WORDS, **other}.items():
-        if name == "person_separator":
-            page.click("details.more summary")
         page.fill(f"#{name}", text)
-    says(page, "ε in all: is still to be said")
+    says(page, "Total ε: is not filled in yet")
     page.evaluate("document.querySelector('#epsilon-slider').focus()")
     for _ in range(12):
         page.press("ArrowRight", RIGHT)
@@ -178,6 +178,8 @@ def test_sliders_move_every_prediction(tmp_path: Path) -> None:
     require_browser()
     with served(tmp_path) as server, browsing(server, tmp_path / "profile") as page:
         page.go(f"{server.origin}/new")
+        page.evaluate(OPENED)
+        page.click("#kind-degree")
         for name, text in {
             "first": "2021",
             "releases": "10",

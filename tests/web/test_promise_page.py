@@ -13,6 +13,7 @@ from graphveil.statistics.statistic import registered
 from graphveil.steward.planning.drafting import calendar, draft
 from graphveil.steward.planning.requests import SeriesRequest, StudyRequest
 from graphveil.steward.status import status
+from graphveil.web.promise_form import TEMPLATES
 from graphveil.web.site import Site
 from sites import Visitor, text_of
 
@@ -48,6 +49,25 @@ def shown(page: str) -> list[str]:
     return re.findall(r"<strong>(±[\d.,]+)</strong>", page)
 
 
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_a_template_needs_no_promise_and_only_words_and_dates(
+    visitor: Visitor, site: Site, name: str
+) -> None:
+    page = visitor.get(f"/new?template={name}").text
+    assert TEMPLATES[name].title in page
+    filled = TEMPLATES[name].form()
+    first = {"week": "2021-01-04", "month": "2021-01"}.get(filled["every"], "2021")
+    words = {key: FORM[key] for key in ("title", "population", "publisher", "epsilon_reason")}
+    form: dict[str, str | list[str]] = {
+        **{key: filled[key] for key, _ in filled.pairs if key != "row"},
+        **words, "row": list(filled.every("row")), "first": first, "releases": "5", "epsilon": "2",
+    }  # fmt: skip
+    told = text_of(visitor.send("/new", {**form, "action": "make"}).text)
+    assert "The study is made" in told
+    made = (site.home / "hiv-in-rivermouth" / "public" / "study.toml").read_text()
+    assert 'bound = "none"' in made
+
+
 def test_every_number_is_the_planners_own(visitor: Visitor) -> None:
     page = send(visitor, "predict")
     assert shown(page) == planned()
@@ -76,7 +96,7 @@ def test_noise_does_not_wait_for_words(visitor: Visitor) -> None:
         ("title", "population", "publisher", "bound_reason", "epsilon_reason"), ""
     )
     assert shown(send(visitor, "predict", **blank)) == planned()
-    assert "ε in all: is still to be said" in text_of(send(visitor, "predict", epsilon=""))
+    assert "Total ε: is not filled in yet" in text_of(send(visitor, "predict", epsilon=""))
 
 
 def test_the_best_split_is_the_planners_to_a_tenth_of_a_percent(visitor: Visitor) -> None:
@@ -101,7 +121,7 @@ def test_the_best_split_is_the_planners_to_a_tenth_of_a_percent(visitor: Visitor
 def test_drowned_series_are_red_and_not_begun_by_mistake(visitor: Visitor, site: Site) -> None:
     page = send(visitor, "make", epsilon="0.05")
     assert 'class="prediction drowned"' in page
-    assert "“Begin it although noise drowns a series”" in page
+    assert "“Begin it although a series is too noisy to tell”" in page
     assert list(site.home.glob("hiv*")) == []
     send(visitor, "make", epsilon="0.05", drowned="yes")
     assert (site.home / "hiv-in-rivermouth" / "public" / "study.toml").is_file()
@@ -212,3 +232,14 @@ def test_nonsense_is_refused_in_words(visitor: Visitor, site: Site, field: str, 
     answer = visitor.send("/new", {**FORM, "action": "make", "drowned": "yes", field: value})
     assert answer.status_code in (200, 422)
     assert "internal error" not in answer.text
+
+
+def test_series_are_divided_by_groups_on_the_page(visitor: Visitor, site: Site) -> None:
+    divided = {"groups": "region=A|B|C|D|E|F|G\nage=0,25,50", "by-1": "region", "name-1": "links"}
+    page = send(visitor, "predict", **divided)
+    assert "cells would be too noisy to tell" in text_of(page)
+    assert shown(page) == planned()
+    made = send(visitor, "make", drowned="yes", **divided)
+    assert "[groups.region]" in text_of(made)
+    assert 'by = "region"' in text_of(made)
+    assert "is not a group of the study" in text_of(send(visitor, "predict", **{"by-1": "sex"}))

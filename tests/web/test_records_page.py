@@ -7,7 +7,7 @@ import re
 import stat
 import threading
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,11 @@ import pytest
 
 from commands import ROOT
 from graphveil.errors import StudyError
+from graphveil.graph.groups import Groups
 from graphveil.graph.intake.records import IntakeReport
-from graphveil.steward.known_studies import KnownStudy
+from graphveil.steward.known_studies import KnownStudy, opened
+from graphveil.steward.planning import drafting
+from graphveil.steward.planning.requests import SeriesRequest
 from graphveil.steward.records import previewing
 from graphveil.steward.records.adding import add
 from graphveil.steward.records.staging import LONGEST, Tray, safe_name
@@ -25,6 +28,7 @@ from graphveil.steward.status import status
 from graphveil.steward.verifying import Outcome, verify
 from sites import Visitor, entered, running, small_study, text_of
 from steward import EDGES, NODES
+from study_requests import REQUEST
 
 MESSY_EDGES = "source,target\nP0,P1\nP1,P0\nP2,P2\nP3,nobody\n"
 STRANGE = "Pat No,Seen on,Ward\nA1,2001-02-03,3\nA2,2002-03-04,4\n"
@@ -382,3 +386,26 @@ def test_strange_options_are_refused_in_words(visitor: Visitor, study: KnownStud
 def test_every_rule_belongs_to_one_group() -> None:
     listed = [name for names in previewing._GROUPS.values() for name in names]
     assert sorted(listed) == sorted(each.name for each in fields(IntakeReport))
+
+
+def test_a_column_of_labels_is_chosen_beside_its_public_list(
+    visitor: Visitor, tmp_path: Path
+) -> None:
+    request = replace(
+        REQUEST,
+        groups=Groups.of(["region=North|South"]),
+        series=(SeriesRequest("nodes", {"by": "region"}, epsilon="1/2"),),
+    )
+    drafting.create(tmp_path / "grouped", request)
+    study = opened(tmp_path / "grouped")
+    nodes = "node,time,County\nP0,2001,North\nP1,2001,Mars\n"
+    visitor.bring(study, {"nodes.csv": nodes})
+    said = text_of(visitor.get(f"/study/{study.key}/records").text)
+    assert "Its list: North, South, other, unknown." in said
+    assert "no column was named for the group 'region'" in look(visitor, study)
+    assert "under “Groups”" in look(visitor, study)
+    said = look(visitor, study, **{"grouped": "region", "group-region": "County"})
+    assert "2 nodes added" in said
+    page = visitor.get(f"/study/{study.key}/records").text
+    assert "<option selected>County</option>" in page
+    assert "Kept as batch" in keep(visitor, study)

@@ -61,9 +61,8 @@ def test_a_folder_without_a_study_is_refused(tmp_path: Path, folder: str) -> Non
         page = entered(site).post("/open", at="/", folder=folder)
     assert page.status_code == 200
     said = text_of(page.text)
-    assert any(
-        words in said for words in ("there is no study in", "Name the folder", "cannot be opened")
-    )
+    refusals = ("there is no study in", "Name the folder", "cannot be opened", "is the public part")
+    assert any(words in said for words in refusals)
 
 
 def test_the_list_is_for_its_owner_only_and_may_be_broken(

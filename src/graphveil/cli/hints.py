@@ -37,6 +37,7 @@ HINTS = IN_A_TERMINAL | {
     "name-ends": "Say --source '{source}' --target '{target}'.",
     "name-ends-or-id": "Say --source '{source}' --target '{target}', or --id '{id}'.",
     "name-id": "Say --id '{id}'.",
+    "name-group": "Name it: --group {group}=COLUMN; or {group}=none if there are no labels.",
     "name-time": "Name it: --time.",
     "not-strict": "Without --strict the other records are added.",
     "other-distance": "Give the threshold for these distances, or name another column: --distance.",

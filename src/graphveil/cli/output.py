@@ -199,6 +199,8 @@ UNSPENT = "Nothing is spent by looking: these numbers follow from the study file
 
 def print_outlooks(title: str, outlooks: Sequence[Outlook]) -> None:
     """One row per series: what it costs, the standard deviation of its noise, and what it means."""
+    from graphveil.graph.thresholds import WHOLE
+
     judged = any(each.judgement for each in outlooks)
     projected = any(each.series.projection is not None for each in outlooks)
     print_table(
@@ -231,7 +233,9 @@ def print_outlooks(title: str, outlooks: Sequence[Outlook]) -> None:
                 f"Series {each.series.name} with {given}: {three_digits(fewer.mean_std)} on "
                 f"average, not {three_digits(each.plan.mean_std)}."
             )
-    if projected:
+        if each.drowned_cells:
+            print(each.drowned_cells)
+    if any(each.series.projection not in (None, WHOLE) for each in outlooks):
         print(
             "What a projection leaves out comes on top. It is unknown, and must not be measured on "
             "your own records: try a public network of the same kind, `graphveil promise FILES`."
@@ -340,7 +344,7 @@ def print_releases(title: str, rows: Sequence[Measurement]) -> None:
         ("series", "step", "raw", "processed", f"true, {level:.6g}% sure", "new"),
         (
             (
-                row.series if row.degree is None else f"{row.series}, degree {row.degree}",
+                row.called,
                 row.label,
                 row.raw,
                 whole(row.processed),

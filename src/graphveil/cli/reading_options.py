@@ -103,6 +103,17 @@ _OPTIONS: dict[str, tuple[Any, Any]] = {
         ],
         None,
     ),
+    "group": (
+        Annotated[
+            list[str] | None,
+            typer.Option(
+                "--group",
+                metavar="NAME=COLUMN",
+                help="Column with people's labels in a group of the study. May be repeated.",
+            ),
+        ],
+        None,
+    ),
     "day_first": (
         Annotated[
             bool | None,
@@ -174,6 +185,7 @@ def _reading(
     format_: str | None,
     limit: str | None,
     where: list[str] | None,
+    group: list[str] | None,
     undated: Undated | None,
     **chosen: Any,
 ) -> Reading:
@@ -181,6 +193,7 @@ def _reading(
 
     options = ReadingOptions(
         where=tuple(where or ()),
+        group=tuple(group or ()),
         undated=None if undated is None else undated.value,
         most_bytes=most_bytes(limit),
         **chosen,

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from graphveil.errors import ParameterError
 from graphveil.graph.columns import Column
+from graphveil.graph.groups import NO_GROUPS, Groups
 from graphveil.graph.intake.id_table import Ids, Index, as_series
 from graphveil.graph.intake.identity import IdIndex
 from graphveil.graph.intake.rules import Late, RecordRules, Undated
@@ -77,6 +78,7 @@ class Growth:
     entries: Column[np.int32]
     late_newer: Column[np.int32]
     late_entries: Column[np.int32]
+    strata: Column[np.int32] | None = None
 
     @classmethod
     def of(cls, sequence: GraphSequence) -> Growth:
@@ -88,6 +90,7 @@ class Growth:
             entries=Column.of(sequence.entries),
             late_newer=Column.of(sequence.late.newer),
             late_entries=Column.of(sequence.late.entries),
+            strata=None if sequence.strata is None else Column.of(sequence.strata),
         )
 
 
@@ -109,6 +112,8 @@ class GraphSequence:
         entries: (prompt pairs,) int32, ascending within each list.
         late: the edges with a later step of their own.
         growth: the columns above in a form that grows.
+        strata: (nodes,) int32, the labels of each node in all groups of its study; None if there
+            are no groups.
 
     Examples:
         >>> sequence = GraphSequence.begin(Calendar.yearly(2021))
@@ -127,10 +132,16 @@ class GraphSequence:
     entries: NDArray[np.int32] = field(repr=False)
     late: LateEdges = field(repr=False)
     growth: Growth | None = field(default=None, repr=False)
+    strata: NDArray[np.int32] | None = field(default=None, repr=False)
 
     @classmethod
     def begin(
-        cls, calendar: Calendar, *, directed: bool = False, oriented: bool = False
+        cls,
+        calendar: Calendar,
+        *,
+        directed: bool = False,
+        oriented: bool = False,
+        grouped: bool = False,
     ) -> GraphSequence:
         """A sequence without steps, to be extended by batches of records."""
         import polars as pl
@@ -147,6 +158,7 @@ class GraphSequence:
             offsets=np.zeros(1, dtype=np.int64),
             entries=np.empty(0, dtype=np.int32),
             late=LateEdges.none(0),
+            strata=np.empty(0, dtype=np.int32) if grouped else None,
         )
 
     def extend(
@@ -156,6 +168,7 @@ class GraphSequence:
         undated: Undated = "refuse",
         late: Late = "refuse",
         upto: int | None = None,
+        groups: Groups = NO_GROUPS,
     ) -> Intake:
         """The sequence with a batch of records appended, and a private report about them.
 
@@ -167,12 +180,14 @@ class GraphSequence:
             undated: refuse a node without a time, or put it into the "first" open step.
             late: refuse records of closed steps, or let them "join" the first open step.
             upto: the last step to close; None closes up to the last one with a record.
+            groups: the public lists of labels that people have, if the sequence was begun with any.
         """
         from graphveil.graph.intake.appending import append
         from graphveil.graph.intake.resolving import resolve
 
         rules = RecordRules(undated=undated)
-        return append(self, resolve(records, self.calendar, rules), late=late, upto=upto)
+        given = resolve(records, self.calendar, rules, groups=groups)
+        return append(self, given, late=late, upto=upto)
 
     def until(self, steps: int) -> GraphSequence:
         """The sequence as it was after its first `steps` steps."""
@@ -188,6 +203,7 @@ class GraphSequence:
             entries=self.entries[: self.offsets[nodes]],
             late=self.late.until(steps),
             growth=None,
+            strata=None if self.strata is None else self.strata[:nodes],
         )
 
     def closed(self, through: int) -> GraphSequence:
@@ -288,6 +304,7 @@ def recent_part(sequence: GraphSequence, step: int, window: int) -> GraphSequenc
         entries=entries[among] - np.int32(first << 2),
         late=_recent_late(sequence.late, start, step, first),
         growth=None,
+        strata=None if sequence.strata is None else sequence.strata[first:last],
     )
 
 

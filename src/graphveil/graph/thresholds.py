@@ -4,7 +4,8 @@ A study file writes a number D or a pair I, O for the greedy projection, which r
 of everybody (`projection.greedy_projection`), and "forest:C" for forests, which retain all links
 and count what holds together by at most C links of everybody (docs/sensitivities.md#forests).
 "follow:LINKS" or "follow:LINKS:THRESHOLD" is a threshold that follows what was published
-(docs/mechanisms.md#following).
+(docs/mechanisms.md#following), and "whole" leaves nothing out: for what one person hardly changes
+in any network (docs/sensitivities.md#h-index).
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ ProjectionEntry: TypeAlias = "int | tuple[int, int] | str"  # as a study file ha
 FOREST = "forest"
 BRANCHES = 2  # of a forest, where nobody says how many
 FOLLOW = "follow"
+WHOLE = "whole"
 LARGEST_GUESS = 10**15  # as of every expected size
 
 
@@ -245,6 +247,63 @@ class FollowingBound(Bound):
         return f"a threshold that follows, {guessed}, and {self.threshold:,} as the last threshold"
 
 
+@dataclass(frozen=True)
+class WholeNetwork(Bound):
+    """Nothing is left out, and nothing is promised: one person changes little in any network.
+
+    Examples:
+        >>> print(WholeNetwork())
+        the whole network
+    """
+
+    directed = False
+    reciprocal = False
+    checked = False
+    assumption = "nothing: it holds for every network"
+
+    def fits(self, *, directed: bool) -> bool:
+        """Any graph."""
+        return True
+
+    def limit(self, direction: Direction) -> int:
+        """Refused: people may have any number of links."""
+        raise ParameterError(
+            "projection",
+            f"'{WHOLE}' is for the h-index and nothing else",
+            hint="For others, give a number: the links of each person that are counted.",
+        )
+
+    @property
+    def limits(self) -> tuple[int, ...]:
+        """None."""
+        return ()
+
+    @property
+    def brief(self) -> str:
+        """As users write it."""
+        return WHOLE
+
+    @property
+    def in_words(self) -> str:
+        """That there is no limit."""
+        return "any number of links"
+
+    def kept_by(self, outward: NodeDegrees, inward: NodeDegrees) -> bool:
+        """By every graph."""
+        return True
+
+    def wider(self, by: int) -> WholeNetwork:
+        """Nothing is wider."""
+        return self
+
+    def thresholds(self, levels: Callable[[int], Iterable[int]]) -> list[Bound]:
+        """None that would follow from it."""
+        return []
+
+    def __str__(self) -> str:
+        return "the whole network"
+
+
 def projection_of(text: str) -> ProjectionEntry:
     """The entry of a study file, from what a user typed: a number, IxO, or the name of a kind."""
     match = re.fullmatch(r"([0-9]{1,9})(?:x([0-9]{1,9}))?", text)
@@ -273,6 +332,8 @@ def _named(text: str) -> Bound:
         return ForestBound(*numbers)
     if name == FOLLOW and len(numbers) in (1, 2):
         return FollowingBound(*numbers)
+    if text == WHOLE:
+        return WholeNetwork()
     raise ParameterError(
         "projection",
         f"must be a number, IxO for in- and out-degrees, {FOREST}:C or {FOLLOW}:LINKS, "

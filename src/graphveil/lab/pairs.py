@@ -52,6 +52,12 @@ def window_of(statistic: Attackable) -> int:
     return getattr(statistic, "counted_for", None) or 0
 
 
+def tables_of(statistic: Attackable) -> int:
+    """How many vectors of n + 1 numbers its definition fills: one, unless it has several cells."""
+    within = getattr(statistic, "statistic", None)  # what a recent network looks at
+    return max(getattr(each, "tables", 1) for each in (statistic, within))
+
+
 def hidden_part(nodes: int, relation: Relation, *, directed: bool) -> NDArray[np.uint8]:
     """Where a schedule holds what the smaller sequence lacks."""
     hidden = np.zeros((nodes, nodes), dtype=np.uint8)
@@ -142,7 +148,7 @@ def totals(statistic: Attackable, schedule: NDArray[np.int64], pair: Pair) -> ND
     """The statistic after every step of one sequence, by its definition in plain Python."""
     arguments = statistic.definition_arguments(directed=pair.directed)
     steps = pair.steps + window_of(statistic)  # until the last have left again
-    found = np.zeros((steps, len(schedule) + 1), dtype=np.int64)
+    found = np.zeros((steps, tables_of(statistic) * (len(schedule) + 1)), dtype=np.int64)
     for step in range(steps):
         present, links = _network(schedule, step, window_of(statistic))
         statistic.definition(links, present, np.array(arguments, dtype=np.int64), found[step])

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import chain
 from pathlib import Path
@@ -21,8 +21,9 @@ import polars as pl
 
 from graphveil.backends import LocalEngine
 from graphveil.errors import InputError, ParameterError
+from graphveil.graph.groups import OTHER, Group, column_of
 from graphveil.graph.intake.records import Records, Table
-from graphveil.graph.promises import Bound
+from graphveil.graph.promises import Bound, NoBound
 from graphveil.graph.sequence import GraphSequence
 from graphveil.lab.models.acquaintances import ALONE, Manners, drawn
 from graphveil.noise.exact_numbers import as_text
@@ -197,7 +198,7 @@ def rehearse(promise: Promise, network: Records) -> Rehearsal:
 
     A series that the study opens later begins with the first step here.
     """
-    mine = _marked(promise)
+    mine, network = _marked(promise), labelled(promise, network)
     through = steps_of(mine) - 1
     with TemporaryDirectory(prefix="graphveil-rehearsal-") as room:
         machine = Machine(Path(room) / "state")
@@ -206,6 +207,26 @@ def rehearse(promise: Promise, network: Records) -> Rehearsal:
         study.publish(through, early=True)
         part = PublicPart.read(study.folder.public)
     return Rehearsal(Fraction(mine.budget.epsilon), part, _truth(mine, network, through))
+
+
+def labelled(promise: Promise, network: Records) -> Records:
+    """The same people with labels of the study's groups, drawn as the study expects them.
+
+    Whoever is linked has nothing to do with it: a rehearsal is about the noise.
+    """
+    chance, nodes = random.Random("labels of a rehearsal"), network.nodes
+    columns = {
+        column_of(each.name): pl.Series(
+            chance.choices(_written(each), each.shares, k=len(nodes.frame))
+        )
+        for each in promise.groups.members
+    }
+    return replace(network, nodes=replace(nodes, frame=nodes.frame.with_columns(**columns)))
+
+
+def _written(group: Group) -> list[str]:
+    """What a file would say for each label: of a number, where the label begins."""
+    return [*(map(str, group.cuts) if group.cuts else group.labels), OTHER, ""]
 
 
 def _marked(promise: Promise) -> Promise:
@@ -217,8 +238,9 @@ def _marked(promise: Promise) -> Promise:
 
 def _truth(promise: Promise, network: Records, through: int) -> dict[str, Truth]:
     """The numbers themselves, of the whole network: nothing is projected away."""
-    begun = GraphSequence.begin(promise.calendar, directed=promise.directed)
-    sequence = begun.extend(network, undated="first", upto=through).sequence
+    groups = promise.groups
+    begun = GraphSequence.begin(promise.calendar, directed=promise.directed, grouped=bool(groups))
+    sequence = begun.extend(network, undated="first", upto=through, groups=groups).sequence
     return {each.name: _totals(sequence, each, promise.degree_bound) for each in promise.series}
 
 
@@ -226,7 +248,7 @@ def _totals(sequence: GraphSequence, series: SeriesPromise, bound: Bound) -> Tru
     """One series of the whole network; a vector, which ends somewhere, of what is counted there."""
     counted, engine = series.counted(), LocalEngine()
     limit: Bound | None = None
-    if counted.vector:
+    if counted.vector and (series.threshold() or not isinstance(bound, NoBound)):
         within: Bound = getattr(bound, "within", bound)
         limit = series.threshold() or within
         sequence = engine.project(sequence, limit)

@@ -171,6 +171,15 @@ class Rule:
         return wider if spare and wider >= JUMP * answers[-1].threshold else None
 
 
+def rank_of_guess(releases: int, epsilon: Fraction) -> int:
+    """Whose number of links is the best last threshold: about this many people have more.
+
+    One more link per person keeps so many links, and costs (n + 2)/(3ε) in mean noise, n questions;
+    that a little more than twice as many is better was found on public networks.
+    """
+    return int(2 * (releases + SPARE + 2) / (3 * epsilon))
+
+
 def rival_bound(predicted: Sequence[float], epsilon: Fraction) -> int:
     """The promised bound at which SensDiff would have about the same error as predicted noise.
 

@@ -37,7 +37,7 @@ class RangeProjection(Mechanism):
 
     def refusal(self, request: Request) -> str | None:
         """Needs totals that a person can only raise after projection."""
-        reason = super().refusal(request) or _no_projection(request)
+        reason = super().refusal(request) or _no_projection(request) or _many_numbers(request)
         if reason is None and not request.projected_rises:
             reason = "needs totals that one person can only raise: take 'box-projection'"
         return reason or joint_refusal(_range(request))
@@ -63,9 +63,9 @@ class BoxProjection(Mechanism):
     proof = "docs/mechanisms.md#range-and-box"
 
     def refusal(self, request: Request) -> str | None:
-        """Needs a sensitivity after projection."""
+        """Needs a sensitivity after projection, of one number."""
         reason = super().refusal(request) or _no_projection(request)
-        return reason or joint_refusal(_box(request))
+        return reason or _many_numbers(request) or joint_refusal(_box(request))
 
     def epoch(self, request: Request, number: int) -> Epoch | None:
         """One epoch, which covers the horizon."""
@@ -74,6 +74,15 @@ class BoxProjection(Mechanism):
 
 def _no_projection(request: Request) -> str | None:
     return NO_PROJECTION if request.projected_l1 is None else None
+
+
+def _many_numbers(request: Request) -> str | None:
+    """Several numbers may change at different steps: what one release changes does not bound it.
+
+    Each at its own worst step, D numbers of a degree distribution change by about D, which costs
+    more than Compose from D = 4 on (docs/sensitivities.md#after-projection).
+    """
+    return ONE_NUMBER if request.width > 1 else None
 
 
 def _range(request: Request) -> RangeNoise:
@@ -89,6 +98,7 @@ def _box(request: Request) -> BoxNoise:
 # Gaussian projection: all projected totals at once, with Gaussian noise, for many releases.
 
 
+ONE_NUMBER = "publishes one number per release only"
 LONGEST = 1024  # beyond it, exact fractions grow too long to be handy
 
 
@@ -116,8 +126,8 @@ class GaussianProjection(GaussianMechanism):
         reason = super().refusal(request)
         if reason is None and request.projected_l1 is None:
             reason = NO_PROJECTION
-        if reason is None and request.width > 1:
-            reason = "publishes one number per release only"
+        if reason is None:
+            reason = _many_numbers(request)
         if reason is None and request.known_horizon() > LONGEST:
             reason = f"is computed for horizons up to {LONGEST} only"
         return reason

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from graphveil.calendar.columns import as_series
 from graphveil.errors import InputError, Place
+from graphveil.graph.groups import column_of
 from graphveil.graph.intake.records import Records, Table, Violation
 from graphveil.records.columns import EDGES, NODES, Wanted, match_columns, refuse_repeated
 
@@ -161,6 +163,7 @@ def from_frames(
     *,
     node_names: Mapping[str, str] = _USUAL,
     edge_names: Mapping[str, str] = _USUAL,
+    groups: Mapping[str, str] = _USUAL,
 ) -> Records:
     """Records from polars or pandas frames with the columns of the native pair.
 
@@ -169,6 +172,7 @@ def from_frames(
         edges: `source`, `target` and perhaps `time`; None if there are no new ones.
         node_names: what some of these columns are called in the first.
         edge_names: what they are called in the second.
+        groups: which column of the first has the label of a person in a group of the study.
 
     Examples:
         >>> seen = pl.DataFrame({"person": ["ann", "bob"], "time": [2021, 2022]})
@@ -176,9 +180,17 @@ def from_frames(
         ['node', 'time']
     """
     return Records(
-        nodes=_frame_table(nodes, NODES, "the nodes frame", node_names),
+        nodes=_frame_table(nodes, *_labelled(NODES, groups, node_names)),
         edges=_frame_table(edges, EDGES, "the edges frame", edge_names),
     )
+
+
+def _labelled(
+    wanted: Wanted, groups: Mapping[str, str], called: Mapping[str, str]
+) -> tuple[Wanted, str, Mapping[str, str]]:
+    """The columns of people with those of their groups, which must be there, too."""
+    columns = {column_of(group): column for group, column in groups.items()}
+    return Wanted((*wanted.required, *columns)), "the nodes frame", {**called, **columns}
 
 
 def _frame_table(
@@ -210,7 +222,11 @@ def _pandas_column(series: pd.Series[Any], name: str) -> pl.Series:
 
 
 def from_networkx(
-    graph: nx.Graph[Any], *, time: str = "time", edge_time: str | None = None
+    graph: nx.Graph[Any],
+    *,
+    time: str = "time",
+    edge_time: str | None = None,
+    groups: Mapping[str, str] = _USUAL,
 ) -> Records:
     """Records from a graph; begin the sequence with ``directed=graph.is_directed()``.
 
@@ -220,6 +236,7 @@ def from_networkx(
         graph: any kind of NetworkX graph; every node needs the attribute.
         time: the attribute's name; edges may carry it too.
         edge_time: what it is called on edges, if it is something else there.
+        groups: which attribute has the label of a person in a group of the study.
 
     Examples:
         >>> graph = nx.Graph()
@@ -231,4 +248,10 @@ def from_networkx(
     on_edges = edge_time or time
     nodes = [(node, given.get(time)) for node, given in graph.nodes(data=True)]
     edges = [(u, v, given.get(on_edges)) for u, v, given in graph.edges(data=True)]
-    return from_rows(nodes, edges)
+    records = from_rows(nodes, edges)
+    labels = {
+        column_of(group): id_column_of([given.get(name) for _, given in graph.nodes(data=True)])
+        for group, name in groups.items()
+    }
+    frame = records.nodes.frame.with_columns(**labels)
+    return replace(records, nodes=replace(records.nodes, frame=frame))

@@ -20,6 +20,7 @@ _SIZE = re.compile(r"([0-9]{1,12})\s*([KMGT]?)(i?)B?", re.IGNORECASE)
 MOST_TABLE_BYTES = 4 * GIB
 MOST_DOCUMENT_BYTES = GIB // 4
 MOST_OBJECT_BYTES = 2 * GIB
+NO_LABELS = "none"  # instead of the column of a group: nobody is labelled
 _SAMPLE = "node,time\n"
 _NO_ENCODINGS = ("idna", "punycode")
 OBJECTS_A_BYTE = 8  # of memory, for each byte of a limit that the user sets
@@ -41,6 +42,8 @@ class ReadingOptions:
         distance: the column that says how far two people are apart, or "none" if every row is
             a link, whatever the columns are called.
         max_distance: up to which distance two people are linked, such as "0.015" or "12 snps".
+        group: which column has the label of a person in a group, such as "region=County"; or
+            "region=none" if these files have no labels.
         where: conditions such as "Node type=Person" that records have to meet.
         day_first: whether 7/8/2021 is the 7th of August; False if it is July 8th; None if
             nobody said, and then such dates are refused.
@@ -69,6 +72,7 @@ class ReadingOptions:
     distance: str | None = None
     max_distance: str | None = None
     where: tuple[str, ...] = ()
+    group: tuple[str, ...] = ()
     day_first: bool | None = None
     excel_dates: bool = False
     undated: Undated | None = None
@@ -84,7 +88,11 @@ class ReadingOptions:
                 raise ParameterError(name, "must name a column, or be left out")
         if self.undated not in (None, *UNDATED):
             raise ParameterError("undated", f"must be {', '.join(UNDATED)}")
-        _ = self.filters, self.threshold  # which refuse what cannot be understood
+        _ = (
+            self.filters,
+            self.threshold,
+            self.group_columns,
+        )  # which refuse what cannot be understood
         if self.encoding is not None:
             _require_encoding(self.encoding)
         if self.most_bytes is not None and self.most_bytes < 1:
@@ -96,6 +104,24 @@ class ReadingOptions:
     def filters(self) -> tuple[Filter, ...]:
         """The conditions, as far as anybody said some."""
         return tuple(Filter.of(each) for each in self.where)
+
+    @cached_property
+    def group_columns(self) -> dict[str, str]:
+        """The column of each group, by the name of the group."""
+        pairs = [[part.strip() for part in each.split("=", 1)] for each in self.group]
+        if any(len(pair) < 2 or not all(pair) for pair in pairs):
+            raise ParameterError(
+                "group", "cannot be understood", hint='Write "region=County": a group, its column.'
+            )
+        if len({name for name, _ in pairs}) < len(pairs):
+            raise ParameterError("group", "names the column of a group twice")
+        return dict(pairs)
+
+    @property
+    def named_groups(self) -> tuple[tuple[str, str], ...]:
+        """The groups that have a column, each with it."""
+        columns = self.group_columns
+        return tuple((name, column) for name, column in columns.items() if column != NO_LABELS)
 
     @cached_property
     def threshold(self) -> Threshold | None:

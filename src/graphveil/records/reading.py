@@ -9,11 +9,13 @@ from types import MappingProxyType
 from typing import Any
 
 from graphveil.errors import InputError, ParameterError, Place
+from graphveil.graph.groups import GROUP
 from graphveil.graph.intake.records import Records, Table
 from graphveil.records.detection import detected, found_files
 from graphveil.records.format import Claimed, Format, Note, ParsedFile, ParseReport
 from graphveil.records.options import DEFAULTS, ReadingOptions
 from graphveil.records.requested import (
+    labelled,
     require_understood,
     require_used,
     understood,
@@ -74,7 +76,7 @@ def read_records(
     require_used(options, found)
     parsed = _parsed(found, options, by_format)
     require_understood(options, parsed)
-    nodes = _people(parsed)
+    nodes, unlabelled = labelled(options, by_format, _people(parsed))
     edges = [table for file in parsed for table in file.edges]
     edges, without = without_links_of_left_out(parsed, nodes, edges)
     if not options.mark_bad:
@@ -83,12 +85,13 @@ def read_records(
     _refuse_undated(parsed)
     return ReadFiles(
         records=Records(
-            nodes=joined(nodes, ("node", "time")),
+            nodes=joined(nodes, ("node", "time", *_labelled(nodes))),
             edges=_joined_edges(edges),
             by_links=_by_links(parsed),
         ),
         report=ParseReport(
-            tuple(file.report for file in parsed), (*without, *_notes(nodes, edges))
+            tuple(file.report for file in parsed),
+            (*without, *_notes(nodes, edges), *unlabelled),
         ),
         read=tuple(sorted({file.report.format for file in parsed})),
         understood=understood(parsed),
@@ -115,6 +118,12 @@ def _people(parsed: list[ParsedFile]) -> list[Table]:
     """The tables of nodes; those that were made from edges only if nobody lists nodes."""
     listed = [table for file in parsed for table in file.nodes]
     return listed or [table for file in parsed for table in file.derived]
+
+
+def _labelled(nodes: list[Table]) -> list[str]:
+    """The columns of labels that some table of people has."""
+    names = (name for table in nodes for name in table.frame.columns if name.startswith(GROUP))
+    return list(dict.fromkeys(names))
 
 
 def _by_links(parsed: list[ParsedFile]) -> tuple[str, ...]:

@@ -5,10 +5,12 @@ A word that fits nowhere is refused: it may be misspelt, and would be ignored wi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from graphveil.errors import InputError, ParameterError, Place
+from graphveil.graph.groups import column_of
 from graphveil.graph.intake.identity import spelled_alike
 from graphveil.graph.intake.records import Table
 from graphveil.hints import Hint
@@ -16,7 +18,7 @@ from graphveil.records.columns import bare, listed, plain
 from graphveil.records.distances import NO_DISTANCE
 from graphveil.records.filters import Filter
 from graphveil.records.format import Claimed, Format, Note, ParsedFile
-from graphveil.records.options import ReadingOptions
+from graphveil.records.options import NO_LABELS, ReadingOptions
 
 if TYPE_CHECKING:
     import polars as pl
@@ -60,6 +62,42 @@ def require_understood(options: ReadingOptions, parsed: Sequence[ParsedFile]) ->
             "max-distance", f"no list of links has a column of distances: {listed(linked)}",
             hint=Hint("name-distance"),
         )  # fmt: skip
+
+
+def labelled(
+    options: ReadingOptions, by_format: Mapping[str, ReadingOptions], nodes: Sequence[Table]
+) -> tuple[list[Table], list[Note]]:
+    """The tables of people, each with the columns of all groups; and which files lack one.
+
+    Refuses a column that no list of people has. Where files are said to have no labels of a
+    group, its column is empty.
+    """
+    named: dict[str, str] = {}
+    for each in (options, *by_format.values()):
+        named = each.group_columns | named
+    notes = []
+    for group, column in named.items() if nodes else ():
+        lacking = [each.source for each in nodes if column_of(group) not in each.frame.columns]
+        if len(lacking) == len(nodes) and column != NO_LABELS:
+            raise InputError(
+                f"no list of people has the column '{column}', which was named for '{group}'",
+                place=Place(", ".join(dict.fromkeys(lacking))[:80]),
+                hint=Hint("columns"),
+            )
+        notes += [
+            Note(f"{name} says nothing about {group}: it has no column '{column}'")
+            for name in dict.fromkeys(lacking)
+            if column != NO_LABELS
+        ]
+    return [_with_columns(each, named) for each in nodes], notes
+
+
+def _with_columns(table: Table, groups: Iterable[str]) -> Table:
+    import polars as pl
+
+    missing = [column_of(each) for each in groups if column_of(each) not in table.frame.columns]
+    empty = [pl.lit(None, dtype=pl.String).alias(name) for name in missing]
+    return replace(table, frame=table.frame.with_columns(empty)) if empty else table
 
 
 def _same(one: Filter, other: Filter) -> bool:

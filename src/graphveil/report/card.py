@@ -180,6 +180,7 @@ def _series(series: PublishedSeries) -> dict[str, Any]:
         "first_step": series.first_label,
         "releases_made": len(series.releases),
         "numbers_per_release": series.width,
+        **({"divided_by": divided} if (divided := _divided(series)) else {}),
         "sensitivity": {
             "l1": sensitivity.l1,
             "exact": sensitivity.exact,
@@ -203,6 +204,18 @@ def _expectation(series: PublishedSeries) -> dict[str, Any]:
     if judgement is None:
         return {}
     return {"expected": {"size": judgement.expected, "usefulness": str(judgement.word)}}
+
+
+def _divided(series: PublishedSeries) -> dict[str, Any]:
+    """By which groups, into what cells, and what that means for the guarantee; or nothing."""
+    divided = series.breakdown
+    if divided is None:
+        return {}
+    return {
+        "groups": {each.name: list(each.cells) for each in divided.axes},
+        "cells": divided.cells,
+        "guarantee": statement.DIVIDED,
+    }
 
 
 def _series_exposures(series: PublishedSeries) -> list[dict[str, Any]]:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from graphveil.drawing import svg
 from graphveil.drawing.svg import Drawing, Point
-from graphveil.report.estimates import EstimatedSeries, now
+from graphveil.report import breakdowns
+from graphveil.report.estimates import named, now
 from graphveil.report.frame import (
     BAND,
     EARLIER,
@@ -62,6 +63,8 @@ def drawing(
     """
     head = _head(series) if titled else ()
     label = description(series, calendar)
+    if series.breakdown is not None:
+        return breakdowns.panels(series, calendar, size, head, label, truth).encode()
     if series.vector:
         return over_degrees(series, size, head, label, truth).encode()
     return over_steps(series, calendar, size, head, label, truth).encode()
@@ -81,25 +84,22 @@ def _head(series: PublishedSeries) -> tuple[str, ...]:
 def description(series: PublishedSeries, calendar: Calendar) -> str:
     """The chart in words, for readers who do not see it."""
     first, last = series.releases[0], series.releases[-1]
+    if series.breakdown is not None:
+        return f"Charts of {counted_things(series)}. {reading(series, last, calendar)}"
     if series.vector:
         low, high = now(series, last).value, now(series, last, series.width - 1).value
         return (
             f"Chart of {counted_things(series)}, for d from {series.degrees[0]} to "
-            f"{series.degrees[-1]}. In {last.label} the {_name(series)}s go from {whole(low)} at "
+            f"{series.degrees[-1]}. In {last.label} the {named(series)}s go from {whole(low)} at "
             f"d = {series.degrees[0]} to {whole(high)} at d = {series.degrees[-1]}. The table has "
             "all numbers."
         )
     begin, end = now(series, first).value, now(series, last).value
     return (
         f"Chart of {counted_things(series)}, {first.label} to {last.label}, with "
-        f"{percent(last.level)} intervals. The {_name(series)} is {whole(begin)} in {first.label} "
+        f"{percent(last.level)} intervals. The {named(series)} is {whole(begin)} in {first.label} "
         f"and {whole(end)} in {last.label}. {reading(series, last, calendar)}"
     )
-
-
-def _name(series: PublishedSeries) -> str:
-    """What the line shows."""
-    return "estimate" if isinstance(series, EstimatedSeries) else "processed value"
 
 
 def over_steps(
@@ -187,7 +187,7 @@ def raw_sample(count: int) -> Sample:
 def _legend(series: PublishedSeries) -> tuple[Sample, ...]:
     level = percent(series.releases[-1].level)
     return (
-        Sample(_name(series), PROCESSED),
+        Sample(named(series), PROCESSED),
         raw_sample(len(series.releases)),
         Sample(f"{level} interval", BAND, "band"),
     )
@@ -255,7 +255,7 @@ def _degree_legend(
     """The newest in full; of the earlier ones the line alone."""
     last = series.releases[-1]
     return (
-        Sample(f"{last.label}, {_name(series)}", PROCESSED),
+        Sample(f"{last.label}, {named(series)}", PROCESSED),
         Sample(f"{percent(last.level)} interval", BAND, "band"),
         *(Sample(made.label, colour, stroke=1.5) for colour, made in earlier),
     )

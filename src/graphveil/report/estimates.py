@@ -74,6 +74,11 @@ def now(series: PublishedSeries, made: ReleaseMade, place: int = 0) -> Estimate:
     return Estimate(made.processed[place], low, high, told, (series.series, place))
 
 
+def named(series: PublishedSeries) -> str:
+    """What the number that leads is called."""
+    return "estimate" if isinstance(series, EstimatedSeries) else "processed value"
+
+
 def with_estimates(part: PublicPart) -> PublicPart:
     """The same part, with estimates of all series of the study whose plan is published."""
     if any(isinstance(each, EstimatedSeries) for each in part.series):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from graphveil.report.estimates import EstimatedSeries, estimated, with_estimates
-from graphveil.report.table_columns import described, rows_as_csv
+from graphveil.report.table_columns import cell_columns, described, divided, names, rows_as_csv
 from graphveil.series.revising import smooth_trend
 from graphveil.study.public.facts import DIGITS
 
@@ -65,14 +65,18 @@ def of_series(series: PublishedSeries) -> Iterator[Revision]:
     """The same of one series; nothing if its plan or its releases were never published."""
     if not isinstance(series, EstimatedSeries):
         return
-    last = series.releases[-1].label
+    last, groups = series.releases[-1].label, series.promise.group_names
+    row = divided(Revision, groups)
     for made, estimates in zip(series.releases, series.estimates, strict=True):
-        for place, estimate in enumerate(estimates):
-            yield Revision(
+        for place, (estimate, (cell, degree)) in enumerate(
+            zip(estimates, series.places, strict=True)
+        ):
+            yield row(
                 series=series.series,
                 step=made.step,
                 label=made.label,
-                degree=series.degree_at(place),
+                degree=degree,
+                **cell_columns(groups, cell),
                 raw=made.raw[place],
                 processed=made.processed[place],
                 revised=round(estimate.value, DIGITS),
@@ -106,9 +110,11 @@ def trends(part: PublicPart) -> tuple[TrendPoint, ...]:
 def of_one(series: PublishedSeries) -> tuple[TrendPoint, ...]:
     """The same of one series."""
     values = np.round(estimated(series, smooth_trend), DIGITS)
+    groups = series.promise.group_names
+    shared = [name for name in names(divided(TrendPoint, groups)) if not name.startswith("trend")]
     return tuple(
-        TrendPoint(
-            row.series, row.step, row.label, row.degree, row.raw, row.revised, value, row.revised_at
+        divided(TrendPoint, groups)(
+            **{name: getattr(row, name) for name in shared}, trend=value, trend_at=row.revised_at
         )
         for row, value in zip(of_series(series), np.ravel(values).tolist(), strict=True)
     )
@@ -116,4 +122,5 @@ def of_one(series: PublishedSeries) -> tuple[TrendPoint, ...]:
 
 def as_table(part: PublicPart) -> bytes:
     """The rows as CSV in UTF-8."""
-    return rows_as_csv(TrendPoint, trends(part))
+    kind = divided(TrendPoint, tuple(each.name for each in part.promise.groups.members))
+    return rows_as_csv(kind, trends(part))

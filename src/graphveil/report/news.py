@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from graphveil.calendar import phrases
-from graphveil.report import releases, wording
+from graphveil.report import breakdowns, releases, wording
 from graphveil.report.estimates import Estimate, now
-from graphveil.report.wording import count_range, figure, percent
+from graphveil.report.wording import TOO_NOISY, count_range, figure, percent
 from graphveil.statistics.statistic import WINDOW
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from graphveil.study.public.public_part import PublicPart
 
 
-TOO_NOISY = "too noisy to tell"  # in a cell of a table
 NOTHING_MORE = "the added noise is too large to say more"  # in a sentence
 _PREPOSITION = re.compile("^(?:in|on|at|from) ")
 
@@ -29,6 +28,8 @@ _PREPOSITION = re.compile("^(?:in|on|at|from) ")
 def reading(series: PublishedSeries, made: ReleaseMade, calendar: Calendar) -> str:
     """A release as a sentence; of a vector, where to look."""
     sure, when = percent(made.level), opening(phrases.by(calendar, made.step))
+    if series.breakdown is not None:
+        return breakdowns.reading(series, made, when)
     if series.vector:
         return (
             f"{when}, each of the {series.width} true numbers, taken separately, lies in "
@@ -124,8 +125,8 @@ class Headline:
     @property
     def place(self) -> int:
         """Which number of a release."""
-        degrees = self.series.degrees
-        return degrees.index(LINKED) if self.series.vector and LINKED in degrees else 0
+        degrees = [degree for _, degree in self.series.places]
+        return degrees.index(LINKED) if LINKED in degrees else 0
 
     @property
     def newest(self) -> ReleaseMade:

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from graphveil.graph.promises import HubBound
 from graphveil.noise.exact_numbers import as_text
-from graphveil.report import losses, public_tables, statement, wording
+from graphveil.report import breakdowns, losses, public_tables, statement, wording
 from graphveil.report.artefacts import file_name
 from graphveil.report.estimates import EstimatedSeries, now
 from graphveil.report.losses import chance
-from graphveil.report.news import TOO_NOISY
 from graphveil.report.ratios import all_ratios
 from graphveil.report.releases import NEW
+from graphveil.report.wording import TOO_NOISY
 from graphveil.statistics.statistic import WINDOW
 
 if TYPE_CHECKING:
@@ -135,6 +135,9 @@ def release_tables(series: PublishedSeries) -> tuple[PageTable, ...]:
     """The numbers of a series that has releases; of a long one those of the newest steps."""
     if not series.vector:
         return (_scalar_table(series),)
+    if series.breakdown is not None:
+        tables = [PageTable(*each) for each in breakdowns.tables(series, series.releases[-1])]
+        return *tables, _vector_table(series)
     return _degree_table(series), _vector_table(series)
 
 
@@ -236,5 +239,5 @@ def _vector_table(series: PublishedSeries) -> PageTable:
         known = (now(series, made, place).value for place in range(series.width))
         rows.append((made.label, *map(wording.whole, known), noise))
         rows.append((f"{made.label}, raw", *map(wording.figure, made.raw), noise))
-    header = ("step", *map(str, series.degrees), "noise (std)")
+    header = ("step", *breakdowns.place_words(series), "noise (std)")
     return PageTable(f"{title}{_edition(series)}", header, tuple(rows), open=False)

@@ -10,7 +10,7 @@ from graphveil.report.histories import Revision, revisions
 from graphveil.report.ratios import PublishedRatio, all_ratios, has_ratios
 from graphveil.report.releases import Measurement, PublishedChange, all_changes, measurements, rows
 from graphveil.report.statement import has_revisions
-from graphveil.report.table_columns import Entry, entries, rows_as_csv
+from graphveil.report.table_columns import Entry, divided, entries, rows_as_csv
 
 if TYPE_CHECKING:
     from graphveil.study.public.history import PublishedSeries
@@ -37,7 +37,12 @@ class Table:
 
     def content(self, part: PublicPart) -> bytes:
         """The file."""
-        return rows_as_csv(self.kind, self.rows(part))
+        return rows_as_csv(self.kind_in(part), self.rows(part))
+
+    def kind_in(self, part: PublicPart) -> type[Any]:
+        """The class of its rows in a study, which has a column for each of its groups."""
+        groups = tuple(each.name for each in part.promise.groups.members)
+        return self.kind if self.kind is Entry else divided(self.kind, groups)
 
 
 def tables_of(part: PublicPart) -> tuple[Table, ...]:
@@ -47,7 +52,9 @@ def tables_of(part: PublicPart) -> tuple[Table, ...]:
 
 def dictionary(part: PublicPart) -> tuple[Entry, ...]:
     """What every column of every table of a study means."""
-    return tuple(entry for table in tables_of(part) for entry in entries(table.file, table.kind))
+    return tuple(
+        entry for table in tables_of(part) for entry in entries(table.file, table.kind_in(part))
+    )
 
 
 TABLES = (
@@ -73,4 +80,5 @@ TABLES = (
 
 def series_table(series: PublishedSeries) -> bytes:
     """The rows of one series, with the columns of all releases."""
-    return rows_as_csv(Measurement, (row for made in series.releases for row in rows(series, made)))
+    kind = divided(Measurement, series.promise.group_names)
+    return rows_as_csv(kind, (row for made in series.releases for row in rows(series, made)))

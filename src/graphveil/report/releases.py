@@ -5,14 +5,15 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Container, Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
 
 from graphveil.mechanisms.planning.change import Change
 from graphveil.noise.exact_numbers import as_text
 from graphveil.report import table_columns
-from graphveil.report.table_columns import described
+from graphveil.report.table_columns import cell_columns, described, divided
 from graphveil.report.wording import counted_links
+from graphveil.statistics.breakdown import cell_words
 
 if TYPE_CHECKING:
     import polars as pl
@@ -71,12 +72,14 @@ def changes(series: PublishedSeries, made: ReleaseMade) -> Iterator[PublishedCha
     for each in made.changes:
         change = Change(each.over, each.against)
         values = change.of(lambda at: series.releases[at].raw, release)
-        for place, value in enumerate(values):
-            yield PublishedChange(
+        groups = series.promise.group_names
+        for (cell, degree), value in zip(series.places, values, strict=True):
+            yield divided(PublishedChange, groups)(
                 series=series.series,
                 step=made.step,
                 label=made.label,
-                degree=series.degree_at(place),
+                degree=degree,
+                **cell_columns(groups, cell),
                 kind=AGAINST if each.against else NEW,
                 over=each.over,
                 value=value,
@@ -146,6 +149,17 @@ class Measurement:
         empty="if the study promises that nobody has more, or counts people whatever their links",
     )
 
+    @property
+    def called(self) -> str:
+        """The series, and which of its numbers it is."""
+        own = {each.name: getattr(self, each.name) for each in fields(self)}
+        cell = {name: own[name] for name in own if name not in _OWN and own[name] is not None}
+        words = [self.series, *([cell_words(cell)] if cell else [])]
+        return ", ".join(words if self.degree is None else [*words, f"degree {self.degree}"])
+
+
+_OWN = table_columns.names(Measurement)
+
 
 def measurements(part: PublicPart, steps: Container[int] | None = None) -> tuple[Measurement, ...]:
     """Every published number, or those of some steps: by series, then step, then degree."""
@@ -160,16 +174,17 @@ def measurements(part: PublicPart, steps: Container[int] | None = None) -> tuple
 
 def rows(series: PublishedSeries, made: ReleaseMade) -> Iterator[Measurement]:
     """The numbers of one release, by degree."""
-    news = new_at(series, made)
-    for place, raw in enumerate(made.raw):
+    news, groups = new_at(series, made), series.promise.group_names
+    for place, (cell, degree) in enumerate(series.places):
         new = news[place] if news else None
-        yield Measurement(
+        yield divided(Measurement, groups)(
             series=series.series,
             statistic=counted(series),
             step=made.step,
             label=made.label,
-            degree=series.degree_at(place),
-            raw=raw,
+            degree=degree,
+            **cell_columns(groups, cell),
+            raw=made.raw[place],
             processed=made.processed[place],
             noise_std=made.noise_std,
             level=made.level,
@@ -196,7 +211,12 @@ def counted(series: PublishedSeries) -> str:
 
 def as_csv(part: PublicPart) -> bytes:
     """The rows as CSV in UTF-8; what does not apply is empty."""
-    return table_columns.rows_as_csv(Measurement, measurements(part))
+    return table_columns.rows_as_csv(_kind(part), measurements(part))
+
+
+def _kind(part: PublicPart) -> type[Any]:
+    """The rows of a study, with the columns of its groups."""
+    return divided(Measurement, tuple(each.name for each in part.promise.groups.members))
 
 
 def as_json(part: PublicPart) -> bytes:
@@ -214,4 +234,4 @@ def as_parquet(part: PublicPart) -> bytes:
 
 def as_frame(part: PublicPart) -> pl.DataFrame:
     """The rows as a data frame, with the same columns even if nothing is published."""
-    return table_columns.rows_as_frame(Measurement, measurements(part))
+    return table_columns.rows_as_frame(_kind(part), measurements(part))

@@ -55,12 +55,18 @@ COMPOSITION = {
         "step costs nothing more."
     ),
     "within_a_release": (
-        "Where a release has one number per degree, the ε covers all of these numbers together."
+        "Where a release has several numbers, one per degree or per group of people, the ε covers "
+        "all of these numbers together."
     ),
     "beyond_this_study": (
         "Other publications about the same people are not counted here; their ε adds to this one."
     ),
 }
+DIVIDED = (
+    "Labels are stated by a person's own records, once, and are protected like everything else "
+    "about that person. What one person changes in all cells together is what the noise is made "
+    "for, so that the ε covers the whole table, and small cells need no suppression."
+)
 _POOLED = (
     "The series {names} share a pool: their Gaussian noise is priced together. What each of them "
     "costs is stated as a share of ρ (zero-concentrated differential privacy), these add up, and "
@@ -243,7 +249,9 @@ def not_protected(part: PublicPart) -> tuple[tuple[str, str], ...]:
         found.append(("choice of ratios", "; ".join(formulas)))
     sizes = [f"{each.series}: {size:,}" for each in part.series if (size := each.promise.expected)]
     guessed = [("expected sizes, guessed without the records", "; ".join(sizes))] if sizes else []
-    return (*found, *guessed)
+    lists = [f"{each.name}: {', '.join(each.cells)}" for each in promised.groups.members]
+    grouped = [("lists of groups, not who is in them", "; ".join(lists))] if lists else []
+    return (*found, *grouped, *guessed)
 
 
 def _promised_bound(bound: Bound) -> tuple[str, str]:

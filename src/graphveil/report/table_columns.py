@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable
-from dataclasses import dataclass, field, fields
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, field, fields, make_dataclass
+from functools import cache
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from graphveil.errors import StudyError
+from graphveil.graph.groups import SECOND
 from graphveil.hints import Hint
+from graphveil.statistics.breakdown import ALIKE, MIXED
 
 if TYPE_CHECKING:
     import polars as pl
@@ -31,6 +34,31 @@ def described(meaning: str, *, empty: str = NEVER) -> Any:
         empty: when it has no value.
     """
     return field(metadata={"meaning": meaning, "empty": empty})
+
+
+def divided(kind: type[Any], groups: tuple[str, ...]) -> type[Any]:
+    """Rows of a kind with the labels of people in some groups: of links, of both ends."""
+    return _divided(cast("Hashable", kind), groups) if groups else kind
+
+
+@cache
+def _divided(kind: Any, groups: tuple[str, ...]) -> type[Any]:
+    unless = "unless the series is divided by it"
+    columns = []
+    for name in groups:
+        whom = "of the people who are counted; of links, of one end (directed: whence they go)"
+        meaning = f"the label in the group {name} {whom}, or whether all are {ALIKE} or {MIXED}"
+        other = f"the label in the group {name} of the other end of the links that are counted"
+        columns.append((name, "str | None", described(meaning, empty=unless)))
+        second = described(other, empty="unless the series counts links by both ends")
+        columns.append((f"{name}{SECOND}", "str | None", second))
+    return make_dataclass(kind.__name__, columns, bases=(kind,), frozen=True)
+
+
+def cell_columns(groups: Iterable[str], cell: Mapping[str, str]) -> dict[str, str | None]:
+    """The columns of groups of one row."""
+    names = (each for name in groups for each in (name, f"{name}{SECOND}"))
+    return {name: cell.get(name) for name in names}
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from graphveil.graph.thresholds import as_threshold
+from graphveil.graph.groups import SECOND
+from graphveil.graph.thresholds import FOREST, WHOLE, as_threshold
 from graphveil.noise.exact_numbers import as_text
 from graphveil.statistics.statistic import WINDOW
 
@@ -30,6 +31,7 @@ COUNTED = {
     "high-degree": "people with at least {tau} links",
     "high-out-degree": "people with at least {tau} outgoing links",
     "high-in-degree": "people with at least {tau} incoming links",
+    "h-index": "h-index: the largest h such that h people have at least h links",
     "stars": "stars: a person with {k} of their links",
     "out-stars": "stars: a person with {k} of their outgoing links",
     "in-stars": "stars: a person with {k} of their incoming links",
@@ -67,16 +69,43 @@ def _limited(series: PublishedSeries, words: str, made: ReleaseMade | None = Non
 
 
 def _plain(series: PublishedSeries) -> str:
+    return _undivided(series) + _by(series)
+
+
+def _undivided(series: PublishedSeries) -> str:
     known = COUNTED.get(series.statistic)
     if known is None:
         return series.summary
     return _singular(known.format(**(series.parameters | series.spans))) + _among(series)
 
 
-def counted_at(series: PublishedSeries, place: int, made: ReleaseMade | None = None) -> str:
+def _by(series: PublishedSeries) -> str:
+    """By which groups it is divided, if by any."""
+    return f", by {' and '.join(groups)}" if (groups := groups_of(series)) else ""
+
+
+def labels(cell: Mapping[str, str]) -> str:
+    """A cell with the names of its groups: "region North", or "region North and South"."""
+    parts = []
+    for name, label in cell.items():
+        if not name.endswith(SECOND):
+            other = f" and {cell[f'{name}{SECOND}']}" if f"{name}{SECOND}" in cell else ""
+            parts.append(f"{name.replace('_', ' ')} {label}{other}")
+    return ", ".join(parts)
+
+
+def groups_of(series: PublishedSeries) -> list[str]:
+    """The groups by which a series is divided, as people read them."""
+    divided = series.breakdown
+    return [] if divided is None else [each.name.replace("_", " ") for each in divided.axes]
+
+
+def counted_at(series: PublishedSeries, degree: int, made: ReleaseMade | None = None) -> str:
     """What one number of a series counts, such as "people with at least 1 link"."""
-    plain, degree = _plain(series), series.degree_at(place)
-    if degree is not None:
+    plain, (cell, at_degree) = _plain(series), series.places[degree]
+    if cell:
+        plain, degree = f"{_undivided(series)} ({labels(cell)})", at_degree or 0
+    if at_degree is not None:
         at, found = re.subn(r"\bd\b", str(degree), plain)
         plain = _singular(at) if found else f"{plain}, d = {degree}"
     return _limited(series, plain, made)
@@ -131,6 +160,8 @@ def counted_links(series: PublishedSeries, made: ReleaseMade | None = None) -> s
 
     Where the threshold follows, each release states its own.
     """
+    if series.projection == WHOLE:
+        return ""
     if isinstance(series.projection, str) and not series.follows:
         (branches,) = as_threshold(series.projection).limits
         return f"counting at most {many(branches, 'joining link')} per person"
@@ -151,8 +182,11 @@ def beyond_links(series: PublishedSeries) -> str:
     """What follows for people with more, as a further sentence; or nothing."""
     if series.follows:
         return " Further links of a person are not in it; the processed value allows for them."
-    forests = isinstance(series.projection, str)
+    forests = isinstance(series.projection, str) and series.projection.startswith(FOREST)
     return " A group that hangs on people with more may count as several." if forests else ""
+
+
+TOO_NOISY = "too noisy to tell"  # in a cell of a table
 
 
 def percent(level: str) -> str:

@@ -131,7 +131,33 @@ def joint(members: Sequence[Member]) -> Picture:
     """
     if not members:
         return Picture((), ())
-    return _Study(members).picture()
+    picture = _Study(members).picture()
+    if picture is not None:
+        return picture
+    if len(members) == 1:
+        return _with_one_apart(Picture((), ()), 0, members[0])
+    widest = max(range(len(members)), key=lambda number: members[number].values.shape[1])
+    others = joint([*members[:widest], *members[widest + 1 :]])
+    return _with_one_apart(others, widest, members[widest])
+
+
+def _with_one_apart(picture: Picture, number: int, member: Member) -> Picture:
+    """The picture of all others, and a series as it says by itself."""
+
+    def moved(place: Place | None) -> Place | None:
+        return place if place is None or place[0] < number else (place[0] + 1, place[1])
+
+    def renumbered(best: KnownBest) -> KnownBest:
+        same = moved(best.same)
+        assert same is not None, "everything is known by something"
+        return KnownBest(same, moved(best.above), moved(best.below))
+
+    values = list(picture.values)
+    known = [tuple(tuple(map(renumbered, row)) for row in rows) for rows in picture.known_best]
+    own = tuple(KnownBest((number, place), None, None) for place in range(member.values.shape[1]))
+    values.insert(number, np.round(member.values, DECIMALS))
+    known.insert(number, (own,) * len(member.values))
+    return Picture(tuple(values), tuple(known))
 
 
 class _Study:
@@ -150,16 +176,15 @@ class _Study:
             column += len(era.base) * (stop - start)
         self.width = column
 
-    def picture(self) -> Picture:
-        """The estimate."""
+    def picture(self) -> Picture | None:
+        """The estimate; None if it would take too long."""
         measured = self._rows(_Era.measurements)
         values, weights = self._measurements()
         walls = self._walls()
         if self.width * bands_of(measured, walls) ** 2 > MOST:
-            tenths = None
-        else:
-            found = nearest(measured, values, weights, walls, self.width)
-            tenths = _settled(np.rint(found * TENTHS), walls)
+            return None
+        found = nearest(measured, values, weights, walls, self.width)
+        tenths = _settled(np.rint(found * TENTHS), walls)
         return Picture(self._values(tenths), self._known_best())
 
     def _rows(self, rows_of: Callable[[_Era], Sequence[Row]]) -> Rows:
@@ -211,9 +236,7 @@ class _Study:
             weights.append(1 / np.maximum(np.concatenate(spread, axis=1).ravel(), LEAST))
         return np.concatenate(values), np.concatenate(weights)
 
-    def _values(self, tenths: Floats | None) -> tuple[Floats, ...]:
-        if tenths is None:
-            return tuple(np.round(each.values, DECIMALS) for each in self.members)
+    def _values(self, tenths: Floats) -> tuple[Floats, ...]:
         found = [np.zeros_like(each.values) for each in self.members]
         for era in self.eras:
             table = tenths[era.column :][: len(era.base) * len(era.steps)]

@@ -89,10 +89,10 @@ def loss_beyond(plan: Plan, statistic: Statistic, bound: HubBound, further: int)
 
     Losses are convex in the numbers of hubs, so a mixture of both kinds costs at most as much.
     """
-    return max(_loss(plan, statistic, own) for own in bound.exceeded(further))
+    return max(loss_of(plan, statistic, own) for own in bound.exceeded(further))
 
 
-def _loss(plan: Plan, statistic: Statistic, own: HubBound) -> Fraction:
+def loss_of(plan: Plan, statistic: Statistic, own: HubBound) -> Fraction:
     """ε of a person of whom this is true."""
     request, exposed = plan.request, _exposed(plan, statistic, own)
     if plan.mechanism.whole and plan.mechanism.adds_up and len(plan.epochs) > 1:

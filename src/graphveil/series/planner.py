@@ -13,6 +13,7 @@ from graphveil.graph.thresholds import (
     FOREST,
     FollowingBound,
     ForestBound,
+    WholeNetwork,
     as_threshold,
 )
 from graphveil.mechanisms import mechanism as known_mechanisms
@@ -29,9 +30,10 @@ from graphveil.statistics.change import (
     projectable,
     sensitivity_under,
     shape_under,
+    whole_shape_of,
 )
 from graphveil.statistics.shape import Shape
-from graphveil.statistics.statistic import Statistic, as_statistic
+from graphveil.statistics.statistic import Domain, Statistic, as_statistic
 
 __all__ = ["Plan", "Prospect", "best", "compare", "continued", "plan"]
 
@@ -159,9 +161,10 @@ def plan(
         delta: the probability of more than ε; without it only pure-ε mechanisms are used.
         horizon: how many releases there will be; None if that is not known.
         mechanism: a name, or "auto" for the smallest predicted error.
-        projection: the threshold of a projecting mechanism, "forest:C" for forests, or
-            "follow:LINKS[:THRESHOLD]" for a threshold that follows what was published. With it,
-            "auto" chooses among those that project, and without it among the others.
+        projection: the threshold of a projecting mechanism, "forest:C" for forests,
+            "follow:LINKS[:THRESHOLD]" for a threshold that follows what was published, or "whole"
+            for what needs none. With it, "auto" chooses among those that project, and without it
+            among the others.
         minimise: which error is to be small, such as "mean", "last" or "windows:4"; see
             `docs/planning.md#what-to-minimise`.
         pool_share: the share that the series has of an ε and a δ which are for several series
@@ -195,11 +198,14 @@ def require_projectable(statistic: Statistic, threshold: Bound, horizon: int | N
         )
     if isinstance(threshold, ForestBound):
         forest_shape_of(statistic, threshold)
+    elif isinstance(threshold, WholeNetwork):
+        whole_shape_of(statistic)
     elif type(statistic).projected_l1 is Statistic.projected_l1:
+        others = projectable(directed=statistic.domain is Domain.DIRECTED)
         raise ParameterError(
             "projection",
             f"nothing is known about '{statistic.name}' after a projection",
-            hint=f"It works with {', '.join(projectable())}, and {FOREST}:{BRANCHES} with "
+            hint=f"It works with {', '.join(others)}, and {FOREST}:{BRANCHES} with "
             f"{', '.join(counted_by_forests())}; others need a bound.",
         )
     if horizon is None:

@@ -8,11 +8,18 @@ from typing import Any
 
 from graphveil.errors import ParameterError
 from graphveil.graph.promises import Bound, HubBound, NoBound
-from graphveil.graph.thresholds import BRANCHES, FOREST, FollowingBound, ForestBound
+from graphveil.graph.thresholds import (
+    BRANCHES,
+    FOREST,
+    WHOLE,
+    FollowingBound,
+    ForestBound,
+    WholeNetwork,
+)
 from graphveil.statistics.edges import Edges
 from graphveil.statistics.recent import RecentStatistic
 from graphveil.statistics.sensitivity import PARTS, PROOFS, Sensitivity
-from graphveil.statistics.shape import Bins, Mass, Moves, Shape, TotalsShape
+from graphveil.statistics.shape import Bins, Cells, Mass, Moves, Shape, TotalsShape
 from graphveil.statistics.statistic import Statistic, registered
 from graphveil.statistics.tallies import Counts, ForestTally, Tally
 
@@ -28,8 +35,8 @@ def sensitivity_under(statistic: Statistic, bound: Bound) -> Sensitivity:
     """
     if isinstance(bound, NoBound):
         require_no_bound(statistic, directed=bound.directed)
-    if isinstance(bound, ForestBound):
-        return _forest_sensitivity(statistic, bound)
+    if isinstance(bound, ForestBound | WholeNetwork):
+        return _total_sensitivity(statistic, bound)
     if isinstance(bound, FollowingBound):
         return _following_sensitivity(statistic, bound)
     if not isinstance(bound, HubBound):
@@ -77,6 +84,8 @@ def _variation(shape: Shape) -> int:
 def _numbers(shape: Shape) -> tuple[tuple[Moves, ...], int]:
     if isinstance(shape, Bins):
         return shape.bins, shape.loose
+    if isinstance(shape, Cells):  # of a move, one release has at most one end
+        return (Moves(shape.moves + shape.alone, shape.moves),), 0
     assert isinstance(shape, Moves), "there are no other shapes of differences"
     return (shape,), 0
 
@@ -95,12 +104,15 @@ def _of_keepers(within: Sensitivity, bound: HubBound) -> Sensitivity:
     )
 
 
-def _forest_sensitivity(statistic: Statistic, bound: ForestBound) -> Sensitivity:
-    """What one person can change in one release that is counted by forests, in every network.
+def _total_sensitivity(statistic: Statistic, bound: ForestBound | WholeNetwork) -> Sensitivity:
+    """What one person can change in one release of any network, of what is limited so.
 
     Nothing is claimed about difference sequences: all totals of a series are measured.
     """
-    height = forest_shape_of(statistic, bound).height
+    if isinstance(bound, ForestBound):
+        height, anchor = forest_shape_of(statistic, bound).height, "forests"
+    else:
+        height, anchor = whole_shape_of(statistic).height, statistic.name
     return Sensitivity(
         l1=height,
         static_l1=height,
@@ -108,7 +120,7 @@ def _forest_sensitivity(statistic: Statistic, bound: ForestBound) -> Sensitivity
         edge_l1=1,
         exact_for=frozenset(),
         assumption=bound.assumption,
-        proof=f"{PROOFS}#forests",
+        proof=f"{PROOFS}#{anchor}",
     )
 
 
@@ -121,6 +133,18 @@ def forest_shape_of(statistic: Statistic, bound: ForestBound) -> TotalsShape:
             f"forests do not count {statistic}: one person could change it without end",
             hint=f"They count {', '.join(counted_by_forests())} (k = 2); others take a number, or "
             "a bound.",
+        )
+    return shape
+
+
+def whole_shape_of(statistic: Statistic) -> TotalsShape:
+    """What one person can do to a number of the whole network; refuses what may be anything."""
+    shape = statistic.whole_shape()
+    if shape is None:
+        raise ParameterError(
+            "projection",
+            f"'{WHOLE}' leaves nothing out, and one person could change {statistic} without end",
+            hint="It is for the h-index. Others take a number, or a bound.",
         )
     return shape
 
@@ -168,23 +192,27 @@ def _following_sensitivity(statistic: Statistic, bound: FollowingBound) -> Sensi
 def require_no_bound(statistic: Statistic, *, directed: bool) -> None:
     """Refuse a statistic whose change by one person nothing limits but a promise."""
     if statistic.needs_bound:
-        known = registered()
-        others = [each for each in projectable() if known[each].domain.admits(directed=directed)]
+        others = projectable(directed=directed)
         raise ParameterError(
             "bound",
-            f"{statistic.name} needs one: nothing else limits what a person changes",
-            hint=f"Promise one, or take what works without: nodes, and with projection=D "
-            f"{', '.join(others)} (edges: =follow:LINKS, too), or ={FOREST}:{BRANCHES} "
-            f"{', '.join(counted_by_forests())}.",
+            f"{statistic.name} needs one: nothing else limits it",
+            hint=f"Promise one, or take nodes, and with projection=D "
+            f"{', '.join(others)} (edges: =follow:LINKS), ={FOREST}:{BRANCHES} "
+            f"{', '.join(counted_by_forests())}{'' if directed else f', ={WHOLE} h-index'}.",
         )
 
 
-def projectable() -> list[str]:
-    """The statistics whose links can be limited by a projection instead of a promise."""
+def projectable(*, directed: bool | None = None) -> list[str]:
+    """The statistics whose links can be limited by a projection instead of a promise.
+
+    Args:
+        directed: only those of such graphs; None for all.
+    """
     return sorted(
         name
         for name, member in registered().items()
         if member.projected_l1 is not Statistic.projected_l1 and member.needs_bound
+        if directed is None or member.domain.admits(directed=directed)
     )
 
 
@@ -212,7 +240,7 @@ def _recent_sensitivity(statistic: RecentStatistic, bound: HubBound) -> Sensitiv
 
 def shape_under(statistic: Statistic, bound: Bound) -> Shape:
     """What the change of one person can look like; with hubs, as far as it is known."""
-    if isinstance(bound, ForestBound | FollowingBound):
+    if isinstance(bound, ForestBound | FollowingBound | WholeNetwork):
         return Mass(sensitivity_under(statistic, bound).l1)
     if not isinstance(bound, HubBound) or isinstance(statistic, RecentStatistic):
         return statistic.shape(bound)

@@ -35,7 +35,7 @@ from graphveil.statistics.sensitivity import (
     Sensitivity,
     StaticChange,
 )
-from graphveil.statistics.shape import Moves, Shape, TotalsShape
+from graphveil.statistics.shape import Cells, Moves, Shape, TotalsShape
 from graphveil.statistics.statistic import (
     Domain,
     Statistic,
@@ -144,6 +144,7 @@ class Clusters(ClusterStatistic):
         "directed": "2(Din + Dout) for min(Din, Dout) ≥ 2, else Din + Dout + 2",
     }
     monotone = False
+    undivided = "linked people share no label, and one person may change several groups of them"
     forest_column = ForestTally.CLUSTERS
     column = 0
     alone = "components"
@@ -229,6 +230,7 @@ class Clustered(ClusterStatistic):
         "undirected": "2D(k − 1) + 1; for D = 1: 2",
         "directed": "2(Din + Dout)(k − 1) + 1",
     }
+    by_groups = True
     column = 1
     alone = "nodes"
 
@@ -279,6 +281,21 @@ class Clustered(ClusterStatistic):
         if self.k > 2 or bound.directed:
             return super().hub_moves(bound)
         return HighDegree(1).hub_moves(bound)
+
+    def cell_shape(self, bound: Bound) -> Cells:
+        """Whoever is brought into a cluster begins to count, and may cease; the person begins.
+
+        Guarantees:
+            Proof: docs/sensitivities.md#breakdowns.
+        """
+        moves = self.sensitivity(bound).l1 - (1 + bound.limit("total") * (self.k - 1))
+        return Cells(moves, self.sensitivity(bound).l1 - 2 * moves)
+
+    def hub_cell_shape(self, bound: HubBound) -> Cells:
+        """As `hub_moves`."""
+        if self.k > 2 or bound.directed:
+            return super().hub_cell_shape(bound)
+        return HighDegree(1).hub_cell_shape(bound)
 
 
 def _joined_and_merged(bound: Bound) -> tuple[int, int]:

@@ -81,6 +81,7 @@ class Components(Statistic):
     }
     domain = Domain.BOTH
     monotone = False
+    undivided = "linked people share no label, and one person may change several groups of them"
     forest_column = ForestTally.COMPONENTS
 
     @classmethod

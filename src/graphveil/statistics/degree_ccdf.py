@@ -21,7 +21,7 @@ from graphveil.statistics.degrees import (
 )
 from graphveil.statistics.relations import Combination, at_least
 from graphveil.statistics.sensitivity import EVERY_MEASURE, PROOFS, Sensitivity, StaticChange
-from graphveil.statistics.shape import Bins, Moves, Shape
+from graphveil.statistics.shape import Bins, Cells, Moves, Shape
 from graphveil.statistics.statistic import Domain, Statistic, described, register
 from graphveil.statistics.tallies import Counts, DegreeReach
 
@@ -50,6 +50,7 @@ class CcdfOfDegrees(DegreeStatistic, ABC):
 
     vector = True
     cumulative = True
+    by_groups = True
 
     levels: tuple[int, ...] | None = field(
         default=None,
@@ -200,6 +201,37 @@ class CcdfOfDegrees(DegreeStatistic, ABC):
             return super().hub_l1(bound)
         (hubs,) = bound.hubs
         return sum(each.rises + each.falls for each in self._hub_moves(bound)) + hubs
+
+    def cell_shape(self, bound: Bound) -> Cells:
+        """At each threshold a move of each touched node; the person, and the highest one, alone.
+
+        Guarantees:
+            Proof: docs/sensitivities.md#breakdowns.
+        """
+        reach = self.reach(bound)
+        return Cells(reach.touched * (reach.highest - 1), reach.touched + reach.highest + 1)
+
+    def hub_cell_shape(self, bound: HubBound) -> Cells:
+        """Far ends move as neighbours do; a hub falls once.
+
+        Guarantees:
+            Proof: docs/sensitivities.md#degree-vectors-and-hubs, person by person.
+        """
+        if bound.directed:
+            return super().hub_cell_shape(bound)
+        degree, (hubs,) = bound.within.limit("total"), bound.hubs
+        return Cells((degree + hubs) * (degree - 1), 2 * degree + 1 + 2 * hubs)
+
+    def projected_l1(self, threshold: Bound) -> int:
+        """The person at all thresholds up to its degree, and one for each degree that changes.
+
+        Guarantees:
+            Whatever the degrees in the graph. Proof: docs/sensitivities.md#after-projection.
+        """
+        reach = self.reach(threshold)
+        if reach.tied:
+            return reach.touched + reach.highest + 1
+        return reach.touched + max(reach.highest + 1, 2 * reach.highest - 1)
 
     @staticmethod
     def definition(

@@ -26,7 +26,7 @@ from graphveil.statistics.sensitivity import (
     Sensitivity,
     StaticChange,
 )
-from graphveil.statistics.shape import Bins, Moves, Shape
+from graphveil.statistics.shape import Bins, Cells, Moves, Shape
 from graphveil.statistics.statistic import Domain, Statistic, register
 from graphveil.statistics.tallies import Counts, DegreeReach
 
@@ -40,6 +40,7 @@ class HistogramOfDegrees(DegreeStatistic, ABC):
 
     vector = True
     monotone = False
+    by_groups = True
 
     @classmethod
     def examples(cls) -> Iterable[Statistic]:
@@ -136,6 +137,37 @@ class HistogramOfDegrees(DegreeStatistic, ABC):
             return super().hub_l1(bound)
         degree, (hubs,) = bound.within.limit("total"), bound.hubs
         return 4 * degree * (degree + hubs) + 1
+
+    def cell_shape(self, bound: Bound) -> Cells:
+        """As the CCDF, in two bins each; what the person and a neighbour share may be two cells.
+
+        Guarantees:
+            Proof: docs/sensitivities.md#breakdowns.
+        """
+        reach = self.reach(bound)
+        moves = reach.touched * (2 * reach.highest - 2) + reach.highest
+        return Cells(moves, 2 * reach.touched + 1)
+
+    def hub_cell_shape(self, bound: HubBound) -> Cells:
+        """The same with far ends and hubs.
+
+        Guarantees:
+            Proof: docs/sensitivities.md#degree-vectors-and-hubs, person by person.
+        """
+        if bound.directed:
+            return super().hub_cell_shape(bound)
+        degree, (hubs,) = bound.within.limit("total"), bound.hubs
+        moves = 2 * (degree + hubs) * (degree - 1) + degree
+        return Cells(moves, 2 * degree + 4 * hubs + 1)
+
+    def projected_l1(self, threshold: Bound) -> int:
+        """The person in its bin, and two bins for each changed degree.
+
+        Guarantees:
+            Whatever the degrees in the graph. Proof: docs/sensitivities.md#after-projection.
+        """
+        reach = self.reach(threshold)
+        return 2 * (reach.touched if reach.tied else reach.touched + reach.highest) + 1
 
     @staticmethod
     def definition(

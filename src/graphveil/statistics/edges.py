@@ -30,6 +30,7 @@ class Edges(Statistic):
     formulas: ClassVar[dict[str, str]] = {"undirected": "D", "directed": "Din + Dout"}
     domain = Domain.BOTH
     only_adds = True
+    by_groups = True
     projection_rises = True
 
     @classmethod

@@ -104,7 +104,7 @@ class GrowingClusters(RecentStatistic):
         """Components with enough new people."""
         return GrowthTally(self.k, self.newest)
 
-    def values(self, tallied: Counts, width: int | None) -> Counts:
+    def values(self, tallied: Counts, width: int | None = None) -> Counts:
         """The number of them."""
         return tallied
 

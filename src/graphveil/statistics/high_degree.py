@@ -14,7 +14,7 @@ from graphveil.graph.thresholds import ProjectionEntry
 from graphveil.statistics.degrees import USE_DIRECTED, USE_UNDIRECTED, DegreeStatistic
 from graphveil.statistics.relations import Combination, at_least
 from graphveil.statistics.sensitivity import EVERY_MEASURE, PROOFS, Sensitivity, StaticChange
-from graphveil.statistics.shape import Moves, Shape
+from graphveil.statistics.shape import Cells, Moves, Shape
 from graphveil.statistics.statistic import (
     Domain,
     Statistic,
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class HighDegreeCount(DegreeStatistic, ABC):
     """How many nodes have a degree of at least `tau`."""
+
+    by_groups = True
 
     tau: int = field(
         metadata=described(
@@ -125,6 +127,29 @@ class HighDegreeCount(DegreeStatistic, ABC):
             far, near = near, far
         stopped = 0 if bound.checked and far <= reach.highest - self.tau else near
         return Moves(rises=reach.touched + 1 + far, falls=reach.touched + far + stopped)
+
+    def cell_shape(self, bound: Bound) -> Cells:
+        """A move of each touched node, and the crossing of the person.
+
+        Guarantees:
+            Proof: docs/sensitivities.md#breakdowns.
+        """
+        reach = self.reach(bound)
+        if self.tau == reach.highest:
+            return Cells(0, reach.touched + 1)
+        return Cells(reach.touched, 1)
+
+    def hub_cell_shape(self, bound: HubBound) -> Cells:
+        """A far end moves; a hub that stops does so alone.
+
+        Guarantees:
+            Proof: docs/sensitivities.md#high-degree-and-hubs, person by person.
+        """
+        moves = self.hub_moves(bound)
+        if self.tau == self.reach(bound.within).highest or moves is None:
+            return super().hub_cell_shape(bound)
+        paired = moves.rises - 1
+        return Cells(paired, 1 + moves.falls - paired)
 
     def without_promise(self, expected: int | None) -> ProjectionEntry:
         """On at most τ links per person: more would not be looked at, and cost noise."""

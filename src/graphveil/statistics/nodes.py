@@ -27,6 +27,7 @@ class Nodes(Statistic):
     formulas: ClassVar[dict[str, str]] = {"undirected": "1", "directed": "1"}
     domain = Domain.BOTH
     only_adds = True
+    by_groups = True
     projection_rises = True
     needs_bound = False
 

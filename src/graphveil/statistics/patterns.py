@@ -57,6 +57,7 @@ class PatternCount(Statistic):
     }
     domain = Domain.BOTH
     only_adds = True
+    undivided = "its copies are not counted by the labels of their people"
 
     @classmethod
     def examples(cls) -> Iterable[Statistic]:

@@ -15,7 +15,7 @@ from graphveil.statistics.sensitivity import PROOFS, Measure, Sensitivity, Stati
 from graphveil.statistics.shape import Moves
 from graphveil.statistics.shape import Recent as RecentShape
 from graphveil.statistics.statistic import Statistic, registered, require_at_least, window_field
-from graphveil.statistics.tallies import Counts, GrowthTally, PlainTally, RecentTally
+from graphveil.statistics.tallies import Counts, GroupTally, GrowthTally, PlainTally, RecentTally
 
 PROOF = f"{PROOFS}#recent-networks"
 # Attributes that the statistic of a recent network takes over from the statistic that it counts.
@@ -51,11 +51,11 @@ class RecentStatistic(Statistic, ABC):
         return True
 
     @abstractmethod
-    def within(self) -> PlainTally | GrowthTally:
+    def within(self) -> PlainTally | GrowthTally | GroupTally:
         """What is counted in each recent network."""
 
     @abstractmethod
-    def values(self, tallied: Any, width: int | None) -> Counts:
+    def values(self, tallied: Any, width: int | None = None) -> Counts:
         """The value at each step."""
 
     def tally(self) -> RecentTally:
@@ -158,15 +158,15 @@ class Recent(RecentStatistic):
         """That of the statistic."""
         return self.statistic.static_change(bound)
 
-    def within(self) -> PlainTally:
+    def within(self) -> PlainTally | GroupTally:
         """What the statistic counts."""
         tally = self.statistic.tally()
         assert not isinstance(tally, RecentTally), "one window is enough"
         return tally
 
-    def values(self, tallied: Any, width: int | None) -> Counts:
+    def values(self, tallied: Any, width: int | None = None) -> Counts:
         """What the statistic makes of all that appeared within the window."""
-        return self.statistic.differences(tallied, width)
+        return self.statistic.values(tallied, width)
 
     def facts(self, width: int) -> tuple[Combination, ...]:
         """Those of the statistic; people leave the network again, so none only rises."""
@@ -200,8 +200,9 @@ class Recent(RecentStatistic):
         """As the statistic does."""
         self.statistic.require_domain(directed=directed)
 
-    def __str__(self) -> str:
-        return f"{self.name} ({', '.join([*self.statistic.given(), f'window={self.window}'])})"
+    def written(self) -> dict[str, Any]:
+        """Those of the statistic, and the window."""
+        return self.statistic.written() | {"window": self.window}
 
 
 def among(window: int, steps: str = "") -> str:

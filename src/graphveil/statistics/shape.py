@@ -131,6 +131,46 @@ class Bins(Shape):
 
 
 @dataclass(frozen=True)
+class Cells(Shape):
+    """A table of cells: each object that one person changes is in one of them, for ever.
+
+    Attributes:
+        moves: how many objects go from one step to another, each within its cell.
+        alone: how many entries of one are besides, in any cells and at any steps.
+    """
+
+    moves: int
+    alone: int
+
+    kind = "cells"
+
+    @property
+    def mass(self) -> int:
+        """Γ: what all of it comes to."""
+        return 2 * self.moves + self.alone
+
+    def times(self, number: int) -> Cells:
+        """The same where every object counts so often."""
+        return Cells(number * self.moves, number * self.alone)
+
+    def cost(self, matrix: Columns) -> int:
+        """The sum over the objects, since none of them has to meet another in its cell."""
+        moved = self.moves * matrix.pair_l1(1, 1) if self.moves else 0
+        return moved + self.alone * matrix.column_l1()
+
+    def words(self) -> str:
+        """What one person can do, in plain words."""
+        alone = f"{_number(self.alone, 'change')} at any steps, in any cells"
+        if not self.moves:
+            return f"up to {alone}"
+        return f"up to {_number(self.moves, 'move')} from one step to another within cells, {alone}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data to store."""
+        return {"kind": self.kind, "moves": self.moves, "alone": self.alone}
+
+
+@dataclass(frozen=True)
 class Recent(Shape):
     """Changes of the values of a recent network: of up to `height` in all, each passing by.
 
@@ -193,6 +233,8 @@ def shape_from_dict(data: Mapping[str, Any]) -> Shape:
         return Mass(data["total"])
     if data["kind"] == Moves.kind:
         return Moves(data["rises"], data["falls"])
+    if data["kind"] == Cells.kind:
+        return Cells(data["moves"], data["alone"])
     if data["kind"] == Recent.kind:
         return Recent(data["window"], data["height"], data["span"])
     bins = tuple(Moves(rises, falls) for rises, falls in data["bins"])

@@ -32,6 +32,7 @@ class StarCount(DegreeStatistic, ABC):
     """How many stars with `k` leaves there are: the sum of C(degree, k) over the nodes."""
 
     only_adds = True
+    by_groups = True
 
     k: int = field(
         metadata=described(

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from graphveil.deferred import np
 from graphveil.errors import ParameterError
+from graphveil.graph.groups import NO_GROUPS
 from graphveil.graph.promises import Bound, DegreeBound, HubBound, InOutBound
-from graphveil.graph.thresholds import ForestBound, ProjectionEntry
+from graphveil.graph.thresholds import ForestBound, ProjectionEntry, WholeNetwork
 from graphveil.registry import PlugIn, Registry
 from graphveil.statistics.relations import Combination, Fact, Known, Relation
 from graphveil.statistics.sensitivity import EVERY_STATIC, Sensitivity, StaticChange
-from graphveil.statistics.shape import Mass, Moves, Shape, TotalsShape
+from graphveil.statistics.shape import Cells, Mass, Moves, Shape, TotalsShape
 from graphveil.statistics.tallies import Counts, Tally
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ def described(
 
 WINDOW = "window"  # what every statistic takes
 NEWEST = "newest"
+DIVIDED = ("by", "cells")  # what nearly every statistic takes
 STEPS = (WINDOW, NEWEST)  # numbers of steps, which reports give in the words of the calendar
 _WINDOW_HELP = (
     "Count only people who arrived in the last N steps, and links among them. Every statistic "
@@ -140,6 +142,8 @@ class Statistic(ABC):
             `projected_l1` is known.
         forest_column: where a `ForestTally` has it; None if forests do not count it.
         needs_bound: whether one person could change it without end if nothing were promised.
+        by_groups: whether it is a sum over objects that belong to cells of people's labels.
+        undivided: why it is not.
         advice: what to use instead, on graphs outside the domain.
 
     Examples:
@@ -159,6 +163,8 @@ class Statistic(ABC):
     projection_rises: ClassVar[bool] = False
     forest_column: ClassVar[int | None] = None
     needs_bound: ClassVar[bool] = True
+    by_groups: ClassVar[bool] = False
+    undivided: ClassVar[str] = "what one person changes is not proved object by object"
     advice: ClassVar[str] = ""
 
     @property
@@ -209,6 +215,13 @@ class Statistic(ABC):
     def relations(self, known: Known) -> Iterable[Relation]:
         """What holds between its facts and others; those that name an unknown fact are ignored."""
         return ()
+
+    def values(self, tallied: Any, width: int | None = None) -> Counts:
+        """The value in each recent network, from the tally of each.
+
+        What is linear in the tally makes the same of it as of the tally of a step.
+        """
+        return self.differences(tallied, width)
 
     @abstractmethod
     def sensitivity(self, bound: Bound) -> Sensitivity:
@@ -280,6 +293,24 @@ class Statistic(ABC):
         within = self.sensitivity(bound.within)
         return within.l1 + sum(bound.hubs) * within.edge_l1
 
+    def cell_shape(self, bound: Bound) -> Cells:
+        """What the change can look like in a table by groups, where there is one.
+
+        Guarantees:
+            Objects are added and stay where they are. Proof: docs/sensitivities.md#breakdowns.
+        """
+        assert self.by_groups, "others are refused before"
+        return Cells(0, self.sensitivity(bound).l1)
+
+    def hub_cell_shape(self, bound: HubBound) -> Cells:
+        """The same under a promise with hubs: one lost link for each, whose objects are its own.
+
+        Guarantees:
+            Proof: docs/sensitivities.md#breakdowns.
+        """
+        own, within = self.cell_shape(bound.within), self.sensitivity(bound.within)
+        return Cells(own.moves, own.alone + sum(bound.hubs) * within.edge_l1)
+
     def width(self, bound: Bound) -> int:
         """How many numbers a release has under `bound`: one, unless a vector says otherwise."""
         if self.vector:
@@ -307,6 +338,8 @@ class Statistic(ABC):
         """What one person can do to all totals after projection; None if not known."""
         if isinstance(threshold, ForestBound):
             return self.forest_shape(threshold.branches)
+        if isinstance(threshold, WholeNetwork):
+            return self.whole_shape()
         height = self.projected_l1(threshold)
         return None if height is None else TotalsShape(height, rising=self.projection_rises)
 
@@ -322,6 +355,13 @@ class Statistic(ABC):
 
     def forest_shape(self, branches: int) -> TotalsShape | None:
         """What one person can do to all totals that are counted by forests; None if not known.
+
+        As `projected_l1`, it holds for every two neighbouring graphs.
+        """
+        return None
+
+    def whole_shape(self) -> TotalsShape | None:
+        """What one person can do to all totals of the whole network; None if that has no end.
 
         As `projected_l1`, it holds for every two neighbouring graphs.
         """
@@ -382,13 +422,13 @@ class Statistic(ABC):
             )
         return bound
 
-    def given(self) -> list[str]:
-        """Its parameters, as in "tau=3"; those that say nothing are left out."""
+    def written(self) -> dict[str, Any]:
+        """Its parameters, by name; those that say nothing are left out."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
-        return [f"{name}={_written(value)}" for name, value in values.items() if value is not None]
+        return {name: _written(value) for name, value in values.items() if value is not None}
 
     def __str__(self) -> str:
-        given = ", ".join(self.given())
+        given = ", ".join(f"{name}={value}" for name, value in self.written().items())
         return f"{self.name} ({given})" if given else self.name
 
 
@@ -440,18 +480,29 @@ def statistic(name: str, **given: Any) -> Statistic:
 
     A parameter may be given as users write it: ``statistic("pattern", pattern="a-b,b-c")``.
     Every statistic takes a `window`: then only those who arrived in the last so many steps count.
+    Most take `by`: then each of their numbers is a table, with a number for every cell of `groups`.
 
     Examples:
         >>> print(statistic("high-degree", tau=3))
         high-degree (tau=3)
+        >>> print(statistic("edges", by="region", groups=Groups.of(["region=North|South"])))
+        edges (by=region)
         >>> statistic("edges", window=5).counted_for
         5
     """
-    member = _REGISTRY.named(name)
+    member, groups = _REGISTRY.named(name), given.pop("groups", NO_GROUPS)
     expected = {each.name: each for each in member.parameters()}
     window = None if WINDOW in expected else given.pop(WINDOW, None)
     if window is not None:
-        return statistic(name, **given).recent(whole_number(window))  # type: ignore[arg-type]
+        whole = statistic(name, groups=groups, **given)
+        return whole.recent(whole_number(window))  # type: ignore[arg-type]
+    by, cells = (None if each in expected else given.pop(each, None) for each in DIVIDED)
+    if by is not None:
+        from graphveil.statistics.breakdown import Breakdown
+
+        return Breakdown.of(statistic(name, **given), str(by), groups, cells)
+    if cells is not None:
+        raise ParameterError("cells", "has a meaning only with groups: by=…")
     for missing in (each for each in expected.values() if each.needed and each.name not in given):
         raise ParameterError(missing.name, f"is needed by '{name}'")
     for unknown in given.keys() - expected.keys():

@@ -100,6 +100,24 @@ class GrowthTally:
 
 
 @dataclass(frozen=True)
+class GroupTally:
+    """Another tally by cells of people's labels: an array (steps, cells, …).
+
+    What follows is as the other tally has it; of degrees, how many nodes of the cell first reach
+    each.
+
+    Attributes:
+        tally: what is counted.
+        axes: the stride and size of each group in a stratum; the last one runs fastest.
+        cells: what gives the cell: see `Breakdown`.
+    """
+
+    tally: PlainTally
+    axes: tuple[tuple[int, int], ...]
+    cells: str
+
+
+@dataclass(frozen=True)
 class RecentTally:
     """At each step another tally, in the network of the nodes of the last `window` steps.
 
@@ -107,7 +125,7 @@ class RecentTally:
     the nodes that arrived at the steps t − window + 1 to t, and the edges between them by then.
     """
 
-    tally: PlainTally | GrowthTally
+    tally: PlainTally | GrowthTally | GroupTally
     window: int
 
 
@@ -121,7 +139,7 @@ PlainTally: TypeAlias = (
     | ForestTally
     | PatternTally
 )
-Tally: TypeAlias = PlainTally | RecentTally
+Tally: TypeAlias = PlainTally | GroupTally | RecentTally
 
 
 @dataclass(frozen=True)

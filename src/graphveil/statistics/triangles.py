@@ -29,6 +29,7 @@ class TriangleCount(Statistic, ABC):
     """
 
     kind: ClassVar[int]
+    by_groups = True
 
     @classmethod
     def examples(cls) -> Iterable[Statistic]:

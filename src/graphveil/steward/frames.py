@@ -6,16 +6,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from graphveil.errors import ParameterError
+from graphveil.graph.groups import SECOND
 from graphveil.noise.exact_numbers import as_text
 from graphveil.report import releases
 from graphveil.report.estimates import now, with_estimates
 from graphveil.report.histories import TrendPoint, revisions, trends
 from graphveil.report.ratios import PublishedRatio, all_ratios
 from graphveil.report.releases import PublishedChange, all_changes
-from graphveil.report.table_columns import rows_as_frame
+from graphveil.report.table_columns import divided, rows_as_frame
 from graphveil.report.wording import counted_things, percent, whole
 from graphveil.steward import reporting
 from graphveil.steward.status import PoolStatus
@@ -35,9 +36,11 @@ def published(part: PublicPart) -> pl.DataFrame:
     """
     import polars as pl
 
-    revised = {(each.series, each.step, each.degree): each for each in revisions(part)}
     frame = releases.as_frame(part)
-    rows = [revised.get(row) for row in frame.select("series", "step", "degree").iter_rows()]
+    groups = [f"{each.name}{end}" for each in part.promise.groups.members for end in ("", SECOND)]
+    keys = ("series", "step", "degree", *groups)
+    revised = {tuple(getattr(each, key) for key in keys): each for each in revisions(part)}
+    rows = [revised.get(row) for row in frame.select(keys).iter_rows()]
     now = {
         "revised": pl.Series([row and row.revised for row in rows], dtype=pl.Float64),
         "revised_low": pl.Series([row and row.low for row in rows], dtype=pl.Int64),
@@ -51,17 +54,21 @@ def published(part: PublicPart) -> pl.DataFrame:
 
 def changed(part: PublicPart) -> pl.DataFrame:
     """What is new over some steps, and against the time before."""
-    return rows_as_frame(PublishedChange, all_changes(part))
+    return rows_as_frame(_divided(PublishedChange, part), all_changes(part))
 
 
-def divided(part: PublicPart) -> pl.DataFrame:
+def quotients(part: PublicPart) -> pl.DataFrame:
     """Every ratio at every step."""
     return rows_as_frame(PublishedRatio, all_ratios(part))
 
 
 def smoothed(part: PublicPart) -> pl.DataFrame:
     """Every number on a smooth curve."""
-    return rows_as_frame(TrendPoint, trends(part))
+    return rows_as_frame(_divided(TrendPoint, part), trends(part))
+
+
+def _divided(kind: type[Any], part: PublicPart) -> type[Any]:
+    return divided(kind, tuple(each.name for each in part.promise.groups.members))
 
 
 def as_pandas(frame: pl.DataFrame) -> pd.DataFrame:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from graphveil.errors import ParameterError
+from graphveil.graph.groups import Group, Groups
 from graphveil.graph.intake.records import Records
 from graphveil.mechanisms.planning import AUTO
 from graphveil.noise.exact_numbers import Exact, as_text, exact
@@ -33,6 +34,7 @@ class Names:
     target: str | None
     time: str | None
     edge_time: str | None
+    groups: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def of_nodes(self) -> dict[str, str]:
@@ -61,7 +63,10 @@ class Files:
         """How to read them."""
         from graphveil.records import ReadingOptions
 
-        given: dict[str, Any] = _given(**vars(self.names), undated=undated)
+        columns = {name: value for name, value in vars(self.names).items() if name != "groups"}
+        given: dict[str, Any] = _given(**columns, undated=undated)
+        if self.names.groups:
+            given["group"] = tuple(f"{name}={at}" for name, at in self.names.groups.items())
         return replace(more or ReadingOptions(), **given)
 
 
@@ -80,7 +85,7 @@ def recognised(data: tuple[Any, ...], names: Names) -> Files | InMemory:
     if given and all(isinstance(each, str | PathLike) for each in given):
         return Files([Path(each) for each in given], names)
     if len(given) == 1 and isinstance(given[0], Records):
-        _refuse_names(names, ("id", "source", "target", "time", "edge_time"), "records")
+        _refuse_names(names, ("id", "source", "target", "time", "edge_time", "groups"), "records")
         return InMemory(given[0])
     if len(given) == 1 and hasattr(given[0], "is_directed"):
         return _graph(given[0], names)
@@ -98,7 +103,9 @@ def _graph(graph: Any, names: Names) -> InMemory:
         named = "name" if "name" in graph.vs.attributes() else None
         graph = graph.to_networkx(vertex_attr_hashable=named)
     return InMemory(
-        from_networkx(graph, time=names.time or "time", edge_time=names.edge_time),
+        from_networkx(
+            graph, time=names.time or "time", edge_time=names.edge_time, groups=names.groups
+        ),
         directed=bool(graph.is_directed()),
     )
 
@@ -111,7 +118,13 @@ def _frames(given: Sequence[Any], names: Names) -> Records:
     else:
         is_edges = {names.source or "source", names.target or "target"} <= set(given[0].columns)
         nodes, edges = (None, given[0]) if is_edges else (given[0], None)
-    return from_frames(nodes, edges, node_names=names.of_nodes, edge_names=names.of_edges)
+    return from_frames(
+        nodes,
+        edges,
+        node_names=names.of_nodes,
+        edge_names=names.of_edges,
+        groups={} if nodes is None else names.groups,
+    )
 
 
 def _collected(given: Any) -> Any:
@@ -127,7 +140,7 @@ def _collected(given: Any) -> Any:
 
 def _refuse_names(names: Names, useless: tuple[str, ...], kind: str) -> None:
     for name in useless:
-        if getattr(names, name) is not None:
+        if getattr(names, name):
             raise ParameterError(name, f"names a column of a frame, and this is {kind}")
 
 
@@ -204,6 +217,24 @@ def promised(
         raise ParameterError("bound", "is of a kind that a study cannot promise")
     limits = {"inward": within.inward, "outward": within.outward}
     return options | limits | {"oriented": within.oriented, "directed": True}
+
+
+GroupsGiven: TypeAlias = "Mapping[str, Sequence[str] | Sequence[int]] | Sequence[str]"
+
+
+def groups_of(given: GroupsGiven) -> Groups:
+    """Public lists of labels: by name, labels or cut points; or texts as commands take them."""
+    if not isinstance(given, Mapping):
+        return Groups.of(given)
+    members = []
+    for name, listed in given.items():
+        if isinstance(listed, str) or not listed:
+            raise ParameterError("groups", f"'{name}' must be a list of labels, or of cut points")
+        numbers = [each for each in listed if isinstance(each, int)]
+        texts = tuple(str(each) for each in listed)
+        whole = len(numbers) == len(texts)
+        members.append(Group.cut(name, numbers) if whole else Group(name, texts))
+    return Groups(tuple(members))
 
 
 def series_of(given: SeriesGiven) -> tuple[SeriesRequest, ...]:

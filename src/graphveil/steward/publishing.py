@@ -155,7 +155,7 @@ class Publication:
 
 def _line(row: Measurement) -> str:
     """A published number as text."""
-    return f"  {row.series}: {row.raw:,}, between {row.low:,} and {row.high:,}"
+    return f"  {row.called}: {row.raw:,}, between {row.low:,} and {row.high:,}"
 
 
 def publish(

@@ -6,7 +6,8 @@ as long as the same commands succeed.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -227,6 +228,7 @@ class Status:
         is_current: whether the public part shows all that was sealed.
         page: the report, if there is one.
         standing: how the study compares with what this machine has seen of it.
+        groups: the public lists of labels that its people have, by name.
     """
 
     is_open: bool
@@ -238,6 +240,7 @@ class Status:
     is_current: bool
     page: Path | None
     standing: WitnessVerdict
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def state(self) -> str:
@@ -263,6 +266,7 @@ class Status:
             "state": self.state,
             "calendar": self.calendar,
             "promised": self.promised,
+            **({"groups": dict(self.groups)} if self.groups else {}),
             **asdict(self.steps),
             "budget": listed["budget"],
             "series": listed["series"],
@@ -292,6 +296,7 @@ def status(folder: Path) -> Status:
         is_current=_is_current(study, committed),
         page=page if page.is_file() else None,
         standing=study.standing(),
+        groups={each.name: each.cells for each in promise.groups.members},
     )
 
 

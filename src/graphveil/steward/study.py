@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from graphveil.errors import ParameterError, StudyError
@@ -100,6 +101,7 @@ class Study:
         fold_case: bool = False,
         undated: Literal["refuse", "first"] = "refuse",
         ratios: Mapping[str, str] | None = None,
+        groups: inputs.GroupsGiven = (),
         drowned_too: bool = False,
         database: str | None = None,
     ) -> Study:
@@ -141,6 +143,8 @@ class Study:
             undated: what becomes of nodes without a time.
             ratios: ratios of series to publish as well, by name, such as
                 {"links per person": "2*links/people"}; they cost nothing.
+            groups: public lists of labels that people have, by name, for series with `by`; of a
+                number, where its labels begin: ``{"region": ["North", "South"], "age": [0, 50]}``.
             drowned_too: begin also series whose noise would drown the size that is `expected`.
             database: the URL of a PostgreSQL database; without one, SQLite in the folder.
 
@@ -182,6 +186,7 @@ class Study:
             fold_case=fold_case,
             undated=undated,
             ratios=tuple(f"{name} = {formula}" for name, formula in (ratios or {}).items()),
+            groups=inputs.groups_of(groups),
         )
         drafting.create(Path(folder), request, database=database, drowned_too=drowned_too)
         return cls(Path(folder))
@@ -230,6 +235,7 @@ class Study:
         target: str | None = None,
         time: str | None = None,
         edge_time: str | None = None,
+        groups: Mapping[str, str] = MappingProxyType({}),
         format: str | None = None,  # noqa: A002
         options: ReadingOptions | None = None,
         complete: bool = False,
@@ -250,6 +256,7 @@ class Study:
             target: the column of edges that says to whom; "target" if it is not given.
             time: the column, field or attribute with a node's time.
             edge_time: the same of an edge; if it is not given, the one of nodes, where it is there.
+            groups: which column or attribute has people's labels in each group of the study.
             format: of all files; None recognises each by its content.
             options: what else files do not say themselves.
             complete: whether this is everything, so that what has vanished is reported.
@@ -273,7 +280,7 @@ class Study:
         from graphveil.steward.records import adding
         from graphveil.study.records.record_store import AddOptions
 
-        names = inputs.Names(id, source, target, time, edge_time)
+        names = inputs.Names(id, source, target, time, edge_time, groups)
         how = AddOptions(complete, strict, yes, ignore_after_end, undated, dry_run)
         recognised = inputs.recognised(data, names)
         if not isinstance(recognised, inputs.Files):
@@ -412,7 +419,7 @@ class Study:
             >>> study.ratios().columns[:5]
             ['ratio', 'formula', 'step', 'label', 'value']
         """
-        return self._frame("divided", None, pandas)
+        return self._frame("quotients", None, pandas)
 
     def trends(self, series: str | None = None, *, pandas: bool = False) -> Any:
         """Every number on a smooth curve, if growth changes little between steps; public.

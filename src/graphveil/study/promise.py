@@ -20,6 +20,7 @@ from pydantic import (
     ValidationError,
     ValidationInfo,
     WrapValidator,
+    field_validator,
     model_validator,
 )
 
@@ -32,9 +33,11 @@ from graphveil.errors import (
     StudyError,
     require_known_format,
 )
+from graphveil.graph.groups import NO_GROUPS
 from graphveil.graph.intake.rules import RecordRules
 from graphveil.graph.promises import Bound, NoBound
 from graphveil.mechanisms.planning import AUTO
+from graphveil.statistics.breakdown import BY
 from graphveil.statistics.change import sensitivity_under
 from graphveil.statistics.statistic import plug_in
 from graphveil.study.promise_entries import (
@@ -42,6 +45,7 @@ from graphveil.study.promise_entries import (
     Delta,
     Epsilon,
     Level,
+    ListedGroups,
     Part,
     PromisedBound,
     RatioPromise,
@@ -119,7 +123,8 @@ else:  # most series leave the choice open
 
 FIRST_FORMAT: Final = 1
 PROJECTIONS: Final = 2  # the first in which a series may be counted by forests, or follow
-FORMAT: Final = 3  # the first that may have ratios
+RATIOS: Final = 3  # the first that may have ratios
+FORMAT: Final = 4  # the first in which people have groups
 COMMITTED: Final = {"committed": True}  # where a promise was checked, and then entered
 UNIT: Final = "one person with all their links"
 HEADING = """\
@@ -159,8 +164,20 @@ class Promise(Part):
     calendar: WrittenCalendar
     budget: Annotated[Budget, WrapValidator(located)]
     records: RecordRules = RecordRules()
+    groups: ListedGroups = NO_GROUPS
     series: tuple[Annotated[SeriesPromise, WrapValidator(located)], ...]
     ratios: tuple[Annotated[RatioPromise, WrapValidator(located)], ...] = ()
+
+    @field_validator("series", mode="after")
+    @classmethod
+    def _divided(
+        cls, series: tuple[SeriesPromise, ...], info: ValidationInfo
+    ) -> tuple[SeriesPromise, ...]:
+        """Every series knows the groups of its study."""
+        groups, directed = info.data.get("groups", NO_GROUPS), info.data.get("directed", False)
+        if not groups:
+            return series
+        return tuple(each.within(groups, directed=directed) for each in series)
 
     @model_validator(mode="after")
     def _agrees_with_itself(self, info: ValidationInfo) -> Promise:
@@ -242,6 +259,13 @@ class Promise(Part):
         if threshold is not None and not threshold.fits(directed=self.directed):
             kind = "two numbers, of in- and out-links" if self.directed else "one number"
             raise ParameterError("projection", f"must be {kind} for this kind of network")
+        if threshold is not None and BY in series.parameters:
+            raise ParameterError(
+                "by",
+                "numbers cannot be divided by groups after a projection: which links it keeps "
+                "depends on everybody",
+                hint="Promise a bound, and leave the projection out.",
+            )
         if series.mechanism == AUTO:  # which follows the threshold
             return
         if mechanisms.mechanism(series.mechanism).projects != (threshold is not None):
@@ -295,7 +319,8 @@ class Promise(Part):
 
     def with_series(self, series: SeriesPromise) -> Promise:
         """The study with one more series."""
-        return self.model_copy(update={"series": (*self.series, series)})
+        own = series.within(self.groups, directed=self.directed) if self.groups else series
+        return self.model_copy(update={"series": (*self.series, own)})
 
     def with_pool(self, pool: Pool | None) -> Promise:
         """The study with another pool."""
@@ -379,8 +404,10 @@ class Promise(Part):
     @property
     def _needed_format(self) -> int:
         """The first that has what the study needs."""
-        if self.ratios:
+        if self.groups:
             return FORMAT
+        if self.ratios:
+            return RATIOS
         named = any(isinstance(each.projection, str) for each in self.series)
         return PROJECTIONS if named else FIRST_FORMAT
 
@@ -388,8 +415,9 @@ class Promise(Part):
         """Plain data, without what is not set."""
         data = self.model_dump(mode="json", exclude_none=True)
         data["format"] = self._needed_format  # older versions refuse it, with what to install
-        if not self.ratios:
-            del data["ratios"]
+        for entry in ("ratios", "groups"):
+            if not getattr(self, entry):
+                del data[entry]
         if self.bound is None:
             data["bound"] = NO_BOUND
         data["series"] = [
@@ -400,7 +428,7 @@ class Promise(Part):
 
 def _as_first_format(data: dict[str, Any]) -> dict[str, Any]:
     """Later formats have what older versions must not read; nothing else is different."""
-    later = data.get("format") in (PROJECTIONS, FORMAT)
+    later = data.get("format") in range(PROJECTIONS, FORMAT + 1)
     return data | {"format": FIRST_FORMAT} if later else data
 
 
@@ -474,6 +502,9 @@ def _texts(promise: Promise) -> Iterator[tuple[str, str, int]]:
     if promise.bound is not None:
         yield "bound.justification", promise.bound.justification, LONGEST_REASON
     yield "budget.justification", promise.budget.justification, LONGEST_REASON
+    for group in promise.groups.members:
+        for label in group.labels:
+            yield f"groups.{group.name}", label, LONGEST_LINE
     yield "records.person_separator", promise.records.person_separator, LONGEST_SEPARATOR
 
 

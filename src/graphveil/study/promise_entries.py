@@ -14,12 +14,16 @@ from pydantic import (
     ConfigDict,
     Field,
     PlainSerializer,
+    PrivateAttr,
+    SkipValidation,
     StringConstraints,
     ValidatorFunctionWrapHandler,
+    WrapValidator,
     model_validator,
 )
 
 from graphveil.errors import MissingPlugInError, ParameterError
+from graphveil.graph.groups import NO_GROUPS, Group, Groups
 from graphveil.graph.promises import Bound, DegreeBound, HubBound, InOutBound
 from graphveil.graph.thresholds import FOLLOW, ProjectionEntry, projection_of, threshold_of
 from graphveil.mechanisms.planning import AUTO
@@ -33,6 +37,7 @@ from graphveil.noise.exact_numbers import (
     exact_share,
 )
 from graphveil.series.ratios import Number, Ratio
+from graphveil.statistics.breakdown import BY, breakdown_in, cell_words
 from graphveil.statistics.statistic import Statistic, statistic
 
 
@@ -93,6 +98,64 @@ def located(value: object, validated: ValidatorFunctionWrapHandler) -> Any:
         return validated(value)
     except ParameterError as error:
         raise ValueError(str(error)) from error
+
+
+# Groups: public lists of labels, as a study file has them.
+
+
+class ListedGroup(Part):
+    """One group: its labels, or the cut points of a number; what files write for a label.
+
+    Attributes:
+        labels: the public list; files may have others, which count as `other`.
+        cuts: where the labels of a number begin, instead of a list.
+        same: what files write for a label, such as N = "North".
+        weights: how many people of each label are expected, against the others; a guess.
+    """
+
+    labels: tuple[str, ...] | None = None
+    cuts: tuple[int, ...] | None = None
+    same: dict[str, str] = Field(default_factory=dict)
+    weights: tuple[int, ...] | None = None
+
+    def named(self, name: str) -> Group:
+        """The group under its name; refuses a list that nobody could use."""
+        more: dict[str, Any] = {
+            "same": tuple(self.same.items()), "weights": self.weights or ()
+        }  # fmt: skip
+        if (self.labels is None) == (self.cuts is None):
+            raise ParameterError("group", f"'{name}' needs either 'labels' or 'cuts'")
+        if self.cuts is not None:
+            return Group.cut(name, self.cuts, **more)
+        return Group(name, tuple(each.strip() for each in self.labels or ()), **more)
+
+
+def _listed_groups(given: object) -> object:
+    if isinstance(given, Groups):
+        return given
+    if not isinstance(given, dict):
+        raise ValueError("must be tables, one for each group, such as [groups.region]")
+    return Groups(
+        tuple(ListedGroup.model_validate(each).named(name) for name, each in given.items())
+    )
+
+
+def _groups_as_data(groups: Groups) -> dict[str, Any]:
+    return {each.name: _group_as_data(each) for each in groups.members}
+
+
+def _group_as_data(group: Group) -> dict[str, Any]:
+    listed = {"cuts": list(group.cuts)} if group.cuts else {"labels": list(group.labels)}
+    more: dict[str, Any] = {"same": dict(group.same), "weights": list(group.weights)}
+    return listed | {key: value for key, value in more.items() if value}
+
+
+ListedGroups = Annotated[
+    SkipValidation[Groups],
+    BeforeValidator(_listed_groups),
+    PlainSerializer(_groups_as_data),
+    WrapValidator(located),
+]
 
 
 # The promised bound: how many links a person has at most, as a study file says it.
@@ -213,6 +276,8 @@ class SeriesPromise(Part):
     expected: int | None = Field(default=None, ge=1, le=LARGEST)
     opened: str | None = None
     justification: Text | None = None
+    _groups: Groups = PrivateAttr(default=NO_GROUPS)
+    _directed: bool = PrivateAttr(default=False)
 
     @model_validator(mode="after")
     def _one_price(self) -> SeriesPromise:
@@ -224,7 +289,39 @@ class SeriesPromise(Part):
 
     def counted(self) -> Statistic:
         """The statistic with its parameters."""
-        return statistic(self.statistic, **self.parameters)
+        return statistic(self.statistic, groups=self._groups, **self.parameters)
+
+    def expected_cells(self) -> dict[str, float]:
+        """By cell in words, the size that is expected of it; nothing without labels or a size.
+
+        Cells of which nobody expects anything, such as `other`, are left out.
+        """
+        divided = breakdown_in(self.counted()) if BY in self.parameters else None
+        if divided is None or self.expected is None:
+            return {}
+        cells = divided.names(directed=self._directed)
+        shares = divided.shares(directed=self._directed)
+        pairs = zip(cells, shares, strict=True)
+        return {cell_words(cell): self.expected * share for cell, share in pairs if share}
+
+    @property
+    def judged_size(self) -> int | None:
+        """The size beside which its noise is judged: of several cells, that of the largest."""
+        cells = self.expected_cells()
+        return max(1, round(max(cells.values()))) if cells else self.expected
+
+    @property
+    def group_names(self) -> tuple[str, ...]:
+        """The groups of its study."""
+        return tuple(each.name for each in self._groups.members)
+
+    def within(self, groups: Groups, *, directed: bool) -> SeriesPromise:
+        """The same series in a study with these groups, by which it may be divided."""
+        if (groups, directed) == (self._groups, self._directed):
+            return self
+        series = self.model_copy()
+        series._groups, series._directed = groups, directed
+        return series
 
     def counted_in_symbols(self) -> str:
         """The statistic as people write it, also where its package is not installed."""

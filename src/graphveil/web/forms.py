@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 from urllib.parse import parse_qsl
 
@@ -24,11 +24,11 @@ class Form:
     """The fields of a form; what is missing is empty."""
 
     def __init__(self, pairs: list[tuple[str, str]]) -> None:
-        self._pairs = pairs
+        self.pairs = pairs
 
     def __getitem__(self, name: str) -> str:
         """The value of a field, without surrounding blanks."""
-        return next((value.strip() for key, value in self._pairs if key == name), "")
+        return next((value.strip() for key, value in self.pairs if key == name), "")
 
     def said(self, name: str) -> str | None:
         """The same; None where it is empty."""
@@ -40,19 +40,19 @@ class Form:
 
     def every(self, name: str) -> list[str]:
         """All values of a field that may come several times."""
-        return [value.strip() for key, value in self._pairs if key == name]
+        return [value.strip() for key, value in self.pairs if key == name]
 
     def also(self, more: Mapping[str, str]) -> Form:
         """The same with further fields."""
-        return Form([*self._pairs, *more.items()])
+        return Form([*self.pairs, *more.items()])
 
     def saying(self, other: Mapping[str, str]) -> Form:
         """The same with other values for some fields."""
-        return Form([*((k, v) for k, v in self._pairs if k not in other), *other.items()])
+        return Form([*((k, v) for k, v in self.pairs if k not in other), *other.items()])
 
     def without(self, name: str, value: str) -> Form:
         """The same without one value of a field that may come several times."""
-        return Form([pair for pair in self._pairs if pair != (name, value)])
+        return Form([pair for pair in self.pairs if pair != (name, value)])
 
 
 Endpoint: TypeAlias = Callable[[Request, Form], Response]
@@ -107,6 +107,7 @@ MAPPED = {
     "edge_time": "Date of a link",
     "distance": "Distance",
 }
+GROUP = "group-"  # and its name: the field of its column
 TEXTS = ("max_distance", "encoding", "undated")
 MARKS = ("strict", "yes", "ignore_after_end", "complete", "change_reading")
 DAYS = {"": None, "day": True, "month": False}
@@ -118,6 +119,8 @@ def reading_of(form: Form) -> Reading:
         name: form[name] for name in (*MAPPED, *TEXTS) if form[name]
     }  # what is not given is left to the files
     options["where"] = [line.strip() for line in form["where"].splitlines() if line.strip()]
+    options["group"] = [f"{name}={form[GROUP + name]}" for name in form.every("grouped")
+                        if form[GROUP + name]]  # fmt: skip
     options["day_first"] = DAYS.get(form["days"])
     options["excel_dates"] = form.checked("excel_dates")
     options["all_listed"] = form.checked("all_listed")
@@ -139,6 +142,13 @@ def choices(previews: Sequence[Preview], reading: Reading) -> dict[str, list[str
         [*columns["distance"], "none"] if "none" not in every else columns["distance"]
     )
     return columns
+
+
+def grouped(previews: Sequence[Preview], reading: Reading, names: Iterable[str]) -> dict[str, Any]:
+    """For each group of the study the columns to choose from, and the one that was chosen."""
+    every = list(dict.fromkeys(column for each in previews for column in each.columns))
+    said = dict(each.split("=", 1) for each in reading.options.get("group", ()))
+    return {name: (list(dict.fromkeys([*every, "none"])), said.get(name, "")) for name in names}
 
 
 def days_said(reading: Reading) -> str:

@@ -6,18 +6,19 @@ blank are equal parts of what the others leave.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from markupsafe import Markup
 
 from graphveil.errors import BudgetError, ParameterError
+from graphveil.graph.groups import Groups
 from graphveil.graph.thresholds import projection_of
 from graphveil.noise.exact_numbers import as_text, exact, exact_epsilon
 from graphveil.report.wording import COUNTED, counted_in_general
-from graphveil.statistics.statistic import WINDOW, Parameter, registered
+from graphveil.statistics.statistic import DIVIDED, WINDOW, Parameter, registered
 from graphveil.steward.planning.drafting import calendar
 from graphveil.steward.planning.outlook import forecast
 from graphveil.steward.planning.requests import (
@@ -33,16 +34,68 @@ if TYPE_CHECKING:
     from graphveil.steward.planning.outlook import Forecast, Outlook
 
 
-EMPTY = Form(
-    [
-        *(("row", number) for number in "01"),
-        ("statistic-0", "nodes"),
-        ("statistic-1", "edges"),
-        ("kind", "degree"),
-        ("every", "year"),
-        ("confidence", "0.95"),
-    ]
-)
+@dataclass(frozen=True)
+class Template:
+    """A form that is filled in as usual for one kind of study; nothing has to be promised.
+
+    Attributes:
+        title: what kind.
+        about: whom it suits, in a sentence.
+        every: how long a step is.
+        series: the statistics, with their numbers.
+        more: other fields.
+    """
+
+    title: str
+    about: str
+    every: str
+    series: tuple[tuple[str, Mapping[str, str]], ...]
+    more: Mapping[str, str] = field(default_factory=dict)
+
+    def form(self) -> Form:
+        """The form, in which title, dates and budget are still to be said."""
+        fields = {"kind": "none", "every": self.every, "confidence": "0.95", **self.more}
+        for number, (statistic, numbers) in enumerate(self.series):
+            fields[f"statistic-{number}"] = statistic
+            fields |= {f"{name}-{number}": value for name, value in numbers.items()}
+        return Form([*(("row", str(n)) for n in range(len(self.series))), *fields.items()])
+
+
+_NONE: Mapping[str, str] = {}
+TEMPLATES = {
+    "hiv": Template(
+        "HIV clusters by year",
+        "Diagnosed people and genetic links, as HIV-TRACE has them.",
+        "year",
+        (
+            ("nodes", _NONE),
+            ("edges", _NONE),
+            ("clusters", {"k": "2"}),
+            ("high-degree", {"tau": "3"}),
+        ),
+        {"person_separator": "|"},
+    ),
+    "outbreak": Template(
+        "An outbreak by week",
+        "Cases and who infected whom.",
+        "week",
+        (("nodes", _NONE), ("edges", _NONE), ("clusters", {"k": "2"})),
+    ),
+    "contacts": Template(
+        "Contact tracing by month",
+        "People and their contacts; who has many of them.",
+        "month",
+        (("nodes", _NONE), ("edges", _NONE), ("high-degree", {"tau": "5"})),
+    ),
+    "citations": Template(
+        "A citation network by year",
+        "Links have a direction.",
+        "year",
+        (("nodes", _NONE), ("edges", _NONE), ("high-in-degree", {"tau": "10"})),
+        {"directed": "yes"},
+    ),
+}
+EMPTY = Template("", "", "year", (("nodes", _NONE), ("edges", _NONE))).form()
 LATER = "…"  # in place of texts that are still missing: noise does not depend on them
 MOST_RELEASES = 5000
 WHOLE = 100  # percent
@@ -157,17 +210,18 @@ def request_of(form: Form, *, draft: bool = False) -> StudyRequest:
         person_separator=form["person_separator"],
         fold_case=form.checked("fold_case"),
         undated="first" if form["undated"] == "first" else "refuse",
+        groups=Groups.of(line for line in form["groups"].splitlines() if line.strip()),
     )
 
 
 def _missing(name: str) -> str:
     labels = {
         "title": "Title", "population": "Population", "publisher": "Publisher",
-        "epsilon": "ε in all", "epsilon_reason": "Why this much", "first": "First step",
+        "epsilon": "Total ε", "epsilon_reason": "Why this much", "first": "First step",
         "degree": "Links of a person, at most", "bound_reason": "Why the public may believe it",
         "inward": "Links to a person, at most", "outward": "Links from a person, at most",
     }  # fmt: skip
-    raise ParameterError(labels[name], "is still to be said")
+    raise ParameterError(labels[name], "is not filled in yet")
 
 
 def calendar_of(form: Form) -> Calendar:
@@ -234,7 +288,8 @@ def _shares(form: Form, rows: Sequence[SeriesRow]) -> list[Fraction]:
 
 def _series_request(form: Form, row: SeriesRow, epsilon: str | None) -> SeriesRequest:
     given = {each.name: form[row.field(each.name)] for each in row.parameters}
-    given[WINDOW] = form[row.field(WINDOW)]
+    for name in (WINDOW, *DIVIDED):
+        given[name] = form[row.field(name)]
     parameters = {name: entry_value(name, text) for name, text in given.items() if text}
     projection, expected = form[row.field("projection")], form[row.field("expected")]
     return SeriesRequest(
@@ -328,7 +383,7 @@ def prediction(outlook: Outlook) -> Prediction:
         expected="" if judgement is None else f"{judgement.expected:,}",
         share="" if judgement is None else percent(judgement.share),
         word="" if judgement is None else str(judgement.word),
-        note="" if drawn is None else _note(outlook, drawn),
+        note="" if drawn is None else f"{_note(outlook, drawn)} {outlook.drowned_cells}".strip(),
         beyond=_beyond(outlook),
         drawing=() if drawn is None else _drawings(outlook, drawn),
     )

@@ -60,6 +60,7 @@ HINTS = {
     "name-ends-or-id": "“One end of a link” may be {source}, “Other end of a link” {target}; or "
     "“Person” {id}.",
     "name-id": "“Person” may be {id}.",
+    "name-group": "Choose its column under “Groups”, or “none” if the files have no labels.",
     "name-time": "Name it under “Date of a person”.",
     "not-strict": "Without “Refuse everything at the first row that breaks a rule” the other "
     "records are added.",
@@ -83,9 +84,9 @@ HINTS = {
     "table-file": "Download the table as CSV instead.",
     "through": "Choose “Up to which step”.",
     "through-step": "Steps are sealed one after the other; choose {step} under “Up to which step”.",
-    "too-noisy": "What helps: a larger “ε in all”, “Hubs” with fewer “Links of a person, at most”, "
-    "longer steps, fewer series. To have it all the same, mark “Begin it although noise drowns a "
-    "series”.",
+    "too-noisy": "What helps: a larger “Total ε”, longer steps, fewer series; fewer “Links of a "
+    "person, at most”, too, which leaves links out. To have it all the same, mark “Begin it "
+    "although a series is too noisy to tell”.",
     "undated": "“People without a date” can be left out.",
     "undo-change": "Undo the change; for a new series use `graphveil series` in a terminal, for "
     "another promise make a new study.",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from graphveil.backends.backend import ExactCounts, extent, require_earlier
 from graphveil.errors import ParameterError
 from graphveil.graph.promises import Bound
-from graphveil.graph.thresholds import FollowingBound, ForestBound
+from graphveil.graph.thresholds import FollowingBound, ForestBound, WholeNetwork
 from graphveil.statistics.change import tally_under
 from graphveil.statistics.statistic import Statistic
 
@@ -71,7 +71,7 @@ class LocalEngine:
         """
         from graphveil.graph.projection import Projected, greedy_projection
 
-        if isinstance(threshold, ForestBound | FollowingBound):
+        if isinstance(threshold, ForestBound | FollowingBound | WholeNetwork):
             return sequence
         before = after if isinstance(after, Projected) else None
         return greedy_projection(sequence, threshold, before)

@@ -36,11 +36,14 @@ class Brackets(NamedTuple):
         least: how many links its forest has.
         most: how many links no solution exceeds.
         chosen: the links of the forest.
+        hubs: the nodes W whose room(W) + rank(G − W) is `most`; nobody, where it is all nodes
+            less one.
     """
 
     least: int
     most: int
     chosen: Flags
+    hubs: Flags
 
 
 class _Search(NamedTuple):
@@ -86,11 +89,12 @@ def capped_forest(nodes: int, one: Int64s, other: Int64s, room: Int64s) -> Brack
 
     Where they nearly do, the search begins again from some other forests.
     """
-    best = Brackets(0, nodes - 1, np.zeros(len(one), np.bool_))
+    best = Brackets(0, nodes - 1, np.zeros(len(one), np.bool_), np.zeros(nodes, np.bool_))
     for number in range(BEGINNINGS):
         found = _searched(nodes, one, other, room, number)
         larger = max(best, found, key=lambda each: each.least)
-        best = larger._replace(most=min(best.most, found.most))
+        closer = min(best, found, key=lambda each: each.most)
+        best = larger._replace(most=closer.most, hubs=closer.hubs)
         gap = best.most - best.least
         if gap == 0 or gap * HOPELESS > nodes:
             break
@@ -127,8 +131,9 @@ def _searched(nodes: int, one: Int64s, other: Int64s, room: Int64s, number: int)
     )
     mixed = np.arange(len(one)) * pow(MIXING, number, len(one)) % len(one)
     _grow(search, np.lexsort((mixed, degrees[one] * degrees[other])))
-    most = _improve(search)
-    return Brackets(int(np.count_nonzero(search.chosen)), most, search.chosen)
+    hubs = np.zeros(nodes, np.bool_)
+    most = _improve(search, hubs)
+    return Brackets(int(np.count_nonzero(search.chosen)), most, search.chosen, hubs)
 
 
 @kernel
@@ -176,8 +181,8 @@ def _give(search: _Search, place: int) -> None:
 
 
 @kernel
-def _improve(search: _Search) -> int:
-    """Let the forest grow until nothing helps; returns the best bound that was met."""
+def _improve(search: _Search, hubs: Flags) -> int:
+    """Let the forest grow until nothing helps; returns the best bound, and notes its hubs."""
     nodes, links = len(search.room), len(search.one)
     tried, left = np.zeros(links, np.bool_), np.zeros(links, np.bool_)
     most = nodes
@@ -189,7 +194,10 @@ def _improve(search: _Search) -> int:
                 tried[:] = False
                 left[:] = False
             continue
-        most = min(most, _bound(search))
+        bound = _bound(search)
+        if bound < most:
+            most = bound
+            hubs[:] = ~search.good
         if not _exchanged(search, left):
             break
     return most

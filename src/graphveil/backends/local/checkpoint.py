@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 from graphveil.backends.backend import Answer
 from graphveil.backends.local.components import Forest
 from graphveil.backends.local.degrees import Degrees
+from graphveil.backends.local.groups import Members
 from graphveil.statistics.tallies import (
     ClusterTally,
     Counts,
     DegreeReach,
     DegreeTally,
     ForestTally,
+    GroupTally,
     RecentTally,
     Tally,
 )
@@ -77,8 +79,13 @@ def _equally_wide(one: Counts, other: Counts) -> tuple[Counts, Counts]:
     """Tables of degrees end at the highest degree that is in them."""
     if one.ndim < 2:
         return one, other
-    more = [max(0, b.shape[1] - a.shape[1]) for a, b in ((one, other), (other, one))]
-    return np.pad(one, ((0, 0), (0, more[0]))), np.pad(other, ((0, 0), (0, more[1])))
+    widest = max(one.shape[-1], other.shape[-1])
+    return _wide(one, widest), _wide(other, widest)
+
+
+def _wide(table: Counts, width: int) -> Counts:
+    none = [(0, 0)] * (table.ndim - 1)
+    return np.pad(table, [*none, (0, width - table.shape[-1])])
 
 
 def _settled(tally: Tally, answer: Answer) -> tuple[NDArray[Any], ...]:
@@ -86,10 +93,10 @@ def _settled(tally: Tally, answer: Answer) -> tuple[NDArray[Any], ...]:
     state = answer.state
     if isinstance(state, Degrees):
         return (state.degree,)
-    if isinstance(state, Forest):
+    if isinstance(state, Forest | Members):
         root = _oldest(state.parent)
         return root, np.where(root == np.arange(len(root)), state.size, 0)
-    if state is None or isinstance(tally, ForestTally):
+    if state is None or isinstance(tally, ForestTally | GroupTally):
         return () if state is None else (state,)
     return (_oldest(state),)
 
@@ -104,11 +111,13 @@ def _oldest(parent: NDArray[np.int32]) -> NDArray[np.int32]:
 def _state(state: Any) -> Any:
     if isinstance(state, Degrees):
         return {"degree": state.degree, "hubs": state.hubs, "width": state.width}
-    return state._asdict() if isinstance(state, Forest) else state
+    return state._asdict() if isinstance(state, Forest | Members) else state
 
 
 def _state_of(tally: Tally, data: Any) -> Any:
     within = tally.tally if isinstance(tally, RecentTally) else tally
+    if isinstance(within, GroupTally) and isinstance(within.tally, ClusterTally):
+        return None if data is None else Members(**data)
     kinds: dict[type, Any] = {DegreeTally: Degrees, ClusterTally: Forest}
     kind = kinds.get(type(within))
     return data if kind is None or data is None else kind(**data)

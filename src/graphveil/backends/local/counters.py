@@ -13,6 +13,7 @@ from graphveil.backends.backend import Answer, ExactCounts
 from graphveil.backends.local.components import Forest, count_clusters, count_components
 from graphveil.backends.local.degrees import Degrees, count_degrees
 from graphveil.backends.local.forests import count_forests
+from graphveil.backends.local.groups import count_by_groups
 from graphveil.backends.local.patterns import count_copies
 from graphveil.backends.local.recent import count_growing, count_recent, joined
 from graphveil.backends.local.triangles import count_triangles
@@ -26,6 +27,7 @@ from graphveil.statistics.tallies import (
     DegreeTally,
     EdgeTally,
     ForestTally,
+    GroupTally,
     GrowthTally,
     NodeTally,
     PatternTally,
@@ -110,6 +112,10 @@ def _recent(tally: RecentTally, work: Work, from_step: int, state: Any) -> Answe
     return count_recent(tally, inner, work, from_step, state)
 
 
+def _groups(tally: GroupTally, work: Work, from_step: int, state: Any) -> Answer:
+    return count_by_groups(tally, work, from_step, state)
+
+
 COUNTERS: dict[type[Tally | GrowthTally], Counter] = {
     NodeTally: _nodes,
     EdgeTally: _edges,
@@ -119,6 +125,7 @@ COUNTERS: dict[type[Tally | GrowthTally], Counter] = {
     ClusterTally: _clusters,
     ForestTally: _forests,
     PatternTally: _copies,
+    GroupTally: _groups,
     GrowthTally: _growing,
     RecentTally: _recent,
 }

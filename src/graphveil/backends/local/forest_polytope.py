@@ -101,7 +101,7 @@ class _Program:
     def __init__(self, network: Network, found: Brackets) -> None:
         self.network = network
         self.found = found
-        self.sets: list[Int64s] = [np.arange(network.nodes)]
+        self.sets: list[Int64s] = [np.arange(network.nodes), *_apart(network, found.hubs)]
         self.used = _few_links(network) | found.chosen
 
     def solved(self) -> Fraction | None:
@@ -114,19 +114,23 @@ class _Program:
             sets = violated(self.network, links)
             if sets and self._most(prices) == self.found.least:
                 return Fraction(self.found.least)
+            reached = links.sum() < self.found.least + WRONG  # sets would not lower it further
             if sets:
-                if not self._added(sets):
+                if not (reached and self._widened(prices)) and not self._added(sets):
                     return None
                 continue
             least = _size_of(self.network, links)
             if least == self.found.most:
                 return least
-            asked = self._asked_for(prices)
-            if len(asked):
-                self.used[asked] = True
-                continue
-            return least if least is not None and least == self._most(prices) else None
+            if not self._widened(prices):
+                return least if least is not None and least == self._most(prices) else None
         return None
+
+    def _widened(self, prices: Floats) -> bool:
+        """Take the links into the program that the prices ask for; whether there are any."""
+        asked = self._asked_for(prices)
+        self.used[asked] = True
+        return len(asked) > 0
 
     def _added(self, sets: list[Int64s]) -> bool:
         """Add sets to the program; whether one was not there, by more than the solver's error."""
@@ -194,6 +198,25 @@ class _Program:
         sizes = np.array([len(each) - 1 for each in self.sets])
         value = whole[: network.nodes] @ network.room + whole[network.nodes :] @ sizes + left.sum()
         return Fraction(int(value), parts)
+
+
+def _apart(network: Network, hubs: NDArray[np.bool_]) -> list[Int64s]:
+    """The connected parts of two nodes or more that are left without the hubs of a search.
+
+    With these sets the program begins at the bound that the search has shown, or below it.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    if not hubs.any():
+        return []
+    both = ~(hubs[network.one] | hubs[network.other])
+    ends = network.one[both], network.other[both]
+    linked = coo_array((np.ones(len(ends[0]), np.int8), ends), (network.nodes, network.nodes))
+    _, part = connected_components(linked, directed=False)
+    order = np.argsort(part, kind="stable")
+    groups = np.split(order, np.flatnonzero(np.diff(part[order])) + 1)
+    return [np.sort(group) for group in groups if len(group) > 1]
 
 
 def _few_links(network: Network) -> NDArray[np.bool_]:

@@ -80,4 +80,12 @@ def joined(parts: Iterable[Any]) -> Counts | DegreeReach:
     if isinstance(parts[0], DegreeReach):
         low, runs = zip(*((part.low, part.runs) for part in parts), strict=True)
         return DegreeReach(np.concatenate(low), np.concatenate(runs))
-    return np.concatenate(parts)
+    widest = max(part.shape[-1] for part in parts)
+    return np.concatenate([_widened(part, widest) for part in parts])
+
+
+def _widened(part: Counts, width: int) -> Counts:
+    """Degrees by groups end at the highest that was reached, or somewhat later."""
+    if part.ndim < 3 or part.shape[-1] == width:
+        return part
+    return np.pad(part, ((0, 0), (0, 0), (0, width - part.shape[-1])))

@@ -17,7 +17,7 @@ from graphveil.backends.spark.jobs import Cluster
 from graphveil.errors import EngineError, ParameterError
 from graphveil.graph.degrees import require_fit
 from graphveil.graph.promises import Bound, DegreeBound, HubBound, InOutBound
-from graphveil.graph.thresholds import ForestBound
+from graphveil.graph.thresholds import ForestBound, WholeNetwork
 from graphveil.statistics.change import tally_under
 from graphveil.statistics.statistic import Statistic
 
@@ -62,6 +62,8 @@ class SparkEngine:
 
     def project(self, graph: SparkGraph, threshold: Bound, *, after: object = None) -> SparkGraph:
         """Refused: it takes links one after the other, or all of a connected part at once."""
+        if isinstance(threshold, WholeNetwork):
+            return graph
         if isinstance(threshold, ForestBound):
             raise EngineError(
                 "projection: forests are solved for a connected part as a whole, so that they "

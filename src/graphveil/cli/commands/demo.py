@@ -7,7 +7,7 @@ import io
 import random
 import shlex
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,7 +83,8 @@ class _Exports:
     def write(self, year: int, network: MadeUp) -> None:
         """Write both files of a year."""
         nodes, edges = self.files(year)
-        _write_csv(Path(nodes), [("node", "time"), *network.people])
+        labelled = [(person, came, _region(person)) for person, came in network.people]
+        _write_csv(Path(nodes), [("node", "time", "region"), *labelled])
         _write_csv(Path(edges), [("source", "target"), *network.links])
 
 
@@ -103,7 +104,7 @@ def _make_room(folder: Path) -> None:
     marker.chmod(OWNER_ONLY_FILE)
 
 
-def _write_csv(path: Path, rows: list[tuple[str, object]]) -> None:
+def _write_csv(path: Path, rows: Sequence[tuple[object, ...]]) -> None:
     with path.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows(rows)
     path.chmod(OWNER_ONLY_FILE)
@@ -129,7 +130,7 @@ def _scenes(folder: Path, exports: _Exports) -> Iterator[_Scene]:
     yield _Scene(
         f"The first export comes in, with everybody until {early}. What is printed about it is "
         "private.",
-        ("add", study, *exports.files(early)),
+        ("add", study, *exports.files(early), "--group", "region=region"),
     )
     backfill = ("publish", study, "--through", str(early), "--no-report")
     yield _Scene("The past is published year by year, in one command.", backfill)
@@ -164,7 +165,9 @@ def _new(study: str) -> tuple[str, ...]:
         "--bound", "15", "--bound-reason", "the model creates nobody with more links",
         "--every", "year", "--first", str(FIRST_YEAR), "--last", str(LAST_YEAR),
         "--epsilon", "4", "--epsilon-reason", "generous, since everybody is made up",
-        "--series", "nodes@1/4", "--series", "edges@1/2", "--series", "components@1/2",
+        "--group", "region=North|South|East",
+        "--series", "nodes@1/4", "--series", "edges@1/2", "--series", "edges:by=region@1/4=regions",
+        "--series", "components@1/2",
         "--series", "high-degree:tau=3@1/2=hubs", "--series", "degree-ccdf@1=degrees",
         "--ratio", "links per person = 2*edges/nodes",
         "--ratio", "people with at least 3 links, in percent = 100*hubs/nodes",
@@ -232,6 +235,11 @@ def made_up(seed: str, first_year: int, years: int, per_year: int) -> MadeUp:
         [(_name(person), first_year + person // per_year) for person in range(number)],
         [(_name(a), _name(b)) for a, b in links],
     )
+
+
+def _region(person: str) -> str:
+    """Where somebody lives: neither few nor as many everywhere."""
+    return ("North", "North", "North", "South", "South", "East")[int(person[1:]) * 7 % 6]
 
 
 def _few(chance: random.Random) -> int:

@@ -135,6 +135,15 @@ def new(
             "It costs nothing.",
         ),
     ] = None,
+    group: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--group",
+            metavar="NAME=A|B|C",
+            help="A public list of labels that people have, for series with :by=NAME; of numbers "
+            "cut points, as age=0,25,50. May be repeated.",
+        ),
+    ] = None,
     expected: Expected = None,
     weight: Weights = None,
     confidence: Annotated[
@@ -177,6 +186,7 @@ def new(
     Example, with a promise: graphveil new my-study --bound 15 --bound-reason "surveys" …
     """
     from graphveil.cli.questions import completed
+    from graphveil.graph.groups import Groups
     from graphveil.steward.custody import shared_backup
     from graphveil.steward.planning import drafting
     from graphveil.study.storage.folder import Folder
@@ -201,6 +211,7 @@ def new(
         "oriented": oriented, "hubs": None if hubs is None else hub_numbers(hubs),
         "no_bound": no_bound, "if_broken": (if_broken or IfBroken.CONTINUE).value,
         "delta": delta, "pool": pool, "minimise": minimise, "confidence": confidence,
+        "groups": Groups.of(group or ()),
         "person_separator": person_separator, "fold_case": fold_case, "undated": undated.value,
         "ratios": tuple(ratio or ()),
     }  # fmt: skip

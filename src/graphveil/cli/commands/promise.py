@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from graphveil.records.options import Undated
     from graphveil.steward.planning.promising import (
         SeriesError,
+        TriedFollowing,
         TriedForests,
         TriedPromise,
         TriedPromises,
@@ -162,6 +163,8 @@ def _print(tried: TriedPromises) -> None:
     )
     if tried.best_forests is not None:
         _print_forests(tried, tried.best_forests)
+    for name, each in tried.following.items():
+        _print_following(name, each, tried.best.series[name])
 
 
 def _print_forests(tried: TriedPromises, best: TriedForests) -> None:
@@ -178,6 +181,29 @@ def _print_forests(tried: TriedPromises, best: TriedForests) -> None:
     print_table(title, header, map(row, tried.forests), text_columns=2)
     lines = (f"{name}:projection=forest:{best.branches}" for name in names)
     print(f"Smallest error: {', '.join(lines)}.")
+    if any(each.missed > each.noise for each in best.series.values()):
+        print(
+            "In this network groups hang on people with many links, and forests count them as "
+            "several: what is missed is larger than the noise. Weigh a promise, or more branches."
+        )
+
+
+def _print_following(name: str, tried: TriedFollowing, promised: SeriesError) -> None:
+    """The guess for a threshold that follows, and whether it does better than the best promise."""
+    noise, missed, error = map(
+        three_digits, (tried.error.noise, tried.error.missed, tried.error.error)
+    )
+    print(
+        f"Without a promise, {name} at a threshold that follows ({name}:projection="
+        f"{tried.guess.brief}): noise {noise}, missed {missed}, error {error}, "
+        f"{tried.error.relative:.1%} of the number. Wrong guesses cost accuracy, never privacy."
+    )
+    if tried.error.error > promised.error:
+        print(
+            "The best promise above has less error: in a dense network with few releases, or in "
+            "one without hubs, a threshold that follows loses. Take the promise if you can defend "
+            "it."
+        )
 
 
 def _cells(each: SeriesError) -> list[object]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.errors import InputError
+from graphveil.graph.columns import Column
 from graphveil.graph.intake.arrivals import Arrivals, arrivals
 from graphveil.graph.intake.id_table import Index
 from graphveil.graph.intake.links import EdgeRows, Links, links
@@ -78,6 +79,7 @@ def append(
         edges_after_end=resolved.edges_after_end,
         nodes_undated=resolved.nodes_undated,
         edges_undated=resolved.edges_undated,
+        two_labels=resolved.relabelled,
     )
     return Intake(_grown(sequence, arriving, linked, index, count), report)
 
@@ -123,6 +125,7 @@ def _grown(
         entries=held.entries.extended(linked.lists.entries),
         late_newer=held.late_newer.extended(linked.late.newer),
         late_entries=held.late_entries.extended(linked.late.entries),
+        strata=_labelled(held.strata, arriving),
     )
     return replace(
         sequence,
@@ -137,4 +140,12 @@ def _grown(
             entries=growth.late_entries.values,
         ),
         growth=growth,
+        strata=None if growth.strata is None else growth.strata.values,
     )
+
+
+def _labelled(held: Column[np.int32] | None, arriving: Arrivals) -> Column[np.int32] | None:
+    """The labels of everybody, where the study has groups."""
+    if held is None or arriving.strata is None:
+        return held
+    return held.extended(arriving.strata)

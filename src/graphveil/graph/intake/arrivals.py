@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from graphveil.errors import PastStepError
 from graphveil.graph.intake.identity import IdIndex, LookUp, identity_order, same_form
 from graphveil.graph.intake.records import IntakeReport, Table, Violation
-from graphveil.graph.intake.resolving import stated_steps
+from graphveil.graph.intake.resolving import stated_steps, strata_of
 from graphveil.graph.intake.rules import Late
 from graphveil.graph.sequence import UNSTATED
 
@@ -41,12 +41,14 @@ class Arrivals:
         steps: when they arrive.
         stated: which step their records stated, or UNSTATED.
         report: what became of the rows.
+        strata: their labels, if there are groups.
     """
 
     index: IdIndex
     steps: Steps
     stated: Steps
     report: IntakeReport
+    strata: Steps | None = None
 
     @property
     def ids(self) -> pl.Series:
@@ -62,11 +64,13 @@ class Known:
         rows: whether the node is in the sequence, or waits.
         stated: the step that it stated first; UNSTATED also where it is new.
         steps: when it arrived or will, as far as that is known.
+        strata: the labels that it had first, if there are groups.
     """
 
     rows: Mask
     stated: Steps
     steps: Steps
+    strata: Steps | None = None
 
     def redated(self, now: Steps, *, only_earlier: bool) -> Mask:
         """The rows that state another step than their node did before."""
@@ -98,7 +102,8 @@ def arrivals(
     past = (fresh.stated != UNSTATED) & (fresh.stated < sequence.steps)
     if past.any():
         _require_welcome(sequence, given, fresh, past, late)
-    ordered, steps, first_stated = _in_order(fresh.behind(waiting), given, sequence.steps)
+    coming = fresh.behind(waiting)
+    ordered, steps, first_stated = _in_order(coming, given, sequence.steps)
     added, met = len(steps) - len(waiting.frame), _distinct(ids, known.rows)
     report = IntakeReport(
         nodes_added=added,
@@ -108,7 +113,20 @@ def arrivals(
         undated_nodes=_distinct(fresh.ids, fresh.stated == UNSTATED),
         late_nodes=_distinct(fresh.ids, past),
     )
-    return Arrivals(ordered, steps, first_stated, report)
+    strata = None
+    if sequence.strata is not None:
+        own = _strata_of(given, fresh.rows, waiting)
+        strata = np.empty(len(ordered.ids), np.int32)
+        strata[ordered.labels(coming.ids)] = own
+    return Arrivals(ordered, steps, first_stated, report, strata)
+
+
+def _strata_of(given: Table, rows: Rows, waiting: Table) -> Steps:
+    """The labels of those who wait, and then of the new rows; all rows of one person agree."""
+    before, new = strata_of(waiting), strata_of(given)
+    assert new is not None or not len(rows), "records of a study with groups have labels"
+    parts = [each for each in (before, None if new is None else new[rows]) if each is not None]
+    return np.concatenate(parts) if parts else np.empty(0, np.int32)
 
 
 def known_nodes(sequence: GraphSequence, waiting: Table, ids: pl.Series) -> Known:
@@ -121,13 +139,19 @@ def known_nodes(sequence: GraphSequence, waiting: Table, ids: pl.Series) -> Know
     steps = stated.copy()
     stated[known] = sequence.stated[labels[known]]
     steps[known] = steps_of_labels(sequence.node_offsets, labels[known])
+    strata = None
+    if sequence.strata is not None:
+        strata = np.zeros(len(ids), np.int32)
+        strata[known] = sequence.strata[labels[known]]
     if len(waiting.frame):
         places = IdIndex.of(waiting.frame["node"]).labels(ids)
         waits = places >= 0
         stated[waits] = stated_steps(waiting)[places[waits]]
         steps[waits] = np.maximum(stated[waits], sequence.steps)
+        if strata is not None and (theirs := strata_of(waiting)) is not None:
+            strata[waits] = theirs[places[waits]]
         known |= waits
-    return Known(known, stated, steps)
+    return Known(known, stated, steps, strata)
 
 
 def steps_of_labels(node_offsets: NDArray[np.int64], labels: NDArray[np.int32]) -> Steps:

@@ -258,6 +258,8 @@ _RULES = {
     "repeated_nodes": "nodes listed more than once with the same step: merged",
     "awaited_edges": "edges that waited for somebody who is now known: among those added or known",
     "redated_nodes": "known nodes with another step: kept as they were",
+    "relabelled_nodes": "known nodes with other labels of a group: kept as they were",
+    "two_labels": "nodes with two labels of one group: the first in the public list counts",
     "folded_nodes": "nodes from before the first step: counted in the first step",
     "nodes_after_end": "rows of nodes from after the last step: ignored",
     "undated_nodes": "nodes without a time: put into the first open step",
@@ -313,6 +315,8 @@ class IntakeReport:
     nodes_undated: int = 0
     edges_undated: int = 0
     awaited_edges: int = 0
+    relabelled_nodes: int = 0
+    two_labels: int = 0
 
     def lines(self, about_known: Sequence[str] = ()) -> list[str]:
         """One sentence per rule that was met, the two totals first.

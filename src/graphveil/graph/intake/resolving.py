@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.calendar.times import values_of
-from graphveil.errors import RecordError
+from graphveil.errors import InputError, Place, RecordError
+from graphveil.graph.groups import GROUP, NO_GROUPS, Groups, column_of
 from graphveil.graph.intake.identity import (
     IdIndex,
     clean_ids,
@@ -27,6 +28,7 @@ from graphveil.graph.intake.identity import (
 from graphveil.graph.intake.records import Records, Table, Violation
 from graphveil.graph.intake.rules import RecordRules
 from graphveil.graph.sequence import UNSTATED
+from graphveil.hints import Hint
 
 if TYPE_CHECKING:
     import polars as pl
@@ -45,7 +47,8 @@ class Resolved:
     """Records with people for ids and steps for times; a secret.
 
     Attributes:
-        nodes: columns `node` and `step`, which is null where nobody states a time.
+        nodes: columns `node` and `step`, which is null where nobody states a time; and `stratum`,
+            the labels of the person, where a study has groups.
         edges: columns `source`, `target` and `step`, likewise.
         trimmed_ids: how many ids had blanks around them.
         respelled_ids: how many ids had invisible characters, or letters in parts.
@@ -57,6 +60,7 @@ class Resolved:
         node_rows: which rows of the records the nodes are, where others were left aside; None
             if they are all.
         edge_rows: which rows the edges are, likewise.
+        relabelled: how many people have two labels of one group in different rows.
     """
 
     nodes: Table = field(repr=False)
@@ -70,6 +74,7 @@ class Resolved:
     edges_undated: int = field(default=0, repr=False)
     node_rows: Rows | None = field(default=None, repr=False)
     edge_rows: Rows | None = field(default=None, repr=False)
+    relabelled: int = field(default=0, repr=False)
 
     def without(self, nodes: Mask, edges: Mask) -> Resolved:
         """The other rows, with their original places."""
@@ -99,7 +104,12 @@ def _left(rows: Rows | None, aside: Mask) -> Rows:
 
 
 def resolve(
-    records: Records, calendar: Calendar, rules: RecordRules, *, beyond: bool = False
+    records: Records,
+    calendar: Calendar,
+    rules: RecordRules,
+    *,
+    beyond: bool = False,
+    groups: Groups = NO_GROUPS,
 ) -> Resolved:
     """The same rows, each in its place, with people and steps.
 
@@ -111,12 +121,14 @@ def resolve(
         calendar: where steps begin.
         rules: for ids and for nodes without a time.
         beyond: whether a time after the end is placed after the last step; else it is refused.
+        groups: the public lists of labels that people have.
     """
     records.nodes.require_sound()
     records.edges.require_sound()
     people = persons(records.nodes, ("node",), rules)
     step, folded = dated(records.nodes, calendar, beyond)
-    nodes = _of_one_time_each(_table(records.nodes, *people.columns, step), rules)
+    labelled, relabelled = _strata(records.nodes, people.columns[0], groups)
+    nodes = _of_one_time_each(_table(records.nodes, *people.columns, step, *labelled), rules)
     ends = persons(records.edges, ("source", "target"), rules)
     own, _ = dated(records.edges, calendar, beyond)
     return Resolved(
@@ -125,7 +137,56 @@ def resolve(
         trimmed_ids=people.trimmed + ends.trimmed,
         respelled_ids=people.respelled + ends.respelled,
         folded_nodes=folded,
+        relabelled=relabelled,
     )
+
+
+def _strata(nodes: Table, people: pl.Series, groups: Groups) -> tuple[list[pl.Series], int]:
+    """The labels of each row's person as one number, and how many people state two labels.
+
+    Of several labels that rows of one person state, the one that comes first in the public list
+    counts, so that neither the order of rows nor anybody else decides; `unknown` comes last.
+    """
+    import polars as pl
+
+    require_labels(nodes, groups)
+    if not groups:
+        return [], 0
+    frame = pl.DataFrame({"node": people})
+    for group in groups.members:
+        column = column_of(group.name)
+        none = pl.repeat(None, len(frame), dtype=pl.String, eager=True)  # where there are no rows
+        said = nodes.frame[column] if column in nodes.frame.columns else none
+        frame = frame.with_columns(pl.Series(group.name, group.cells_of(said)))
+    first = frame.select(pl.col(each.name).min().over("node") for each in groups.members)
+    known = [len(each.cells) - 1 for each in groups.members]
+    differs = pl.any_horizontal(
+        (pl.col(each.name) < unknown) & (pl.col(each.name) != first[each.name])
+        for each, unknown in zip(groups.members, known, strict=True)
+    )
+    relabelled = frame.filter(differs)["node"].n_unique()
+    strata = groups.strata([first[each.name].to_numpy() for each in groups.members])
+    return [pl.Series("stratum", strata)], relabelled
+
+
+def require_labels(nodes: Table, groups: Groups) -> None:
+    """Refuse labels of a group that the study has not, and people without a column of one."""
+    columns = [name for name in nodes.frame.columns if name.startswith(GROUP)]
+    for name in columns:
+        groups.axis(name.removeprefix(GROUP), "group")
+    for each in groups.members if len(nodes.frame) else ():
+        if column_of(each.name) not in columns:
+            raise InputError(
+                f"no column was named for the group '{each.name}', so that everybody would be "
+                "unknown in it",
+                place=Place(nodes.source),
+                hint=Hint("name-group", group=each.name),
+            )
+
+
+def strata_of(table: Table) -> NDArray[np.int32] | None:
+    """The labels of each row's person, if there are groups."""
+    return table.frame["stratum"].to_numpy() if "stratum" in table.frame.columns else None
 
 
 def nothing() -> Resolved:

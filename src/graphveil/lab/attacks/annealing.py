@@ -33,6 +33,7 @@ from graphveil.lab.pairs import (
     Relation,
     Schedule,
     hidden_part,
+    tables_of,
     window_of,
 )
 
@@ -273,7 +274,7 @@ def search(
     catch = Catch(np.full(MEASURED, -1, np.int64), np.zeros((MEASURED, nodes, nodes), np.int8))
     given = np.array(statistic.definition_arguments(directed=directed), dtype=np.int64)
     definition = compiled(statistic.definition)
-    desk = make_desk(nodes, window_of(statistic))
+    desk = make_desk(nodes, window_of(statistic), tables_of(statistic))
     anneal(definition, given, start.copy(), rules, climb, rng, desk, catch)
     best = tuple(int(distance) for distance in catch.best)
     pairs = tuple(Pair.of(pair, relation, directed=directed) for pair in catch.schedules)

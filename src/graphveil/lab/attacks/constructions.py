@@ -206,7 +206,7 @@ class Desk(NamedTuple):
     Attributes:
         links: (2, n, n) the larger and the smaller graph at the current step.
         present: (2, n) which of their nodes have arrived.
-        values: (5, n + 1) the statistic on each, their difference one step before, and all
+        values: (5, tables·(n + 1)) the statistic on each, their difference one step before, and all
             rises and all falls of that difference so far.
         window: for how many steps nodes are counted; 0 if permanently.
         recent_links: (n, n) the links among those who are counted, if not all are.
@@ -221,12 +221,12 @@ class Desk(NamedTuple):
     recent_present: Mask
 
 
-def make_desk(nodes: int, window: int = 0) -> Desk:
-    """An empty desk for pairs of this many nodes."""
+def make_desk(nodes: int, window: int = 0, tables: int = 1) -> Desk:
+    """An empty desk for pairs of this many nodes, and for so many vectors of numbers."""
     return Desk(
         np.zeros((2, nodes, nodes), dtype=np.uint8),
         np.zeros((2, nodes), dtype=np.uint8),
-        np.zeros((5, nodes + 1), dtype=np.int64),
+        np.zeros((5, tables * (nodes + 1)), dtype=np.int64),
         window,
         np.zeros((nodes, nodes), dtype=np.uint8),
         np.zeros(nodes, dtype=np.uint8),

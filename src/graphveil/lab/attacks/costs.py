@@ -39,6 +39,7 @@ from graphveil.lab.pairs import (
     Pair,
     Schedule,
     hidden_part,
+    tables_of,
     totals,
     window_of,
 )
@@ -293,7 +294,9 @@ def _enumerated(
         orders = np.array(list(arrival_orders(nodes, steps, 1, gaps=True)), dtype=np.int64)
         best = np.full(len(tried), -1, dtype=np.int64)
         pairs = np.zeros((len(tried), nodes, nodes), dtype=np.int8)
-        desk, pile = make_desk(nodes, window_of(statistic)), _pile(tried, steps, nodes + 1)
+        width = tables_of(statistic) * (nodes + 1)
+        desk = make_desk(nodes, window_of(statistic), tables_of(statistic))
+        pile = _pile(tried, steps, width)
         given = _given(statistic, bound)
         enumerate_costs(*given, orders, family, limits, desk, pile, best, pairs)
         yield from _findings(statistic, bound, tried, best, pairs)
@@ -308,7 +311,9 @@ def _climbed(statistic: Shaped, bound: Bound, moves: int) -> Iterator[CostFindin
         rules = rules_for(bound, nodes, steps, "node")
         best = np.full(len(tried), -1, dtype=np.int64)
         pairs = np.zeros((len(tried), nodes, nodes), dtype=np.int8)
-        desk, pile = make_desk(nodes, window_of(statistic)), _pile(tried, steps, nodes + 1)
+        width = tables_of(statistic) * (nodes + 1)
+        desk = make_desk(nodes, window_of(statistic), tables_of(statistic))
+        pile = _pile(tried, steps, width)
         definition, given = _given(statistic, bound)
         climb_costs(
             definition, given, start.copy(), rules, goal, moves, rng, desk, pile, best, pairs

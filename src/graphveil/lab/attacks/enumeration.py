@@ -34,6 +34,7 @@ from graphveil.lab.pairs import (
     Relation,
     Schedule,
     hidden_part,
+    tables_of,
     window_of,
 )
 
@@ -247,7 +248,7 @@ def exhaustive(
             np.full((2, n, n, MEASURED), -1, dtype=np.int64),
             np.zeros((2, n, n, MEASURED, n, n), dtype=np.int8),
         )
-        desk = make_desk(n, window_of(statistic))
+        desk = make_desk(n, window_of(statistic), tables_of(statistic))
         tried += enumerate_pairs(definition, given, orders, family, desk, records)
         all_records.append(records)
     return Survey(tuple(all_records), tried, directed, relation)

@@ -38,6 +38,7 @@ from graphveil.lab.pairs import (
     Pair,
     Schedule,
     hidden_part,
+    tables_of,
     window_of,
 )
 from graphveil.statistics.sensitivity import Sensitivity
@@ -330,7 +331,7 @@ def attack_with_hubs(
         family = family_of(size.nodes, steps, "node", directed=bound.directed, late=late)
         orders = np.array(list(arrival_orders(size.nodes, steps, 1, gaps=late)), dtype=np.int64)
         record = _record(size.nodes)
-        desk = make_desk(size.nodes, window_of(statistic))
+        desk = make_desk(size.nodes, window_of(statistic), tables_of(statistic))
         tried += enumerate_with_hubs(definition, given, orders, family, limits, desk, record)
         records.append(record)
     rng = np.random.default_rng([seed, crc32(f"{statistic} {bound}".encode())])
@@ -340,7 +341,8 @@ def attack_with_hubs(
             rules = _free_rules(bound, len(start), steps + int(rng.integers(0, 3)))
             size_of_claim = (claimed.l1, claimed.static_l1, claimed.l2_squared, claimed.l1)[goal]
             climb = Climb(goal, moves, 0.5 + 0.06 * size_of_claim, 0.1 + 0.006 * size_of_claim)
-            record, desk = _record(len(start)), make_desk(len(start), window_of(statistic))
+            record = _record(len(start))
+            desk = make_desk(len(start), window_of(statistic), tables_of(statistic))
             anneal_with_hubs(definition, given, start, rules, climb, limits, rng, desk, record)
             tried += moves + 1
             records.append(record)

@@ -11,14 +11,14 @@ import numpy as np
 
 from graphveil.backends import LocalEngine
 from graphveil.graph.degrees import degrees
-from graphveil.graph.promises import NoBound
+from graphveil.graph.promises import Bound, DegreeBound, HubBound, InOutBound, NoBound
 from graphveil.graph.sequence import GraphSequence
 from graphveil.graph.thresholds import FollowingBound
 from graphveil.lab.audit.cases import Ahead
-from graphveil.lab.candidates.trial import Attempt, Option, Trial, tuned
-from graphveil.lab.protocol.protocol import Integers
+from graphveil.lab.candidates.trial import Attempt, Option, Trial, best_of, tuned
+from graphveil.lab.protocol.protocol import Integers, times_two
 from graphveil.lab.simulation import SimulationNoise
-from graphveil.mechanisms.following import SPARE
+from graphveil.mechanisms.following import rank_of_guess
 from graphveil.mechanisms.mechanism import Request
 from graphveil.mechanisms.optimised import Returning
 from graphveil.mechanisms.papers import SensDiff
@@ -26,6 +26,7 @@ from graphveil.mechanisms.planning.plan import Plan
 from graphveil.noise.laws import NoiseSource
 from graphveil.series.counting import ThresholdCounts
 from graphveil.series.following import Trail, ask
+from graphveil.series.losses import loss_of
 from graphveil.series.state import start
 from graphveil.statistics.change import sensitivity_under
 from graphveil.statistics.sensitivity import PARTS
@@ -33,10 +34,21 @@ from graphveil.statistics.sensitivity import PARTS
 
 def sensdiff(trial: Trial) -> Attempt:
     """SensDiff with the paper's Γ, where the paper states one."""
-    ours = trial.sensitivity
+    return _sensdiff(trial, trial.subject.bound)
+
+
+def sensdiff_doubled(trial: Trial) -> Attempt | None:
+    """The same, promising twice the largest degree: nobody knows it exactly beforehand."""
+    bound = trial.subject.bound
+    assert isinstance(bound, DegreeBound | InOutBound), "so are those that are read off data"
+    return None if trial.subject.statistic.vector else _sensdiff(trial, times_two(bound))
+
+
+def _sensdiff(trial: Trial, bound: Bound) -> Attempt:
+    statistic = trial.subject.statistic
+    ours = statistic.sensitivity(bound)
     papers = ours if ours.paper is None else replace(ours, l1=ours.paper)
-    width = trial.subject.statistic.width(trial.subject.bound)
-    request = Request(papers, trial.epsilon, None, trial.releases, width)
+    request = Request(papers, trial.epsilon, None, trial.releases, statistic.width(bound))
     return trial.attempt(Plan.of(SensDiff(), request))
 
 
@@ -51,7 +63,7 @@ def compose_projection(trial: Trial) -> Attempt | None:
 
     This looks at what nobody may look at, at no charge: it is optimistic, and not private.
     """
-    return min(_projections(trial), key=trial.error, default=None)
+    return best_of(trial, list(_projections(trial)))
 
 
 def _projections(trial: Trial) -> Iterator[Attempt]:
@@ -77,8 +89,28 @@ def shaped(trial: Trial) -> Attempt | None:
     The threshold of a high-degree count is its τ, which is public in a release; components and
     clusters are counted by forests; the threshold of all else is the D of the promise with hubs.
     """
-    wanted = trial.subject.projection_threshold
-    by_rule = (option for option in _kinds_of_projection(trial) if option.threshold == wanted)
+    return _projected_to(trial, trial.subject.projection_threshold)
+
+
+def shaped_doubled(trial: Trial) -> Attempt | None:
+    """The same with twice the threshold, where it was read off the data."""
+    return _projected_wrongly(trial, halved=False)
+
+
+def shaped_halved(trial: Trial) -> Attempt | None:
+    """The same with half the threshold."""
+    return _projected_wrongly(trial, halved=True)
+
+
+def _projected_wrongly(trial: Trial, *, halved: bool) -> Attempt | None:
+    by_rule = trial.subject.hub_threshold
+    if trial.subject.projection_threshold != by_rule or trial.subject.tau is not None:
+        return None
+    return _projected_to(trial, times_two(by_rule, halved=halved))
+
+
+def _projected_to(trial: Trial, threshold: Bound) -> Attempt | None:
+    by_rule = (option for option in _kinds_of_projection(trial) if option.threshold == threshold)
     option = next(by_rule, None)
     return None if option is None else option.attempt(trial)
 
@@ -154,7 +186,7 @@ def _guess(trial: Trial, network: GraphSequence, times: Fraction) -> int:
     """The degree of the k-th person, in and out together, times a factor."""
     found = degrees(network)
     total = found.outward + found.inward if network.directed else found.outward
-    place = int(2 * (trial.releases + SPARE + 2) / (3 * trial.epsilon))
+    place = rank_of_guess(trial.releases, trial.epsilon)
     ordered = np.sort(total)[::-1]
     return max(1, round(times * int(ordered[min(place, len(ordered) - 1)])))
 
@@ -214,6 +246,39 @@ def hubs(trial: Trial) -> Attempt | None:
     by_rule = (each for each in _promises(trial) if each.threshold.counted == wanted)
     option = next(by_rule, None)
     return None if option is None else option.attempt(trial)
+
+
+def hubs_doubled(trial: Trial) -> Attempt | None:
+    """The same with a promise that is twice as large, in D and in H."""
+    return _promised_wrongly(trial, halved=False)
+
+
+def hubs_halved(trial: Trial) -> Attempt | None:
+    """The same with a promise that is half as large: some people lose more than ε by it."""
+    return _promised_wrongly(trial, halved=True)
+
+
+def _promised_wrongly(trial: Trial, *, halved: bool) -> Attempt | None:
+    """Half or twice the D and the H of the rule, and what the most exposed person loses."""
+    statistic, by_rule = trial.subject.statistic, trial.subject.hub_threshold
+    counted = {each.counted: (each, totals) for each, totals in trial.truth.first_links}
+    within = times_two(by_rule, halved=halved)
+    if by_rule not in counted or within not in counted or statistic.vector:
+        return None
+    (right, _), (true, totals) = counted[by_rule], counted[within]
+    hubs = tuple(each // 2 if halved else 2 * each for each in _hubs_of(right))
+    promise = HubBound(within, hubs, checked=False)
+    plan = trial.plan(bound=promise)
+    if plan is None:
+        return None
+    worst = tuple(map(max, hubs, _hubs_of(true)))
+    loss = loss_of(plan, statistic, HubBound(within, worst, checked=False)) / trial.epsilon
+    return replace(trial.attempt(plan, totals, promise), worst_loss=float(loss))
+
+
+def _hubs_of(promise: Bound) -> tuple[int, ...]:
+    """How many hubs it admits: none, if it is a bound alone."""
+    return promise.hubs if isinstance(promise, HubBound) else (0,) * len(promise.limits)
 
 
 def tuned_hubs(trial: Trial) -> Attempt | None:

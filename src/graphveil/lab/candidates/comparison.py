@@ -22,7 +22,7 @@ from graphveil.errors import ParameterError, nearest_name
 from graphveil.graph.promises import Bound
 from graphveil.lab.candidates import builtin
 from graphveil.lab.candidates.trial import Attempt, Trial
-from graphveil.lab.protocol.protocol import mean_and_standard_error
+from graphveil.lab.protocol.protocol import early_share, mean_and_standard_error
 from graphveil.mechanisms.mechanism import Mechanism, Request
 from graphveil.mechanisms.planning.plan import Plan
 
@@ -153,10 +153,13 @@ def _first_line(error: Exception) -> str:
 
 
 SENSDIFF, COMPOSE, PROJECTION = "sensdiff", "compose-d-bounded", "compose-projection"
+SENSDIFF_DOUBLE = "sensdiff-doubled"
 TIGHT, LAW, AUTO = "sensdiff-tight", "shape-law", "auto"
 AUTO_RELATIVE = "auto-relative"
 HUBS, TUNED_HUBS = "hubs", "hubs-tuned"
+HUBS_DOUBLE, HUBS_HALF = "hubs-doubled", "hubs-halved"
 SHAPED, TUNED_SHAPED = "shaped-projection", "shaped-projection-tuned"
+SHAPED_DOUBLE, SHAPED_HALF = "shaped-projection-doubled", "shaped-projection-halved"
 FOLLOWING, GUESSED = "following", "following-guess"
 GUESSED_DOUBLE, GUESSED_HALF = "following-guess-doubled", "following-guess-halved"
 POST = "+post"
@@ -179,9 +182,24 @@ OURS: dict[str, Publishing] = {
     TUNED_SHAPED: builtin.tuned_shaped,
     FOLLOWING: builtin.following,
     GUESSED: builtin.following_guess,
+    SENSDIFF_DOUBLE: builtin.sensdiff_doubled,
+    HUBS_DOUBLE: builtin.hubs_doubled,
+    HUBS_HALF: builtin.hubs_halved,
+    SHAPED_DOUBLE: builtin.shaped_doubled,
+    SHAPED_HALF: builtin.shaped_halved,
     GUESSED_DOUBLE: builtin.following_guess_doubled,
     GUESSED_HALF: builtin.following_guess_halved,
 }
+# Candidates whose parameters were read off the data, with these twice or half as large.
+WRONG_BY_TWO = (
+    SENSDIFF_DOUBLE,
+    HUBS_DOUBLE,
+    HUBS_HALF,
+    SHAPED_DOUBLE,
+    SHAPED_HALF,
+    GUESSED_DOUBLE,
+    GUESSED_HALF,
+)
 TUNED = (PROJECTION, TUNED_HUBS, TUNED_SHAPED)  # by their true error, which is not private
 CONTENDERS = (*PAPERS, *(name + post for name in OURS for post in ("", POST)))
 
@@ -194,12 +212,16 @@ class Outcome:
         mechanism: its name in the comparison.
         error: the mean relative L1 error over the runs.
         standard_error: of that mean.
-        absolute_error: the mean of |A − f|, over runs and releases.
+        absolute_error: the mean of |A − f|, over runs and releases; of what is tuned, with the
+            threshold for which it is least.
         noiseless_error: the relative error that would be left without noise: what is dropped
             with links that are not counted, and 0 where all are.
         noise: the mechanism that drew the noise, which tells the planner's choice.
         sensitivity: what its noise was calibrated to; None if that is not known.
+        early: the part of the relative error that the first fifth of the releases has.
+        worst_loss: what the most exposed person of the data loses, in multiples of ε.
         threshold: what links were dropped by, if they were.
+        absolute_threshold: the same where the absolute error was tuned by itself.
     """
 
     mechanism: str
@@ -209,7 +231,10 @@ class Outcome:
     noiseless_error: float
     noise: str
     sensitivity: int | None
+    early: float
+    worst_loss: float
     threshold: Bound | None = None
+    absolute_threshold: Bound | None = None
 
 
 def outcomes(trial: Trial, own: OwnContender | None = None) -> list[Outcome]:
@@ -249,14 +274,17 @@ def _raw_and_processed(trial: Trial, name: str, publish: Publishing) -> Iterator
 
 def _outcome(trial: Trial, name: str, attempt: Attempt) -> Outcome:
     mean, deviation = mean_and_standard_error(trial.errors(attempt.estimates))
-    wrong = np.abs(attempt.estimates - trial.totals).sum() / (trial.runs * trial.releases)
+    least = attempt.by_absolute or attempt
     return Outcome(
         mechanism=name,
         error=mean,
         standard_error=deviation,
-        absolute_error=float(wrong),
+        absolute_error=trial.absolute_error(least),
         noiseless_error=float(trial.errors(attempt.counted[np.newaxis])[0]),
         noise=attempt.noise,
         sensitivity=attempt.sensitivity,
+        early=early_share(attempt.estimates, trial.totals),
+        worst_loss=attempt.worst_loss,
         threshold=attempt.threshold,
+        absolute_threshold=least.threshold,
     )

@@ -12,7 +12,20 @@ from html import escape
 from math import exp, hypot, log
 from typing import TypeAlias
 
-from graphveil.lab.candidates.comparison import COMPOSE, OURS, POST, PROJECTION, SENSDIFF, TUNED
+from graphveil.lab.candidates.comparison import (
+    COMPOSE,
+    FOLLOWING,
+    GUESSED,
+    HUBS,
+    OURS,
+    POST,
+    PROJECTION,
+    SENSDIFF,
+    SHAPED,
+    TUNED,
+    WRONG_BY_TWO,
+)
+from graphveil.lab.protocol.protocol import CHOSEN_ON
 from graphveil.lab.protocol.results import Row, competing
 
 APART = 2  # standard errors
@@ -211,10 +224,18 @@ class ResultTable:
         return f"<table>\n<thead>{head}</thead>\n<tbody>\n{body}\n</tbody>\n</table>"
 
 
-# The summary: each candidate at ε = 1, over all real networks, statistic by statistic.
+# The summary: each candidate at ε = 1, over all networks of a kind, statistic by statistic.
 
 
 ONE = 1.0  # the ε at which budgets are usually compared
+# What a study without a promise publishes, processed, of each statistic.
+WITHOUT_PROMISE = (
+    ("high-degree", SHAPED + POST),
+    ("edges", FOLLOWING + POST),
+    ("edges", GUESSED + POST),
+    ("components", SHAPED + POST),
+    ("clusters", SHAPED + POST),
+)
 
 
 def is_model(place: Place) -> bool:
@@ -222,31 +243,88 @@ def is_model(place: Place) -> bool:
     return "synthetic" in place[0]
 
 
-def summary(at_one: Mapping[Place, Point], names: Sequence[str]) -> ResultTable:
-    """Ratios to SensDiff in both measures, and how often tuned Compose-projection is beaten."""
-    real = {place: point for place, point in at_one.items() if not is_model(place)} or at_one
-    statistics = list(dict.fromkeys(place[2] for place in real))
+def is_known(place: Place) -> bool:
+    """Whether constants were chosen on a network; otherwise it is held out."""
+    return place[0] in CHOSEN_ON
+
+
+def summaries(at_one: Mapping[Place, Point], names: Sequence[str]) -> dict[str, ResultTable]:
+    """Ratios to SensDiff's errors: known networks, held-out ones, and parameters wrong by two."""
+    known = {place: point for place, point in at_one.items() if is_known(place)} or at_one
+    held_out = {place: point for place, point in at_one.items() if not is_known(place)}
+    plain = [name for name in names if name not in WRONG_BY_TWO]
+    note = "Errors as ratios to SensDiff's, geometric means over all cases. "
+    found = {
+        "summary": _means("In short: ε = 1", note, known, plain),
+        "wrong": _means(
+            "Parameters that are wrong by two: ε = 1",
+            note + "Worst loss: of the most exposed person, in multiples of ε.",
+            known,
+            [name for name in names if name in (HUBS, SHAPED, GUESSED, *WRONG_BY_TWO)],
+            losses=True,
+        ),
+        "networks": _by_network(at_one),
+    }
+    if held_out and known is not at_one:
+        title = "Networks on which no constant was chosen: ε = 1"
+        found["held-out"] = _means(title, note, held_out, plain)
+    return found
+
+
+def _means(
+    title: str,
+    note: str,
+    points: Mapping[Place, Point],
+    names: Sequence[str],
+    *,
+    losses: bool = False,
+) -> ResultTable:
+    """Geometric means in both measures; behind the stroke, ours after post-processing."""
+    statistics = list(dict.fromkeys(place[2] for place in points))
     shown = [name for name in names if name != SENSDIFF and not name.endswith(POST)]
 
     def cells(name: str) -> Iterable[str]:
         for statistic in statistics:
-            here = [point for place, point in real.items() if place[2] == statistic]
-            yield _both(number(geometric_mean(ratios(here, each))) for each in _variants(name))
-            yield _both(
-                number(geometric_mean(ratios(here, each, absolute=True)))
-                for each in _variants(name)
-            )
-            yield _both(beaten(here, each) for each in _variants(name))
+            here = [point for place, point in points.items() if place[2] == statistic]
+            for absolute in (False, True):
+                means = (ratios(here, each, absolute=absolute) for each in _variants(name))
+                yield _both(number(geometric_mean(each)) for each in means)
+        if losses:
+            yield span(point.rows[name].worst_loss for point in _with(points.values(), name))
 
-    columns = ("relative error", "absolute error", f"below {PROJECTION}")
+    columns = [f"{each}: {measure}" for each in statistics for measure in ("relative", "absolute")]
     return ResultTable(
-        "In short: ε = 1, real networks",
-        "Errors as ratios to SensDiff's, geometric means over all networks and versions but those "
-        "drawn from models; then in how many of them the relative error is below that of tuned "
-        "Compose-projection. Behind the stroke, ours after post-processing.",
-        ("contender", *(f"{each}: {column}" for each in statistics for column in columns)),
+        title,
+        f"{note}Behind the stroke, ours after post-processing.",
+        ("contender", *columns, *(("worst loss",) if losses else ())),
         tuple((name, *cells(name)) for name in shown),
     )
+
+
+def _by_network(at_one: Mapping[Place, Point]) -> ResultTable:
+    """What a study without a promise does, network by network."""
+
+    def cell(dataset: str, statistic: str, name: str) -> str:
+        here = [at for place, at in at_one.items() if (place[0], place[2]) == (dataset, statistic)]
+        means = (geometric_mean(ratios(here, name, absolute=each)) for each in (False, True))
+        return _both(map(number, means))
+
+    offered = {place[2] for place in at_one}
+    columns = [each for each in WITHOUT_PROMISE if each[0] in offered]
+    return ResultTable(
+        "Without a promise, network by network: ε = 1",
+        "Relative / absolute error as ratios to SensDiff's, post-processed; the mean of both "
+        "versions where there are two.",
+        ("dataset", *(f"{statistic}: {name.removesuffix(POST)}" for statistic, name in columns)),
+        tuple(
+            (dataset, *(cell(dataset, *column) for column in columns))
+            for dataset in dict.fromkeys(place[0] for place in at_one)
+        ),
+    )
+
+
+def _with(points: Iterable[Point], name: str) -> list[Point]:
+    return [point for point in points if name in point.rows]
 
 
 def number(value: float | None) -> str:
@@ -281,17 +359,21 @@ def _both(texts: Iterable[str]) -> str:
 
 
 BASELINES = (COMPOSE, PROJECTION)
-UNTUNED = tuple(name + post for name in OURS if name not in TUNED for post in ("", POST))
+UNTUNED = tuple(
+    name + post for name in OURS if name not in (*TUNED, *WRONG_BY_TWO) for post in ("", POST)
+)
 
 
 def quotes(rows: Sequence[Row]) -> dict[str, str]:
-    """All numbers: of all panels, of those on the models, and of those on real data."""
+    """All numbers: of all panels, of the models, of known networks and of those held out."""
     by_epsilon, by_time = points(rows, "epsilon"), points(rows, "time")
     names = competing(rows)
     drawn = {place: panel for place, panel in by_epsilon.items() if is_model(place)}
-    real = {place: panel for place, panel in by_epsilon.items() if place not in drawn}
+    real = {place: panel for place, panel in by_epsilon.items() if is_known(place)}
+    held_out = {place: panel for place, panel in by_epsilon.items() if place not in real}
     values = {"runs": str(rows[0].runs) if rows else "no"}
-    for where, panels in (("", by_epsilon), (" synthetic", drawn), (" real", real)):
+    groups = {"": by_epsilon, " synthetic": drawn, " real": real, " held-out": held_out}
+    for where, panels in groups.items():
         named = _on_epsilon(panels, names) | _at_one(panels, names)
         values |= {f"{name}{where}": text for name, text in named.items()}
     for dataset in dict.fromkeys(place[0] for place in by_epsilon):
@@ -304,7 +386,7 @@ def _on_epsilon(panels: Panels, names: Iterable[str]) -> dict[str, str]:
     """Where SensDiff is below the baselines, all ratios to it, and whether it is of use."""
     values = {
         f"below {other}": share(
-            verdict(panel, other, "epsilon") == "yes" for panel in panels.values()
+            verdict(panel, other, "epsilon") == "yes" for panel in _competing(panels, other)
         )
         for other in BASELINES
     }
@@ -341,8 +423,11 @@ def _at_one(panels: Panels, names: Iterable[str]) -> dict[str, str]:
 
 def _of_points(here: Sequence[Point], mechanism: str) -> dict[str, str]:
     relative, absolute = (ratios(here, mechanism, absolute=each) for each in (False, True))
-    rivals = [point for point in here if mechanism in point.rows and PROJECTION in point.rows]
+    rows = [point.rows[mechanism] for point in _with(here, mechanism)]
+    rivals = [point for point in _with(here, mechanism) if PROJECTION in point.rows]
     return {
+        "early": _percent(row.early for row in rows),
+        "worst loss": span(row.worst_loss for row in rows),
         "mean": number(geometric_mean(relative)),
         "span": span(relative),
         "mean absolute": number(geometric_mean(absolute)),
@@ -370,11 +455,18 @@ def _on_time(panels: Panels, names: Iterable[str]) -> dict[str, str]:
         for mechanism in names
     }
     for other in BASELINES:
-        values[f"slower {other}"] = share(slower(panel, other) for panel in panels.values())
+        values[f"slower {other}"] = share(
+            slower(panel, other) for panel in _competing(panels, other)
+        )
         for few in (2, 3):
             values[f"at {few} {other}"] = span(_few_releases(panels, few, other))
     values["worst releases"] = share(worst(panel, "releases") == "yes" for panel in panels.values())
     return values
+
+
+def _competing(panels: Panels, name: str) -> list[list[Point]]:
+    """The panels in which a candidate takes part: not every statistic can be projected."""
+    return [panel for panel in panels.values() if _with(panel, name)]
 
 
 def _few_releases(panels: Panels, releases: int, other: str) -> Iterable[float]:

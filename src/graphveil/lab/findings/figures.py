@@ -12,6 +12,7 @@ from graphveil.lab.candidates.comparison import (
     AUTO,
     COMPOSE,
     CONTENDERS,
+    FOLLOWING,
     HUBS,
     POST,
     PROJECTION,
@@ -44,6 +45,7 @@ LOOKS = {
     AUTO + POST: Look("#B3123C", None, "triangle-down", 1.6),
     HUBS + POST: Look("#0A7D4F", None, "diamond", 1.6),
     SHAPED + POST: Look("#5B2A86", None, "triangle-right", 1.6),
+    FOLLOWING + POST: Look("#0B5FA5", None, "square", 1.6),
 }
 OWN_LOOKS = tuple(  # of the user's candidates, which are black
     Look("#000000", dash, shape, 1.6)

@@ -36,7 +36,7 @@ from graphveil.lab.findings.claims import (
     quotes,
     slower,
     span,
-    summary,
+    summaries,
     useful_from,
     verdict,
     worst,
@@ -177,8 +177,8 @@ def _ratio_tables(panels: Panels, names: Sequence[str]) -> dict[str, ResultTable
     absolute = _ratios(
         "Mean absolute errors as ratios to SensDiff's at ε = 1", note, at_one, names, absolute=True
     )
-    short = summary(at_epsilon(panels, ONE), names)
-    return {"summary": short, "at-one": relative, "at-one-absolute": absolute, "gains": whole}
+    short = summaries(at_epsilon(panels, ONE), names)
+    return short | {"at-one": relative, "at-one-absolute": absolute, "gains": whole}
 
 
 def _ratios(

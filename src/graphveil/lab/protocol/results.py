@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from graphveil.errors import ParameterError
+from graphveil.graph.promises import Bound
 from graphveil.lab.candidates.comparison import CONTENDERS, Outcome
 from graphveil.lab.protocol.subjects import Subject
 from graphveil.whole_files import write_whole
@@ -24,7 +25,6 @@ class Row:
 
     Attributes:
         dataset: its name.
-        title: its name for readers.
         version: directed or undirected.
         statistic: as it was asked for.
         counted: what was counted in this version, with its parameters.
@@ -45,10 +45,12 @@ class Row:
         sensitivity: what the noise was calibrated to; None of a candidate of one's own.
         noise: the mechanism that drew the noise.
         threshold: of the projection, or the promise with hubs.
+        absolute_threshold: the same, where it was tuned by the absolute error.
+        early: the part of the relative error that the first fifth of the releases has.
+        worst_loss: what the most exposed person of the data loses, in multiples of ε.
     """
 
     dataset: str
-    title: str
     version: str
     statistic: str
     counted: str
@@ -69,6 +71,9 @@ class Row:
     sensitivity: int | None
     noise: str
     threshold: str | None
+    absolute_threshold: str | None
+    early: float
+    worst_loss: float
 
     @property
     def place(self) -> tuple[str, str, str]:
@@ -90,7 +95,6 @@ def row(
     """One outcome as a row that belongs to no figure yet."""
     return Row(
         dataset=subject.dataset,
-        title=subject.title,
         version=subject.version,
         statistic=subject.asked,
         counted=str(subject.statistic),
@@ -110,7 +114,10 @@ def row(
         tau=subject.tau,
         sensitivity=outcome.sensitivity,
         noise=outcome.noise,
-        threshold=None if outcome.threshold is None else outcome.threshold.brief,
+        threshold=_brief(outcome.threshold),
+        absolute_threshold=_brief(outcome.absolute_threshold),
+        early=_rounded(outcome.early),
+        worst_loss=_rounded(outcome.worst_loss),
     )
 
 
@@ -183,6 +190,10 @@ def _schema() -> dict[str, pl.DataType]:
 
     kinds: dict[str, pl.DataType] = {"int": pl.Int64(), "float": pl.Float64(), "str": pl.String()}
     return {field.name: kinds[str(field.type).split(" ")[0]] for field in fields(Row)}
+
+
+def _brief(threshold: Bound | None) -> str | None:
+    return None if threshold is None else threshold.brief
 
 
 def _rounded(number: float) -> float:

@@ -16,7 +16,12 @@ from graphveil.backends import Engine, LocalEngine
 from graphveil.calendar.calendar import Calendar
 from graphveil.calendar.times import Unit
 from graphveil.errors import ParameterError
-from graphveil.lab.candidates.comparison import OwnContender, outcomes, own_contenders
+from graphveil.lab.candidates.comparison import (
+    WRONG_BY_TWO,
+    OwnContender,
+    outcomes,
+    own_contenders,
+)
 from graphveil.lab.candidates.trial import Trial
 from graphveil.lab.datasets import Dataset, dataset
 from graphveil.lab.datasets.files import AS_THEY_ARE, HowToRead
@@ -243,7 +248,10 @@ class ReproduceRequest:
             )
 
     def asked(self) -> list[tuple[AskedStatistic, bool]]:
-        """Each statistic in each version that is wanted, directed first; refuses what is not."""
+        """Each statistic in each version that is wanted, directed first; refuses what is not.
+
+        What is connected has nothing to do with directions, and is counted once.
+        """
         versions = [
             (AskedStatistic(text), directed)
             for text in dict.fromkeys(self.statistics)
@@ -253,7 +261,12 @@ class ReproduceRequest:
         for asked, directed in versions:
             if self.directed is not None:
                 asked.statistic(None, directed=directed)
-        return [pair for pair in versions if pair[0].defined(directed=pair[1])]
+        return [
+            (asked, directed)
+            for asked, directed in versions
+            if asked.defined(directed=directed)
+            and (asked.directions_matter or self.directed or not directed)
+        ]
 
     def rhythms(self, steps: int) -> list[int]:
         """How many steps lie between releases, in the figure of time."""
@@ -375,11 +388,12 @@ def write_report(out: Path, rows: Sequence[Row]) -> list[Path]:
 
 
 def _in_figures(agenda: Agenda, stored: dict[Cell, list[Row] | None]) -> Iterator[Row]:
-    """Each row once for each figure that it belongs to."""
+    """Each row in each figure that it belongs to; wrong parameters are compared by ε alone."""
     for cell, figures in agenda.figures.items():
         for each in stored[cell] or ():
             for figure in figures:
-                yield replace(each, figure=figure)
+                if figure == EPSILON_FIGURE or not each.mechanism.startswith(WRONG_BY_TWO):
+                    yield replace(each, figure=figure)
 
 
 def _loaded(wanted: Iterable[str], seed: int, reading: HowToRead) -> tuple[Dataset, ...]:

@@ -21,6 +21,7 @@ from graphveil.lab.protocol.protocol import (
     observed_hubs,
     observed_tau,
     thresholds,
+    times_two,
 )
 from graphveil.mechanisms.mechanism import Request
 from graphveil.statistics.change import sensitivity_under
@@ -41,6 +42,7 @@ OUTWARD = {
     "stars": "out-stars",
 }
 FORESTS = (2, 3, 4, 6)  # links per person in the forests that are tried
+FOREST_LINKS = 20_000  # of a network, up to which they are: they take long where many hubs are
 LEAVES = 2  # of stars, unless others are asked for
 
 
@@ -90,6 +92,11 @@ class AskedStatistic:
         except ParameterError:
             return False
         return True
+
+    @property
+    def directions_matter(self) -> bool:
+        """Whether both versions are worth counting; not of what is connected."""
+        return registered()[self.name].forest_column is None
 
     def _with_parameters(self, observed: FinalDegrees | None, *, directed: bool) -> Statistic:
         member = self.member(directed=directed)
@@ -151,7 +158,6 @@ class DatasetVersion:
         Request(statistic.sensitivity(self.bound), epsilon=Fraction(1))
         return Subject(
             dataset=self.dataset.name,
-            title=self.dataset.title,
             directed=self.directed,
             asked=asked.text,
             statistic=statistic,
@@ -168,7 +174,6 @@ class Subject:
 
     Attributes:
         dataset: its name.
-        title: its name for readers.
         directed: the version.
         asked: the statistic as it was asked for, the same for both versions.
         statistic: the statistic that is counted in this version.
@@ -179,7 +184,6 @@ class Subject:
     """
 
     dataset: str
-    title: str
     directed: bool
     asked: str
     statistic: Statistic
@@ -209,6 +213,11 @@ class Subject:
         if self.tau is None:
             return self.hub_threshold
         return InOutBound(self.tau, self.tau) if self.directed else DegreeBound(self.tau)
+
+    @property
+    def wrong_thresholds(self) -> tuple[DegreeBound | InOutBound, ...]:
+        """What makes a hub, wrong by two: too large, and too small."""
+        return times_two(self.hub_threshold), times_two(self.hub_threshold, halved=True)
 
 
 Counted: TypeAlias = tuple[tuple[Bound, Integers], ...]
@@ -286,7 +295,7 @@ class _Counting:
         by_rule = [
             bound
             for each in self.subjects
-            for bound in (each.hub_threshold, each.projection_threshold)
+            for bound in (each.hub_threshold, each.projection_threshold, *each.wrong_thresholds)
             if not isinstance(bound, ForestBound)
         ]
         listed = {*thresholds(self.version.bound), *by_rule}
@@ -309,6 +318,8 @@ class _Counting:
 
     def by_forests(self, forests: ForestBound) -> dict[Subject, Integers]:
         """The totals by forests, of the subjects that these count."""
+        if self.version.sequence.edges > FOREST_LINKS:
+            return {}
         admitted = [each for each in self.subjects if each.statistic.forest_shape(forests.branches)]
         return self.totals(self.version.sequence, admitted, forests) if admitted else {}
 
@@ -337,7 +348,8 @@ def _is_tried(subject: Subject, promise: Bound) -> bool:
         changes = sensitivity_under(subject.statistic, promise).l1 > 0
     except ParameterError:
         return False
-    return changes and (quick or promise.counted == subject.hub_threshold)
+    by_rule = (subject.hub_threshold, *subject.wrong_thresholds)
+    return changes and (quick or promise.counted in by_rule)
 
 
 def fingerprint(dataset: Dataset) -> str:

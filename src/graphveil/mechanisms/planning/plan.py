@@ -18,6 +18,7 @@ from graphveil.noise.exact_numbers import as_text
 from graphveil.noise.joint_laws import JointLaw
 from graphveil.noise.laws import Law, NoiseLaw
 from graphveil.noise.noise_sum import ROUNDING_VARIANCE, WIDE, NoiseSum
+from graphveil.statistics.shape import Cells
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 REFERENCE_STEPS = 100  # on which plans of unknown length are judged and shown
 TIE = 1.001  # predicted errors that differ by less than a thousandth are equal
 # Of stored plans: with epochs cut, with more after a joint law, in a pool, following.
-FORMATS = (1, 2, 3, 4, 5)
+FORMATS = (1, 2, 3, 4, 5, 6)
 
 
 @dataclass(frozen=True, repr=False)
@@ -237,6 +238,8 @@ class Plan:
     @property
     def _format(self) -> int:
         """The first that has what this plan needs, so that older versions can read most plans."""
+        if isinstance(self.request.shape, Cells):
+            return 6
         if self.mechanism.follows:
             return 5
         if self.request.pool_share is not None:

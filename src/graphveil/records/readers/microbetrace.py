@@ -154,7 +154,8 @@ def _id(value: Any) -> str | None:
 def _selection(kind: Kind, named: str | None, options: ReadingOptions) -> Selection:
     conditions = tuple((each, each.column) for each in conditions_of(kind, options.filters))
     times = () if named is None else (f"{'nodes' if kind == 'nodes' else 'links'}.{named}",)
-    chosen = Selection(kind, times, conditions)
+    groups = options.named_groups if kind == "nodes" else ()
+    chosen = Selection(kind, times, conditions, groups=groups)
     if kind == "nodes" or bare(options.distance or "") == NO_DISTANCE:
         return chosen
     column = options.distance or _DISTANCE

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from graphveil.errors import InputError, Place
+from graphveil.graph.groups import GROUP, column_of
 from graphveil.graph.intake.records import Table, Violation
 from graphveil.records.columns import names_by_text, no_such, plain, unnamed_date
 from graphveil.records.dates import first_said, tidied, undated
@@ -35,6 +36,7 @@ class Selection:
         kind: what the table lists.
         times: the columns that date its rows, the first that says something counts.
         conditions: what its rows have to meet, each with its column.
+        groups: the columns that have people's labels, each with its group.
         distance: the column that makes a pair a link, or none.
         threshold: up to which distance it does.
     """
@@ -44,6 +46,7 @@ class Selection:
     conditions: tuple[tuple[Filter, str], ...] = ()
     distance: str | None = None
     threshold: Threshold | None = None
+    groups: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def of(
@@ -57,7 +60,8 @@ class Selection:
         """What the steward's options ask of a table with these columns."""
         conditions = conditions_on(names, kind, options.filters, source)
         if kind == "nodes":
-            return cls(kind, tuple(times), conditions)
+            groups = labels_in(names, options)
+            return cls(kind, tuple(times), conditions, groups=groups)
         column = distance_column(names, options.distance, options.threshold, source)
         threshold = options.threshold if column is not None else None
         if column is not None and threshold is not None:
@@ -77,7 +81,8 @@ class Selection:
             _numbered(_CONDITION, n): column for n, (_, column) in enumerate(self.conditions)
         }
         distance = {} if self.distance is None else {_DISTANCE: self.distance}
-        return times | conditions | distance
+        labels = {column_of(group): column for group, column in self.groups}
+        return times | conditions | distance | labels
 
     def applied(self, table: Table, options: ReadingOptions) -> Selected:
         """The rows that count, with one time each; the others, and what there is to say."""
@@ -124,6 +129,16 @@ class Selected:
     notes: list[Note]
 
 
+def labels_in(names: Sequence[str], options: ReadingOptions) -> tuple[tuple[str, str], ...]:
+    """The groups whose column a table has, each with the user's name of it."""
+    theirs = names_by_text(names)
+    return tuple(
+        (group, theirs[plain(column)])
+        for group, column in options.named_groups
+        if plain(column) in theirs
+    )
+
+
 def conditions_on(
     names: Sequence[str], kind: Kind, filters: Sequence[Filter], source: str
 ) -> tuple[tuple[Filter, str], ...]:
@@ -144,9 +159,14 @@ def _numbered(name: str, number: int) -> str:
 
 
 def _bare(table: Table) -> Table:
-    """The ids alone."""
+    """The ids, and people's labels as text."""
+    import polars as pl
+
     ids = [name for name in ("node", "source", "target") if name in table.frame.columns]
-    return replace(table, frame=table.frame.select(ids))
+    labels = [name for name in table.frame.columns if name.startswith(GROUP)]
+    return replace(
+        table, frame=table.frame.select(*ids, *(pl.col(each).cast(pl.String) for each in labels))
+    )
 
 
 def _near(distances: pl.Series, threshold: Threshold) -> tuple[pl.Series, list[Violation]]:

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from graphveil.errors import BudgetError, ParameterError, StudyError
+from graphveil.graph.groups import NO_GROUPS, Groups
 from graphveil.hints import Hint
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def _entries(request: StudyRequest) -> dict[str, Any]:
     series = with_risks(series, request.delta) if request.pool is None else series
     series = tuple(with_objective(each, request.minimise) for each in series)
     if request.no_bound:
-        series = tuple(map(without_promise, series))
+        series = tuple(without_promise(each, request.groups) for each in series)
     calendar = request.calendar.to_dict()
     return {
         "title": request.title,
@@ -125,18 +126,19 @@ def _entries(request: StudyRequest) -> dict[str, Any]:
             "case": "fold" if request.fold_case else "keep",
             "undated": request.undated,
         },
+        **({"groups": request.groups} if request.groups else {}),
         "series": [each.as_entry() for each in series],
         **({"ratios": [ratio_entry(each) for each in request.ratios]} if request.ratios else {}),
     }
 
 
-def without_promise(series: SeriesRequest) -> SeriesRequest:
+def without_promise(series: SeriesRequest, groups: Groups = NO_GROUPS) -> SeriesRequest:
     """A series of a study without a bound: its projection is named, or follows a public rule."""
     from graphveil.statistics.statistic import WINDOW, statistic
 
     if series.projection is not None or WINDOW in series.parameters:
         return series
-    counted = statistic(series.statistic, **series.parameters)
+    counted = statistic(series.statistic, groups=groups, **series.parameters)
     return replace(series, projection=counted.without_promise(series.expected))
 
 
@@ -283,8 +285,11 @@ def _time(text: str) -> int | str:
 
 def too_noisy(outlooks: Sequence[Outlook]) -> list[str]:
     """The message about each series that would be too noisy."""
-    judged = ((each.series.name, each.judgement) for each in outlooks)
-    return [f"'{name}': {found}" for name, found in judged if found and found.too_noisy]
+    return [
+        f"'{each.series.name}'{' in its largest cell' if each.cells else ''}: {found}"
+        for each in outlooks
+        if (found := each.judgement) and found.too_noisy
+    ]
 
 
 def require_useful(outlooks: Sequence[Outlook]) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphveil.mechanisms.planning import AUTO
+from graphveil.mechanisms.planning.usefulness import rounded
 
 if TYPE_CHECKING:
     from graphveil.mechanisms.planning.plan import Plan
@@ -83,8 +84,28 @@ class Outlook:
     @property
     def judgement(self) -> Judgement | None:
         """The error beside the size that the steward expects, if they have said one."""
-        size = self.series.expected
+        size = self.series.judged_size
         return None if size is None else self.plan.judged(size)
+
+    @property
+    def cells(self) -> dict[str, Judgement]:
+        """The same for each cell of a breakdown, in words; nothing where no size is expected."""
+        sizes = self.series.expected_cells()
+        return {words: self.plan.judged(max(1, round(size))) for words, size in sizes.items()}
+
+    @property
+    def drowned_cells(self) -> str:
+        """A sentence on the cells that would be too noisy; nothing if there are none."""
+        cells = self.cells
+        drowned = {words: each for words, each in cells.items() if each.too_noisy}
+        if not drowned:
+            return ""
+        words, worst = max(drowned.items(), key=lambda each: each[1].share)
+        return (
+            f"Series {self.series.name}: {len(drowned)} of {len(cells)} cells would be too noisy "
+            f"to tell, such as {words} (about {worst.expected:,}, noise ±{rounded(worst.std)}). "
+            "Fewer, larger groups help: merge labels in the study file."
+        )
 
     def expecting(self, size: int) -> Outlook:
         """The same for another size."""
@@ -110,6 +131,10 @@ class Outlook:
     def as_data(self) -> dict[str, Any]:
         """For programs."""
         plan, judgement = self.plan, self.judgement
+        cells = [
+            {"cell": words, "expected": each.expected, "usefulness": str(each.word)}
+            for words, each in self.cells.items()
+        ]
         return {
             "series": self.series.name,
             "statistic": str(self.series.counted()),
@@ -128,6 +153,7 @@ class Outlook:
             "expected": self.series.expected,
             "relative_error": judgement.share if judgement else None,
             "usefulness": str(judgement.word) if judgement else None,
+            **({"cells": cells} if cells else {}),
             "times_beyond_the_promise": plain_times(self.times_beyond),
             "others": [
                 {"name": each.name, "mean_std": each.plan.mean_std}
@@ -163,9 +189,9 @@ class StudyOutlook:
     def warnings(self) -> dict[str, str]:
         """By series, where the noise is too large for the size that is expected."""
         found = {
-            each.series.name: each.plan.warning(each.series.expected)
+            each.series.name: each.plan.warning(size)
             for each in self.series
-            if each.series.expected is not None
+            if (size := each.series.judged_size) is not None
         }
         return {name: warning for name, warning in found.items() if warning is not None}
 
@@ -237,7 +263,7 @@ def forecast(outlook: Outlook) -> Forecast | None:
     """The forecast of a series; None where no size is expected."""
     from graphveil.mechanisms.planning.usefulness import MOST_NOISE
 
-    size = outlook.series.expected
+    size = outlook.series.judged_size
     if size is None:
         return None
     noise = outlook.plan.predicted[:MOST_DRAWN]

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from graphveil.graph.intake.records import IntakeReport, Records
     from graphveil.graph.promises import DegreeBound, HubBound, InOutBound
     from graphveil.graph.sequence import GraphSequence
-    from graphveil.graph.thresholds import ForestBound
+    from graphveil.graph.thresholds import FollowingBound, ForestBound
+    from graphveil.mechanisms.planning.plan import Plan
     from graphveil.records import ReadingOptions
     from graphveil.records.options import Undated
     from graphveil.statistics.statistic import Statistic
@@ -149,6 +150,24 @@ class TriedForests:
 
 
 @dataclass(frozen=True)
+class TriedFollowing:
+    """Thresholds that follow, with the guess that fits this network: no promise, for links.
+
+    Attributes:
+        guess: of the links and of the threshold at the end.
+        error: noise, and what the stated thresholds leave out after half the mean noise is added
+            for it, which is how a release is processed.
+    """
+
+    guess: FollowingBound
+    error: SeriesError
+
+    def as_data(self) -> dict[str, Any]:
+        """For programs."""
+        return {"projection": self.guess.brief} | self.error.as_data()
+
+
+@dataclass(frozen=True)
 class TriedPromises:
     """Promises from the smallest bound to the largest degree, which leaves nothing out.
 
@@ -157,12 +176,14 @@ class TriedPromises:
         horizon: for how many releases noise is predicted.
         tried: in order of their bounds.
         forests: what needs no promise, where a series can be counted so; in order of branches.
+        following: the same for links, by the name of the series.
     """
 
     steps: int
     horizon: int
     tried: tuple[TriedPromise, ...]
     forests: tuple[TriedForests, ...] = ()
+    following: Mapping[str, TriedFollowing] = field(default_factory=dict)
 
     @property
     def best(self) -> TriedPromise:
@@ -183,6 +204,7 @@ class TriedPromises:
             "best": self.best.as_data(),
             "tried": [each.as_data() for each in self.tried],
             "forests": [each.as_data() for each in self.forests],
+            "following": {name: each.as_data() for name, each in self.following.items()},
         }
 
 
@@ -210,7 +232,7 @@ def tried_promises(
             "series", "no bound admits all of these in this network", hint="Try them one by one."
         )
     forests = tuple(filter(None, map(bench.by_forests, FORESTS)))
-    return TriedPromises(sequence.steps, bench.horizon, tried, forests)
+    return TriedPromises(sequence.steps, bench.horizon, tried, forests, bench.by_following())
 
 
 @dataclass(frozen=True)
@@ -267,8 +289,55 @@ class _Bench:
         names = [each.name for each in wanted]
         return TriedForests(branches, dict(zip(names, errors, strict=True)))
 
-    def _totals(self, sequence: GraphSequence) -> list[NDArray[np.int64]]:
-        statistics = [each.statistic for each in self.series]
+    def by_following(self) -> dict[str, TriedFollowing]:
+        """What thresholds that follow do for each series of links."""
+        from graphveil.statistics.edges import Edges
+
+        return {
+            each.name: self._following(each)
+            for each in self.series
+            if isinstance(each.statistic, Edges)
+        }
+
+    def _following(self, wanted: Wanted) -> TriedFollowing:
+        """The guess by rule, and the thresholds that it leads to if sizes are known."""
+        from graphveil.graph.promises import NoBound
+        from graphveil.graph.thresholds import FollowingBound
+        from graphveil.mechanisms.following import Rule
+        from graphveil.series.counting import ThresholdCounts
+        from graphveil.series.planner import plan
+
+        (truth,) = self._totals(self.sequence, [wanted])
+        guess = FollowingBound(int(truth[-1]), self._best_threshold(wanted.epsilon))
+        chosen = plan(
+            wanted.statistic,
+            NoBound(),
+            epsilon=wanted.epsilon,
+            horizon=self.horizon,
+            projection=guess,
+        )
+        rule = Rule.of(chosen.request, chosen.epoch(0))
+        counts = ThresholdCounts(self.engine, self.sequence, wanted.statistic, guess)
+        stated = [rule.threshold(Fraction(int(size))) for size in truth]
+        added = [float(each * rule.noise / 2) for each in stated]
+        left = [counts.total(step, each) for step, each in enumerate(stated)]
+        missed = truth - np.array(left) - np.array(added)
+        return TriedFollowing(guess, _series_error(stated[-1], chosen, missed, truth))
+
+    def _best_threshold(self, epsilon: Fraction) -> int:
+        """The links of the person at the rank of the rule, in and out together."""
+        from graphveil.graph.degrees import degrees
+        from graphveil.mechanisms.following import rank_of_guess
+
+        found = degrees(self.sequence)
+        total = found.outward + found.inward if self.sequence.directed else found.outward
+        rank = min(rank_of_guess(self.horizon, epsilon), len(total) - 1)
+        return max(1, int(np.sort(total)[::-1][rank]))
+
+    def _totals(
+        self, sequence: GraphSequence, series: Sequence[Wanted] | None = None
+    ) -> list[NDArray[np.int64]]:
+        statistics = [each.statistic for each in series or self.series]
         counts = self.engine.count(sequence, list(dict.fromkeys(statistics)))
         return [counts.totals(each) for each in statistics]
 
@@ -290,13 +359,22 @@ class _Bench:
             horizon=self.horizon,
             projection=forests,
         )
-        return SeriesError(
-            l1=chosen.request.sensitivity.l1,
-            mechanism=chosen.mechanism.name,
-            noise=_root_mean_square(np.array(chosen.predicted)),
-            missed=_root_mean_square(truth - projected),
-            size=_root_mean_square(truth),
-        )
+        return _series_error(chosen.request.sensitivity.l1, chosen, truth - projected, truth)
+
+
+def _series_error(
+    l1: int,
+    chosen: Plan,
+    missed: NDArray[np.int64] | NDArray[np.float64],
+    truth: NDArray[np.int64],
+) -> SeriesError:
+    return SeriesError(
+        l1=l1,
+        mechanism=chosen.mechanism.name,
+        noise=_root_mean_square(np.array(chosen.predicted)),
+        missed=_root_mean_square(missed),
+        size=_root_mean_square(truth),
+    )
 
 
 def _root_mean_square(values: NDArray[np.int64] | NDArray[np.float64]) -> float:

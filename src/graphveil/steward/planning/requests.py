@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal
 
 from graphveil.errors import ParameterError
+from graphveil.graph.groups import NO_GROUPS, Groups
 from graphveil.graph.thresholds import ProjectionEntry, projection_of
 
 if TYPE_CHECKING:
@@ -56,7 +57,8 @@ class SeriesRequest:
             for name, value in self.parameters.items()
             if isinstance(value, int)
         ]
-        return self.name or "-".join([self.statistic, *numbers])
+        by = str(self.parameters.get("by", "")).replace("_", "-").replace(",", "-")
+        return self.name or "-".join([self.statistic, *numbers, *(["by", by] if by else [])])
 
     @property
     def names_no_share(self) -> bool:
@@ -104,6 +106,7 @@ class StudyRequest:
         fold_case: whether Ann and ann are one person.
         undated: what becomes of nodes without a time.
         ratios: ratios of series to publish as well, each as NAME = FORMULA.
+        groups: public lists of labels, by which series are divided.
     """
 
     title: str
@@ -130,6 +133,7 @@ class StudyRequest:
     fold_case: bool = False
     undated: Literal["refuse", "first"] = "refuse"
     ratios: tuple[str, ...] = ()
+    groups: Groups = NO_GROUPS
 
 
 # A series on one line: statistic[:parameter=value,…][@ε][=name].

@@ -145,7 +145,7 @@ def share_of(outlook: Outlook) -> Share:
         error=error,
         more=curve(now * (1 + A_FIFTH)),
         less=curve(now * (1 - A_FIFTH)),
-        part=None if series.expected is None else error / series.expected,
+        part=None if series.judged_size is None else error / series.judged_size,
     )
 
 

@@ -17,7 +17,7 @@ from graphveil.records import ReadingOptions, read_records
 from graphveil.records.format import ParseReport
 from graphveil.steward.engine_choice import HERE, EngineChoice
 from graphveil.study.records.findings import PRIVATE
-from graphveil.study.records.record_store import AS_USUAL, AddOptions
+from graphveil.study.records.record_store import AS_USUAL, AddOptions, require_no_groups
 
 if TYPE_CHECKING:
     import polars as pl
@@ -159,6 +159,7 @@ def _add(
     before = {} if change else state.ledger.read_as
     used = reading_alike.as_before(given, before)
     if engine.spark:
+        require_no_groups(study.promise(state.ledger).groups)
         require_possible(format_name, given, ignore_after_end=how.ignore_after_end)
     with engine.running() as holding:
         with _advising(how.strict):

@@ -341,8 +341,10 @@ def _with_columns(found: ExplainedFile, file: SourceFile) -> ExplainedFile:
 
 _GROUPS = {
     "Added": ("nodes_added", "edges_added"),
-    "Known already": ("known_nodes", "known_edges", "redated_nodes", "awaited_edges"),
-    "Merged": ("repeated_nodes", "repeated_edges", "trimmed_ids", "respelled_ids"),
+    "Known already": (
+        "known_nodes", "known_edges", "redated_nodes", "relabelled_nodes", "awaited_edges",
+    ),
+    "Merged": ("repeated_nodes", "repeated_edges", "two_labels", "trimmed_ids", "respelled_ids"),
     "Moved": ("folded_nodes", "undated_nodes", "late_nodes", "raised_edges", "late_edges"),
     "Dropped": (
         "self_links", "nodes_after_end", "edges_after_end", "nodes_undated", "edges_undated",

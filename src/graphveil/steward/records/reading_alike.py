@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _OF_PEOPLE = ("time", "all_listed")  # stored only where the files date people
 _CHOICES = (
     *_OF_PEOPLE, "edge_time", "day_first", "id", "source", "target", "distance", "max_distance",
-    "where", "excel_dates", "undated", "encoding",
+    "where", "group", "excel_dates", "undated", "encoding",
 )  # fmt: skip
 # Options that may be given for the first time later: without one of them, files that need it were
 # refused, so no earlier file was read otherwise.

@@ -72,7 +72,8 @@ class Reading:
         """As readers take them; refuses what they do not understand."""
         from graphveil.records import ReadingOptions
 
-        options = {**self.options, "where": tuple(self.options.get("where", ()))}
+        several = {name: tuple(self.options.get(name, ())) for name in ("where", "group")}
+        options = {**self.options, **several}
         return ReadingOptions(**options)
 
 

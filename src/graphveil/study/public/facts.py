@@ -15,6 +15,7 @@ from graphveil.graph.thresholds import FOLLOW
 from graphveil.mechanisms.following import Answer
 from graphveil.mechanisms.planning.usefulness import Judgement
 from graphveil.noise.exact_numbers import as_text
+from graphveil.statistics.breakdown import BY, Breakdown, breakdown_in
 from graphveil.study.promise_entries import SeriesPromise
 
 AFTER_PROJECTION = "after-projection"  # the heading of what is proved for every network
@@ -250,7 +251,7 @@ class SeriesOpened(Fact):
     @property
     def judgement(self) -> Judgement | None:
         """The noise of the last release beside the size that the publisher expects, if any."""
-        size = self.promise.expected
+        size = self.promise.judged_size
         return None if size is None else Judgement(self.predicted_std[-1], size)
 
     @property
@@ -265,14 +266,27 @@ class SeriesOpened(Fact):
 
     @property
     def degrees(self) -> tuple[int, ...]:
-        """Which degree each number of a vector is about: all from 0 on, or some levels."""
+        """Which degree each number of an undivided vector is about: all from 0 on, or some."""
         texts = str(self.parameters.get(LEVELS, "")).split(",")
         stated = tuple(int(each) for each in texts if each.strip().isdecimal())
         return stated if len(stated) == self.width else tuple(range(self.width))
 
     def degree_at(self, place: int) -> int | None:
-        """The degree that a number is about; None if a release is a single number."""
-        return self.degrees[place] if self.vector else None
+        """The degree that a number is about; None if it is about none."""
+        return self.places[place][1]
+
+    @property
+    def breakdown(self) -> Breakdown | None:
+        """How its numbers are divided by groups; None if they are not."""
+        return breakdown_in(self.promise.counted()) if BY in self.parameters else None
+
+    @property
+    def places(self) -> list[tuple[dict[str, str], int | None]]:
+        """What each number of a release is about: its cell by group, and its degree."""
+        divided = self.breakdown
+        if divided is not None:
+            return divided.places(self.width)
+        return [({}, degree if self.vector else None) for degree in self.degrees]
 
     @property
     def pool_share(self) -> Fraction | None:

@@ -196,11 +196,19 @@ class _Reader:
         in_order = not self._due and opened.first_step == len(self.steps)
         row.require(in_order, "a series begins out of order")
         self._require_price(opened, row)
-        self._series[opened.series] = opened
+        self._series[opened.series] = self._within_study(opened)
         self._releases[opened.series] = []
         if opened.promise.opened is not None:
             self.versions.append(self.versions[-1].with_series(opened.promise))
         self._require_within_budget(row)
+
+    def _within_study(self, opened: SeriesOpened) -> SeriesOpened:
+        """A series that knows the groups of its study."""
+        study = self.versions[0]
+        if not study.groups:
+            return opened
+        within = opened.promise.within(study.groups, directed=study.directed)
+        return opened.model_copy(update={"promise": within})
 
     def _require_within_budget(self, row: Announcement) -> None:
         opened = self._series.values()

@@ -16,6 +16,7 @@ from graphveil.graph.intake.rules import RecordRules, Undated
 
 if TYPE_CHECKING:
     from graphveil.backends import Engine
+    from graphveil.graph.groups import Groups
     from graphveil.graph.promises import Bound
     from graphveil.series.counting import SeriesCounts
     from graphveil.series.terms import SeriesTerms
@@ -64,6 +65,16 @@ class AddOptions:
 
 
 AS_USUAL = AddOptions()
+
+
+def require_no_groups(groups: Groups) -> None:
+    """Refuse a study with groups where labels of people are not taken in."""
+    if groups:
+        raise ParameterError(
+            "engine",
+            "Spark does not take in people's labels, and this study has groups",
+            hint="Leave the engine out: the local one counts graphs of some hundred million links.",
+        )
 
 
 class ValidatedBatch(Protocol):

@@ -30,6 +30,7 @@ from graphveil.study.storage.folder import Folder
 from graphveil.web.forms import Form, taking_form
 from graphveil.web.promise_form import (
     EMPTY,
+    TEMPLATES,
     Prediction,
     best_shares,
     offered,
@@ -48,7 +49,9 @@ MOST_BUDGETS = 4  # that are rehearsed side by side
 
 
 def _empty(request: Request) -> Response:
-    return _page(request, EMPTY)
+    """The form: as a template fills it in, or almost empty."""
+    chosen = TEMPLATES.get(request.query_params.get("template", ""))
+    return _page(request, chosen.form() if chosen else EMPTY)
 
 
 def _page(request: Request, form: Form, *, refusal: str = "", code: int = 200) -> Response:
@@ -59,6 +62,7 @@ def _page(request: Request, form: Form, *, refusal: str = "", code: int = 200) -
         code=code,
         form=form,
         rows=rows_of(form),
+        templates=TEMPLATES,
         rhythms=RHYTHMS,
         statistics=offered(),
         symbols=OPEN,

@@ -24,7 +24,16 @@ from graphveil.steward.records.previewing import (
 from graphveil.steward.records.staging import CHANGED, Brought, Reading, Tray
 from graphveil.steward.status import status
 from graphveil.study.records.record_store import AddOptions
-from graphveil.web.forms import MAPPED, Form, choices, days_said, marked, reading_of, taking_form
+from graphveil.web.forms import (
+    MAPPED,
+    Form,
+    choices,
+    days_said,
+    grouped,
+    marked,
+    reading_of,
+    taking_form,
+)
 from graphveil.web.safety.uploads import receive
 from graphveil.web.site import go_to, page, set_to_work, site_of, study_of, within
 from graphveil.web.wording import HINTS, refusal_of
@@ -54,12 +63,13 @@ def _show(request: Request) -> Response:
     brought = staging.brought()
     reading = brought.reading
     previewed, trouble = _previewed(brought)
+    state = status(study.folder)
     return page(
         request,
         "records.html.jinja",
         study=study,
         at="records",
-        status=status(study.folder),
+        status=state,
         files=brought.files,
         marks=brought.marks,
         previews=previewed,
@@ -67,6 +77,7 @@ def _show(request: Request) -> Response:
         reading=reading,
         mapped=MAPPED,
         choices=choices(previewed, reading),
+        grouped=grouped(previewed, reading, state.groups),
         days=days_said(reading),
         marked=marked(reading),
         formats=known_formats(),

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from graphveil.errors import InputError
+from graphveil.graph.groups import column_of
 from graphveil.graph.intake.records import Table, Violation
 from graphveil.records.columns import bare, plain
 from graphveil.records.dates import undated
@@ -273,7 +274,7 @@ def _selection(people: Section, fields: Sequence[str], options: ReadingOptions) 
     """What the people of a section are dated and judged by."""
     times = (f"{people.name}.{', '.join(fields)}",) if fields else ()
     conditions = tuple((each, each.column) for each in conditions_of("nodes", options.filters))
-    return Selection("nodes", times, conditions)
+    return Selection("nodes", times, conditions, groups=options.named_groups)
 
 
 def _listed(
@@ -290,6 +291,8 @@ def _listed(
     columns = {"node": ids, "time 0": texts}
     for n, (condition, _) in enumerate(chosen.conditions):
         columns[f"condition {n}"] = plain_texts(values_named(people, condition.column))
+    for group, field_name in chosen.groups:
+        columns[column_of(group)] = plain_texts(values_named(people, field_name))
     frame = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
     names = {"node": f"{people.name}.id", "time": f"{people.name}.{', '.join(fields) or 'time'}"}
     table = Table(frame, people.source, 0, chosen.columns | names).marked(*nobody, *wrong)

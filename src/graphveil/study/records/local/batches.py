@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from graphveil.calendar.columns import texts_of
 from graphveil.calendar.times import values_of
+from graphveil.graph.groups import Groups
 from graphveil.graph.intake.appending import Intake, append
 from graphveil.graph.intake.arrivals import known_nodes, steps_of_labels
 from graphveil.graph.intake.filtering import Filtered, LeftOut, filtered, listed
@@ -24,6 +25,7 @@ from graphveil.graph.intake.resolving import (
     nothing,
     resolve,
     stated_steps,
+    strata_of,
     until_end,
 )
 from graphveil.graph.promises import DegreeBound, HubBound, InOutBound
@@ -203,7 +205,8 @@ def candidate(
         return known_nodes(graph, known.nodes, ids).rows
 
     def taken(records: Records) -> tuple[Resolved, Intake]:
-        given = resolve(records, calendar, rules, beyond=options.ignore_after_end)
+        beyond, groups = options.ignore_after_end, promise.groups
+        given = resolve(records, calendar, rules, beyond=beyond, groups=groups)
         if options.undated == "drop":
             given = dated_only(given, is_known)
         if options.ignore_after_end:
@@ -222,6 +225,10 @@ def candidate(
     details = [no_details()]
     if report.redated_nodes:
         details.append(_redated(graph, known, given, only_earlier=only_earlier))
+    if promise.groups:
+        relabelled = _relabelled(graph, known, given, promise.groups)
+        report = replace(report, relabelled_nodes=relabelled["node"].n_unique())
+        details.append(relabelled)
     if complete:
         details.append(_vanished(grown, mentioned))
     bound = promise.degree_bound
@@ -338,6 +345,29 @@ def _redated(
             "was": [label(step) for step in earliest["was"].to_list()],
             "now": [label(step) for step in earliest["now"].to_list()],
         }
+    )
+
+
+def _relabelled(
+    sealed: GraphSequence, waiting: Resolved, given: Resolved, groups: Groups
+) -> pl.DataFrame:
+    """Known nodes that come with other labels, which are ignored; `unknown` says nothing."""
+    import polars as pl
+
+    ids, now = given.nodes.frame["node"], strata_of(given.nodes)
+    known = known_nodes(sealed, waiting.nodes, ids)
+    if known.strata is None or now is None:
+        return no_details()
+    rows = np.flatnonzero(known.rows & groups.differ(known.strata, now))
+    was, is_now = (
+        [", ".join(groups.labels_of(int(each))) for each in strata[rows]]
+        for strata in (known.strata, now)
+    )
+    nodes = ids.cast(pl.String).gather(rows)
+    kinds = dict.fromkeys(("node", "was", "now"), pl.String)
+    found = pl.DataFrame({"node": nodes, "was": was, "now": is_now}, schema=kinds)
+    return found.unique(maintain_order=True).select(
+        pl.lit("other labels").alias("finding"), "node", "was", "now"
     )
 
 

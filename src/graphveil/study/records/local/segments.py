@@ -38,7 +38,8 @@ class Segment:
 
     Attributes:
         steps: which.
-        nodes: columns `node`, `stated`, `links`; with several steps surely `step`.
+        nodes: columns `node`, `stated`, `links`; with several steps surely `step`; with groups
+            `stratum`.
         edges: columns `newer`, `older`, `direction`, `late`; with several steps surely `step`.
     """
 
@@ -88,6 +89,8 @@ def segment(sequence: GraphSequence, steps: range) -> Segment:
     of_nodes = np.repeat(numbers, np.diff(ends))
     names = sequence.names.slice(first, stop - first)
     nodes = node_table(names, sequence.stated[first:stop], lengths, of_nodes)
+    if sequence.strata is not None:
+        nodes = nodes.with_columns(stratum=pl.Series(sequence.strata[first:stop]))
     prompt = sequence.entries[sequence.offsets[first] : sequence.offsets[stop]]
     newer = np.repeat(np.arange(first, stop, dtype=np.int32), lengths)
     late_ends = sequence.late.offsets[steps.start : steps.stop + 1]
@@ -103,7 +106,12 @@ def segment(sequence: GraphSequence, steps: range) -> Segment:
 def nothing_sealed(promise: Promise) -> GraphSequence:
     """The graph of a study before its first step."""
     oriented = promise.degree_bound.kind == "oriented"
-    return GraphSequence.begin(promise.calendar, directed=promise.directed, oriented=oriented)
+    return GraphSequence.begin(
+        promise.calendar,
+        directed=promise.directed,
+        oriented=oriented,
+        grouped=bool(promise.groups),
+    )
 
 
 def load(
@@ -141,6 +149,7 @@ def _behind(before: GraphSequence, more: GraphSequence) -> GraphSequence:
         entries=held.entries.extended(more.entries),
         late_newer=held.late_newer.extended(more.late.newer),
         late_entries=held.late_entries.extended(more.late.entries),
+        strata=None if held.strata is None else held.strata.extended(_strata(more)),
     )
     return replace(
         before,
@@ -155,7 +164,13 @@ def _behind(before: GraphSequence, more: GraphSequence) -> GraphSequence:
             growth.late_entries.values,
         ),
         growth=growth,
+        strata=None if growth.strata is None else growth.strata.values,
     )
+
+
+def _strata(sequence: GraphSequence) -> NDArray[np.int32]:
+    assert sequence.strata is not None, "all steps of a study have groups, or none has"
+    return sequence.strata
 
 
 def together(sealed: Sequence[SealedTables]) -> list[tuple[SealedTables, range]]:
@@ -207,6 +222,11 @@ def _joined(empty: GraphSequence, parts: Sequence[Segment]) -> GraphSequence:
         entries=_entries([part.prompt_edges for part in parts]),
         late_newer=Column.joined([edges["newer"].to_numpy() for edges in late]),
         late_entries=_entries(late),
+        strata=(
+            None
+            if empty.strata is None
+            else Column.joined([part.nodes["stratum"].to_numpy() for part in parts])
+        ),
     )
     return replace(
         empty,
@@ -221,6 +241,7 @@ def _joined(empty: GraphSequence, parts: Sequence[Segment]) -> GraphSequence:
             growth.late_entries.values,
         ),
         growth=growth,
+        strata=None if growth.strata is None else growth.strata.values,
     )
 
 

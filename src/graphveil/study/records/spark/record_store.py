@@ -21,7 +21,12 @@ from graphveil.backends.spark.session import is_local
 from graphveil.errors import EngineError, InputError
 from graphveil.graph.intake.rules import RecordRules
 from graphveil.series.counting import SeriesCounts, count_series, first_break
-from graphveil.study.records.record_store import AddOptions, CacheCheck, Stored
+from graphveil.study.records.record_store import (
+    AddOptions,
+    CacheCheck,
+    Stored,
+    require_no_groups,
+)
 from graphveil.study.records.spark import batches, checkpoint, segments
 from graphveil.study.records.spark.candidates import SparkValidatedBatch, candidate
 from graphveil.study.records.spark.checkpoint import KeptState, SparkCheckpoint
@@ -149,7 +154,8 @@ class SparkRecordStore:
         return needed > graph.colours or len(graph.parts) > MOST_FILES * graph.colours**2
 
     def _require_reached(self, stored: Stored) -> None:
-        """Refuse a cluster whose workers do not reach the folder of the study."""
+        """Refuse a cluster whose workers do not reach the folder; and groups, before anything."""
+        require_no_groups(stored.promise.groups)
         master = str(self.cluster.session.conf.get("spark.master"))
         place = str(stored.folder.segments)
         if not is_local(master) and not all(

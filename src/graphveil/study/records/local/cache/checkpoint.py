@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 
 GROWING = ("stated", "offsets", "entries", "late_newer", "late_entries")
+STRATA = "strata"
 SLOTS, NUMBERS, TEXT_ENDS, TEXTS = "slots", "numbers", "text_ends", "texts"
 
 
@@ -72,8 +73,13 @@ def column(arena: Arena, name: str) -> Column[Any]:
 def graph_columns(sequence: GraphSequence, index: IdTable) -> dict[str, Values]:
     """Everything that grows with the graph, by name."""
     growth = sequence.growth or Growth.of(sequence)
-    held = {name: getattr(growth, name).values for name in GROWING}
+    held = {name: getattr(growth, name).values for name in _growing(sequence)}
     return held | _ids(index.known) | {SLOTS: index.slots.places}
+
+
+def _growing(sequence: GraphSequence) -> tuple[str, ...]:
+    """Those columns, and that of labels where the study has groups."""
+    return GROWING if sequence.strata is None else (*GROWING, STRATA)
 
 
 def table_of(sequence: GraphSequence) -> IdTable:
@@ -106,7 +112,8 @@ def beside_graph(sequence: GraphSequence, index: IdTable, degrees: FinalDegrees)
 
 def read_graph(empty: GraphSequence, arena: Arena, data: Mapping[str, Any]) -> KeptGraph:
     """The graph that lies in an arena."""
-    growth = Growth(index=_table(arena, data), **{name: column(arena, name) for name in GROWING})
+    columns = {name: column(arena, name) for name in _growing(empty)}
+    growth = Growth(index=_table(arena, data), **columns)
     late = LateEdges(
         data["late_offsets"].copy(), growth.late_newer.values, growth.late_entries.values
     )
@@ -119,6 +126,7 @@ def read_graph(empty: GraphSequence, arena: Arena, data: Mapping[str, Any]) -> K
         entries=growth.entries.values,
         late=late,
         growth=growth,
+        strata=None if growth.strata is None else growth.strata.values,
     )
     outward = data["outward"]
     return KeptGraph(
@@ -151,6 +159,8 @@ def same_graph(found: GraphSequence, expected: GraphSequence) -> bool:
     pairs = [(getattr(found, each), getattr(expected, each)) for each in own]
     late = ("offsets", "newer", "entries")
     pairs += [(getattr(found.late, each), getattr(expected.late, each)) for each in late]
+    if expected.strata is not None:
+        pairs.append((found.strata, expected.strata))
     same = all(np.array_equal(one, other) for one, other in pairs)
     return same and found.ids.cast(str).equals(expected.ids.cast(str))
 

@@ -196,7 +196,8 @@ def together_table(datasets: Iterable[str], runs: int) -> Iterator[str]:
     """Errors, targets and intervals."""
     every = wholes(datasets)
     found = [each for each in every if not each.too_large]
-    left_out = ", ".join(each.name for each in every if each.too_large) or "none"
+    names = dict.fromkeys(each.name.partition(",")[0] for each in every if each.too_large)
+    left_out = " and ".join(names) or "none"
     yield OF_TOGETHER.format(runs=runs, left_out=left_out)
     yield "| case | steps | degrees | " + " | ".join(NAMES) + " | CCDF / raw |"
     yield "|---|--:|--:|--:|--:|--:|--:|--:|"

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from graphveil.graph.groups import Groups
 from graphveil.graph.promises import DegreeBound
 from graphveil.lab.simulation import simulate
 from graphveil.series import joint as module
@@ -168,3 +169,29 @@ def test_together_they_are_nearer_to_the_truth() -> None:
     people, links, three, degrees = errors[1] / errors[0]
     assert degrees < 0.8
     assert max(people, links, three) < 1.02
+
+
+def test_cells_of_a_breakdown_add_up_to_the_total() -> None:
+    """Also where the total is known better, or by way of degrees."""
+    groups = Groups.of(["region=North|South"])
+    by = statistic("nodes", by="region", groups=groups)
+    table = truth(3, 2)
+    cells = by.width(BOUND)
+    parts = np.outer(table[:, 0], np.ones(cells) / cells) + 30.0
+    picture = joint(
+        [member(PEOPLE, table[:, 0], 2), member(by, parts, 10), member(DEGREES, table, 40)]
+    )
+    assert of(picture, 1).sum(axis=1) == pytest.approx(of(picture, 0))
+    assert of(picture, 2)[:, 0] == pytest.approx(of(picture, 0))
+    assert of(picture, 1).min() >= 0
+
+
+def test_links_by_pairs_and_by_ends_add_up() -> None:
+    groups = Groups.of(["region=North|South"])
+    links = np.array([40.0, 60.0])
+    for kind, times in (("pairs", 1), ("alike", 1), ("ends", 2)):
+        by = statistic("edges", by="region", cells=kind, groups=groups)
+        cells = by.width(BOUND)
+        parts = np.full((2, cells), 20.0)
+        picture = joint([member(LINKS, links, 1e-3), member(by, parts, 10)])
+        assert of(picture, 1).sum(axis=1) == pytest.approx(times * links, abs=0.3)

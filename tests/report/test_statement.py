@@ -1,16 +1,14 @@
-"""Card and page state what NIST SP 800-226 and the OpenDP registry ask for, and the same."""
+"""Card and page state what NIST SP 800-226 asks for, and the same."""
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from typing import Any
 
 import pytest
 
-from commands import ROOT
 from graphveil.report.card import card
 from graphveil.report.losses import chance
 from graphveil.report.page import page
@@ -18,23 +16,8 @@ from graphveil.report.statement import aim
 from graphveil.report.wording import when
 from graphveil.study.public.public_part import PublicPart
 from public_parts import SERIES, promise, published
-from statement_items import FIELDS, ITEMS, LEFT_TO_THE_PUBLISHER, Item
+from statement_items import ITEMS, Item
 from test_summary import STUDIES
-
-DOCUMENT = (ROOT / "docs" / "report.md").read_text(encoding="utf-8")
-# The fields of an entry, as the registry's published entries have them.
-REGISTRY = {
-    "product": "name data_curators intended_use data_product_type data_product_region description "
-    "publication_date data_product_sector",
-    "dp_flavor": "name input_metric bound_on_input_distance output_measure "
-    "bound_on_output_distance data_domain unprotected_quantities",
-    "privacy_loss": "privacy_unit privacy_unit_description privacy_parameters "
-    "privacy_parameters_description",
-    "model": "model_name actors release_type data_source_type access_type",
-    "accounting": "post_processing composition",
-    "implementation": "pre_processing_eda_hyperparameter_tuning mechanisms justification",
-    "resources": "sources registry_authors",
-}
 
 
 class _Sections(HTMLParser):
@@ -119,22 +102,6 @@ def test_an_item_that_the_page_leaves_out_would_be_noticed() -> None:
     assert answer in shown[item.page]
     assert answer not in shown["What is promised"]
     assert answer not in shown[""]
-
-
-def test_every_field_of_the_registry_is_answered_or_left_to_the_publisher() -> None:
-    asked = {f"{part}.{field}" for part, names in REGISTRY.items() for field in names.split()}
-    assert asked == {*FIELDS, *LEFT_TO_THE_PUBLISHER}
-
-
-def test_the_document_shows_where_the_card_has_the_fields_of_the_registry() -> None:
-    keys: dict[str, list[str]] = {}
-    for item in ITEMS:
-        if item.registry:
-            keys.setdefault(item.card, []).extend(f"`{each}`" for each in item.registry)
-    for key, fields in keys.items():
-        assert f"| {', '.join(fields)} | `{key}` |" in DOCUMENT
-    for field, reason in LEFT_TO_THE_PUBLISHER.items():
-        assert re.search(rf"`{field}`[^.]*{reason}", DOCUMENT.replace("\n", " "))
 
 
 def test_an_unusual_objective_is_named_on_card_and_page() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from graphveil.errors import ParameterError, StudyError
 
 if TYPE_CHECKING:
+    from graphveil.report.registry import FiledBy
     from graphveil.report.releases import Measurement
     from graphveil.study.ledger import Ledger
     from graphveil.study.public.public_part import PublicPart
@@ -106,6 +107,23 @@ def write_trends(folder: Path, file: Path) -> None:
         )
     content = as_table(part)
     write_whole(file, lambda opened: opened.write(content), parameter="trend")
+
+
+def filed_by(region: str, sector: str, authors: Sequence[str], curator: str) -> FiledBy:
+    """What an entry of a registry says that a study cannot know; refuses what is not stated."""
+    from graphveil.report.registry import FiledBy
+
+    return FiledBy(region, sector, tuple(authors), curator)
+
+
+def write_registry_entry(folder: Path, file: Path, filed: FiledBy) -> None:
+    """Write the entry of a study for OpenDP's registry of deployments."""
+    from graphveil.report.registry import as_yaml, entry
+    from graphveil.study.public.public_part import PublicPart
+    from graphveil.whole_files import write_whole
+
+    content = as_yaml(entry(PublicPart.read(find(folder)), filed))
+    write_whole(file, lambda opened: opened.write(content), parameter="registry")
 
 
 def write_report(public: Path, known: PublicPart | None = None) -> Report:

@@ -19,6 +19,26 @@ def report(
             "--trend", metavar="FILE", help="Also write the smooth trend of every series, as CSV."
         ),
     ] = None,
+    registry: Annotated[
+        Path | None,
+        typer.Option(
+            "--registry", metavar="FILE", help="Also write an entry for OpenDP's registry, as YAML."
+        ),
+    ] = None,
+    region: Annotated[
+        str,
+        typer.Option("--region", metavar="TEXT", help="For the entry: where the data are from."),
+    ] = "",
+    sector: Annotated[
+        str, typer.Option("--sector", metavar="TEXT", help="For the entry, such as Public health.")
+    ] = "",
+    curator: Annotated[
+        str, typer.Option("--curator", metavar="KIND", help="For the entry: who publishes it.")
+    ] = "Government",
+    author: Annotated[
+        list[str] | None,
+        typer.Option("--author", metavar="NAME", help="Of the entry; may be repeated."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Write the public report again: a page for readers, charts, a privacy card, a table.
@@ -31,14 +51,22 @@ def report(
     is no part of the report, and is written only where --trend says.
 
     Example: graphveil report my-study
+
+    Example: graphveil report my-study --registry entry.yaml --region Example --sector "Public
+    health" --author "A. Steward"
     """
     from graphveil.steward import reporting
+
+    filed = reporting.filed_by(region, sector, author or [], curator) if registry else None
 
     with working("Writing the report …"):
         written = reporting.report(folder).paths
         if trend is not None:
             reporting.write_trends(folder, trend)
             written = (*written, trend)
+        if registry is not None and filed is not None:
+            reporting.write_registry_entry(folder, registry, filed)
+            written = (*written, registry)
     if as_json:
         print_json([str(path) for path in written])
     else:

@@ -110,10 +110,12 @@ def _convolved(half: NDArray[np.float64], one: Noise, other: Noise) -> NoiseTail
     chances = np.concatenate([half[reach:0:-1], half[: reach + 1]])
     remainder = 2 * float(after[reach]) + MARGIN
 
+    beyond = lru_cache(maxsize=1 << 14)(other.outside)  # neighbouring widths ask for the same ones
+
     @lru_cache(maxsize=64)
     def outside(width: int) -> float:
-        gaps = width - np.arange(-reach, reach + 1)
-        tails = np.array([other.outside(int(gap)) / 2 if gap >= 0 else 1.0 for gap in gaps])
+        gaps = (width - np.arange(-reach, reach + 1)).tolist()
+        tails = np.array([beyond(gap) / 2 if gap >= 0 else 1.0 for gap in gaps])
         return min(1.0, 2 * float(chances @ tails) + remainder)
 
     return NoiseTails(outside, one.variance() + other.variance())

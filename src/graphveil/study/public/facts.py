@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from fractions import Fraction
+from functools import cached_property
 from importlib.metadata import version
 from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar
 
@@ -280,7 +281,7 @@ class SeriesOpened(Fact):
         """How its numbers are divided by groups; None if they are not."""
         return breakdown_in(self.promise.counted()) if BY in self.parameters else None
 
-    @property
+    @cached_property
     def places(self) -> list[tuple[dict[str, str], int | None]]:
         """What each number of a release is about: its cell by group, and its degree."""
         divided = self.breakdown

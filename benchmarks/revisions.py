@@ -9,6 +9,7 @@ writes benchmarks/REVISIONS.md. Name the folders of the public networks, as for
 from __future__ import annotations
 
 import argparse
+import sys
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -26,19 +27,21 @@ from graphveil.lab.protocol.subjects import Subject
 from graphveil.lab.simulation import simulate
 from graphveil.mechanisms.planning.intervals import half_widths
 from graphveil.mechanisms.planning.plan import Plan
-from graphveil.report.histories import around
+from graphveil.report.estimates import around
 from graphveil.series.planner import plan as planned
 from graphveil.series.postprocessing import processed
 from graphveil.series.revising import Rising, Wandering, revised, smooth_trend
 from graphveil.statistics.statistic import statistic
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))  # so that `benchmarks` can be imported from anywhere
 MODELS = ("synthetic-1", "synthetic-2")
 EPSILONS = ("0.1", "0.5", "1", "2", "10")
 MAIN = "1"
 KINDS = ("processed", "revised", "trend")
-TARGETS = {"high-degree": 0.75, "edges": 0.97}
 WORST = 1.02
+Values = NDArray[np.float64]
+TARGETS = {"high-degree": 0.75, "edges": 0.97}
 INTRO = """# Errors of revisions
 
 Written by `python benchmarks/revisions.py`, with the folders of seven public networks: the cases of
@@ -79,8 +82,6 @@ Seconds to estimate one whole history again, on one core of a shared machine.
 | series | steps | revised | trend |
 |---|--:|--:|--:|
 """
-
-Values = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,6 +271,8 @@ def time_table() -> Iterator[str]:
 
 def markdown(datasets: Iterable[str], runs: int) -> str:
     """The whole page."""
+    from benchmarks.together import joint_time, together_table
+
     found, fewer = cases(datasets), max(2, runs // 4)
     measured = {}
     for epsilon in EPSILONS:
@@ -279,7 +282,8 @@ def markdown(datasets: Iterable[str], runs: int) -> str:
     parts = [
         INTRO.format(runs=runs, fewer=fewer), *main_table(found, measured), OF_CASES,
         *case_table(found, measured[MAIN]), OF_HALVES, *half_table(found, fewer),
-        *interval_table(found, runs), *time_table(), "",
+        *interval_table(found, runs), *together_table(datasets, max(2, runs // 10)),
+        *time_table(), *joint_time(), "",
     ]  # fmt: skip
     return "\n".join(parts)
 

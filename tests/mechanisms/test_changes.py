@@ -16,7 +16,7 @@ from graphveil.mechanisms.factorisations.bordered import Bordered
 from graphveil.mechanisms.mechanism import Epoch, mechanism
 from graphveil.mechanisms.planning.change import Change
 from graphveil.mechanisms.planning.continuation import continued
-from graphveil.mechanisms.planning.intervals import _quickly, change_errors, half_widths, noise_of
+from graphveil.mechanisms.planning.intervals import change_errors, half_widths, noise_of, quickly
 from graphveil.mechanisms.planning.plan import Plan
 from graphveil.noise import noise_sum
 from graphveil.noise.joint_laws import MovesNoise
@@ -186,7 +186,7 @@ def test_signed_sums_of_moves_noise_are_exact(weights: tuple[int, ...]) -> None:
 @pytest.mark.parametrize("scale", [3, 700])
 def test_a_change_is_smoothed_by_a_thousandth_of_its_spread(scale: int) -> None:
     noise = NoiseSum.of([(DiscreteLaplace(Fraction(scale)), np.array([1.0, 0.3, -1.0]))])
-    found = _quickly(noise)
+    found = quickly(noise)
     assert isinstance(found, NoiseSum)
     assert found.smoothing == pytest.approx(noise.variance() ** 0.5 / 1000)
     assert found.smoothing > noise.smoothing

@@ -9,10 +9,10 @@ import pytest
 
 from graphveil.errors import IntegrityError
 from graphveil.report import releases
+from graphveil.report.estimates import now
 from graphveil.report.news import news, reading, verdict
 from graphveil.report.public_tables import TABLES
 from graphveil.report.releases import measurements
-from graphveil.report.wording import is_too_noisy
 from graphveil.study.public.facts import ReleaseMade
 from graphveil.study.public.public_part import PublicPart
 from public_parts import promise, published
@@ -110,7 +110,7 @@ def test_a_value_that_is_smaller_than_its_interval_is_too_noisy(half: int, drown
     made = links.releases[0].model_copy(
         update={"raw": (100,), "processed": (100.0,), "low": (100 - half,), "high": (100 + half,)}
     )
-    assert is_too_noisy(made, 0) is drowned
+    assert now(links, made).too_noisy is drowned
     said = reading(links, made, promise().calendar)
     assert ("too large to say more" in said) is drowned
 

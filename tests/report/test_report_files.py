@@ -244,7 +244,7 @@ def test_the_program_on_the_page_checks_the_chain(public: Path, tmp_path: Path) 
 def test_every_statistic_has_plain_words(name: str) -> None:
     assert name in COUNTED
     some = next(iter(registered()[name].examples()))
-    given = {each.name: str(getattr(some, each.name)) for each in some.parameters()}
+    given = {name: str(value) for name, value in some.written().items()}
     words = COUNTED[name].format(**given)
     assert "{" not in words
     assert all(value in words for key, value in given.items() if key != "window")
@@ -262,7 +262,9 @@ def test_sentences_follow_the_interval() -> None:
     part = part_of(3)
     calendar, last = part.promise.calendar, part.series[0].releases[-1]
     said = reading(part.series[0], last, calendar)
-    assert f"lies between {last.low[0]} and {last.high[0]}, with 95%" in said
+    assert (
+        f"is about {last.processed[0]:.0f}, between {last.low[0]} and {last.high[0]}, with" in said
+    )
     assert "is at most" in reading(part.series[1], part.series[1].releases[0], calendar)
 
 

@@ -18,7 +18,8 @@ from graphveil.graph.promises import DegreeBound
 from graphveil.lab.simulation import simulate
 from graphveil.mechanisms.planning.intervals import half_widths
 from graphveil.report import artefacts
-from graphveil.report.histories import around, of_series, revisions
+from graphveil.report.estimates import around, with_estimates
+from graphveil.report.histories import of_series, revisions
 from graphveil.series.planner import plan
 from graphveil.series.revising import revised
 from graphveil.statistics.statistic import statistic
@@ -73,15 +74,31 @@ def test_every_first_value_has_its_revision_beside_it(study: StoredStudy) -> Non
     assert [row["degree"] for row in rows[-5:]] == ["0", "1", "2", "3", "4"]
 
 
-def test_the_table_holds_what_the_estimate_says(study: StoredStudy) -> None:
-    for each in part_of(study).series:
+def test_of_a_study_of_one_series_the_joint_estimate_is_its_own(tmp_path: Path) -> None:
+    for number, entry in enumerate(SERIES):
+        study = opened(tmp_path / str(number), series=[entry])
+        study.publish(through=3)
+        (each,) = with_estimates(part_of(study)).series
         raw = np.array([made.raw for made in each.releases])
         history = raw if each.vector else raw[:, 0]
         stored = announced_plan(each)
         assert stored is not None
         expected = revised(each.promise.counted(), history, stored)
         found = np.array([row.revised for row in of_series(each)])
-        assert found == pytest.approx(expected.ravel(), abs=1e-6)
+        assert found == pytest.approx(expected.ravel(), abs=0.0500001)  # one decimal
+
+
+def test_series_of_one_study_agree(study: StoredStudy) -> None:
+    """Links are half of the ends that the degrees tell of, at every step."""
+    by_name: dict[str, dict[int, list[float]]] = {}
+    for row in revisions(part_of(study)):
+        by_name.setdefault(row.series, {}).setdefault(row.step, []).append(row.revised)
+    for step, (links,) in by_name["links"].items():
+        degrees = by_name["degrees"][step]
+        assert 2 * links == pytest.approx(sum(degrees[1:]), abs=1e-6)
+        assert degrees == sorted(degrees, reverse=True)
+        (groups,) = by_name["groups"][step]
+        assert degrees[0] - links - 0.5 <= groups <= degrees[0] + 0.5
 
 
 def test_first_values_never_change_and_revisions_do(tmp_path: Path) -> None:
@@ -146,11 +163,12 @@ def test_studies_of_older_versions_have_no_revisions_and_their_page_says_nothing
     assert revisions(old) == ()
     assert "revised.csv" not in [each.path for each in artefacts(old)]
     assert "evised" not in content(old, "report.html")
+    assert "Processed value" in content(old, "report.html")
     part = PublicPart.of(rows)
     new = content(part, "report.html")
     assert "revised after 2003" in new
     assert 'href="revised.csv"' in new
-    assert "Revised value" in new
+    assert "<dt>Estimate</dt>" in new
     processing = [json.loads(content(each, "card.json"))["post_processing"] for each in (old, part)]
     assert ["revisions" in each for each in processing] == [False, True]
 
@@ -213,7 +231,7 @@ def test_fresh_noise_after_an_adoption_is_known_to_revisions(tmp_path: Path) -> 
     copied = StoredStudy.at(tmp_path / "copy", machine=Machine(tmp_path / "two"))
     copied.adopt("the disk broke")
     copied.publish(through=3)
-    (series,) = part_of(copied).series
+    (series,) = with_estimates(part_of(copied)).series
     stored = announced_plan(series)
     assert stored is not None
     assert stored.epochs[0].cut == 2
@@ -238,9 +256,10 @@ def test_an_interval_has_all_of_the_first_one_that_can_be_and_the_revision(
     }
     for row in revisions(part):
         low, high = first[row.series, row.step, row.degree]
-        assert 0 <= row.low <= max(low, 0)
-        assert row.high >= high
         assert row.low <= row.revised <= row.high
+        if row.known_by is None:
+            assert 0 <= row.low <= max(low, 0)
+            assert row.high >= high
 
 
 @pytest.mark.parametrize(("mechanism", "growth"), [("sensdiff", 0), ("moves", 4), ("moves", 60)])

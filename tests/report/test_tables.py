@@ -11,7 +11,7 @@ import pytest
 from commands import ROOT
 from graphveil.report import artefacts
 from graphveil.report.page import page
-from graphveil.report.public_tables import TABLES, dictionary
+from graphveil.report.public_tables import TABLES, dictionary, tables_of
 from graphveil.report.releases import as_frame
 from graphveil.report.table_columns import NEVER, entries
 from graphveil.study.public.public_part import PublicPart
@@ -72,7 +72,7 @@ def test_the_page_shows_the_dictionary() -> None:
     text = page(PART).decode()
     for entry in dictionary(PART):
         assert f'<th scope="row">{entry.column}</th><td>{entry.file}</td>' in text
-    for table in TABLES:
+    for table in tables_of(PART):
         assert f'<a href="{table.file}" download>' in text
 
 

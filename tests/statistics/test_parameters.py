@@ -16,7 +16,7 @@ from graphveil.statistics.statistic import Statistic, known_parameters, register
 @pytest.mark.parametrize("name", sorted(registered()))
 def test_every_statistic_comes_back_from_the_texts_of_its_parameters(name: str) -> None:
     for example in registered()[name].examples():
-        told = {each.name: str(getattr(example, each.name)) for each in example.parameters()}
+        told = example.written()
         assert statistic(name, **told) == example
 
 
@@ -49,8 +49,8 @@ def test_the_command_line_learns_every_parameter() -> None:
     flags = {name: each.flags for name, each in known.items()}
     steps = {"window": ("--window",), "newest": ("--newest",)}
     counts = {"tau": ("--tau",), "k": ("--k",), "pattern": ("--edges", "--pattern")}
-    assert flags == counts | steps
-    assert {each.metavar for each in known.values()} == {"N", "EDGES"}
+    assert flags == counts | steps | {"levels": ("--levels",)}
+    assert {each.metavar for each in known.values()} == {"N", "N,N,…", "EDGES"}
     assert all(each.name == name and each.help.endswith(".") for name, each in known.items())
 
 

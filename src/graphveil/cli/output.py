@@ -227,6 +227,12 @@ def print_outlooks(title: str, outlooks: Sequence[Outlook]) -> None:
     )
     for each in outlooks:
         print_rival(f"Series {each.series.name}", each.plan)
+        if each.narrower:
+            given, fewer = each.narrower
+            print(
+                f"Series {each.series.name} with {given}: {three_digits(fewer.mean_std)} on "
+                f"average, not {three_digits(each.plan.mean_std)}."
+            )
         if each.drowned_cells:
             print(each.drowned_cells)
     if any(each.series.projection not in (None, WHOLE) for each in outlooks):

@@ -30,6 +30,7 @@ from graphveil.noise.exact_numbers import as_text
 from graphveil.records import from_rows
 from graphveil.report import wording
 from graphveil.report.charts import Truth
+from graphveil.report.estimates import now, with_estimates
 from graphveil.report.page import RehearsedPage, page
 from graphveil.report.page_tables import PageTable
 from graphveil.study import Promise, SeriesPromise, StoredStudy
@@ -169,14 +170,16 @@ class Rehearsal:
 
     def numbers(self) -> list[RehearsedNumber]:
         """The last step of every series that is one number."""
-        shown = (each for each in self.part.series if each.releases and not each.vector)
+        estimated = with_estimates(self.part).series
+        shown = (each for each in estimated if each.releases and not each.vector)
         return [self._number(each) for each in shown]
 
     def _number(self, series: PublishedSeries) -> RehearsedNumber:
         made = series.releases[-1]
+        known = now(series, made)
         return RehearsedNumber(
             series.series, self.epsilon, self.truth[series.series][made.step][0],
-            max(round(made.processed[0]), 0), max(made.low[0], 0), max(made.high[0], 0),
+            max(round(known.value), 0), max(known.low, 0), max(known.high, 0),
         )  # fmt: skip
 
     def page(self, others: Sequence[Rehearsal], *, public: bool) -> bytes:

@@ -50,7 +50,9 @@ def artefacts(part: PublicPart) -> tuple[Artefact, ...]:
 
 def _listed(part: PublicPart) -> Iterator[Artefact]:
     from graphveil.report import card, catalogue, charts, page, public_tables
+    from graphveil.report.estimates import with_estimates
 
+    part = with_estimates(part)
     published = {each.series: each for each in part.series if each.releases}
 
     for each in public_tables.tables_of(part):

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 from graphveil.drawing import svg
 from graphveil.drawing.svg import GRID, INK, MUTED, PAPER, SMALL, TITLE
 from graphveil.report import wording
+from graphveil.report.estimates import Estimate, named, now
 from graphveil.report.frame import BAND, PROCESSED, RAW, ROW, Counts, Size
-from graphveil.report.wording import TOO_NOISY, is_too_noisy
+from graphveil.report.wording import TOO_NOISY
 from graphveil.statistics.breakdown import Breakdown, cell_words
 
 if TYPE_CHECKING:
@@ -36,8 +37,9 @@ NOTHING_HIDDEN = "none is left out: the noise hides a person in small numbers, t
 def reading(series: PublishedSeries, made: ReleaseMade, when: str) -> str:
     """The largest cells of a release as a sentence, and how many are too noisy to tell."""
     sure = wording.percent(made.level)
-    clear = [place for place in range(series.width) if not is_too_noisy(made, place)]
-    largest = sorted(clear, key=lambda place: -made.processed[place])[:NAMED]
+    known = [now(series, made, place) for place in range(series.width)]
+    clear = [place for place, each in enumerate(known) if not each.too_noisy]
+    largest = sorted(clear, key=lambda place: -known[place].value)[:NAMED]
     named = "; ".join(_cell_sentence(series, made, place) for place in largest)
     noisy = series.width - len(clear)
     rest = (
@@ -52,7 +54,8 @@ def reading(series: PublishedSeries, made: ReleaseMade, when: str) -> str:
 
 def _cell_sentence(series: PublishedSeries, made: ReleaseMade, place: int) -> str:
     """Such as "between 310 and 390 are between North and South"."""
-    low, high = wording.figure(max(made.low[place], 0)), wording.figure(made.high[place])
+    known = now(series, made, place)
+    low, high = wording.figure(max(known.low, 0)), wording.figure(known.high)
     (cell, degree), divided = series.places[place], series.breakdown
     of_links = divided is not None and divided.cells == "pairs"
     where = f"are between {cell_words(cell)}" if of_links else f"with {wording.labels(cell)}"
@@ -87,14 +90,13 @@ def _listed(series: PublishedSeries, divided: Breakdown, made: ReleaseMade, *, o
     names = list(places[0][0])
     degrees = ("d",) if places[0][1] is not None else ()
     level = wording.percent(made.level)
-    header = (*map(_column, names), *degrees, "processed", "raw", f"{level} interval")
+    header = (*map(_column, names), *degrees, named(series), f"{level} interval", "raw")
     rows = tuple(
         (
             *cell.values(),
             *(() if degree is None else (str(degree),)),
-            wording.whole(made.processed[place]) + _doubt(made, place),
+            *_known(now(series, made, place)),
             wording.figure(made.raw[place]),
-            wording.count_range(made.low[place], made.high[place]),
         )
         for place, (cell, degree) in enumerate(places)
     )
@@ -109,8 +111,13 @@ def _column(name: str) -> str:
     return f"{plain} (other end)" if name.endswith(SECOND) else plain
 
 
-def _doubt(made: ReleaseMade, place: int) -> str:
-    return f" ({TOO_NOISY})" if is_too_noisy(made, place) else ""
+def _known(known: Estimate) -> tuple[str, str]:
+    """A number and its interval."""
+    return wording.whole(known.value) + _doubt(known), wording.count_range(known.low, known.high)
+
+
+def _doubt(known: Estimate) -> str:
+    return f" ({TOO_NOISY})" if known.too_noisy else ""
 
 
 def _matrix(series: PublishedSeries, divided: Breakdown, made: ReleaseMade) -> Cell:
@@ -121,8 +128,8 @@ def _matrix(series: PublishedSeries, divided: Breakdown, made: ReleaseMade) -> C
 
     def shown(one: str, other: str) -> str:
         place = at[one, other] if (one, other) in at else at[other, one]
-        interval = wording.count_range(made.low[place], made.high[place])
-        return f"{interval}{_doubt(made, place)}"
+        known = now(series, made, place)
+        return f"{wording.count_range(known.low, known.high)}{_doubt(known)}"
 
     rows = tuple((one, *(shown(one, other) for other in kinds)) for one in kinds)
     title = (
@@ -201,9 +208,9 @@ def _curves(series: PublishedSeries, truth: Sequence[Sequence[int]] | None) -> l
         if per_cell == 1:
             made = [(each, own[0]) for each in series.releases]
         drawn = (
-            [float(max(each.low[place], 0)) for each, place in made],
-            [float(max(each.high[place], 0)) for each, place in made],
-            [float(each.processed[place]) for each, place in made],
+            [float(max(now(series, each, place).low, 0)) for each, place in made],
+            [float(max(now(series, each, place).high, 0)) for each, place in made],
+            [now(series, each, place).value for each, place in made],
             [float(max(each.raw[place], 0)) for each, place in made],
             [float(truth[each.step][place]) for each, place in made] if truth else [],
         )
@@ -261,7 +268,7 @@ def _legend(series: PublishedSeries, size: Size, top: float, *, true: bool) -> s
 
     level = wording.percent(series.releases[-1].level)
     samples = (
-        Sample("processed", PROCESSED),
+        Sample(named(series), PROCESSED),
         Sample("raw", RAW, "dot"),
         Sample(f"{level} interval", BAND, "band"),
         *((Sample("true", INK, stroke=1.2),) if true else ()),

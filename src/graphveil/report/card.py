@@ -42,7 +42,13 @@ def card(part: PublicPart) -> dict[str, Any]:
         "trust": [{"who": who, "with": what} for who, what in statement.trust(part)],
         "ledger": _ledger(part),
         **{key: turn for key, turn in _turns(part).items() if turn},
+        **({"ratios": _ratios(part)} if part.promise.ratios else {}),
     }
+
+
+def _ratios(part: PublicPart) -> list[dict[str, str]]:
+    """What is divided by what; the values are in ratios.csv."""
+    return [{"ratio": each.name, "formula": each.formula} for each in part.promise.ratios]
 
 
 def _turns(part: PublicPart) -> dict[str, list[str]]:

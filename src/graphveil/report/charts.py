@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from graphveil.drawing import svg
 from graphveil.drawing.svg import Drawing, Point
 from graphveil.report import breakdowns
+from graphveil.report.estimates import named, now
 from graphveil.report.frame import (
     BAND,
     EARLIER,
@@ -86,16 +87,18 @@ def description(series: PublishedSeries, calendar: Calendar) -> str:
     if series.breakdown is not None:
         return f"Charts of {counted_things(series)}. {reading(series, last, calendar)}"
     if series.vector:
+        low, high = now(series, last).value, now(series, last, series.width - 1).value
         return (
-            f"Chart of {counted_things(series)}, for d from 0 to {series.width - 1}. In "
-            f"{last.label} the processed values go from {whole(last.processed[0])} at d = 0 to "
-            f"{whole(last.processed[-1])} at d = {series.width - 1}. The table has all numbers."
+            f"Chart of {counted_things(series)}, for d from {series.degrees[0]} to "
+            f"{series.degrees[-1]}. In {last.label} the {named(series)}s go from {whole(low)} at "
+            f"d = {series.degrees[0]} to {whole(high)} at d = {series.degrees[-1]}. The table has "
+            "all numbers."
         )
+    begin, end = now(series, first).value, now(series, last).value
     return (
         f"Chart of {counted_things(series)}, {first.label} to {last.label}, with "
-        f"{percent(last.level)} intervals. The processed value is {whole(first.processed[0])} in "
-        f"{first.label} and {whole(last.processed[0])} in {last.label}. "
-        f"{reading(series, last, calendar)}"
+        f"{percent(last.level)} intervals. The {named(series)} is {whole(begin)} in {first.label} "
+        f"and {whole(end)} in {last.label}. {reading(series, last, calendar)}"
     )
 
 
@@ -107,7 +110,7 @@ def over_steps(
     label: str,
     truth: Truth | None = None,
 ) -> str:
-    """The interval as a band, raw values as dots, processed ones as a line over both."""
+    """The interval as a band, raw values as dots, what is known now as a line over both."""
     raw, processed, low, high = _values(series)
     true = [float(truth[each.step][0]) for each in series.releases] if truth else []
     counts = Counts.of([*raw, *processed, *low, *high, *true])
@@ -146,13 +149,13 @@ def _drawn(values: Sequence[float]) -> Sequence[int]:
 
 
 def _values(series: PublishedSeries) -> tuple[list[float], ...]:
-    """Raw, processed, low, high; a count is never negative, so neither is what is drawn of it."""
-    made = series.releases
+    """Raw, estimate, low, high; a count is never negative, so neither is what is drawn of it."""
+    known = [now(series, each) for each in series.releases]
     return (
-        [float(each.raw[0]) for each in made],
-        [each.processed[0] for each in made],
-        [float(max(each.low[0], 0)) for each in made],
-        [float(max(each.high[0], 0)) for each in made],
+        [float(each.raw[0]) for each in series.releases],
+        [each.value for each in known],
+        [float(max(each.low, 0)) for each in known],
+        [float(max(each.high, 0)) for each in known],
     )
 
 
@@ -184,7 +187,7 @@ def raw_sample(count: int) -> Sample:
 def _legend(series: PublishedSeries) -> tuple[Sample, ...]:
     level = percent(series.releases[-1].level)
     return (
-        Sample("processed", PROCESSED),
+        Sample(named(series), PROCESSED),
         raw_sample(len(series.releases)),
         Sample(f"{level} interval", BAND, "band"),
     )
@@ -208,20 +211,28 @@ def over_degrees(
     label: str,
     truth: Truth | None = None,
 ) -> str:
-    """The newest release over the degrees, above thin lines of a few earlier ones."""
+    """The newest release over the degrees, within its band, above thin lines of earlier ones."""
     last, earlier = series.releases[-1], _earlier(series)
-    low, high = ([float(max(end, 0)) for end in ends] for ends in (last.low, last.high))
+    known = [now(series, last, place) for place in range(series.width)]
+    low = [float(max(each.low, 0)) for each in known]
+    high = [float(max(each.high, 0)) for each in known]
+    newest = [each.value for each in known]
+    before = [(colour, _over_degrees(series, made)) for colour, made in earlier]
     true = list(map(float, truth[last.step])) if truth else []
-    shown = [*true, *(value for _, made in earlier for value in made.processed)]
-    counts = Counts.of([*last.raw, *last.processed, *low, *high, *shown])
-    legend = (*_degree_legend(last, earlier), *_true_sample(true))
+    shown = [*true, *(value for _, values in before for value in values)]
+    counts = Counts.of([*newest, *low, *high, *shown])
+    legend = (*_degree_legend(series, earlier), *_true_sample(true))
     frame = Frame(size, head, legend, counts, series.width, degrees(series))
     marks = [svg.band(frame.through(low), frame.through(high), BAND)]
-    marks += [svg.line(frame.through(made.processed), colour, 1.5) for colour, made in earlier]
-    marks.append(raw_marks(frame, last.raw))
-    marks.append(svg.line(frame.through(last.processed), PROCESSED, 2.5))
+    marks += [svg.line(frame.through(values), colour, 1.5) for colour, values in before]
+    marks.append(svg.line(frame.through(newest), PROCESSED, 2.5))
+    marks.append(svg.dots(frame.through(newest), PROCESSED, 3.5 if series.width < MANY else 0))
     marks.append(_true_line(frame, true))
-    return frame.drawing("".join(marks), _ticks(frame), label)
+    return frame.drawing("".join(marks), _ticks(frame, series.degrees), label)
+
+
+def _over_degrees(series: PublishedSeries, made: ReleaseMade) -> list[float]:
+    return [now(series, made, place).value for place in range(series.width)]
 
 
 def _earlier(series: PublishedSeries) -> list[tuple[str, ReleaseMade]]:
@@ -232,17 +243,19 @@ def _earlier(series: PublishedSeries) -> list[tuple[str, ReleaseMade]]:
     return list(zip(EARLIER[len(EARLIER) - wanted :], spread, strict=True))
 
 
-def _ticks(frame: Frame) -> list[Tick]:
+def _ticks(frame: Frame, shown: Sequence[int]) -> list[Tick]:
     """Degrees at round distances."""
-    every = ([Tick(d, str(d)) for d in range(0, frame.places, stride)] for stride in ROUND)
-    return next(ticks for ticks in every if frame.fits(ticks))
+    all_ticks = [Tick(place, str(degree)) for place, degree in enumerate(shown)]
+    return next(all_ticks[::stride] for stride in ROUND if frame.fits(all_ticks[::stride]))
 
 
-def _degree_legend(last: ReleaseMade, earlier: list[tuple[str, ReleaseMade]]) -> tuple[Sample, ...]:
+def _degree_legend(
+    series: PublishedSeries, earlier: list[tuple[str, ReleaseMade]]
+) -> tuple[Sample, ...]:
     """The newest in full; of the earlier ones the line alone."""
+    last = series.releases[-1]
     return (
-        Sample(f"{last.label}, processed", PROCESSED),
-        raw_sample(len(last.raw)),
+        Sample(f"{last.label}, {named(series)}", PROCESSED),
         Sample(f"{percent(last.level)} interval", BAND, "band"),
         *(Sample(made.label, colour, stroke=1.5) for colour, made in earlier),
     )

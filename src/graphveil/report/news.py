@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from graphveil.calendar import phrases
 from graphveil.report import breakdowns, releases, wording
-from graphveil.report.wording import TOO_NOISY, count_range, figure, is_too_noisy, percent
+from graphveil.report.estimates import Estimate, now
+from graphveil.report.wording import TOO_NOISY, count_range, figure, percent
 from graphveil.statistics.statistic import WINDOW
 
 if TYPE_CHECKING:
@@ -34,22 +35,39 @@ def reading(series: PublishedSeries, made: ReleaseMade, calendar: Calendar) -> s
             f"{when}, each of the {series.width} true numbers, taken separately, lies in "
             f"its interval with {sure} confidence."
         )
-    low, high = made.low[0], made.high[0]
-    where = f"between {figure(low)} and {figure(high)}" if low > 0 else count_range(low, high)
+    known = now(series, made)
     limit = wording.counted_links(series, made)
     after = f", {limit}," if limit else ""
-    verb = "lies" if low > 0 else "is"
     total = "" if WINDOW in series.spans else " in all"
-    noisy = f" {opening(NOTHING_MORE)}." if is_too_noisy(made, 0) else ""
-    sentence = f"{when}, the true number{total}{after} {verb} {where}, with {sure} confidence."
+    noisy = f" {opening(NOTHING_MORE)}." if known.too_noisy else ""
+    sentence = (
+        f"{when}, the true number{total}{after} is {place_of(known)}, with {sure} confidence."
+    )
     return f"{sentence}{noisy}{wording.beyond_links(series)}"
+
+
+def place_of(known: Estimate) -> str:
+    """Where a number lies: "about 7,977, between 7,945 and 8,009", or "at most 210"."""
+    about = "" if known.too_noisy else f"about {wording.whole(known.value)}, "
+    low, high = known.low, known.high
+    return about + (
+        f"between {figure(low)} and {figure(high)}" if low > 0 else count_range(low, high)
+    )
+
+
+def cell_of(known: Estimate) -> str:
+    """The same in a table: "7,977 (7,945 to 8,009)"."""
+    where = count_range(known.low, known.high)
+    return (
+        f"{where} ({TOO_NOISY})" if known.too_noisy else f"{wording.whole(known.value)} ({where})"
+    )
 
 
 def news(series: PublishedSeries, made: ReleaseMade, calendar: Calendar) -> list[str]:
     """What is new, and how that compares with the time before; nothing for a vector."""
     if series.vector:
         return []
-    return [_change_sentence(series, each, calendar) for each in releases.changes(series, made)]
+    return [_change_sentence(series, each, calendar) for each in now(series, made).changes]
 
 
 def _change_sentence(series: PublishedSeries, each: PublishedChange, calendar: Calendar) -> str:
@@ -107,13 +125,18 @@ class Headline:
     @property
     def place(self) -> int:
         """Which number of a release."""
-        degrees = any(degree is not None for _, degree in self.series.places[: LINKED + 1])
-        return LINKED if degrees and self.series.width > LINKED else 0
+        degrees = [degree for _, degree in self.series.places]
+        return degrees.index(LINKED) if LINKED in degrees else 0
 
     @property
     def newest(self) -> ReleaseMade:
         """The last release."""
         return self.series.releases[-1]
+
+    @property
+    def known(self) -> Estimate:
+        """What is known of it."""
+        return now(self.series, self.newest, self.place)
 
     @property
     def things(self) -> str:
@@ -125,9 +148,8 @@ class Headline:
 
     def change(self, kind: str) -> PublishedChange | None:
         """How it changed in the newest step, or how that compares; None if it was not announced."""
-        changes = releases.changes(self.series, self.newest)
-        matching = [each for each in changes if each.kind == kind and each.over == 1]
-        return matching[self.place] if matching else None
+        changes = self.known.changes
+        return next((each for each in changes if each.kind == kind and each.over == 1), None)
 
     def during(self, back: int = 0) -> str:
         """The time of the newest step, or of one before."""
@@ -171,12 +193,11 @@ def overview(part: PublicPart) -> Iterator[Overview]:
 
 def _overview(each: Headline) -> Overview:
     made, place = each.newest, each.place
-    noisy = f" ({TOO_NOISY})" if is_too_noisy(made, place) else ""
     against = each.change(releases.AGAINST)
     return Overview(
         series=each.series.series,
         counted=opening(wording.counted_at(each.series, place, made)),
-        now=wording.count_range(made.low[place], made.high[place]) + noisy,
+        now=cell_of(each.known),
         new=_new(each),
         compared="" if against is None else verdict(against),
     )

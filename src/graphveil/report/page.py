@@ -12,6 +12,8 @@ from graphveil.report import losses, page_tables, statement, wording
 from graphveil.report.artefacts import file_name
 from graphveil.report.card import NO_PROMISE, NO_REASON
 from graphveil.report.charts import thinning
+from graphveil.report.degree_distribution import distribution
+from graphveil.report.estimates import with_estimates
 from graphveil.report.frame import NARROW, WIDE
 from graphveil.report.news import headline, news, overview, reading
 from graphveil.report.public_tables import tables_of
@@ -82,6 +84,7 @@ def template(name: str) -> jinja2.Template:
 
 
 def _context(part: PublicPart, rehearsed: RehearsedPage | None) -> dict[str, Any]:
+    part = with_estimates(part)
     epsilon, delta = part.total
     calendar = part.promise.calendar
     truth = rehearsed.truth if rehearsed else {}
@@ -95,7 +98,8 @@ def _context(part: PublicPart, rehearsed: RehearsedPage | None) -> dict[str, Any
         "headline": headline(part),
         "glance": list(overview(part)),
         "glance_times": _overview_times(part),
-        "series": [_section(each, calendar, truth.get(each.series)) for each in part.series],
+        "ratios": list(page_tables.ratio_tables(part)),
+        "series": [_section(each, part, truth.get(each.series)) for each in part.series],
         "printed": PRINTED,
         "listed": LISTED,
         "span": wording.span(part),
@@ -125,15 +129,16 @@ def _next_step(part: PublicPart) -> str | None:
     return calendar.label(step) if last is None or step <= last else None
 
 
-def _section(series: PublishedSeries, calendar: Calendar, truth: Truth | None) -> dict[str, Any]:
+def _section(series: PublishedSeries, part: PublicPart, truth: Truth | None) -> dict[str, Any]:
     """What the template needs of one series; the truth of it only where all is rehearsed."""
     last = series.releases[-1] if series.releases else None
+    calendar = part.promise.calendar
     return {
         "name": series.series,
         "file": file_name(series.series),
         "heading": wording.heading(series),
         "reading": reading(series, last, calendar) if last else "Nothing is published yet.",
-        "news": news(series, last, calendar) if last else [],
+        "news": [*news(series, last, calendar), *distribution(series, part)] if last else [],
         "drawings": _drawings(series, calendar, truth) if last else {},
         "thinning": thinning(series),
         "facts": _facts(series),

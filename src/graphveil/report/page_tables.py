@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import groupby, pairwise
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from graphveil.graph.promises import HubBound
 from graphveil.noise.exact_numbers import as_text
 from graphveil.report import breakdowns, losses, public_tables, statement, wording
 from graphveil.report.artefacts import file_name
-from graphveil.report.histories import estimated
+from graphveil.report.estimates import EstimatedSeries, now
 from graphveil.report.losses import chance
-from graphveil.report.releases import new_at
-from graphveil.report.wording import TOO_NOISY, is_too_noisy
-from graphveil.series import revising
+from graphveil.report.ratios import all_ratios
+from graphveil.report.releases import NEW
+from graphveil.report.wording import TOO_NOISY
 from graphveil.statistics.statistic import WINDOW
 
 if TYPE_CHECKING:
@@ -103,6 +106,31 @@ def dictionary(part: PublicPart) -> PageTable:
     return PageTable("Data dictionary", header, rows, open=False)
 
 
+@dataclass(frozen=True)
+class RatioTable:
+    """A ratio at all steps, and its newest value in words."""
+
+    name: str
+    formula: str
+    newest: str
+    table: PageTable
+
+
+def ratio_tables(part: PublicPart) -> Iterator[RatioTable]:
+    """Every promised ratio that has a value."""
+    for name, rows in groupby(all_ratios(part), key=attrgetter("ratio")):
+        told = list(rows)
+        level = wording.percent(told[-1].level)
+        shown = told[-LONG:]
+        table = PageTable(
+            "All steps" if len(shown) == len(told) else f"The newest {len(shown):,} steps",
+            ("step", f"ratio, with its {level} interval"),
+            tuple((each.label, each.said) for each in shown),
+            open=False,
+        )
+        yield RatioTable(name, told[-1].formula, told[-1].said, table)
+
+
 def release_tables(series: PublishedSeries) -> tuple[PageTable, ...]:
     """The numbers of a series that has releases; of a long one those of the newest steps."""
     if not series.vector:
@@ -110,7 +138,7 @@ def release_tables(series: PublishedSeries) -> tuple[PageTable, ...]:
     if series.breakdown is not None:
         tables = [PageTable(*each) for each in breakdowns.tables(series, series.releases[-1])]
         return *tables, _vector_table(series)
-    return _degree_table(series.releases[-1]), _vector_table(series)
+    return _degree_table(series), _vector_table(series)
 
 
 def _newest(series: PublishedSeries) -> tuple[str, tuple[ReleaseMade, ...]]:
@@ -126,58 +154,90 @@ def _newest(series: PublishedSeries) -> tuple[str, tuple[ReleaseMade, ...]]:
 def _scalar_table(series: PublishedSeries) -> PageTable:
     level = wording.percent(series.releases[-1].level)
     has_changes = any(made.changes for made in series.releases)
-    now = "processed" if WINDOW in series.spans else "in all"
-    revised = estimated(series, revising.revised)[:, 0].tolist()
+    total = "value" if WINDOW in series.spans else "in all"
     title, shown = _newest(series)
     rows = tuple(
         (
             made.label,
-            *_cells(made, 0),
-            wording.figure(made.noise_std),
-            *((wording.whole(revised[place]),) if revised else ()),
+            *_cells(series, made),
             *(_new_cells(series, made) if has_changes else ()),
+            *_first_cells(series, made),
+            wording.figure(made.noise_std),
         )
-        for place, made in enumerate(shown, len(series.releases) - len(shown))
+        for made in shown
     )
     news = ("new", "its interval") if has_changes else ()
-    later = (f"revised after {series.releases[-1].label}",) if revised else ()
-    header = ("step", now, "raw", f"{level} interval", "noise (std)", *later, *news)
-    return PageTable(title, header, rows, open=len(rows) <= SHORT)
+    header = ("step", total, f"{level} interval", *news, *_first(series), "noise (std)")
+    return PageTable(f"{title}{_edition(series)}", header, rows, open=len(rows) <= SHORT)
+
+
+def _edition(series: PublishedSeries) -> str:
+    """Until when numbers were taken into account."""
+    if not isinstance(series, EstimatedSeries):
+        return ""
+    return f", as revised after {series.releases[-1].label}"
+
+
+def _first(series: PublishedSeries) -> tuple[str, ...]:
+    """What was published first; where nothing more is known, the value is just that."""
+    return ("first published", "raw") if isinstance(series, EstimatedSeries) else ("raw",)
+
+
+def _first_cells(series: PublishedSeries, made: ReleaseMade, place: int = 0) -> tuple[str, ...]:
+    first, raw = wording.whole(made.processed[place]), wording.figure(made.raw[place])
+    return (first, raw) if isinstance(series, EstimatedSeries) else (raw,)
 
 
 def _new_cells(series: PublishedSeries, made: ReleaseMade) -> tuple[str, str]:
     """What is new in a step; nothing at the first."""
-    change = new_at(series, made)
-    if not change:
+    changes = now(series, made).changes
+    new = next((each for each in changes if each.kind == NEW and each.over == 1), None)
+    if new is None:
         return "", ""
-    new = change[0]
     if series.monotone:
         return wording.figure(new.value), wording.count_range(new.low, new.high)
     return wording.figure(new.value), f"{wording.figure(new.low)} to {wording.figure(new.high)}"
 
 
-def _degree_table(made: ReleaseMade) -> PageTable:
-    header = ("d", "processed", "raw", f"{wording.percent(made.level)} interval")
-    rows = tuple((str(d), *_cells(made, d)) for d in range(len(made.raw)))
+def _degree_table(series: PublishedSeries) -> PageTable:
+    made = series.releases[-1]
+    exactly = _exactly(series, made)
+    bins = ("exactly d",) if exactly else ()
+    header = ("d", "people", f"{wording.percent(made.level)} interval", *bins, *_first(series))
+    rows = tuple(
+        (
+            str(degree),
+            *_cells(series, made, place),
+            *exactly[place : place + 1],
+            *_first_cells(series, made, place),
+        )
+        for place, degree in enumerate(series.degrees)
+    )
     return PageTable(f"{made.label}, all numbers", header, rows, open=False)
 
 
-def _cells(made: ReleaseMade, place: int) -> tuple[str, str, str]:
-    return (
-        wording.whole(made.processed[place])
-        + (f" ({TOO_NOISY})" if is_too_noisy(made, place) else ""),
-        wording.figure(made.raw[place]),
-        wording.count_range(made.low[place], made.high[place]),
-    )
+def _exactly(series: PublishedSeries, made: ReleaseMade) -> list[str]:
+    """The histogram that follows from "at least d links", where every degree is published."""
+    if not wording.is_ccdf(series) or series.degrees != tuple(range(series.width)):
+        return []
+    known = [now(series, made, place).value for place in range(series.width)]
+    return [wording.whole(one - more) for one, more in pairwise([*known, 0.0])]
+
+
+def _cells(series: PublishedSeries, made: ReleaseMade, place: int = 0) -> tuple[str, str]:
+    known = now(series, made, place)
+    noisy = f" ({TOO_NOISY})" if known.too_noisy else ""
+    return wording.whole(known.value) + noisy, wording.count_range(known.low, known.high)
 
 
 def _vector_table(series: PublishedSeries) -> PageTable:
-    """Step by degree; raw values stand in the rows below the processed ones."""
+    """Step by degree; raw values stand in the rows below."""
     rows: list[tuple[str, ...]] = []
     title, shown = _newest(series)
     for made in shown:
         noise = wording.figure(made.noise_std)
-        rows.append((made.label, *map(wording.whole, made.processed), noise))
+        known = (now(series, made, place).value for place in range(series.width))
+        rows.append((made.label, *map(wording.whole, known), noise))
         rows.append((f"{made.label}, raw", *map(wording.figure, made.raw), noise))
     header = ("step", *breakdowns.place_words(series), "noise (std)")
-    return PageTable(title, header, tuple(rows), open=False)
+    return PageTable(f"{title}{_edition(series)}", header, tuple(rows), open=False)

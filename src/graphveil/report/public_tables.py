@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from graphveil.report.histories import Revision, revisions
+from graphveil.report.ratios import PublishedRatio, all_ratios, has_ratios
 from graphveil.report.releases import Measurement, PublishedChange, all_changes, measurements, rows
 from graphveil.report.statement import has_revisions
 from graphveil.report.table_columns import Entry, divided, entries, rows_as_csv
@@ -65,6 +66,13 @@ TABLES = (
         Revision,
         revisions,
         has_revisions,
+    ),
+    Table(
+        "ratios.csv",
+        "one ratio of revised values, and where the true one lies",
+        PublishedRatio,
+        all_ratios,
+        has_ratios,
     ),
     Table("dictionary.csv", "what one column of these tables means", Entry, dictionary),
 )

@@ -68,10 +68,10 @@ def all_changes(part: PublicPart) -> Iterator[PublishedChange]:
 
 def changes(series: PublishedSeries, made: ReleaseMade) -> Iterator[PublishedChange]:
     """The changes that end at one release."""
-    place = made.step - series.first_step
+    release = made.step - series.first_step
     for each in made.changes:
         change = Change(each.over, each.against)
-        values = change.of(lambda at: series.releases[at].raw, place)
+        values = change.of(lambda at: series.releases[at].raw, release)
         groups = series.promise.group_names
         for (cell, degree), value in zip(series.places, values, strict=True):
             yield divided(PublishedChange, groups)(

@@ -76,7 +76,7 @@ _POOLED = (
 PRODUCT = {
     "kind": "summary statistics: counts of a growing network of people, release after release",
     "intended_use": (
-        "For everybody: processed values to read and to plot, raw values to compute with. Numbers "
+        "For everybody: estimates to read and to plot, raw values to compute with. Numbers "
         "are about the population as a whole; nothing here is for decisions about one person."
     ),
 }
@@ -119,9 +119,9 @@ POST_PROCESSING = (
     "biased; raw values are not, and are always published beside them."
 )
 REVISIONS = (
-    "after each release the whole history of a series is estimated again from all its raw values, "
-    "the known noise and public facts, at no cost in privacy: revised.csv has each first value, "
-    "which never changes, beside its newest revision"
+    "after each release the whole history of all series is estimated again, together, from all raw "
+    "values, the known noise and what is true of every network, at no cost in privacy: revised.csv "
+    "has each first value, which never changes, beside its newest revision"
 )
 
 
@@ -244,6 +244,9 @@ def not_protected(part: PublicPart) -> tuple[tuple[str, str], ...]:
         ("times of publication", "the time in every row of the public ledger, to the second"),
         ("the study itself", "title, population, publisher and rules for records, as published"),
     ]
+    if promised.ratios:
+        formulas = (f"{each.name} = {each.formula}" for each in promised.ratios)
+        found.append(("choice of ratios", "; ".join(formulas)))
     sizes = [f"{each.series}: {size:,}" for each in part.series if (size := each.promise.expected)]
     guessed = [("expected sizes, guessed without the records", "; ".join(sizes))] if sizes else []
     lists = [f"{each.name}: {', '.join(each.cells)}" for each in promised.groups.members]

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from graphveil.calendar import phrases
 from graphveil.graph.promises import HubBound, NoBound
 from graphveil.report import losses, releases, statement, wording
-from graphveil.report.news import NOTHING_MORE, headline, opening, verdict
-from graphveil.report.wording import is_too_noisy
+from graphveil.report.estimates import now
+from graphveil.report.news import NOTHING_MORE, headline, opening, place_of, verdict
 
 if TYPE_CHECKING:
     from graphveil.study.public.history import PublishedSeries
@@ -48,11 +48,9 @@ def how_many(part: PublicPart) -> str:
     top = headline(part)
     if top is None:
         return "Nothing is published yet."
-    made, place = top.newest, top.place
-    by = opening(phrases.by(top.calendar, made.step))
-    where = _range(made.low[place], made.high[place])
-    noisy = f": {NOTHING_MORE}" if is_too_noisy(made, place) else ""
-    return f"{by}, the number of {top.things} was {where}{noisy}."
+    by = opening(phrases.by(top.calendar, top.newest.step))
+    noisy = f": {NOTHING_MORE}" if top.known.too_noisy else ""
+    return f"{by}, the number of {top.things} was {place_of(top.known)}{noisy}."
 
 
 def _range(low: int, high: int) -> str:
@@ -119,7 +117,7 @@ def _noisy_series(part: PublicPart) -> tuple[int, int]:
 def _is_mostly_noise(series: PublishedSeries) -> bool:
     """Whether no number of the newest release is more than its noise."""
     made = series.releases[-1]
-    return all(is_too_noisy(made, place) for place in range(len(made.raw)))
+    return all(now(series, made, place).too_noisy for place in range(len(made.raw)))
 
 
 def promised(part: PublicPart) -> str:

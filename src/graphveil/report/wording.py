@@ -127,6 +127,11 @@ def heading(series: PublishedSeries) -> str:
     return words[0].upper() + words[1:]
 
 
+def is_ccdf(series: PublishedSeries) -> bool:
+    """Whether its numbers are of people with at least each degree."""
+    return series.statistic.endswith("degree-ccdf") or series.cumulative
+
+
 def degrees(series: PublishedSeries) -> str:
     """What the numbers of a vector are counted by, such as "at least d links"."""
     return _plain(series).removeprefix("people with ")
@@ -182,11 +187,6 @@ def beyond_links(series: PublishedSeries) -> str:
 
 
 TOO_NOISY = "too noisy to tell"  # in a cell of a table
-
-
-def is_too_noisy(made: ReleaseMade, place: int) -> bool:
-    """Whether the interval is wider than the value that it belongs to."""
-    return made.high[place] - made.low[place] > max(made.processed[place], made.raw[place])
 
 
 def percent(level: str) -> str:

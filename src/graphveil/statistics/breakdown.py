@@ -7,7 +7,7 @@ person changes of an object stays in one cell.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement, product
 from math import prod
@@ -17,6 +17,7 @@ from graphveil.deferred import np
 from graphveil.errors import ParameterError
 from graphveil.graph.groups import MOST_CELLS, SECOND, Axis, Groups
 from graphveil.graph.promises import Bound, HubBound
+from graphveil.statistics.relations import Combination, Fact, Known, Relation, zero
 from graphveil.statistics.sensitivity import PROOFS, Measure, Sensitivity, StaticChange
 from graphveil.statistics.shape import Cells
 from graphveil.statistics.statistic import Statistic
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 BY, CELLS = "by", "cells"
 PROOF = f"{PROOFS}#breakdowns"
+MOST_DEGREES = 256  # of a statistic by degrees: cells of more are not added up
 ALIKE, MIXED = "alike", "mixed"  # labels of all people of an object
 
 CellKind: TypeAlias = Literal["people", "pairs", "alike", "ends"]
@@ -139,10 +141,14 @@ class Breakdown(Statistic):
         Args:
             width: how many numbers there are, which also tells whether pairs are ordered.
         """
-        directed = self.cells == "pairs" and width == self.people_cells**2
-        cells = self.names(directed=directed)
-        degrees = range(width // len(cells)) if self.statistic.vector else (None,)
+        cells = self.names(directed=self._ordered(width))
+        levels = getattr(self.statistic, "levels", None) or range(width // len(cells))
+        degrees = levels if self.statistic.vector else (None,)
         return [(cell, degree) for cell in cells for degree in degrees]
+
+    def _ordered(self, width: int) -> bool:
+        """Whether pairs have a first and a second end, as the number of cells tells."""
+        return self.cells == "pairs" and width == self.people_cells**2
 
     def require_few(self, *, directed: bool) -> None:
         """Refuse more cells than a reader could look at."""
@@ -185,6 +191,43 @@ class Breakdown(Statistic):
     def width(self, bound: Bound) -> int:
         """The numbers of the statistic, for every cell."""
         return self.count_cells(directed=bound.directed) * self.statistic.width(bound)
+
+    # How its numbers hang together with others.
+
+    def facts(self, width: int) -> tuple[Combination, ...]:
+        """Those of the statistic, cell by cell."""
+        cells = len(self.names(directed=self._ordered(width)))
+        own = self.statistic.facts(width // cells)
+        return tuple(
+            {self._in_cell(fact, cell): times for fact, times in terms.items()}
+            for cell in range(cells)
+            for terms in own
+        )
+
+    def _in_cell(self, fact: Fact, cell: int) -> Fact:
+        by = ",".join(each.name for each in self.axes)
+        return replace(fact, name=f"{fact.name}, {self.cells} by {by}: {cell}")
+
+    def relations(self, known: Known) -> Iterator[Relation]:
+        """Cells add up to the total; what holds of people holds of those in a cell."""
+        plain = {fact for terms in self.statistic.facts(MOST_DEGREES) for fact in terms}
+        for fact in sorted(plain):
+            cells = [self._in_cell(fact, cell) for cell in range(MOST_CELLS)]
+            told = [each for each in cells if each in known.facts]
+            if told:
+                yield zero({fact: self._times, **dict.fromkeys(told, -1)})
+        if self.cells == "people":
+            for cell in range(self.people_cells):
+                yield from self._within(cell, plain, known)
+
+    def _within(self, cell: int, plain: Iterable[Fact], known: Known) -> Iterator[Relation]:
+        """What the statistic says, of the people of one cell."""
+        named = {self._in_cell(fact, cell): fact for fact in plain}
+        here = frozenset(fact for own, fact in named.items() if own in known.facts)
+        for relation in self.statistic.relations(Known(here)):
+            if all(fact in here for fact, _ in relation.terms):
+                terms = ((self._in_cell(fact, cell), times) for fact, times in relation.terms)
+                yield replace(relation, terms=tuple(terms))
 
     # What one person can change: object by object, so that it is the same for all cells together.
 

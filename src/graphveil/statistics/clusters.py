@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -11,12 +11,23 @@ from graphveil.errors import ParameterError
 from graphveil.graph.promises import Bound, DegreeBound, HubBound
 from graphveil.graph.thresholds import BRANCHES, ForestBound
 from graphveil.statistics.components import (
+    COMPONENTS,
     EVERYBODY,
     count_components,
     forest_shape,
     joined_and_merged,
 )
 from graphveil.statistics.high_degree import HighDegree
+from graphveil.statistics.relations import (
+    PEOPLE,
+    Combination,
+    Fact,
+    Known,
+    Relation,
+    at_least,
+    never_negative,
+    zero,
+)
 from graphveil.statistics.sensitivity import (
     EVERY_MEASURE,
     EVERY_STATIC,
@@ -36,6 +47,15 @@ from graphveil.statistics.statistic import (
 from graphveil.statistics.tallies import ClusterTally, Counts, ForestTally
 
 ONE_LINK = DegreeBound(1)  # then nobody is in a component of more than two
+
+
+def _clusters(k: int) -> Fact:
+    return Fact("clusters", k, rises=False)
+
+
+def _clustered(k: int) -> Fact:
+    """Who is in a group of two has a link."""
+    return at_least("total", 1) if k == 2 else Fact("clustered", k)
 
 
 @dataclass(frozen=True)
@@ -79,6 +99,18 @@ class ClusterStatistic(Statistic, ABC):
         """One of the two numbers."""
         return tallied[:, self.column]
 
+    def relations(self, known: Known) -> Iterator[Relation]:
+        """A cluster has k people or more; a component that is none is of people who are in none."""
+        groups, people = _clusters(self.k), _clustered(self.k)
+        yield never_negative({people: 1, groups: -self.k})
+        yield never_negative({PEOPLE: 1, people: -1})
+        alone = {groups: 1, COMPONENTS: -1, PEOPLE: 1, people: -1}  # in groups of fewer than k
+        yield zero(alone) if self.k == 2 else never_negative(alone)
+        yield never_negative({COMPONENTS: 1, groups: -1})
+        for smaller in range(2, self.k):
+            yield never_negative({_clusters(smaller): 1, groups: -1})
+            yield never_negative({_clustered(smaller): 1, people: -1})
+
     def definition_arguments(self, *, directed: bool) -> tuple[int, ...]:
         """At least k people, of any age, and which of the two is counted."""
         return self.k, EVERYBODY, self.column
@@ -116,6 +148,10 @@ class Clusters(ClusterStatistic):
     forest_column = ForestTally.CLUSTERS
     column = 0
     alone = "components"
+
+    def facts(self, width: int) -> tuple[Combination, ...]:
+        """Clusters of this size."""
+        return ({_clusters(self.k): 1},)
 
     def sensitivity(self, bound: Bound) -> Sensitivity:
         """The person makes one cluster, and one of those beside it, which may join later.
@@ -197,6 +233,10 @@ class Clustered(ClusterStatistic):
     by_groups = True
     column = 1
     alone = "nodes"
+
+    def facts(self, width: int) -> tuple[Combination, ...]:
+        """Those in clusters of this size."""
+        return ({_clustered(self.k): 1},)
 
     def sensitivity(self, bound: Bound) -> Sensitivity:
         """The person, and those whom the person brings into a cluster, then or too early.

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from graphveil.deferred import np
 from graphveil.graph.promises import Bound, DegreeBound
 from graphveil.graph.thresholds import BRANCHES, ForestBound
+from graphveil.statistics.relations import (
+    LINKS,
+    PEOPLE,
+    Combination,
+    Fact,
+    Known,
+    Relation,
+    at_least,
+    never_negative,
+)
 from graphveil.statistics.sensitivity import (
     EVERY_MEASURE,
     EVERY_STATIC,
@@ -23,6 +33,7 @@ from graphveil.statistics.tallies import ComponentTally, Counts, ForestTally
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+COMPONENTS = Fact("components", rises=False)
 EVERYBODY = 255  # of however many steps' age
 
 
@@ -77,6 +88,18 @@ class Components(Statistic):
     def examples(cls) -> Iterable[Statistic]:
         """The only member."""
         return (cls(),)
+
+    def facts(self, width: int) -> tuple[Combination, ...]:
+        """Components of any size."""
+        return ({COMPONENTS: 1},)
+
+    def relations(self, known: Known) -> Iterator[Relation]:
+        """People without links are one each, all others are at least two; a link joins two."""
+        linked = at_least("total", 1)
+        yield never_negative({PEOPLE: 1, COMPONENTS: -1})
+        yield never_negative({COMPONENTS: 1, linked: 1, PEOPLE: -1})
+        yield never_negative({PEOPLE: 2, linked: -1, COMPONENTS: -2})
+        yield never_negative({COMPONENTS: 1, LINKS: 1, PEOPLE: -1})
 
     def tally(self) -> ComponentTally:
         """The change of the number of components."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC
 from collections.abc import Iterable
-from dataclasses import dataclass
-from itertools import starmap
+from dataclasses import dataclass, field
+from itertools import pairwise, starmap
 from typing import TYPE_CHECKING, ClassVar
 
 from graphveil.deferred import np
+from graphveil.errors import ParameterError
 from graphveil.graph.promises import Bound, HubBound
 from graphveil.statistics.degrees import (
     USE_DIRECTED,
@@ -17,50 +19,140 @@ from graphveil.statistics.degrees import (
     Reach,
     highest_column,
 )
+from graphveil.statistics.relations import Combination, at_least
 from graphveil.statistics.sensitivity import EVERY_MEASURE, PROOFS, Sensitivity, StaticChange
 from graphveil.statistics.shape import Bins, Cells, Moves, Shape
-from graphveil.statistics.statistic import Domain, Statistic, register
+from graphveil.statistics.statistic import Domain, Statistic, described, register
 from graphveil.statistics.tallies import Counts, DegreeReach
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+SOME = (1, 2, 3, 5, 10)  # levels that planners compare with all
+
+
+def whole_numbers(given: str | int) -> object:
+    """Several whole numbers from their text; anything else is returned unchanged, to be refused."""
+    if isinstance(given, int):
+        return (given,)
+    texts = [each.strip() for each in given.split(",")]
+    return tuple(map(int, texts)) if all(re.fullmatch("[0-9]{1,9}", t) for t in texts) else given
+
+
 @dataclass(frozen=True)
 class CcdfOfDegrees(DegreeStatistic, ABC):
-    """For d = 0, 1, 2, …: how many nodes have a degree of at least d."""
+    """For d = 0, 1, 2, …: how many nodes have a degree of at least d.
+
+    Attributes:
+        levels: the only degrees d that are counted, ascending; None counts all.
+    """
 
     vector = True
     cumulative = True
     by_groups = True
 
+    levels: tuple[int, ...] | None = field(
+        default=None,
+        metadata=described(
+            "--levels",
+            metavar="N,N,…",
+            meaning="The only degrees that a degree CCDF tells of: fewer have less noise.",
+            parse=whole_numbers,
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        if self.levels is None:
+            return
+        hint = "Write them as 1,2,3,5,10; for a single one use 'high-degree'."
+        whole = isinstance(self.levels, tuple) and all(type(each) is int for each in self.levels)
+        if not whole or len(self.levels) < 2 or min(self.levels) < 0:
+            raise ParameterError("levels", "must be two whole numbers or more", hint=hint)
+        if any(one >= other for one, other in pairwise(self.levels)):
+            raise ParameterError("levels", "must ascend, each once", hint=hint)
+
     @classmethod
     def examples(cls) -> Iterable[Statistic]:
-        """The only member."""
-        return (cls(),)
+        """All degrees, and some; those above a bound are refused by `sensitivity`."""
+        return cls(), cls((0, 2)), cls((1, 3))
+
+    def definition_arguments(self, *, directed: bool) -> tuple[int, ...]:
+        """Whether links are counted where they end, and the levels, if not all are counted."""
+        return (int(self.direction == "in"), *(self.levels or ()))
+
+    def width(self, bound: Bound) -> int:
+        """One number per level."""
+        return len(self.counted(self.reach(bound)))
+
+    def degrees(self, bound: Bound) -> tuple[int, ...]:
+        """The levels."""
+        return self.counted(self.reach(bound))
+
+    def narrower(self, bound: Bound) -> dict[str, str] | None:
+        """A few levels, closer together where most people are."""
+        some = [level for level in SOME if level <= self.reach(bound).highest]
+        if self.levels is not None or len(some) < len(SOME):
+            return None
+        return {"levels": ",".join(map(str, some))}
+
+    def counted(self, reach: Reach) -> tuple[int, ...]:
+        """The degrees that are counted; refuses those that nobody can have."""
+        if self.levels is None:
+            return tuple(range(reach.highest + 1))
+        if self.levels[-1] > reach.highest:
+            raise ParameterError(
+                "levels",
+                f"{self.levels[-1]} is above the degree bound, so the count is always 0",
+                hint=f"Choose levels up to {reach.highest}.",
+            )
+        return self.levels
 
     def differences(self, tallied: DegreeReach, width: int | None = None) -> Counts:
         """The nodes that first reach each degree."""
+        if self.levels is not None:
+            return tallied.table(self.levels[-1])[:, self.levels]
         return tallied.table(highest_column(tallied, width))
+
+    def facts(self, width: int) -> tuple[Combination, ...]:
+        """People with at least each degree."""
+        return tuple({at_least(self.direction, d): 1} for d in self.levels or range(width))
 
     def sensitivity(self, bound: Bound) -> Sensitivity:
         """One crossing per threshold and touched node, and those of the person.
 
         Guarantees:
-            Exact in every measure. Proof: docs/sensitivities.md#degree-ccdf.
+            Exact in every measure; of some levels in an undirected graph, the sum of squares is
+            an upper bound. Proof: docs/sensitivities.md#degree-ccdf.
         """
         reach = self.reach(bound)
-        crossings_per_node = 2 * reach.highest - 1
+        moves = self._moves(reach)
+        tied = reach.tied and self.levels is not None
         return Sensitivity(
-            l1=reach.touched * crossings_per_node + reach.highest + 1,
-            static_l1=reach.touched + reach.highest + 1,
-            l2_squared=_l2_squared(reach),
-            edge_l1=reach.ends * crossings_per_node,
-            exact_for=EVERY_MEASURE,
+            l1=sum(each.rises + each.falls for each in moves),
+            static_l1=reach.touched + len(moves),
+            l2_squared=self._l2_squared(reach, moves),
+            edge_l1=reach.ends * self._crossings(reach),
+            exact_for=EVERY_MEASURE - {"l2_squared"} if tied else EVERY_MEASURE,
             assumption=bound.assumption,
             proof=f"{PROOFS}#degree-ccdf",
-            variation=sum(rises**2 + falls**2 for rises, falls in _rises_and_falls(reach)),
+            variation=sum(each.rises**2 + each.falls**2 for each in moves),
         )
+
+    def _moves(self, reach: Reach) -> tuple[Moves, ...]:
+        """Level by level: the person and all touched nodes rise, all touched nodes fall."""
+        every = tuple(starmap(Moves, _rises_and_falls(reach)))
+        return tuple(every[level] for level in self.counted(reach))
+
+    def _crossings(self, reach: Reach) -> int:
+        """How often a node that is one degree higher is counted earlier, or no longer later."""
+        levels = self.counted(reach)
+        return 2 * sum(level > 0 for level in levels) - (levels[-1] == reach.highest)
+
+    def _l2_squared(self, reach: Reach, moves: tuple[Moves, ...]) -> int:
+        if self.levels is None:
+            return _l2_squared(reach)
+        return sum(each.rises**2 + each.falls**2 for each in moves)
 
     def static_change(self, bound: Bound) -> StaticChange:
         """A touched node passes one threshold, perhaps all the same; the person passes all below.
@@ -69,9 +161,9 @@ class CcdfOfDegrees(DegreeStatistic, ABC):
             Exact. Proof: docs/sensitivities.md#one-release.
         """
         reach = self.reach(bound)
-        squared = (reach.touched + 1) ** 2 + reach.highest
-        static = reach.touched + reach.highest + 1
-        return StaticChange.rising(static, reach.ends, l2_squared=squared)
+        levels = len(self.counted(reach))
+        squared = (reach.touched + 1) ** 2 + levels - 1
+        return StaticChange.rising(reach.touched + levels, reach.ends, l2_squared=squared)
 
     def shape(self, bound: Bound) -> Shape:
         """Threshold by threshold.
@@ -80,7 +172,7 @@ class CcdfOfDegrees(DegreeStatistic, ABC):
             At most `rises` increases and `falls` decreases.
             Proof: docs/mechanisms.md#gaussian-noise.
         """
-        return Bins(tuple(starmap(Moves, _rises_and_falls(self.reach(bound)))))
+        return Bins(self._moves(self.reach(bound)))
 
     def hub_shape(self, bound: HubBound) -> Shape:
         """Threshold by threshold, and one fall of each hub at some threshold.
@@ -91,19 +183,24 @@ class CcdfOfDegrees(DegreeStatistic, ABC):
         """
         if bound.directed:
             return super().hub_shape(bound)
+        (hubs,) = bound.hubs
+        return Bins(self._hub_moves(bound), loose=hubs)
+
+    def _hub_moves(self, bound: HubBound) -> tuple[Moves, ...]:
         degree, (hubs,) = bound.within.limit("total"), bound.hubs
-        return Bins(ccdf_with_hubs(degree, hubs), loose=hubs)
+        every = ccdf_with_hubs(degree, hubs)
+        return tuple(every[level] for level in self.counted(self.reach(bound.within)))
 
     def hub_l1(self, bound: HubBound) -> int:
-        """2D − 1 for a lost link's far end, and one for its hub.
+        """What moves at each threshold, and one fall of each hub.
 
         Guarantees:
-            Proof: docs/sensitivities.md#degree-vectors-and-hubs.
+            2D(D + H) + 1 for all levels. Proof: docs/sensitivities.md#degree-vectors-and-hubs.
         """
         if bound.directed:
             return super().hub_l1(bound)
-        degree, (hubs,) = bound.within.limit("total"), bound.hubs
-        return 2 * degree * (degree + hubs) + 1
+        (hubs,) = bound.hubs
+        return sum(each.rises + each.falls for each in self._hub_moves(bound)) + hubs
 
     def cell_shape(self, bound: Bound) -> Cells:
         """At each threshold a move of each touched node; the person, and the highest one, alone.
@@ -140,15 +237,19 @@ class CcdfOfDegrees(DegreeStatistic, ABC):
     def definition(
         links: NDArray[np.uint8], present: NDArray[np.uint8], given: Counts, out: Counts
     ) -> None:
-        """Count each node at every threshold up to its own degree."""
+        """Count each node at every threshold up to its own degree, or at those in given[1:]."""
         for u in range(len(present)):
             degree = 0
             for v in range(len(present)):
                 if links[v, u] if given[0] else links[u, v]:
                     degree += 1
-            if present[u]:
+            if present[u] and len(given) == 1:
                 for threshold in range(degree + 1):
                     out[threshold] += 1
+            if present[u]:
+                for place in range(1, len(given)):
+                    if degree >= given[place]:
+                        out[place - 1] += 1
 
 
 def _l2_squared(reach: Reach) -> int:
@@ -188,7 +289,9 @@ class DegreeCcdf(CcdfOfDegrees):
 
     name = "degree-ccdf"
     summary = "number of nodes with degree ≥ d, for every d from 0 to D"
-    formulas: ClassVar[dict[str, str]] = {"undirected": "2D² + 1"}
+    formulas: ClassVar[dict[str, str]] = {
+        "undirected": "2D² + 1; of m levels from 1 to D − 1: m(2D + 1)"
+    }
     domain = Domain.UNDIRECTED
     direction = "total"
     advice = USE_DIRECTED

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import starmap
+from itertools import pairwise, starmap
 from typing import TYPE_CHECKING, ClassVar
 
 from graphveil.deferred import np
@@ -18,6 +18,7 @@ from graphveil.statistics.degrees import (
     Reach,
     highest_column,
 )
+from graphveil.statistics.relations import Combination, at_least
 from graphveil.statistics.sensitivity import (
     EVERY_MEASURE,
     EVERY_STATIC,
@@ -51,6 +52,12 @@ class HistogramOfDegrees(DegreeStatistic, ABC):
         bins = tallied.table(highest_column(tallied, width))
         bins[:, :-1] -= bins[:, 1:]
         return bins
+
+    def facts(self, width: int) -> tuple[Combination, ...]:
+        """People with at least each degree, less those with more."""
+        reached = [at_least(self.direction, degree) for degree in range(width)]
+        steps = ({one: 1, more: -1} for one, more in pairwise(reached))
+        return *steps, {reached[-1]: 1}
 
     def sensitivity(self, bound: Bound) -> Sensitivity:
         """Every touched node is one bin higher; every move of either changes two bins.

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC
+from collections.abc import Iterator
 from dataclasses import astuple, dataclass
 from typing import ClassVar
 
 from graphveil.errors import BoundError
 from graphveil.graph.promises import Bound, Direction
+from graphveil.statistics.relations import Known, Relation
 from graphveil.statistics.statistic import Domain, Statistic
 from graphveil.statistics.tallies import DegreeReach, DegreeTally
 
@@ -56,6 +58,10 @@ class DegreeStatistic(Statistic, ABC):
         limits = self.require_directed(bound)
         touched = limits.limit("out" if self.direction == "in" else "in")
         return Reach(touched, limits.limit(self.direction), ends=1, tied=False)
+
+    def relations(self, known: Known) -> Iterator[Relation]:
+        """More links, fewer people."""
+        return known.ordered(self.direction)
 
     def width(self, bound: Bound) -> int:
         """A vector has one number per degree from 0 to the highest within `bound`."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from graphveil.deferred import np
 from graphveil.graph.promises import Bound
 from graphveil.graph.thresholds import FollowingBound
+from graphveil.statistics.relations import LINKS, Combination, Known, Relation
 from graphveil.statistics.sensitivity import PARTS, Sensitivity, sensitivity_of_copies
 from graphveil.statistics.statistic import Domain, Statistic, register
 from graphveil.statistics.tallies import Counts, EdgeTally
@@ -44,6 +45,16 @@ class Edges(Statistic):
     def differences(self, tallied: Counts, width: int | None = None) -> Counts:
         """The new edges themselves."""
         return tallied
+
+    def facts(self, width: int) -> tuple[Combination, ...]:
+        """All links."""
+        return ({LINKS: 1},)
+
+    def relations(self, known: Known) -> Iterator[Relation]:
+        """Each link has two ends; of one with a direction, it leaves one and enters the other."""
+        yield from known.summed({LINKS: 2}, "total", lambda _: 1)
+        yield from known.summed({LINKS: 1}, "out", lambda _: 1)
+        yield from known.summed({LINKS: 1}, "in", lambda _: 1)
 
     def sensitivity(self, bound: Bound) -> Sensitivity:
         """All edges of one person.

@@ -12,6 +12,7 @@ from graphveil.errors import ParameterError
 from graphveil.graph.promises import Bound, HubBound
 from graphveil.graph.thresholds import ProjectionEntry
 from graphveil.statistics.degrees import USE_DIRECTED, USE_UNDIRECTED, DegreeStatistic
+from graphveil.statistics.relations import Combination, at_least
 from graphveil.statistics.sensitivity import EVERY_MEASURE, PROOFS, Sensitivity, StaticChange
 from graphveil.statistics.shape import Cells, Moves, Shape
 from graphveil.statistics.statistic import (
@@ -54,6 +55,10 @@ class HighDegreeCount(DegreeStatistic, ABC):
     def differences(self, tallied: DegreeReach, width: int | None = None) -> Counts:
         """The nodes that first reach the threshold."""
         return tallied.column(self.tau)
+
+    def facts(self, width: int) -> tuple[Combination, ...]:
+        """One number of the degree CCDF."""
+        return ({at_least(self.direction, self.tau): 1},)
 
     def sensitivity(self, bound: Bound) -> Sensitivity:
         """One crossing by the person, and one per touched node, made or moved earlier.

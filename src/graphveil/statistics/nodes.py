@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from graphveil.deferred import np
 from graphveil.graph.promises import Bound
+from graphveil.statistics.relations import PEOPLE, Combination
 from graphveil.statistics.sensitivity import EVERY_MEASURE, PROOFS, Sensitivity
 from graphveil.statistics.statistic import Domain, Statistic, register
 from graphveil.statistics.tallies import Counts, NodeTally
@@ -42,6 +43,10 @@ class Nodes(Statistic):
     def differences(self, tallied: Counts, width: int | None = None) -> Counts:
         """The arrivals themselves."""
         return tallied
+
+    def facts(self, width: int) -> tuple[Combination, ...]:
+        """Everybody."""
+        return ({PEOPLE: 1},)
 
     def sensitivity(self, bound: Bound) -> Sensitivity:
         """One person is one node.

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from graphveil.deferred import np
 from graphveil.errors import ParameterError
 from graphveil.graph.promises import Bound, HubBound
+from graphveil.statistics.relations import Combination, Known, Relation
 from graphveil.statistics.sensitivity import PROOFS, Measure, Sensitivity, StaticChange
 from graphveil.statistics.shape import Moves
 from graphveil.statistics.shape import Recent as RecentShape
@@ -167,9 +168,24 @@ class Recent(RecentStatistic):
         """What the statistic makes of all that appeared within the window."""
         return self.statistic.values(tallied, width)
 
+    def facts(self, width: int) -> tuple[Combination, ...]:
+        """Those of the statistic; people leave the network again, so none only rises."""
+        return tuple(
+            {replace(fact, rises=False): times for fact, times in each.items()}
+            for each in self.statistic.facts(width)
+        )
+
+    def relations(self, known: Known) -> Iterable[Relation]:
+        """Those of the statistic, which hold of every network."""
+        return self.statistic.relations(known)
+
     def width(self, bound: Bound) -> int:
         """That of the statistic."""
         return self.statistic.width(bound)
+
+    def degrees(self, bound: Bound) -> tuple[int, ...]:
+        """Those of the statistic."""
+        return self.statistic.degrees(bound)
 
     @property
     def definition(self) -> Any:

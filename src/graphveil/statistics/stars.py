@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from math import comb
 from typing import TYPE_CHECKING, ClassVar
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 from graphveil.deferred import np
 from graphveil.graph.promises import Bound
 from graphveil.statistics.degrees import USE_DIRECTED, USE_UNDIRECTED, DegreeStatistic
+from graphveil.statistics.relations import Known, Relation
 from graphveil.statistics.sensitivity import Sensitivity, sensitivity_of_copies
 from graphveil.statistics.statistic import (
     Domain,
@@ -52,6 +53,12 @@ class StarCount(DegreeStatistic, ABC):
         low = _stars_at_low_degrees(tallied.low, self.k)
         high = _stars_along_runs(tallied, self.k)
         return checked([a + b for a, b in zip(low, high, strict=True)])
+
+    def relations(self, known: Known) -> Iterator[Relation]:
+        """Who comes to degree d has C(d − 1, k − 1) stars more than before."""
+        yield from known.ordered(self.direction)
+        (stars,) = self.facts(1)
+        yield from known.summed(stars, self.direction, lambda d: comb(d - 1, self.k - 1))
 
     def sensitivity(self, bound: Bound) -> Sensitivity:
         """Stars around the person, and stars around others in which the person is a leaf.

@@ -14,6 +14,7 @@ from graphveil.graph.groups import NO_GROUPS
 from graphveil.graph.promises import Bound, DegreeBound, HubBound, InOutBound
 from graphveil.graph.thresholds import ForestBound, ProjectionEntry, WholeNetwork
 from graphveil.registry import PlugIn, Registry
+from graphveil.statistics.relations import Combination, Fact, Known, Relation
 from graphveil.statistics.sensitivity import EVERY_STATIC, Sensitivity, StaticChange
 from graphveil.statistics.shape import Cells, Mass, Moves, Shape, TotalsShape
 from graphveil.statistics.tallies import Counts, Tally
@@ -36,7 +37,8 @@ class Parameter:
         help: what it means, in one sentence.
         parse: its value, from what a user typed or a study file holds. What is not such a value
             is handed through: the statistic refuses it in its own words.
-        default: its value where users say nothing; None if they must.
+        default: its value where users say nothing; None if there is none.
+        needed: whether users must say it.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Parameter:
     help: str
     parse: Callable[[str | int], Any]
     default: int | None = None
+    needed: bool = True
 
 
 def described(
@@ -81,7 +84,8 @@ def parameter_of(given: Field[Any]) -> Parameter:
     """The parameter of a field; without metadata it is a whole number."""
     plain = described(f"--{given.name}", metavar="N", meaning="", parse=whole_number)
     default = None if given.default is MISSING else given.default
-    return Parameter(given.name, default=default, **(plain | dict(given.metadata)))
+    needed = given.default is MISSING
+    return Parameter(given.name, default=default, needed=needed, **(plain | dict(given.metadata)))
 
 
 def require_at_least(parameter: str, value: int, least: int, hint: str) -> None:
@@ -201,6 +205,17 @@ class Statistic(ABC):
         one column per degree 0..width-1; a `width` of None takes the highest degree seen.
         """
 
+    def facts(self, width: int) -> tuple[Combination, ...]:
+        """What each number of a release is, in facts that other statistics may know, too.
+
+        Facts of its own, unless a statistic knows better (`docs/revisions.md`).
+        """
+        return tuple({Fact(str(self), at, rises=self.monotone): 1} for at in range(width))
+
+    def relations(self, known: Known) -> Iterable[Relation]:
+        """What holds between its facts and others; those that name an unknown fact are ignored."""
+        return ()
+
     def values(self, tallied: Any, width: int | None = None) -> Counts:
         """The value in each recent network, from the tally of each.
 
@@ -302,6 +317,14 @@ class Statistic(ABC):
             raise ParameterError("statistic", f"{self.name} has no width under a degree bound")
         return 1
 
+    def narrower(self, bound: Bound) -> dict[str, str] | None:
+        """Parameters with which it has fewer numbers and less noise; None if it has no such."""
+        return None
+
+    def degrees(self, bound: Bound) -> tuple[int, ...]:
+        """Which degree each number of a vector is about: all from 0 on, or some."""
+        return tuple(range(self.width(bound)))
+
     def projected_l1(self, threshold: Bound) -> int | None:
         """What one person can change in one release after greedy projection to `threshold`.
 
@@ -400,12 +423,18 @@ class Statistic(ABC):
         return bound
 
     def written(self) -> dict[str, Any]:
-        """Its parameters, by name."""
-        return {each.name: getattr(self, each.name) for each in fields(self)}
+        """Its parameters, by name; those that say nothing are left out."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {name: _written(value) for name, value in values.items() if value is not None}
 
     def __str__(self) -> str:
         given = ", ".join(f"{name}={value}" for name, value in self.written().items())
         return f"{self.name} ({given})" if given else self.name
+
+
+def _written(value: object) -> str:
+    """A parameter as users write it."""
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 Member = TypeVar("Member", bound=type[Statistic])
@@ -475,8 +504,8 @@ def statistic(name: str, **given: Any) -> Statistic:
         return Breakdown.of(statistic(name, **given), str(by), groups, cells)
     if cells is not None:
         raise ParameterError("cells", "has a meaning only with groups: by=…")
-    for missing in expected.keys() - given.keys() - member.defaults().keys():
-        raise ParameterError(missing, f"is needed by '{name}'")
+    for missing in (each for each in expected.values() if each.needed and each.name not in given):
+        raise ParameterError(missing.name, f"is needed by '{name}'")
     for unknown in given.keys() - expected.keys():
         raise ParameterError(unknown, f"has no meaning for '{name}'", hint="Leave it out.")
     return member(**{each: expected[each].parse(value) for each, value in given.items()})

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import comb
 from typing import TYPE_CHECKING, ClassVar
 
 from graphveil.deferred import np
 from graphveil.graph.promises import Bound, InOutBound
+from graphveil.statistics.relations import Fact, Known, Relation, never_negative
 from graphveil.statistics.sensitivity import Sensitivity, sensitivity_of_copies
+from graphveil.statistics.stars import Stars
 from graphveil.statistics.statistic import Domain, Statistic, register
 from graphveil.statistics.tallies import Counts, TriangleTally
 
@@ -58,6 +60,12 @@ class Triangles(TriangleCount):
         "On a directed graph use 'cyclic-triangles' or 'transitive-triangles', "
         "or read the graph as undirected."
     )
+
+    def relations(self, known: Known) -> Iterator[Relation]:
+        """A triangle has three stars of two links."""
+        (triangles,) = self.facts(1)
+        stars = {fact: -3 * times for fact, times in triangles.items()}
+        yield never_negative({Fact(str(Stars(2))): 1, **stars})
 
     def sensitivity(self, bound: Bound) -> Sensitivity:
         """Every two of the person's neighbours may be linked.

@@ -12,10 +12,12 @@ from graphveil.errors import ParameterError
 from graphveil.graph.groups import SECOND
 from graphveil.noise.exact_numbers import as_text
 from graphveil.report import releases
+from graphveil.report.estimates import now, with_estimates
 from graphveil.report.histories import TrendPoint, revisions, trends
+from graphveil.report.ratios import PublishedRatio, all_ratios
 from graphveil.report.releases import PublishedChange, all_changes
 from graphveil.report.table_columns import divided, rows_as_frame
-from graphveil.report.wording import counted_things, percent
+from graphveil.report.wording import counted_things, percent, whole
 from graphveil.steward import reporting
 from graphveil.steward.status import PoolStatus
 from graphveil.study.promise import Promise
@@ -39,17 +41,25 @@ def published(part: PublicPart) -> pl.DataFrame:
     keys = ("series", "step", "degree", *groups)
     revised = {tuple(getattr(each, key) for key in keys): each for each in revisions(part)}
     rows = [revised.get(row) for row in frame.select(keys).iter_rows()]
-    return frame.with_columns(
-        pl.Series("revised", [row and row.revised for row in rows], dtype=pl.Float64),
-        pl.Series("revised_low", [row and row.low for row in rows], dtype=pl.Int64),
-        pl.Series("revised_high", [row and row.high for row in rows], dtype=pl.Int64),
-        pl.Series("revised_at", [row and row.revised_at for row in rows], dtype=pl.String),
-    )
+    now = {
+        "revised": pl.Series([row and row.revised for row in rows], dtype=pl.Float64),
+        "revised_low": pl.Series([row and row.low for row in rows], dtype=pl.Int64),
+        "revised_high": pl.Series([row and row.high for row in rows], dtype=pl.Int64),
+        "revised_at": pl.Series([row and row.revised_at for row in rows], dtype=pl.String),
+    }
+    which = frame.columns[: frame.columns.index("raw")]
+    first = frame.columns[len(which) :]
+    return frame.with_columns(**now).select(*which, *now, *first)
 
 
 def changed(part: PublicPart) -> pl.DataFrame:
     """What is new over some steps, and against the time before."""
     return rows_as_frame(_divided(PublishedChange, part), all_changes(part))
+
+
+def quotients(part: PublicPart) -> pl.DataFrame:
+    """Every ratio at every step."""
+    return rows_as_frame(PublishedRatio, all_ratios(part))
 
 
 def smoothed(part: PublicPart) -> pl.DataFrame:
@@ -75,7 +85,7 @@ def as_pandas(frame: pl.DataFrame) -> pd.DataFrame:
 
 NOTHING = "–"
 _NO_RELEASE = (NOTHING, NOTHING, NOTHING)
-_HEADER = ("series", "counts", "ε", "newest", "published", "interval")
+_HEADER = ("series", "counts", "ε", "newest", "estimate", "interval")
 
 
 @dataclass(frozen=True)
@@ -127,7 +137,7 @@ class Public:
             for each in self.promise.series:
                 yield each.name, each.counted_in_symbols(), each.share, *_NO_RELEASE
         else:
-            for series in self.part.series:
+            for series in with_estimates(self.part).series:
                 yield (
                     series.series,
                     counted_things(series),
@@ -142,8 +152,9 @@ def _newest(series: PublishedSeries) -> tuple[str, str, str]:
     made = series.releases[-1]
     if series.vector:
         return made.label, f"{len(made.raw)} numbers", f"{percent(made.level)} each"
-    interval = f"{max(made.low[0], 0):,} to {max(made.high[0], 0):,} ({percent(made.level)})"
-    return made.label, f"{made.raw[0]:,}", interval
+    known = now(series, made)
+    interval = f"{max(known.low, 0):,} to {max(known.high, 0):,} ({percent(made.level)})"
+    return made.label, whole(known.value), interval
 
 
 def as_lines(public: Public) -> Iterator[str]:

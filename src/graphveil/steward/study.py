@@ -100,6 +100,7 @@ class Study:
         person_separator: str = "",
         fold_case: bool = False,
         undated: Literal["refuse", "first"] = "refuse",
+        ratios: Mapping[str, str] | None = None,
         groups: inputs.GroupsGiven = (),
         drowned_too: bool = False,
         database: str | None = None,
@@ -140,6 +141,8 @@ class Study:
             person_separator: what ends the person in an id; "" if an id is a person.
             fold_case: whether Ann and ann are one person.
             undated: what becomes of nodes without a time.
+            ratios: ratios of series to publish as well, by name, such as
+                {"links per person": "2*links/people"}; they cost nothing.
             groups: public lists of labels that people have, by name, for series with `by`; of a
                 number, where its labels begin: ``{"region": ["North", "South"], "age": [0, 50]}``.
             drowned_too: begin also series whose noise would drown the size that is `expected`.
@@ -182,6 +185,7 @@ class Study:
             person_separator=person_separator,
             fold_case=fold_case,
             undated=undated,
+            ratios=tuple(f"{name} = {formula}" for name, formula in (ratios or {}).items()),
             groups=inputs.groups_of(groups),
         )
         drafting.create(Path(folder), request, database=database, drowned_too=drowned_too)
@@ -377,17 +381,18 @@ class Study:
     def frame(self, series: str | None = None, *, pandas: bool = False) -> Any:
         """Every published number, one a row; public.
 
-        Raw and processed values, the standard deviation of the noise, the interval, what is new
-        since the step before with its own, and the revision: what all numbers published so far say
-        of it now. `docs/python.md` lists the columns.
+        The revision comes first: what all numbers published so far say of it now, with its
+        interval. Then what was published first: raw and processed values, the standard deviation
+        of the noise, the interval, and what is new since the step before with its own.
+        `docs/python.md` lists the columns.
 
         Args:
             series: of this one alone.
             pandas: as a pandas frame, not a polars one.
 
         Examples:
-            >>> study.frame().columns[:7]
-            ['series', 'statistic', 'step', 'label', 'degree', 'raw', 'processed']
+            >>> study.frame().columns[2:8]
+            ['step', 'label', 'degree', 'revised', 'revised_low', 'revised_high']
         """
         return self._frame("published", series, pandas)
 
@@ -403,6 +408,18 @@ class Study:
             ['new', 'against the time before']
         """
         return self._frame("changed", series, pandas)
+
+    def ratios(self, *, pandas: bool = False) -> Any:
+        """Every promised ratio at every step, with its interval; public.
+
+        Args:
+            pandas: as a pandas frame, not a polars one.
+
+        Examples:
+            >>> study.ratios().columns[:5]
+            ['ratio', 'formula', 'step', 'label', 'value']
+        """
+        return self._frame("quotients", None, pandas)
 
     def trends(self, series: str | None = None, *, pandas: bool = False) -> Any:
         """Every number on a smooth curve, if growth changes little between steps; public.
@@ -433,9 +450,10 @@ class Study:
             >>> study.plot("edges").save("links.svg")
         """
         from graphveil.report.charts import chart
+        from graphveil.report.estimates import with_estimates
         from graphveil.steward.reporting import published
 
-        part = published(self.folder, series)
+        part = with_estimates(published(self.folder, series))
         shown = part.series
         if len(shown) != 1:
             names = ", ".join(each.series for each in shown)

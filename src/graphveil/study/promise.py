@@ -48,6 +48,7 @@ from graphveil.study.promise_entries import (
     ListedGroups,
     Part,
     PromisedBound,
+    RatioPromise,
     SeriesPromise,
     Text,
     located,
@@ -121,7 +122,8 @@ else:  # most series leave the choice open
     mechanisms = Deferred("graphveil.mechanisms.mechanism")
 
 FIRST_FORMAT: Final = 1
-FOLLOWING_FORMAT: Final = 2  # the first in which a series may be counted by forests, or follow
+PROJECTIONS: Final = 2  # the first in which a series may be counted by forests, or follow
+RATIOS: Final = 3  # the first that may have ratios
 FORMAT: Final = 4  # the first in which people have groups
 COMMITTED: Final = {"committed": True}  # where a promise was checked, and then entered
 UNIT: Final = "one person with all their links"
@@ -164,6 +166,7 @@ class Promise(Part):
     records: RecordRules = RecordRules()
     groups: ListedGroups = NO_GROUPS
     series: tuple[Annotated[SeriesPromise, WrapValidator(located)], ...]
+    ratios: tuple[Annotated[RatioPromise, WrapValidator(located)], ...] = ()
 
     @field_validator("series", mode="after")
     @classmethod
@@ -196,7 +199,23 @@ class Promise(Part):
                     raise
             except ParameterError as error:
                 raise ValueError(f"series '{each.name}': {error}") from error
+        self._require_ratios(committed=info.context == COMMITTED)
         return self
+
+    def _require_ratios(self, *, committed: bool) -> None:
+        """Each has a name of its own, and divides what can be divided."""
+        names = [each.name for each in self.ratios]
+        if len(set(names)) < len(names):
+            raise ValueError("two ratios have the same name")
+        series = {each.name: each for each in self.series}
+        for each in self.ratios:
+            try:
+                each.require_series(series, self.degree_bound)
+            except MissingPlugInError:
+                if not committed:
+                    raise
+            except ParameterError as error:
+                raise ValueError(f"ratio '{each.name[:LONGEST_NAME]}': {error}") from error
 
     def _admits(self, series: SeriesPromise) -> None:
         counted = series.counted()
@@ -382,15 +401,23 @@ class Promise(Part):
 
         return HEADING + "\n" + tomli_w.dumps(self.to_data(), multiline_strings=False)
 
+    @property
+    def _needed_format(self) -> int:
+        """The first that has what the study needs."""
+        if self.groups:
+            return FORMAT
+        if self.ratios:
+            return RATIOS
+        named = any(isinstance(each.projection, str) for each in self.series)
+        return PROJECTIONS if named else FIRST_FORMAT
+
     def to_data(self) -> dict[str, Any]:
         """Plain data, without what is not set."""
         data = self.model_dump(mode="json", exclude_none=True)
-        if any(isinstance(each.projection, str) for each in self.series):
-            data["format"] = FOLLOWING_FORMAT  # which older versions refuse: they name a newer one
-        if self.groups:
-            data["format"] = FORMAT
-        else:
-            del data["groups"]
+        data["format"] = self._needed_format  # older versions refuse it, with what to install
+        for entry in ("ratios", "groups"):
+            if not getattr(self, entry):
+                del data[entry]
         if self.bound is None:
             data["bound"] = NO_BOUND
         data["series"] = [
@@ -401,7 +428,7 @@ class Promise(Part):
 
 def _as_first_format(data: dict[str, Any]) -> dict[str, Any]:
     """Later formats have what older versions must not read; nothing else is different."""
-    later = data.get("format") in range(FOLLOWING_FORMAT, FORMAT + 1)
+    later = data.get("format") in range(PROJECTIONS, FORMAT + 1)
     return data | {"format": FIRST_FORMAT} if later else data
 
 
@@ -446,6 +473,10 @@ def require_limits(promise: Promise, source: str) -> None:
         _require_text(f"{source}, {entry}", text, longest)
     for series in promise.series:
         require_series_limits(series, source)
+    for ratio in promise.ratios:
+        place = f"{source}, ratio '{ratio.name[:LONGEST_NAME]}'"
+        _require_text(place, ratio.name, LONGEST_NAME)
+        _require_text(place, ratio.formula, LONGEST_LINE)
 
 
 def require_series_limits(series: SeriesPromise, source: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Annotated, Any, Final, Literal
 
@@ -24,7 +25,7 @@ from pydantic import (
 from graphveil.errors import MissingPlugInError, ParameterError
 from graphveil.graph.groups import NO_GROUPS, Group, Groups
 from graphveil.graph.promises import Bound, DegreeBound, HubBound, InOutBound
-from graphveil.graph.thresholds import ProjectionEntry, projection_of, threshold_of
+from graphveil.graph.thresholds import FOLLOW, ProjectionEntry, projection_of, threshold_of
 from graphveil.mechanisms.planning import AUTO
 from graphveil.mechanisms.planning.usefulness import LARGEST
 from graphveil.noise.exact_numbers import (
@@ -35,6 +36,7 @@ from graphveil.noise.exact_numbers import (
     exact_epsilon,
     exact_share,
 )
+from graphveil.series.ratios import Number, Ratio
 from graphveil.statistics.breakdown import BY, breakdown_in, cell_words
 from graphveil.statistics.statistic import Statistic, statistic
 
@@ -361,3 +363,73 @@ class SeriesPromise(Part):
     def threshold(self) -> Bound | None:
         """The threshold of the projection as a bound."""
         return threshold_of(self.projection)
+
+
+# A promised ratio: what is divided by what; it follows from published numbers, and costs nothing.
+
+
+class RatioPromise(Part):
+    """A ratio of series of the study, published with its interval at every step.
+
+    Attributes:
+        name: what it is called, such as "links per person".
+        formula: one sum of series over another, such as "2*links/people".
+
+    Examples:
+        >>> RatioPromise(name="links per person", formula="2*links/people").ratio.numbers[0].series
+        'links'
+    """
+
+    name: Text
+    formula: Text
+
+    @property
+    def ratio(self) -> Ratio:
+        """What is divided by what."""
+        return Ratio.of(self.formula)
+
+    def require_series(self, series: Mapping[str, SeriesPromise], bound: Bound) -> None:
+        """Refuse a ratio of series that do not exist, or that count different networks."""
+        windows, projections = set(), set()
+        for number in self.ratio.numbers:
+            found = series.get(number.series)
+            if found is None:
+                known = ", ".join(series)
+                problem = f"there is no series '{number.series}'"
+                raise ParameterError("ratio", problem, hint=f"There are: {known}.")
+            counted = found.counted()
+            self._require_place(number, counted, found.threshold() or bound)
+            if isinstance(found.projection, str) and found.projection.startswith(FOLLOW):
+                problem = f"'{number.series}' counts up to another threshold at each release"
+                raise ParameterError("ratio", problem)
+            windows.add(counted.counted_for)
+            if any(fact.of_links for each in counted.facts(1) for fact in each):
+                projections.add(found.projection)
+        if len(windows) > 1:
+            raise ParameterError("ratio", "its series count people of different windows")
+        if len(projections) > 1:
+            raise ParameterError("ratio", "its series count links after different projections")
+
+    def _require_place(self, number: Number, counted: Statistic, bound: Bound) -> None:
+        if not counted.vector:
+            if number.degree is not None:
+                problem = f"'{number.series}' is a single number, without brackets"
+                raise ParameterError("ratio", problem)
+            return
+        degrees = counted.degrees(bound.counted)
+        if number.degree not in degrees:
+            problem = f"'{number.series}' has one number per degree, from {degrees[0]} to "
+            hint = f"Write {number.series}[{degrees[1]}]."
+            raise ParameterError("ratio", f"{problem}{degrees[-1]}", hint=hint)
+
+
+def ratio_entry(text: str) -> dict[str, str]:
+    """A ratio as users write it: NAME = FORMULA."""
+    name, equals, formula = text.partition("=")
+    if not equals or not name.strip() or not formula.strip():
+        raise ParameterError(
+            "ratio",
+            "must be written as NAME = FORMULA",
+            hint="As in: links per person = 2*links/people.",
+        )
+    return {"name": name.strip(), "formula": formula.strip()}

@@ -202,7 +202,8 @@ def _print_table(statistic: Statistic, counted: _Counted) -> None:
     for line in [*counted.files, *counted.intake]:
         print_note(f"  {one_line(line)}")
     if statistic.vector:
-        degrees = [f"degree {degree}" for degree in range(totals.shape[1])]
+        told = getattr(statistic, "levels", None) or range(totals.shape[1])
+        degrees = [f"degree {degree}" for degree in told]
         rows = [(label, *row) for label, row in zip(counted.labels, totals.tolist(), strict=True)]
         print_table(f"{statistic}: {statistic.summary}", ("step", *degrees), rows)
         return

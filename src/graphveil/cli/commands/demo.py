@@ -169,6 +169,9 @@ def _new(study: str) -> tuple[str, ...]:
         "--series", "nodes@1/4", "--series", "edges@1/2", "--series", "edges:by=region@1/4=regions",
         "--series", "components@1/2",
         "--series", "high-degree:tau=3@1/2=hubs", "--series", "degree-ccdf@1=degrees",
+        "--ratio", "links per person = 2*edges/nodes",
+        "--ratio", "people with at least 3 links, in percent = 100*hubs/nodes",
+        "--ratio", "people per group = nodes/components",
     )  # fmt: skip
 
 

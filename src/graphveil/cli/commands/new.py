@@ -126,6 +126,15 @@ def new(
         list[str] | None,
         typer.Option("--series-reason", metavar="NAME=TEXT", help="Why this series."),
     ] = None,
+    ratio: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--ratio",
+            metavar="'NAME = FORMULA'",
+            help="A ratio of series, such as 'links per person = 2*links/people'; may be repeated. "
+            "It costs nothing.",
+        ),
+    ] = None,
     group: Annotated[
         list[str] | None,
         typer.Option(
@@ -204,6 +213,7 @@ def new(
         "delta": delta, "pool": pool, "minimise": minimise, "confidence": confidence,
         "groups": Groups.of(group or ()),
         "person_separator": person_separator, "fold_case": fold_case, "undated": undated.value,
+        "ratios": tuple(ratio or ()),
     }  # fmt: skip
     with working("Planning …"):
         more["series"] = _series(answers, _reasons(series_reason or []), expected, weight)

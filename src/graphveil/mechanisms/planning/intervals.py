@@ -324,11 +324,11 @@ def _errors(
         noise = noise_from(plan, releases, begin)
         key = _content(noise)
         if key not in known:
-            known[key] = ChangeError(_std(noise, change), _quickly(noise).half_width(share))
+            known[key] = ChangeError(_std(noise, change), quickly(noise).half_width(share))
         yield known[key]
 
 
-def _quickly(noise: Noise) -> Noise:
+def quickly(noise: Noise) -> Noise:
     """The same law; its widths are computed in a fraction of the time, and are 0.3% too large."""
     if not isinstance(noise, NoiseSum):
         return noise

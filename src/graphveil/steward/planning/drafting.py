@@ -99,6 +99,8 @@ def drafted(request: StudyRequest) -> Promise:
 
 def _entries(request: StudyRequest) -> dict[str, Any]:
     """The request in the terms of a study file."""
+    from graphveil.study.promise_entries import ratio_entry
+
     series = with_shares(request.series, request.epsilon, request.pool)
     series = with_risks(series, request.delta) if request.pool is None else series
     series = tuple(with_objective(each, request.minimise) for each in series)
@@ -126,6 +128,7 @@ def _entries(request: StudyRequest) -> dict[str, Any]:
         },
         **({"groups": request.groups} if request.groups else {}),
         "series": [each.as_entry() for each in series],
+        **({"ratios": [ratio_entry(each) for each in request.ratios]} if request.ratios else {}),
     }
 
 

@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from graphveil.mechanisms.planning import AUTO
 from graphveil.mechanisms.planning.usefulness import rounded
 
 if TYPE_CHECKING:
@@ -65,6 +66,20 @@ class Outlook:
             and each.name != chosen.name
             and each.plan.mechanism.projects == chosen.projects
         ]
+
+    @cached_property
+    def narrower(self) -> tuple[str, Plan] | None:
+        """Parameters with which it would have fewer numbers, and the plan for these; if any."""
+        from graphveil.study.lifecycle.opening import series_plan
+
+        bound = self.series.threshold() or self.promise.degree_bound.counted
+        fewer = self.series.counted().narrower(bound) if self.kept is None else None
+        if fewer is None:
+            return None
+        parameters = self.series.parameters | fewer
+        entries = {"parameters": parameters, "mechanism": AUTO}
+        planned = series_plan(self.promise, self.series.model_copy(update=entries), self.first_step)
+        return ", ".join(f"{name}={value}" for name, value in fewer.items()), planned
 
     @property
     def judgement(self) -> Judgement | None:

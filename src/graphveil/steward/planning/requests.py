@@ -105,6 +105,7 @@ class StudyRequest:
         person_separator: what ends the person in an id; "" if an id is a person.
         fold_case: whether Ann and ann are one person.
         undated: what becomes of nodes without a time.
+        ratios: ratios of series to publish as well, each as NAME = FORMULA.
         groups: public lists of labels, by which series are divided.
     """
 
@@ -131,6 +132,7 @@ class StudyRequest:
     person_separator: str = ""
     fold_case: bool = False
     undated: Literal["refuse", "first"] = "refuse"
+    ratios: tuple[str, ...] = ()
     groups: Groups = NO_GROUPS
 
 

@@ -24,6 +24,7 @@ FOLLOWING = "following"  # the same where thresholds follow, in parts of them
 EVERY_NETWORK = "nothing: it holds for every network"
 DIGITS = 6  # of processed values and standard deviations, which are not whole numbers
 
+LEVELS = "levels"  # the parameter of a degree CCDF that says which degrees it has
 LARGEST = 10**300  # that becomes a number of a chart; no release comes near it
 
 Whole = Annotated[int, Field(ge=-LARGEST, le=LARGEST)]
@@ -264,6 +265,17 @@ class SeriesOpened(Fact):
         return self.width > 1
 
     @property
+    def degrees(self) -> tuple[int, ...]:
+        """Which degree each number of an undivided vector is about: all from 0 on, or some."""
+        texts = str(self.parameters.get(LEVELS, "")).split(",")
+        stated = tuple(int(each) for each in texts if each.strip().isdecimal())
+        return stated if len(stated) == self.width else tuple(range(self.width))
+
+    def degree_at(self, place: int) -> int | None:
+        """The degree that a number is about; None if it is about none."""
+        return self.places[place][1]
+
+    @property
     def breakdown(self) -> Breakdown | None:
         """How its numbers are divided by groups; None if they are not."""
         return breakdown_in(self.promise.counted()) if BY in self.parameters else None
@@ -274,7 +286,7 @@ class SeriesOpened(Fact):
         divided = self.breakdown
         if divided is not None:
             return divided.places(self.width)
-        return [({}, place if self.vector else None) for place in range(self.width)]
+        return [({}, degree if self.vector else None) for degree in self.degrees]
 
     @property
     def pool_share(self) -> Fraction | None:

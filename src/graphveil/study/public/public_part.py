@@ -38,7 +38,7 @@ _HEADS = {
     "card.json": re.compile(rb'^    "head": "([0-9a-f]{64})",?$', re.MULTILINE),
     "report.html": re.compile(rb'<code class="hash">([0-9a-f]{64})</code>'),
 }
-_TABLES = ("releases.csv", "changes.csv", "revised.csv")
+_TABLES = ("releases.csv", "changes.csv", "revised.csv", "ratios.csv")
 DIGITS = 10  # of a step; longer ones are none
 
 

@@ -1,0 +1,224 @@
+"""Promised ratios: what each is at every step, with its interval, from the public part alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from math import ceil, floor, log10
+from typing import TYPE_CHECKING
+
+from graphveil.report.estimates import EstimatedSeries, with_estimates
+from graphveil.report.table_columns import described
+from graphveil.series.ratios import Bounds, Measured, Number, Ratio, Source
+from graphveil.study.public.announced_plans import announced_plan
+
+if TYPE_CHECKING:
+    from graphveil.mechanisms.planning.plan import Plan
+    from graphveil.study.promise_entries import RatioPromise
+    from graphveil.study.public.facts import ReleaseMade
+    from graphveil.study.public.public_part import PublicPart
+
+ANYTHING = "cannot be told: what it is divided by may be 0"
+NO_END = "without an upper limit: what it is divided by may be 0"
+NOTHING = "cannot be told: noise has taken a count far below 0"
+
+
+@dataclass(frozen=True)
+class PublishedRatio:
+    """One ratio at one step."""
+
+    ratio: str = described("the name of the ratio")
+    formula: str = described("what is divided by what: series, with whole factors")
+    step: int = described("the number of the step, from 0 on")
+    label: str = described("the public name of the step, such as 2020 or 2020-03")
+    value: float | None = described(
+        "the ratio of the revised values, as revised.csv has them",
+        empty="if what it is divided by is estimated to be 0",
+    )
+    level: str = described("the probability with which low and high enclose the true ratio")
+    low: float | None = described("the lower end of an interval of the true ratio", empty="if none")
+    high: float | None = described(
+        "the upper end of that interval", empty="if none: what it is divided by may be 0"
+    )
+    said: str = described("the same in words")
+    revised_at: str = described("the last step whose numbers were used; it names the edition")
+
+
+def has_ratios(part: PublicPart) -> bool:
+    """Whether a ratio is promised, and can be computed."""
+    return bool(part.promise.ratios and part.steps)
+
+
+def all_ratios(part: PublicPart) -> tuple[PublishedRatio, ...]:
+    """Every promised ratio at every step at which it has a value: by ratio, then step."""
+    return _ratios(_Ledger(part)) if part.promise.ratios else ()
+
+
+class _Ledger:
+    """A public part as a key: by the end of its chain, from which all of it follows."""
+
+    def __init__(self, part: PublicPart) -> None:
+        self.part = part
+
+    def __hash__(self) -> int:
+        return hash(self.part.head.hash)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Ledger) and other.part.head == self.part.head
+
+
+@lru_cache(maxsize=4)
+def _ratios(ledger: _Ledger) -> tuple[PublishedRatio, ...]:
+    """Page and tables ask for the same, and it takes a second."""
+    numbers = _Numbers(ledger.part)
+    return tuple(row for each in ledger.part.promise.ratios for row in _rows(each, numbers))
+
+
+@dataclass(frozen=True)
+class _Numbers:
+    """Published numbers, by series and step."""
+
+    part: PublicPart
+    plans: dict[str, Plan | None] = field(default_factory=dict)
+
+    @cached_property
+    def series(self) -> Mapping[str, EstimatedSeries]:
+        """Those that are estimated."""
+        found = with_estimates(replace(self.part, series=self.part.history.series)).series
+        return {each.series: each for each in found if isinstance(each, EstimatedSeries)}
+
+    def release(self, name: str, step: int) -> ReleaseMade | None:
+        """What a series said at a step; None if nothing."""
+        found = self.series.get(name)
+        at = -1 if found is None else step - found.first_step
+        return found.releases[at] if found is not None and 0 <= at < len(found.releases) else None
+
+    def value(self, number: Number, step: int) -> float:
+        """What is known of a number now."""
+        series = self.series[number.series]
+        at = step - number.ago - series.first_step
+        return series.estimates[at][_place(series, number)].value
+
+    def best(self, number: Number, step: int) -> tuple[str, int, int]:
+        """The number of the same fact with the least noise: series, release and place."""
+        series = self.series[number.series]
+        known = series.estimates[step - number.ago - series.first_step][_place(series, number)]
+        name, place = known.known_by
+        return name, step - number.ago - self.series[name].first_step, place
+
+    def plan(self, name: str) -> Plan:
+        """How a series is published."""
+        if name not in self.plans:
+            self.plans[name] = announced_plan(self.series[name])
+        plan = self.plans[name]
+        assert plan is not None, "estimated series have a plan"
+        return plan
+
+
+def _place(series: EstimatedSeries, number: Number) -> int:
+    """Which number of a release it is."""
+    return 0 if number.degree is None else series.degrees.index(number.degree)
+
+
+def newest(ratio: Ratio, part: PublicPart) -> str:
+    """A ratio at the newest step, in words."""
+    numbers, step = _Numbers(part), part.steps[-1].step
+    name = ratio.numbers[0].series
+    return _said(*_known(ratio, numbers, step, numbers.series[name].releases[-1].level))
+
+
+def _known(
+    ratio: Ratio, numbers: _Numbers, step: int, level: str
+) -> tuple[Fraction | None, Bounds]:
+    """What a ratio is, and between which bounds it lies."""
+    value = _value(ratio, numbers, step)
+    bounds = _measured(ratio, numbers, step, Fraction(level)).bounds()
+    return value, bounds if value is None or bounds.empty else bounds.around(value)
+
+
+def _rows(promised: RatioPromise, numbers: _Numbers) -> Iterator[PublishedRatio]:
+    ratio = promised.ratio
+    last = numbers.part.steps[-1].label if numbers.part.steps else ""
+    for sealed in numbers.part.steps:
+        if not all(numbers.release(each.series, sealed.step - each.ago) for each in ratio.numbers):
+            continue
+        made = numbers.release(ratio.numbers[0].series, sealed.step - ratio.numbers[0].ago)
+        assert made is not None, "it was looked for"
+        value, bounds = _known(ratio, numbers, sealed.step, made.level)
+        yield PublishedRatio(
+            ratio=promised.name,
+            formula=promised.formula,
+            step=sealed.step,
+            label=sealed.label,
+            value=None if value is None else _rounded(value, bounds),
+            level=made.level,
+            low=None if bounds.empty or bounds.low is None else float(bounds.low),
+            high=None if bounds.empty or bounds.high is None else float(bounds.high),
+            said=_said(value, bounds),
+            revised_at=last,
+        )
+
+
+def _value(ratio: Ratio, numbers: _Numbers, step: int) -> Fraction | None:
+    """The ratio of the estimates; None over 0."""
+    above, below = (
+        sum(
+            (factor * Fraction(repr(numbers.value(each, step))) for each, factor in side.items()),
+            Fraction(),
+        )
+        for side in (ratio.above, ratio.below)
+    )
+    return above / below if below > 0 else None
+
+
+def _measured(ratio: Ratio, numbers: _Numbers, step: int, level: Fraction) -> Measured:
+    """What was measured, each number where it is known best."""
+    above, over = _gathered(ratio.above, numbers, step)
+    below, under = _gathered(ratio.below, numbers, step)
+    sources = tuple(
+        Source(numbers.plan(key[0]), over.get(key, {}), under.get(key, {}))
+        for key in {**over, **under}
+    )
+    return Measured(above, below, sources, level, ratio.never_negative)
+
+
+def _gathered(
+    side: Mapping[Number, int], numbers: _Numbers, step: int
+) -> tuple[int, dict[tuple[str, int], dict[int, int]]]:
+    """The raw value of a sum, and the factor of each release, by series and place."""
+    total = 0
+    taken: dict[tuple[str, int], dict[int, int]] = {}
+    for number, factor in side.items():
+        name, at, place = numbers.best(number, step)
+        total += factor * numbers.series[name].releases[at].raw[place]
+        column = taken.setdefault((name, place), {})
+        column[at] = column.get(at, 0) + factor
+    return total, taken
+
+
+def decimals(bounds: Bounds) -> int:
+    """So many that the width of the interval has two digits."""
+    width = float((bounds.high or 0) - (bounds.low or 0))
+    if bounds.low is None or bounds.high is None or width <= 0:
+        return 2
+    return min(max(0, 1 - floor(log10(width))), 9)
+
+
+def _rounded(value: Fraction, bounds: Bounds) -> float:
+    """As precise as it is useful, and a digit more."""
+    return round(float(value), decimals(bounds) + 1)
+
+
+def _said(value: Fraction | None, bounds: Bounds) -> str:
+    """A ratio in words, such as "1.93, between 1.89 and 1.97"."""
+    if bounds.empty:
+        return NOTHING
+    if bounds.high is None:
+        return f"at least {float(bounds.low):.4g}, {NO_END}" if bounds.low else ANYTHING
+    digits = decimals(bounds)
+    unit = 10**digits
+    low, high = floor((bounds.low or 0) * unit) / unit, ceil(bounds.high * unit) / unit
+    about = "" if value is None else f"{float(value):,.{digits}f}, "
+    return f"{about}between {low:,.{digits}f} and {high:,.{digits}f}"

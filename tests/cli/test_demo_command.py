@@ -33,7 +33,7 @@ def test_the_demo_leaves_a_study(shown: tuple[Path, str]) -> None:
     assert {path.name for path in folder.iterdir()} == {"public", "private"}
     status = run_json("status", folder)
     assert (status["steps_sealed"], status["public_part_is_current"]) == (12, True)
-    assert len(status["series"]) == 6
+    assert len(status["series"]) == 7
     assert (folder / "private" / "exports").stat().st_mode & 0o077 == 0
 
 

@@ -42,7 +42,9 @@ NAMES = [archive.name.removesuffix(".tar.xz") for archive in ARCHIVES]
 ON_A_SERVER = [name for name in NAMES if name.endswith("-postgresql")]
 IN_A_FOLDER = [name for name in NAMES if name not in ON_A_SERVER]
 # The others take the same way; but some of all mechanisms have noise that no adoption draws anew.
-TO_ADOPT = [name for name in IN_A_FOLDER if name.endswith(("-extended", "-pool", "-waiting"))]
+TO_ADOPT = [
+    name for name in IN_A_FOLDER if name.endswith(("-extended", "-groups", "-pool", "-waiting"))
+]
 REFUSED = 9  # the exit code where the witness does not let a study go on
 MOST_BYTES = 1_000_000  # of all together
 

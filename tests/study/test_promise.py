@@ -105,8 +105,8 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "an unknown key of a part": (part("bound", why="so"), "bound.why: Extra inputs"),
     "an unknown key of a series": (series(shape="round"), "series.1.shape: Extra inputs"),
     "a newer format": (
-        data(format=3),
-        "has format 3, but this graphveil reads formats up to 2. Install the newest",
+        data(format=99),
+        "has format 99, but this graphveil reads formats up to 4. Install the newest",
     ),
 }
 
@@ -252,6 +252,6 @@ def test_the_same_promise_in_other_words_is_accepted(root: Path) -> None:
 
 def test_a_study_file_of_a_newer_format_is_left_to_newer_versions(root: Path) -> None:
     study = StoredStudy.create(root, numbered())
-    edit(study, "format = 1", "format = 3")
-    with pytest.raises(StudyError, match="format 3"):
+    edit(study, "format = 1", "format = 99")
+    with pytest.raises(StudyError, match="format 99"):
         study.publish()

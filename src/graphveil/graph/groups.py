@@ -40,7 +40,7 @@ RESERVED = frozenset((
 _NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z][a-z0-9]*)*")
 _NUMBER = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)$"
 _WHOLE = re.compile(r"^([+-]?[0-9]+)\.0*$")
-_WEIGHTED = re.compile(r"(?P<label>.*?)(?:\s*:\s*(?P<weight>[0-9]+))?")
+_WEIGHTED = re.compile(r"(?P<label>.*?)(?:\s*:\s*(?P<weight>[0-9]+))?", re.DOTALL)
 _CUTS = re.compile(r"\s*-?[0-9]+(\s*,\s*-?[0-9]+)+\s*")
 _HINT = 'Write "region=North|South|East", or cut points of numbers, as "age=0,25,35,50".'
 

@@ -58,10 +58,10 @@ def count_by_groups(tally: GroupTally, work: Work, from_step: int, state: Any) -
 def _find_cells(strata: Int32s, axes: Int32s, cell: Int32s) -> None:
     """The place of each person in a table that crosses some groups, the last one fastest."""
     for node in range(len(strata)):
-        place = np.int32(0)
+        place = np.uint32(0)
         for axis in range(len(axes)):
-            stride, size = axes[axis]
-            place = place * size + strata[node] // stride % size
+            stride, size = np.uint32(axes[axis, 0]), np.uint32(axes[axis, 1])  # unsigned is faster
+            place = np.uint32(place * size + np.uint32(strata[node]) // stride % size)
         cell[node] = place
 
 

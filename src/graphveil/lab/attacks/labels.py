@@ -1,4 +1,4 @@
-"""Breakdowns under attack: graphs in which everybody has a label, drawn with the graph.
+"""Breakdowns under attack: graphs in which everybody has one of two labels, in fixed patterns.
 
 The label of a node is a bit of one number, counted from the last node on, so that it stays when
 the search adds nodes in front. The definitions here are plain, and share nothing with counting.

@@ -105,8 +105,8 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "an unknown key of a part": (part("bound", why="so"), "bound.why: Extra inputs"),
     "an unknown key of a series": (series(shape="round"), "series.1.shape: Extra inputs"),
     "a newer format": (
-        data(format=3),
-        "has format 3, but this graphveil reads formats up to 2. Install the newest",
+        data(format=5),
+        "has format 5, but this graphveil reads formats up to 4. Install the newest",
     ),
 }
 

@@ -24,8 +24,13 @@ PANELS = {
     "Links": [
         ("the paper's SensDiff", "sensdiff edges"),
         ("the paper's projection, tuned", "compose-projection edges"),
-        ("graphveil, promise about hubs", "hubs edges"),
-        ("the same, post-processed", "hubs+post edges"),
+        ("graphveil, no promise needed", "following edges"),
+        ("the same, post-processed", "following+post edges"),
+    ],
+    "Clusters": [
+        ("the paper's SensDiff", "sensdiff clusters"),
+        ("graphveil, no promise needed", "shaped-projection clusters"),
+        ("the same, post-processed", "shaped-projection+post clusters"),
     ],
 }
 OURS, THEIRS = "#0f766e", "#94a3b8"
@@ -43,7 +48,7 @@ def drawn(rows: list[Row]) -> str:
             parts.append(_bar(label, _mean(name, rows), y))
         y += _LINE // 2
     paper = element("rect", width=_WIDTH, height=y + 8, fill=PAPER)
-    label = "Relative error against SensDiff, for people with many links and for links"
+    label = "Relative error against SensDiff, for people with many links, links and clusters"
     return document(paper + "".join(parts), _WIDTH, y + 8, label) + "\n"
 
 

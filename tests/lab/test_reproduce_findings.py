@@ -10,10 +10,10 @@ import pytest
 
 from commands import ROOT
 from graphveil.errors import ParameterError
-from graphveil.lab.candidates.comparison import CONTENDERS, FOLLOWING, PROJECTION
+from graphveil.lab.candidates.comparison import CONTENDERS, PROJECTION
 from graphveil.lab.findings.figures import LOOKS, chart
 from graphveil.lab.findings.page import filled_in, require_page, tables
-from graphveil.lab.protocol.protocol import EPSILONS
+from graphveil.lab.protocol.protocol import CHOSEN_ON, EPSILONS
 from graphveil.lab.protocol.results import Row, read_rows
 from headline_picture import PICTURE, drawn
 
@@ -60,14 +60,13 @@ def test_the_results_cover_what_the_issue_asks_for(rows: list[Row]) -> None:
     datasets = {dataset for dataset, _, _ in panels}
     assert {"synthetic-1", "synthetic-2"} < datasets
     assert {"covid-korea-kcdc", "collegemsg", "hiv-crf02ag-lanl"} < datasets
-    assert len(datasets) == 9
-    assert len(panels) == 9 * 2 * 2
-    # Those that follow have joined since the last run of everything, which takes their rows along.
-    joined = {name for name in CONTENDERS if name.startswith(FOLLOWING)}
-    assert set(CONTENDERS) - {row.mechanism for row in rows} in (set(), joined)
+    assert set(CHOSEN_ON) < datasets
+    assert len(datasets) == 12
+    assert len(panels) == 12 * (2 * 2 + 2), "what is connected has no directions"
+    assert {row.mechanism for row in rows} == set(CONTENDERS)
     assert {row.epsilon for row in rows if row.figure == "epsilon"} == set(map(float, EPSILONS))
     assert {row.epsilon for row in rows if row.figure == "time"} == {5.0}
-    assert {row.runs for row in rows} == {100}
+    assert {row.runs for row in rows} == {50}
 
 
 def test_pictures_of_the_page_are_there_and_carry_every_dataset(rows: list[Row]) -> None:
@@ -81,7 +80,7 @@ def test_charts_are_valid_and_show_all_mechanisms(rows: list[Row]) -> None:
     some = [row for row in rows if row.dataset == "synthetic-1"]
     for figure in ("epsilon", "time"):
         drawn = ElementTree.fromstring(chart(some, figure).svg)
-        assert len(list(drawn.iter(f"{SVG}svg"))) == 1 + 4, "itself, and its four panels"
+        assert len(list(drawn.iter(f"{SVG}svg"))) == 1 + 6, "itself, and its six panels"
         texts = {each.text for each in drawn.iter(f"{SVG}text")}
         assert texts & set(CONTENDERS) == set(LOOKS)
     assert set(LOOKS) < set(CONTENDERS)
@@ -108,3 +107,21 @@ def test_no_path_of_a_machine_stands_in_what_is_published() -> None:
         text = path.read_text(encoding="utf-8")
         assert "/work" not in text
         assert "/tmp" not in text
+
+
+def test_wrong_parameters_have_a_table_with_losses(rows: list[Row]) -> None:
+    wrong = tables(rows)["wrong"]
+    losses = {cells[0]: cells[-1] for cells in wrong.rows}
+    assert losses["hubs"] == losses["following-guess-halved"] == "1.00"
+    assert float(losses["hubs-halved"].split(" to ")[1]) > 2
+    assert not {"hubs-halved", "hubs-doubled"} & {
+        cells[0] for cells in tables(rows)["summary"].rows
+    }
+
+
+def test_held_out_networks_are_not_among_the_others(rows: list[Row]) -> None:
+    known = [row for row in rows if row.dataset in CHOSEN_ON]
+    assert tables(known)["summary"].rows == tables(rows)["summary"].rows
+    assert "held-out" not in tables(known)
+    unknown = [row for row in rows if row.dataset not in CHOSEN_ON]
+    assert tables(unknown)["summary"].rows == tables(rows)["held-out"].rows

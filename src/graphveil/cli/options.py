@@ -94,7 +94,7 @@ Projection = Annotated[
         "--projection",
         metavar="D|IxO|NAME:N",
         help="Count without a promise: D links of everybody; forest:C by forests; follow:N as many "
-        "as suit what was published, about N in the end.",
+        "as suit what was published, about N in the end; whole all (h-index).",
     ),
 ]
 Prices = Annotated[

@@ -8,6 +8,7 @@ import sys
 from rich.console import Console
 
 from graphveil.lab.attacks.attack import QUICK, THOROUGH
+from graphveil.lab.attacks.labels import BITS, DIRECTED_ONLY, Labelled
 from graphveil.lab.attacks.sweep import attack_shapes, every_statistic, shape_tally, sweep, tally
 from graphveil.statistics.statistic import Statistic, registered
 
@@ -21,6 +22,7 @@ def arguments(given: list[str]) -> argparse.Namespace:
     parser.add_argument("names", nargs="*", help="statistics to attack; all of them if none")
     parser.add_argument("--thorough", action="store_true", help="try far more pairs (minutes)")
     parser.add_argument("--every-bound", action="store_true", help="one row per bound")
+    parser.add_argument("--labels", action="store_true", help="attack breakdowns, instead")
     parser.add_argument("--shapes", action="store_true", help="attack costs, and hubs, instead")
     asked = parser.parse_args(given)
     for name in asked.names:
@@ -32,6 +34,12 @@ def arguments(given: list[str]) -> argparse.Namespace:
 def chosen(names: list[str]) -> list[Statistic]:
     """The examples of the statistics with these names, or of all."""
     return [member for member in every_statistic() if not names or member.name in names]
+
+
+def labelled(members: list[Statistic]) -> list[Statistic]:
+    """Those that can be divided by groups, by labels that are drawn in several ways."""
+    divided = [each for each in members if each.by_groups and not isinstance(each, DIRECTED_ONLY)]
+    return [Labelled.of_bits(each, bits) for each in divided for bits in BITS]
 
 
 def main(given: list[str] | None = None) -> int:
@@ -49,7 +57,10 @@ def shapes(asked: argparse.Namespace) -> int:
 
 def distances(asked: argparse.Namespace) -> int:
     """Print the tally of distances; 1 if a claim is broken or not reached."""
-    attacks = sweep(chosen(asked.names), effort=THOROUGH if asked.thorough else QUICK)
+    members = chosen(asked.names)
+    if asked.labels:
+        members = labelled(members)
+    attacks = sweep(members, effort=THOROUGH if asked.thorough else QUICK)
     console = Console()
     console.print(tally(attacks, every_bound=asked.every_bound))
     for attack in attacks:

@@ -19,7 +19,7 @@ from graphveil.noise.laws import Law, NoiseLaw, law_from_dict
 from graphveil.noise.zcdp import laplace_for, rho_of
 from graphveil.registry import PlugIn, Registry
 from graphveil.statistics.sensitivity import Sensitivity
-from graphveil.statistics.shape import Columns, Recent, Shape, shape_from_dict
+from graphveil.statistics.shape import Cells, Columns, Recent, Shape, shape_from_dict
 
 # The public request that a mechanism answers, and the epochs that it answers with.
 
@@ -82,6 +82,11 @@ class Request:
     def recent(self) -> bool:
         """Whether the values of a recent network are published, in which people do not stay."""
         return isinstance(self.shape, Recent)
+
+    @property
+    def by_cells(self) -> bool:
+        """Whether the numbers of a release are a table by groups of people."""
+        return isinstance(self.shape, Cells)
 
     def known_horizon(self) -> int:
         """The number of releases, which the caller has to know."""

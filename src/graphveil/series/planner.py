@@ -11,6 +11,7 @@ from graphveil.graph.promises import Bound, BoundLike, NoBound, as_bound
 from graphveil.graph.thresholds import (
     BRANCHES,
     FOREST,
+    WHOLE,
     FollowingBound,
     ForestBound,
     WholeNetwork,
@@ -202,11 +203,12 @@ def require_projectable(statistic: Statistic, threshold: Bound, horizon: int | N
         whole_shape_of(statistic)
     elif type(statistic).projected_l1 is Statistic.projected_l1:
         others = projectable(directed=statistic.domain is Domain.DIRECTED)
+        own = f"{WHOLE} with {statistic.name}" if statistic.whole_shape() else "others need a bound"
         raise ParameterError(
             "projection",
             f"nothing is known about '{statistic.name}' after a projection",
             hint=f"It works with {', '.join(others)}, and {FOREST}:{BRANCHES} with "
-            f"{', '.join(counted_by_forests())}; others need a bound.",
+            f"{', '.join(counted_by_forests())}; {own}.",
         )
     if horizon is None:
         raise ParameterError(

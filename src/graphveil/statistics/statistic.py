@@ -485,6 +485,7 @@ def statistic(name: str, **given: Any) -> Statistic:
     Examples:
         >>> print(statistic("high-degree", tau=3))
         high-degree (tau=3)
+        >>> from graphveil.graph.groups import Groups
         >>> print(statistic("edges", by="region", groups=Groups.of(["region=North|South"])))
         edges (by=region)
         >>> statistic("edges", window=5).counted_for

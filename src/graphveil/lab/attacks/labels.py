@@ -23,8 +23,10 @@ from graphveil.statistics.high_degree import HighDegreeCount
 from graphveil.statistics.nodes import Nodes
 from graphveil.statistics.stars import StarCount
 from graphveil.statistics.statistic import Statistic
-from graphveil.statistics.triangles import Triangles
+from graphveil.statistics.triangles import CyclicTriangles, TransitiveTriangles, Triangles
 
+BITS = (0b1, 0b10101, 0b110010)  # the person alone has a label; every other one; some
+DIRECTED_ONLY = (CyclicTriangles, TransitiveTriangles)  # of triangles, undirected ones are tried
 TWO = (Axis("kind_of", ("A", "B")),)
 # What is counted at a person; the first number that a definition is given.
 _KINDS: tuple[tuple[type[Statistic], int], ...] = (
@@ -177,6 +179,10 @@ class Labelled(Breakdown):
         if isinstance(self.statistic, Triangles):
             return _count_triangles
         return _count_degrees if self.statistic.vector else _count_at_people
+
+    def written(self) -> dict[str, Any]:
+        """With the labels, as bits."""
+        return super().written() | {"labels": f"{self.bits:b}"}
 
     def definition_arguments(self, *, directed: bool) -> tuple[int, ...]:
         """Parameters and labels, as the definition takes them."""

@@ -258,7 +258,7 @@ def summaries(at_one: Mapping[Place, Point], names: Sequence[str]) -> dict[str, 
         "summary": _means("In short: ε = 1", note, known, plain),
         "wrong": _means(
             "Parameters that are wrong by two: ε = 1",
-            note + "Worst loss: of the most exposed person, in multiples of ε.",
+            f"{note}Worst loss: of the most exposed person, in multiples of ε. ",
             known,
             [name for name in names if name in (HUBS, SHAPED, GUESSED, *WRONG_BY_TWO)],
             losses=True,

@@ -18,7 +18,6 @@ from graphveil.noise.exact_numbers import as_text
 from graphveil.noise.joint_laws import JointLaw
 from graphveil.noise.laws import Law, NoiseLaw
 from graphveil.noise.noise_sum import ROUNDING_VARIANCE, WIDE, NoiseSum
-from graphveil.statistics.shape import Cells
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -238,7 +237,7 @@ class Plan:
     @property
     def _format(self) -> int:
         """The first that has what this plan needs, so that older versions can read most plans."""
-        if isinstance(self.request.shape, Cells):
+        if self.request.by_cells:
             return 6
         if self.mechanism.follows:
             return 5

@@ -216,6 +216,7 @@ def _read_one(claimed: Claimed, options: ReadingOptions) -> ParsedFile:
     notes += [note for each in found for note in each.notes]
     links = read_links(section(network, "Edges", claimed.file), ids[0], options)
     notes = [*_dated_by(nodes, options.time, refusal), *notes, *links.notes]
+    notes += _unlabelled(nodes, options)
     return ParsedFile(
         file_report(claimed, HIVTRACE.name, nodes=nodes, edges=[links.table], notes=notes),
         nodes=tuple(nodes),
@@ -241,6 +242,15 @@ def _dated_by(nodes: list[Table], named: str | None, refusal: InputError | None)
     if all(table.frame["time"].null_count() == len(table.frame) for table in nodes):
         return [Note(f"WARNING: nobody has a date in the field '{named}'")]
     return [Note(f"dated by the field '{named}'")]
+
+
+def _unlabelled(nodes: list[Table], options: ReadingOptions) -> list[Note]:
+    """The groups of which nobody states a label; fields need not be declared."""
+    return [
+        Note(f"WARNING: nobody has a label in the field '{field_name}'")
+        for group, field_name in options.named_groups
+        if all(each.frame[column_of(group)].null_count() == len(each.frame) for each in nodes)
+    ]
 
 
 def _people(

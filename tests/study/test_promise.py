@@ -252,6 +252,6 @@ def test_the_same_promise_in_other_words_is_accepted(root: Path) -> None:
 
 def test_a_study_file_of_a_newer_format_is_left_to_newer_versions(root: Path) -> None:
     study = StoredStudy.create(root, numbered())
-    edit(study, "format = 1", "format = 3")
-    with pytest.raises(StudyError, match="format 3"):
+    edit(study, "format = 1", "format = 5")
+    with pytest.raises(StudyError, match="format 5"):
         study.publish()

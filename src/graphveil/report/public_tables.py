@@ -42,7 +42,7 @@ class Table:
     def kind_in(self, part: PublicPart) -> type[Any]:
         """The class of its rows in a study, which has a column for each of its groups."""
         groups = tuple(each.name for each in part.promise.groups.members)
-        return self.kind if self.kind is Entry else divided(self.kind, groups)
+        return self.kind if self.kind in (Entry, PublishedRatio) else divided(self.kind, groups)
 
 
 def tables_of(part: PublicPart) -> tuple[Table, ...]:

@@ -16,6 +16,7 @@ from graphveil.graph.projection import greedy_projection, time_aware_projection
 from graphveil.graph.promises import DegreeBound, HubBound, InOutBound
 from graphveil.graph.thresholds import ForestBound
 from graphveil.lab.candidates.builtin import (
+    _projections,
     compose_projection,
     hubs,
     hubs_doubled,
@@ -403,3 +404,14 @@ def test_relative_errors_come_from_first_releases() -> None:
     off = np.tile(truth + 5, (3, 1))
     assert early_share(off, truth) == pytest.approx(5 / (5 + 0.5 + 0.05 + 0.005 + 0.0005))
     assert early_share(np.tile(truth, (3, 1)), truth) == 0
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_every_number_of_a_projected_distribution_has_noise(directed: bool) -> None:
+    given = trial("degree-ccdf", directed=directed)
+    for attempt in _projections(given):
+        assert attempt.threshold is not None
+        width = given.subject.statistic.width(attempt.threshold)
+        noisy = (attempt.estimates != attempt.counted).any(axis=(0, 1))
+        assert noisy[:width].all()
+        assert not attempt.counted[:, width:].any(), "nobody has more links then"

@@ -68,16 +68,17 @@ def compose_projection(trial: Trial) -> Attempt | None:
 
 def _projections(trial: Trial) -> Iterator[Attempt]:
     """Compose-projection with every threshold; those of equal sensitivity share their noise."""
-    drawn: dict[int, Integers] = {}
+    drawn: dict[tuple[int, int], Integers] = {}
     for threshold, totals in trial.truth.projected:
         after = trial.subject.statistic.projected_l1(threshold)
         if after is None:  # forests are none of the paper's
             continue
-        if after not in drawn:
+        alike = after, trial.subject.statistic.width(threshold)
+        if alike not in drawn:
             plan = trial.plan("compose-projection", projection=threshold)
             assert plan is not None, "Compose admits whatever can be projected"
-            drawn[after] = trial.noise(plan)
-        yield Attempt(totals + drawn[after], totals, "compose-projection", after, threshold)
+            drawn[alike] = trial.noise(plan)
+        yield Attempt(totals + drawn[alike], totals, "compose-projection", after, threshold)
 
 
 # Ours without a promise: projected totals with noise shaped like what one person can do.

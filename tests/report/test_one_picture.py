@@ -17,7 +17,7 @@ from graphveil.report.estimates import Estimate, EstimatedSeries, now, wider, wi
 from graphveil.report.histories import revisions
 from graphveil.report.page import page
 from graphveil.report.summary import summary
-from graphveil.report.wording import TOO_NOISY, count_range, whole
+from graphveil.report.wording import TOO_NOISY, count_range, counted_at, whole
 from graphveil.study.public.public_part import PublicPart
 from studies import opened
 
@@ -144,6 +144,10 @@ def test_the_distribution_is_told_in_words(tmp_path: Path, levels: str | None) -
     ]
     assert [each.partition(":")[0] for each in told[:-3]] == [] if levels else ["Links per person"]
     assert distribution(people, part) == []
+    assert (
+        counted_at(degrees, 1)
+        == f"people with at least {2 if levels else 1} link{'s' * bool(levels)}"
+    )
     assert degrees.degrees == ((1, 2, 4) if levels else (0, 1, 2, 3, 4))
     rows = [row for row in revisions(part) if row.series == "degrees" and row.step == 3]
     assert tuple(row.degree for row in rows) == degrees.degrees

@@ -100,12 +100,12 @@ def groups_of(series: PublishedSeries) -> list[str]:
     return [] if divided is None else [each.name.replace("_", " ") for each in divided.axes]
 
 
-def counted_at(series: PublishedSeries, degree: int, made: ReleaseMade | None = None) -> str:
+def counted_at(series: PublishedSeries, place: int, made: ReleaseMade | None = None) -> str:
     """What one number of a series counts, such as "people with at least 1 link"."""
-    plain, (cell, at_degree) = _plain(series), series.places[degree]
+    plain, (cell, degree) = _plain(series), series.places[place]
     if cell:
-        plain, degree = f"{_undivided(series)} ({labels(cell)})", at_degree or 0
-    if at_degree is not None:
+        plain = f"{_undivided(series)} ({labels(cell)})"
+    if degree is not None:
         at, found = re.subn(r"\bd\b", str(degree), plain)
         plain = _singular(at) if found else f"{plain}, d = {degree}"
     return _limited(series, plain, made)

@@ -398,6 +398,8 @@ class RatioPromise(Part):
                 problem = f"there is no series '{number.series}'"
                 raise ParameterError("ratio", problem, hint=f"There are: {known}.")
             counted = found.counted()
+            if BY in found.parameters:
+                raise ParameterError("ratio", f"'{number.series}' is divided by groups")
             self._require_place(number, counted, found.threshold() or bound)
             if isinstance(found.projection, str) and found.projection.startswith(FOLLOW):
                 problem = f"'{number.series}' counts up to another threshold at each release"

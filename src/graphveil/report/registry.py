@@ -62,7 +62,7 @@ def _card(*keys: str) -> Source:
 
 
 def _stated(name: str) -> Source:
-    return f"`--{name}`", lambda _, filed: getattr(filed, name)
+    return f"you: {name}", lambda _, filed: getattr(filed, name)
 
 
 def _fixed(value: Any) -> Source:
@@ -100,7 +100,7 @@ def _evidence(card: Card, _: FiledBy) -> dict[str, Any]:
 
 FIELDS: Mapping[str, Source] = {
     "basic.name": _card("deployment", "title"),
-    "basic.data_curators": ("deployment.publisher, `--curator`", _curators),
+    "basic.data_curators": ("deployment.publisher; you: curator", _curators),
     "basic.description": _card("deployment", "population"),
     "basic.intended_use": _card("deployment", "intended_use"),
     "basic.data_product_type": _fixed("Summary statistics"),
@@ -133,7 +133,7 @@ FIELDS: Mapping[str, Source] = {
     "administrative.evidence_sources": ("ledger.head", _evidence),
     "administrative.status": _fixed("Draft"),
     "administrative.registry_authors": (
-        "`--author`",
+        "you: author",
         lambda _, filed: list(filed.authors),
     ),
     "administrative.tier": _fixed(3),

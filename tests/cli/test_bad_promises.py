@@ -46,7 +46,7 @@ DRAFTS: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "a series that needs a bound": (
         (*UNBOUND, "--no-bound", "--series", "triangles"),
-        "works without: nodes, and with projection=D edges, high-degree",
+        "take nodes, and with projection=D degree-ccdf",
     ),
     "a projection of what cannot be projected": (
         (*UNBOUND, "--no-bound", "--series", "triangles:projection=3"),

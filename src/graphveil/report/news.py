@@ -192,6 +192,9 @@ def overview(part: PublicPart) -> Iterator[Overview]:
 
 
 def _overview(each: Headline) -> Overview:
+    if each.series.breakdown is not None:  # no one of its cells stands for the others
+        cells = f"{each.series.width} numbers: see its table"
+        return Overview(each.series.series, wording.heading(each.series), cells, "", "")
     made, place = each.newest, each.place
     against = each.change(releases.AGAINST)
     return Overview(

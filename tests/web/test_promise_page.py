@@ -243,3 +243,15 @@ def test_series_are_divided_by_groups_on_the_page(visitor: Visitor, site: Site) 
     assert "[groups.region]" in text_of(made)
     assert 'by = "region"' in text_of(made)
     assert "is not a group of the study" in text_of(send(visitor, "predict", **{"by-1": "sex"}))
+
+
+def test_ratios_are_promised_on_the_page(visitor: Visitor, site: Site) -> None:
+    said = "links per person = 2*edges/nodes"
+    assert "The study is made" in text_of(send(visitor, "make", ratios=said))
+    made = (site.home / "hiv-in-rivermouth" / "public" / "study.toml").read_text()
+    assert tomllib.loads(made)["ratios"] == [
+        {"name": "links per person", "formula": "2*edges/nodes"}
+    ]
+    refused = text_of(send(visitor, "make", ratios="x = edges/nobody", title="Another"))
+    assert "nobody" in refused
+    assert not (site.home / "another").exists()

@@ -211,6 +211,7 @@ def request_of(form: Form, *, draft: bool = False) -> StudyRequest:
         fold_case=form.checked("fold_case"),
         undated="first" if form["undated"] == "first" else "refuse",
         groups=Groups.of(line for line in form["groups"].splitlines() if line.strip()),
+        ratios=tuple(line for line in form["ratios"].splitlines() if line.strip()),
     )
 
 

@@ -42,6 +42,8 @@ WARNING = (
 FINE = 12  # every bound up to here is tried, then each about a fifth larger than the last
 COARSE = 5 / 4
 FORESTS = (1, 2, 3, 4, 5, 6)  # links per person in the forests that are tried
+FEW = 2  # of these, those that are tried in networks of any size
+MOST_LINKS = 10_000  # of a public network in which more are tried: their program may take hours
 COARSE_BOTH_WAYS = 8 / 5  # where in- and out-bounds are tried together
 
 
@@ -231,7 +233,8 @@ def tried_promises(
         raise ParameterError(
             "series", "no bound admits all of these in this network", hint="Try them one by one."
         )
-    forests = tuple(filter(None, map(bench.by_forests, FORESTS)))
+    tried_forests = FORESTS if sequence.edges <= MOST_LINKS else FORESTS[:FEW]
+    forests = tuple(filter(None, map(bench.by_forests, tried_forests)))
     return TriedPromises(sequence.steps, bench.horizon, tried, forests, bench.by_following())
 
 

@@ -22,6 +22,7 @@ from studies import promise
 
 ARTEFACTS = (
     "releases.csv", "changes.csv", "revised.csv", "dictionary.csv", "card.json", "report.html",
+    "datapackage.json", "dataset.jsonld",
 )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from graphveil.noise.tails import MARGIN, NoiseTails
+from graphveil.noise.tails import MARGIN, NoiseTails, in_parts
 
 Floats = NDArray[np.float64]
 halves = st.lists(st.integers(0, 9), min_size=1, max_size=8).filter(any)
@@ -122,3 +122,19 @@ def test_a_long_width_is_divided_in_41_ways() -> None:
         assert both.outside(999) == 1
     assert (near + far).half_width(Fraction(1, 2)) == 25
     assert sum([far, near], start=tails([1])).half_width(Fraction(1, 2)) == 25
+
+
+def test_a_sum_in_parts_is_never_called_nearer_than_it_is() -> None:
+    """Of many noises, too: each is asked once, not once for each division of the others."""
+    chances = np.exp(-np.arange(200) / 6.0)
+    one = NoiseTails.of_half(chances, 71.0)
+    wide = NoiseTails.of_half(np.exp(-np.arange(900) / 30.0), 1800.0)
+    half = chances / (2 * chances.sum() - chances[0])
+    law = np.concatenate([half[:0:-1], half])
+    both = np.convolve(np.convolve(law, law), law)
+    far = np.abs(np.arange(len(both)) - len(both) // 2)
+    together = in_parts([one, one, one])
+    for width in range(0, 120, 7):
+        assert together.outside(width) >= both[far > width].sum() - 1e-12
+    assert together.half_width(Fraction(19, 20)) < 3 * one.half_width(Fraction(59, 60)) + 3
+    assert in_parts([one] * 30 + [wide]).half_width(Fraction(19, 20)) > 0

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from math import floor
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from graphveil.deferred import np
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 MARGIN = 1e-9  # added to every probability of being outside; above all errors of floats
 SPLITS = 41  # in how many ways the width of a sum is divided between its two parts
+POWERS = (0.5, 0.75, 1.0, 1.25)  # of spreads, by which the width of a sum is shared out
 NEGLIGIBLE = 1e-12
 
 
@@ -98,6 +100,27 @@ def _split(one: Noise, other: Noise) -> NoiseTails:
         return min(one.outside(part) + other.outside(width - part) for part in parts)
 
     return NoiseTails(outside, one.variance() + other.variance())
+
+
+def in_parts(noises: Sequence[Noise]) -> NoiseTails:
+    """The sum of any number of noises, independent or not, at the cost of each once.
+
+    Guarantees: the sum is beyond w only if one of them is beyond its part of w. Parts are shared
+        out by powers of the spreads, and the best of some powers is taken.
+    """
+    spreads = np.sqrt([each.variance() for each in noises])
+    shares = [spreads**power / (spreads**power).sum() for power in POWERS]
+
+    def outside(width: int) -> float:
+        return min(
+            sum(
+                each.outside(floor(width * share))
+                for each, share in zip(noises, parts, strict=True)
+            )
+            for parts in shares
+        )
+
+    return NoiseTails(outside, sum(each.variance() for each in noises))
 
 
 def _convolved(half: NDArray[np.float64], one: Noise, other: Noise) -> NoiseTails:

@@ -19,12 +19,13 @@ from graphveil.errors import ParameterError
 from graphveil.mechanisms.planning.intervals import noise_of, quickly
 from graphveil.mechanisms.planning.plan import Plan
 from graphveil.noise.noise_sum import NoiseSum
-from graphveil.noise.tails import Noise, NoiseTails
+from graphveil.noise.tails import Noise, NoiseTails, in_parts
 
 FORM = "2*links/people, (a - b)/c, degrees[3]/people or links/before(links)"
 LONGEST = 200  # characters of a formula
 LARGEST = 10**6  # factor
 ROUNDS = 40  # of looking for an end of an interval; it takes three or four
+TWO = 2
 FINEST = 12  # decimals of an end, at most
 
 
@@ -250,7 +251,8 @@ class Measured:
         single = quickly(reduce(add, sums)) if sums else None
         if not tails:
             return single
-        together = reduce(NoiseTails.__add__, tails)
+        # Divisions of divisions would be tried one within the other: of several, all at once.
+        together = in_parts(tails) if len(tails) > TWO else reduce(NoiseTails.__add__, tails)
         return together if single is None else together + single
 
     def _reach(self, ratio: Fraction) -> int:

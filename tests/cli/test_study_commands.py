@@ -244,7 +244,7 @@ def test_releases_of_a_public_part_alone(published: Path, tmp_path: Path) -> Non
     assert run_json("releases", alone) == run_json("releases", published)
     assert run_json("verify", alone)["verified"]
     before = contents(alone)
-    assert len(run_json("report", alone)) == 10
+    assert len(run_json("report", alone)) == 12
     assert contents(alone) == before
 
 

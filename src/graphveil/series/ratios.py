@@ -14,12 +14,19 @@ from fractions import Fraction
 from functools import cached_property, reduce
 from math import ceil, floor, gcd, log10, sqrt
 from operator import add
+from typing import TYPE_CHECKING
 
+from graphveil.deferred import Deferred
 from graphveil.errors import ParameterError
-from graphveil.mechanisms.planning.intervals import noise_of, quickly
-from graphveil.mechanisms.planning.plan import Plan
-from graphveil.noise.noise_sum import NoiseSum
 from graphveil.noise.tails import Noise, NoiseTails, in_parts
+
+if TYPE_CHECKING:
+    from graphveil.mechanisms.planning import intervals
+    from graphveil.mechanisms.planning.plan import Plan
+    from graphveil.noise import noise_sum
+else:  # who only reads a formula needs no laws
+    intervals = Deferred("graphveil.mechanisms.planning.intervals")
+    noise_sum = Deferred("graphveil.noise.noise_sum")
 
 FORM = "2*links/people, (a - b)/c, degrees[3]/people or links/before(links)"
 LONGEST = 200  # characters of a formula
@@ -176,7 +183,7 @@ class Source:
             return None
         unit = reduce(_common, used.values())
         whole = {at: int(weight / unit) for at, weight in used.items()}
-        return scaled(noise_of(self.plan, whole), unit)
+        return scaled(intervals.noise_of(self.plan, whole), unit)
 
 
 def _common(one: Fraction, other: Fraction) -> Fraction:
@@ -185,7 +192,7 @@ def _common(one: Fraction, other: Fraction) -> Fraction:
     return Fraction(gcd(int(one * below), int(other * below)), below)
 
 
-def scaled(noise: NoiseSum | NoiseTails, factor: Fraction) -> Noise:
+def scaled(noise: noise_sum.NoiseSum | NoiseTails, factor: Fraction) -> Noise:
     """The law of a multiple of a noise.
 
     Guarantees: of what is known by its tails, P(|factor·noise| > w) = P(|noise| > w/factor).
@@ -193,7 +200,7 @@ def scaled(noise: NoiseSum | NoiseTails, factor: Fraction) -> Noise:
     size = abs(factor)
     if size == 1:
         return noise
-    if isinstance(noise, NoiseSum):
+    if isinstance(noise, noise_sum.NoiseSum):
         terms = tuple(replace(each, weights=each.weights * float(size)) for each in noise.terms)
         return replace(noise, terms=terms, slack=noise.slack * size)
 
@@ -246,9 +253,9 @@ class Measured:
 
     def _noise(self, ratio: Fraction) -> Noise | None:
         noises = [noise for each in self.sources if (noise := each.noise(ratio)) is not None]
-        sums = [each for each in noises if isinstance(each, NoiseSum)]
-        tails = [_only_tails(each) for each in noises if not isinstance(each, NoiseSum)]
-        single = quickly(reduce(add, sums)) if sums else None
+        sums = [each for each in noises if isinstance(each, noise_sum.NoiseSum)]
+        tails = [_only_tails(each) for each in noises if not isinstance(each, noise_sum.NoiseSum)]
+        single = intervals.quickly(reduce(add, sums)) if sums else None
         if not tails:
             return single
         # Divisions of divisions would be tried one within the other: of several, all at once.

@@ -104,6 +104,7 @@ class AskedStatistic:
         parameters = {
             each.name: self._value(each, "" if place else given, member, observed)
             for place, each in enumerate(member.parameters())
+            if each.needed or each.default is not None or (given and not place)
         }
         if given and not parameters:
             raise ParameterError("statistic", f"'{self.name}' has no parameter, but got '{given}'")

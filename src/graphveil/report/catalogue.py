@@ -33,7 +33,7 @@ def data_package(part: PublicPart) -> bytes:
     return _written(
         {
             "profile": "tabular-data-package",
-            "name": _slug(part.promise.title),
+            "name": slug(part.promise.title),
             "title": part.promise.title,
             "description": _description(part),
             "id": part.head.hash,
@@ -110,7 +110,8 @@ def _period(part: PublicPart) -> dict[str, str] | None:
     return {"first": part.steps[0].label, "last": part.steps[-1].label}
 
 
-def _slug(title: str) -> str:
+def slug(title: str) -> str:
+    """A title as part of an address."""
     plain = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
     return plain or "study"
 

@@ -7,13 +7,13 @@ were public in 2026 (`SCHEMA`); a registry that has moved on may want other name
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from graphveil.errors import ParameterError
 from graphveil.report.card import card
+from graphveil.report.catalogue import slug
 
 if TYPE_CHECKING:
     from graphveil.study.public.public_part import PublicPart
@@ -147,8 +147,7 @@ def entry(part: PublicPart, filed: FiledBy) -> dict[str, Any]:
     for path, (_, value) in FIELDS.items():
         section, _, name = path.partition(".")
         sections.setdefault(section, {})[name] = value(stated, filed)
-    slug = re.sub(r"[^a-z0-9]+", "-", part.promise.title.lower()).strip("-") or "study"
-    return {"url_slug": slug, "deployment": sections}
+    return {"url_slug": slug(part.promise.title), "deployment": sections}
 
 
 def as_yaml(data: Mapping[str, Any]) -> bytes:

@@ -18,7 +18,16 @@ import numpy as np
 
 from benchmarks import graphs, ours
 from benchmarks.graphs import Graph
-from benchmarks.peers import duckdb, graphblas, igraph, networkit, networkx, numpy, python
+from benchmarks.peers import (
+    duckdb,
+    graphblas,
+    igraph,
+    networkit,
+    networkx,
+    numpy,
+    polars,
+    python,
+)
 from benchmarks.racing import Contestant, Lap, lap, race
 from benchmarks.table import Row
 from graphveil.graph.intake.records import Records
@@ -249,61 +258,36 @@ LINEAR = 2.0
 
 
 def reading(field: Field) -> list[Row]:
-    """Files to a graph that is ready for counting."""
-    csv, parquet = (graphs.files(field.b, suffix) for suffix in ("csv", "parquet"))
-    laps = race(
-        {
-            "CSV": Contestant(lambda: ours.read(csv), 4),
-            "Parquet": Contestant(lambda: ours.read(parquet), 4),
-            "DuckDB": Contestant(lambda: duckdb.read(csv, THREADS), 3),
-            "DuckDB, Parquet": Contestant(lambda: duckdb.read(parquet, THREADS), 2),
-        }
-    )
-    size = (field.b.nodes, field.b.edges)
-    require(laps["DuckDB"].answer == laps["DuckDB, Parquet"].answer == size, "DuckDB's rows")
-    for name in ("CSV", "Parquet"):
-        read = laps[name].answer
-        require((read.nodes, len(read.entries)) == size, f"nodes and edges from {name}")
-    from_csv, from_parquet = laps["CSV"].seconds, laps["Parquet"].seconds
-    job = f"reading {field.b.name} to a ready graph"
-    return [
-        Row(f"{job}, CSV", from_csv, "DuckDB, tables only", laps["DuckDB"].seconds, 1 / 2),
-        Row(f"{job}, Parquet", from_parquet, "graphveil, CSV", from_csv, 3 / 4),
-        Row(
-            f"{job}, Parquet",
-            from_parquet,
-            "DuckDB, tables only",
-            laps["DuckDB, Parquet"].seconds,
-            1.0,
-        ),
-    ]
+    """Files to a graph that is ready for counting, with numbers as ids."""
+    return _reading(field.b, texts=False, most=1 / 8)
 
 
 def reading_texts(field: Field) -> list[Row]:
     """The same with ids of twenty characters, on a quarter of B."""
-    few = field.quarter
-    csv, parquet = (graphs.files(few, suffix, texts=True) for suffix in ("csv", "parquet"))
-    laps = race(
-        {
-            "CSV": Contestant(lambda: ours.read(csv), 3),
-            "Parquet": Contestant(lambda: ours.read(parquet), 3),
-            "DuckDB, CSV": Contestant(lambda: duckdb.read(csv, THREADS), 2),
-            "DuckDB, Parquet": Contestant(lambda: duckdb.read(parquet, THREADS), 2),
-        }
-    )
-    for name in ("CSV", "Parquet"):
-        read = laps[name].answer
-        require((read.nodes, len(read.entries)) == (few.nodes, few.edges), f"texts from {name}")
-    return [
-        Row(
-            f"reading {few.name} with ids of {graphs.TEXT_ID} characters to a ready graph, {name}",
-            laps[name].seconds,
-            "DuckDB, tables only",
-            laps[f"DuckDB, {name}"].seconds,
-            most,
+    return _reading(field.quarter, texts=True, most=0.35)
+
+
+def _reading(graph: Graph, *, texts: bool, most: float) -> list[Row]:
+    """Against peers that go as far: persons by the same numbers, each link once, sorted."""
+    rows = []
+    job = f"reading {graph.name} to a ready graph"
+    if texts:
+        job += f", ids of {graphs.TEXT_ID} characters"
+    for form in ("CSV", "Parquet"):
+        pair = graphs.files(graph, form.lower(), texts=texts)
+        laps = race(
+            {
+                "ours": Contestant(lambda pair=pair: ours.read(pair), 4),  # type: ignore[misc]
+                "DuckDB": Contestant(lambda pair=pair: duckdb.read(pair, THREADS), 2),  # type: ignore[misc]
+                "polars": Contestant(lambda pair=pair: polars.read(pair), 2),  # type: ignore[misc]
+            }
         )
-        for name, most in (("CSV", 1 / 2), ("Parquet", 1.0))
-    ]
+        for peer in ("DuckDB", "polars"):
+            mine, theirs = ours.links_of(laps["ours"].answer), laps[peer].answer
+            agreed = all(map(np.array_equal, mine, theirs))
+            require(agreed, f"links from {form}, {peer}")
+            rows.append(Row(f"{job}, {form}", laps["ours"].seconds, peer, laps[peer].seconds, most))
+    return rows
 
 
 def one_more_step(field: Field) -> list[Row]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 Counts = NDArray[np.int64]
+Links = tuple[NDArray[Any], NDArray[Any]]  # newer and older ends, ascending
 
 
 @dataclass(frozen=True, eq=False)

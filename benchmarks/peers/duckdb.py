@@ -1,4 +1,4 @@
-"""DuckDB: degree statistics in SQL, and reading files into tables."""
+"""DuckDB in SQL: degree statistics, and files to links between persons by number."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from benchmarks.graphs import Graph, Pair
-from benchmarks.peers.answers import DegreeAnswer, answer_of_histogram
+from benchmarks.peers.answers import DegreeAnswer, Links, answer_of_histogram
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -60,11 +60,25 @@ def degree_statistics(connection: DuckDBPyConnection, graph: Graph, tau: int) ->
     return answer_of_histogram(table, tau)
 
 
-def read(pair: Pair, threads: int) -> tuple[int, int]:
-    """Read a pair of files into two tables; returns their numbers of rows."""
+# Persons in the order of their step and, within it, of their id; each link once, newer end first.
+_PERSONS = """
+    CREATE TABLE persons AS
+    SELECT node, row_number() OVER (ORDER BY time, node) - 1 AS label
+    FROM (SELECT node, min(time) AS time FROM '{nodes}' GROUP BY node)
+"""
+_LINKS = """
+    SELECT DISTINCT greatest(a.label, b.label) AS newer, least(a.label, b.label) AS older
+    FROM '{edges}' AS edge
+    JOIN persons AS a ON edge.source = a.node
+    JOIN persons AS b ON edge.target = b.node
+    WHERE a.label <> b.label
+    ORDER BY newer, older
+"""
+
+
+def read(pair: Pair, threads: int) -> Links:
+    """A pair of files to sorted links between persons by number: what a ready graph holds."""
     with connect(threads) as connection:
-        for path in (pair.nodes, pair.edges):
-            connection.execute(f"CREATE TABLE {path.stem} AS SELECT * FROM '{path}'")
-        nodes = connection.execute("SELECT count(*) FROM nodes").fetchone()
-        edges = connection.execute("SELECT count(*) FROM edges").fetchone()
-    return (nodes or (0,))[0], (edges or (0,))[0]
+        connection.execute(_PERSONS.format(nodes=pair.nodes))
+        links: dict[str, Any] = connection.execute(_LINKS.format(edges=pair.edges)).fetchnumpy()
+    return links["newer"], links["older"]

@@ -36,6 +36,9 @@ IN_A_TERMINAL = {
 }
 
 HINTS = IN_A_TERMINAL | {
+    "adopt": "See study.adopt.",
+    "extend": "To go on, see study.extend.",
+    "price": "A smaller price is more noise: say prices={{'{series}': E}}.",
     "publish-first": "Publish first, then add it; or let it count in that step: study.abandon().",
     "add-again": "Add the same again, or give it up: study.abandon().",
     "add-again-with": "Add the same again, alone or together with what is new, or give it up: "

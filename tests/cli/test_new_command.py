@@ -257,3 +257,43 @@ def test_the_best_split_is_proposed_with_what_another_share_would_do(tmp_path: P
 def test_equal_shares_are_named_as_such(tmp_path: Path) -> None:
     finished = run("new", tmp_path / "study", *PROMISE, "--series", "nodes", "--series", "edges")
     assert "Equal shares of ε = 1, since no size is expected of nodes, edges" in finished.out
+
+
+def test_a_study_from_a_file_promises_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second, third = (tmp_path / name for name in ("first", "second", "third"))
+    run("new", first, *PROMISE, *SERIES)
+    file = first / "public" / "study.toml"
+    assert "Nothing is spent yet" in run("new", second, "--from", file).out
+    assert study_of(second) == study_of(first)
+    file.write_text(file.read_text() + 'opened = "2002"\n')  # as of a series that came later
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(file.read_bytes())))
+    run("new", third, "--from", "-")
+    assert study_of(third) == study_of(second)
+
+
+@pytest.mark.parametrize(
+    ("text", "more", "said"),
+    [
+        ("", (), "missing"),
+        ("= no toml", (), r"draft\.toml is not readable as TOML"),
+        ("title = 1", (), r"draft\.toml, title"),
+        ("kept", ("--title", "Another"), "Leave the other options out"),
+        ('epsilon = "1/2"', (), "cost more than"),
+    ],
+)
+def test_a_file_that_is_no_study_begins_none(
+    tmp_path: Path, text: str, more: tuple[str, ...], said: str
+) -> None:
+    run("new", tmp_path / "first", *PROMISE, *SERIES)
+    kept = (tmp_path / "first" / "public" / "study.toml").read_text()
+    if text:
+        dear = re.sub(r'epsilon = "0.25"', 'epsilon = "3"', kept)
+        texts = {"kept": kept, 'epsilon = "1/2"': dear}
+        (tmp_path / "draft.toml").write_text(texts.get(text, text))
+    file = str(tmp_path / "draft.toml")
+    finished = graphveil("new", str(tmp_path / "study"), "--from", file, *more)
+    assert finished.code not in (0, 70)
+    assert re.search(said, finished.err)
+    assert not (tmp_path / "study").exists()

@@ -46,6 +46,12 @@ def warn(found: object) -> None:
         print(f"graphveil: WARNING: {found}", file=sys.stderr)
 
 
+def given_in(context: typer.Context) -> set[str]:
+    """The parameters that the command line gives."""
+    sources = {name: context.get_parameter_source(name) for name in context.params}
+    return {name for name, source in sources.items() if source and source.name == "COMMANDLINE"}
+
+
 StudyFolder = Annotated[
     Path,
     typer.Argument(metavar="FOLDER", help="The folder of the study.", callback=guarded),

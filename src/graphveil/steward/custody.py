@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphveil.noise.exact_numbers import as_text
+from graphveil.noise.exact_numbers import Exact, as_text
 from graphveil.steward.status import BudgetStatus
 from graphveil.study.lifecycle.prices import NO_PRICES, exact_prices
 
@@ -75,7 +75,7 @@ class Adoption:
 
 
 def adoption(
-    folder: Path, reason: str | None = None, prices: Mapping[str, str] = NO_PRICES
+    folder: Path, reason: str | None = None, prices: Mapping[str, Exact] = NO_PRICES
 ) -> Adoption:
     """Adopt the study in a folder; without a reason, only say what that would change.
 

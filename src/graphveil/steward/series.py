@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphveil.errors import StudyError
-from graphveil.noise.exact_numbers import as_text
+from graphveil.noise.exact_numbers import Exact, as_text
 from graphveil.steward.planning.drafting import (
     refused_as,
     require_useful,
@@ -191,7 +191,7 @@ def extend(
     *,
     last: str | None = None,
     steps: int | None = None,
-    prices: Mapping[str, str] = NO_PRICES,
+    prices: Mapping[str, Exact] = NO_PRICES,
     dry_run: bool = False,
 ) -> StudyGoingOn:
     """Let a study go on past its last step; a dry run says what that would cost.

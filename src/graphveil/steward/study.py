@@ -22,11 +22,12 @@ if TYPE_CHECKING:
     from graphveil.mechanisms.planning.plan import Plan
     from graphveil.noise.exact_numbers import Exact
     from graphveil.records import ReadingOptions
+    from graphveil.steward.custody import Adoption
     from graphveil.steward.inputs import SeriesGiven
     from graphveil.steward.publishing import Publication
     from graphveil.steward.records.adding import Addition
     from graphveil.steward.reporting import Report
-    from graphveil.steward.series import Opening
+    from graphveil.steward.series import Opening, StudyGoingOn
     from graphveil.steward.status import Status
     from graphveil.steward.verifying import Verification
     from graphveil.study.promise import Promise
@@ -189,6 +190,33 @@ class Study:
             groups=inputs.groups_of(groups),
         )
         drafting.create(Path(folder), request, database=database, drowned_too=drowned_too)
+        return cls(Path(folder))
+
+    @classmethod
+    def from_file(
+        cls,
+        folder: str | Path,
+        study_file: str | Path,
+        *,
+        drowned_too: bool = False,
+        database: str | None = None,
+    ) -> Study:
+        """A new study that promises what a study file says, such as another's `study.toml`.
+
+        Args:
+            folder: a folder that holds no study yet.
+            study_file: the file.
+            drowned_too: as in `create`.
+            database: as in `create`.
+
+        Examples:
+            >>> Study.from_file("next-county", "county/public/study.toml").promise.title
+            'An example'
+        """
+        from graphveil.steward.planning import drafting
+
+        drafted = drafting.from_study_file(Path(study_file))
+        drafting.begin(Path(folder), drafted, database=database, drowned_too=drowned_too)
         return cls(Path(folder))
 
     @classmethod
@@ -377,6 +405,72 @@ class Study:
 
         (request,) = inputs.series_of({name: {**given, "epsilon": epsilon}})
         return open_series(self.folder, request, dry_run=dry_run, drowned_too=drowned_too)
+
+    def extend(
+        self,
+        last: object = None,
+        *,
+        steps: int | None = None,
+        prices: Mapping[str, Exact] = MappingProxyType({}),
+        dry_run: bool = False,
+    ) -> StudyGoingOn:
+        """Let the study go on past its last step.
+
+        Args:
+            last: the new last step, such as 2035, or
+            steps: how many steps more.
+            prices: the ε that may be paid for a series, by name; what `dry_run` shows is paid
+                where it is not given.
+            dry_run: only say what it would cost.
+
+        Examples:
+            >>> study.extend(2026, dry_run=True)
+            Traceback (most recent call last):
+                ...
+            graphveil.errors.BudgetError: going on costs ε = 0.242 more, ... and 0 is left. ...
+        """
+        from graphveil.steward.series import extend
+
+        return extend(
+            self.folder,
+            last=None if last is None else str(last),
+            steps=steps,
+            prices=prices,
+            dry_run=dry_run,
+        )
+
+    def adopt(
+        self, reason: str | None = None, *, prices: Mapping[str, Exact] = MappingProxyType({})
+    ) -> Adoption:
+        """Go on with a copy of a study, with fresh noise; without a reason, only say what changes.
+
+        Args:
+            reason: why; it is published.
+            prices: the ε that may be paid for fresh noise of a series, by name.
+
+        Examples:
+            >>> study.adopt().adopted
+            False
+        """
+        from graphveil.steward.custody import adoption
+
+        return adoption(self.folder, reason, prices)
+
+    def hand_over(self, code: str) -> None:
+        """Let the machine with this code go on with the study, and this one never again.
+
+        Args:
+            code: what `graphveil hand-over` without a folder shows on that machine.
+
+        Examples:
+            >>> study.hand_over("nobody")
+            Traceback (most recent call last):
+                ...
+            graphveil.errors.ParameterError: to: ...
+        """
+        from graphveil.steward.custody import hand_over
+
+        hand_over(self.folder, code)
 
     def frame(self, series: str | None = None, *, pandas: bool = False) -> Any:
         """Every published number, one a row; public.

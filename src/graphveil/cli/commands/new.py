@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -27,6 +28,7 @@ from graphveil.cli.options import (
     answered_sizes,
     by_series,
     chosen_bound,
+    given_in,
     guessed,
     hub_numbers,
     promised_nothing,
@@ -45,7 +47,17 @@ if TYPE_CHECKING:
 
 
 def new(
+    context: typer.Context,
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A folder for the study.")],
+    study_file: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="FILE",
+            help="Take everything from a study file, such as another study's study.toml; - reads "
+            "it from standard input.",
+        ),
+    ] = None,
     title: Annotated[
         str | None, typer.Option("--title", metavar="TEXT", help="Title of the public report.")
     ] = None,
@@ -184,14 +196,22 @@ def new(
     --series high-degree:tau=3@1/2
 
     Example, with a promise: graphveil new my-study --bound 15 --bound-reason "surveys" …
+
+    Example, from a file: graphveil new my-study --from study.toml
     """
     from graphveil.cli.questions import completed
     from graphveil.graph.groups import Groups
-    from graphveil.steward.custody import shared_backup
     from graphveil.steward.planning import drafting
     from graphveil.study.storage.folder import Folder
 
     Folder(folder.resolve()).require_free()
+    if study_file is not None:
+        _require_only_a_file(context)
+        text = sys.stdin.buffer.read() if study_file == "-" else Path(study_file)
+        with working("Planning …"):
+            draft = drafting.from_study_file(text)
+        _begin(folder, draft, database=database, yes=yes, as_json=as_json)
+        return
     promised = (degree, inward, outward, oriented or None, hubs, if_broken, bound_reason)
     if no_bound:
         promised_nothing(*promised)
@@ -218,6 +238,26 @@ def new(
     with working("Planning …"):
         more["series"] = _series(answers, _reasons(series_reason or []), expected, weight)
         draft = drafting.draft(_study_request(answers, more))
+    _begin(folder, draft, database=database, yes=yes, as_json=as_json)
+
+
+_BESIDE_A_FILE = {"folder", "study_file", "database", "yes", "as_json"}
+
+
+def _require_only_a_file(context: typer.Context) -> None:
+    """Refuse whatever the study file says already."""
+    if given_in(context) - _BESIDE_A_FILE:
+        raise ParameterError(
+            "from",
+            "takes everything from the study file",
+            hint="Leave the other options out, and change the draft's study.toml afterwards.",
+        )
+
+
+def _begin(folder: Path, draft: Draft, *, database: str | None, yes: bool, as_json: bool) -> None:
+    """Write the draft, once its noise is accepted, and say what it is."""
+    from graphveil.steward.custody import shared_backup
+
     accept(draft.outlooks, yes=yes)
     draft = draft.write(folder, database=database)
     warn(shared_backup(folder))

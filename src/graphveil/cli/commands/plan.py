@@ -24,6 +24,7 @@ from graphveil.cli.options import (
     Projection,
     chosen_bound,
     chosen_threshold,
+    given_in,
     given_parameters,
     guarded,
     promised_nothing,
@@ -235,18 +236,12 @@ def is_study(name: str) -> bool:
     )
 
 
-def _given(context: typer.Context) -> set[str]:
-    """The parameters that the command line gives."""
-    sources = {name: context.get_parameter_source(name) for name in context.params}
-    return {name for name, source in sources.items() if source and source.name == "COMMANDLINE"}
-
-
 _OF_STUDY = {"name", "expected", "everything", "as_json"}
 
 
 def _require_only_of_study(context: typer.Context, others: list[str]) -> None:
     """Refuse whatever the study file says already."""
-    if others or _given(context) - _OF_STUDY:
+    if others or given_in(context) - _OF_STUDY:
         raise ParameterError(
             "plan",
             "of a study takes only --expected and --json",

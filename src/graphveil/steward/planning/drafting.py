@@ -68,7 +68,13 @@ def create(
     folder: Path, request: StudyRequest, *, database: str | None = None, drowned_too: bool = False
 ) -> Draft:
     """Create a study; refuses series that would be too noisy, unless these are accepted."""
-    drafted_study = draft(request)
+    return begin(folder, draft(request), database=database, drowned_too=drowned_too)
+
+
+def begin(
+    folder: Path, drafted_study: Draft, *, database: str | None = None, drowned_too: bool = False
+) -> Draft:
+    """Write a draft into a new folder, unless the noise would be too much for a series."""
     if not drowned_too:
         require_useful(drafted_study.outlooks)
     return drafted_study.write(folder, database=database)
@@ -95,6 +101,28 @@ def drafted(request: StudyRequest) -> Promise:
         promise = Promise.from_data(entries, "the new study")
         require_limits(promise, "the new study")
     return settled(shared(promise, request.series))
+
+
+def from_study_file(given: Path | bytes) -> Draft:
+    """The study that a study file describes: one written by hand, or another study's.
+
+    Args:
+        given: where it is, or what is in it.
+    """
+    from graphveil.steward.planning.outlook import outlooks
+    from graphveil.study import Promise
+    from graphveil.study.lifecycle.opening import require_affordable, require_draft
+    from graphveil.study.public.public_part import text_in, text_of
+
+    source = "study.toml" if isinstance(given, bytes) else given.name
+    text = text_in(given, source) if isinstance(given, bytes) else text_of(given)
+    promise = Promise.from_toml(text, source)
+    begun = tuple(each.model_copy(update={"opened": None}) for each in promise.series)
+    promise = promise.model_copy(update={"series": begun})
+    require_draft(promise)
+    require_affordable(promise)
+    promise = settled(promise)
+    return Draft(promise, outlooks(promise))
 
 
 def _entries(request: StudyRequest) -> dict[str, Any]:

@@ -215,13 +215,19 @@ def require_agreement(found: Promise, versions: Sequence[Promise], file: str, le
 def text_of(path: Path) -> str:
     """The text of a file of the public part, byte by byte: line ends stay as they are."""
     try:
-        return path.read_bytes().decode()
+        return text_in(path.read_bytes(), path.name)
     except FileNotFoundError as error:
-        raise StudyError(f"{path.name} is missing.", hint=_MISSING[path.name]) from error
-    except UnicodeDecodeError as error:
-        raise IntegrityError(f"{path.name} is not UTF-8 text.") from error
+        raise StudyError(f"{path.name} is missing.", hint=_MISSING.get(path.name, "")) from error
     except OSError as error:
         raise StorageError(f"{path.name} cannot be read: {error.strerror}.") from error
+
+
+def text_in(content: bytes, name: str) -> str:
+    """The text of a file with that name."""
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        raise IntegrityError(f"{name} is not UTF-8 text.") from error
 
 
 # Announcing: the public part is written from what was committed, never the other way round.

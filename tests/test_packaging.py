@@ -51,9 +51,9 @@ def test_the_reference_has_every_public_name() -> None:
 
 
 def test_the_gate_builds_the_site_so_that_a_dead_link_stops_it() -> None:
-    build = next(each for each in CHORES["COMMANDS"]["test"] if "mkdocs" in each)
+    build = next(each for each in CHORES["COMMANDS"]["test"] if "properdocs" in each)
     assert "--strict" in build
-    assert "--quiet" not in build, "mkdocs counts the warnings that it shows, and no others"
+    assert "--quiet" not in build, "properdocs counts the warnings that it shows, and no others"
 
 
 def test_every_chore_is_explained() -> None:

@@ -1,6 +1,6 @@
 """Puts pages that stand outside docs/ on the site: of the root, the benchmarks and examples.
 
-A hook of mkdocs. On the site, the root of the repository and docs/ are one folder.
+A hook of ProperDocs. On the site, the root of the repository and docs/ are one folder.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.structure.files import File, Files
+from properdocs.config.defaults import ProperDocsConfig
+from properdocs.structure.files import File, Files
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = (
@@ -24,7 +24,7 @@ PAGES = (
 )
 
 
-def on_files(files: Files, config: MkDocsConfig) -> Files:
+def on_files(files: Files, config: ProperDocsConfig) -> Files:
     """Add the pages."""
     for page in PAGES:
         files.append(File.generated(config, page, abs_src_path=str(ROOT / page)))

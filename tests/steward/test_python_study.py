@@ -174,7 +174,8 @@ def test_data_of_every_kind_is_taken(
 
 @pytest.mark.parametrize("named", [True, False])
 def test_a_graph_of_igraph_is_taken(study: Study, named: bool) -> None:
-    igraph = pytest.importorskip("igraph")
+    import igraph
+
     people = NODES.rows()
     made = igraph.Graph(n=len(people))
     made.vs["seen"] = [seen for _, seen in people]

@@ -111,3 +111,26 @@ def test_every_dependency_of_users_has_a_floor_to_try() -> None:
 def test_the_source_archive_names_only_what_is_there() -> None:
     for each in PROJECT["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]:
         assert (ROOT / each.removeprefix("/")).exists(), each
+
+
+def test_every_action_is_pinned_by_its_commit() -> None:
+    for workflow in (ROOT / ".github" / "workflows").iterdir():
+        for used in re.findall(r"uses: (.*)", workflow.read_text(encoding="utf-8")):
+            assert re.fullmatch(r"[\w./-]+@[0-9a-f]{40}  # v[\d.]+", used), (
+                f"{workflow.name}: {used}"
+            )
+
+
+def test_container_and_recipe_ask_for_what_the_project_needs() -> None:
+    project = PROJECT["project"]
+    recipe = (ROOT / "packaging" / "recipe.yaml").read_text(encoding="utf-8")
+    _, run, *_ = re.findall(r"^  (?:host|run):\n((?:    - .*\n)+)", recipe, re.MULTILINE)
+    needed = {each.replace(" ", "") for each in re.findall(r"- (.*)", run)}
+    assert needed == {*project["dependencies"], f"python{project['requires-python']}"}
+    container = (ROOT / "packaging" / "Dockerfile").read_text(encoding="utf-8")
+    extras = re.search(r'"\$1\[([\w,]+)\]"', container)
+    assert extras is not None
+    assert set(extras[1].split(",")) < set(project["optional-dependencies"])
+    assert "USER 10001" in container
+    assert "GRAPHVEIL_STATE=/state" in container
+    assert '"/state"' in container, "a volume, or every container looks like a copy"

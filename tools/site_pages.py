@@ -21,6 +21,9 @@ PAGES = (
     "benchmarks/graphs.py",
     "examples/r/read_study.R",
     "examples/study.ipynb",
+    "packaging/Dockerfile",
+    "packaging/compose.yml",
+    "packaging/recipe.yaml",
 )
 
 

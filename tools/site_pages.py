@@ -19,6 +19,7 @@ PAGES = (
     "SECURITY.md",
     *(f"benchmarks/{page.name}" for page in sorted((ROOT / "benchmarks").glob("*.md"))),
     "benchmarks/graphs.py",
+    "examples/quarterly.sh",
     "examples/r/read_study.R",
     "examples/study.ipynb",
     "packaging/Dockerfile",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from commands import ROOT
 from steward import opened, run
 
 SCRIPT = ROOT / "examples" / "r" / "read_study.R"
+WHOLE = ROOT / "examples" / "r" / "run_study.R"
 
 
 def in_r(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -46,3 +48,14 @@ def test_r_notices_a_changed_row(public: Path) -> None:
     finished = in_r(str(SCRIPT), str(public))
     assert finished.returncode != 0
     assert "was changed" in finished.stderr
+
+
+def test_r_runs_a_whole_study(tmp_path: Path) -> None:
+    if in_r("-e", 'stopifnot(requireNamespace("reticulate"))').returncode:
+        pytest.skip("R has no reticulate here")
+    finished = in_r(str(WHOLE), str(tmp_path / "study"), sys.executable)
+    assert finished.returncode == 0, finished.stderr
+    rows = [line.split() for line in finished.stdout.splitlines()]
+    named = [row[:2] for row in rows if row and row[0] in ("people", "clusters", "links")]
+    assert len(named) == 9
+    assert (tmp_path / "study" / "public" / "report.html").exists()

@@ -1,4 +1,4 @@
-"""The script that cron runs: it publishes, waits where somebody has to look, and tells no counts."""
+"""The script that cron runs publishes, waits where somebody has to look, and tells no counts."""
 
 from __future__ import annotations
 

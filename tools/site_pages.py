@@ -21,6 +21,7 @@ PAGES = (
     "benchmarks/graphs.py",
     "examples/quarterly.sh",
     "examples/r/read_study.R",
+    "examples/r/run_study.R",
     "examples/study.ipynb",
     "packaging/Dockerfile",
     "packaging/compose.yml",

@@ -89,6 +89,8 @@ def is_harmless(template: Path, root: Path, name: str) -> bool:
         ours = content_of(template / name)
         found = content_of(root / name)
         return found is not None and _without_notes(found) == _without_notes(ours or [])
+    if name.startswith("private/kept/"):
+        return True  # `verify` holds all that is used of it against counting from scratch
     return name in HARMLESS or (root / name).read_bytes() == (template / name).read_bytes()
 
 

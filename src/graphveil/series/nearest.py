@@ -15,7 +15,6 @@ from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cho_solve_banded, cholesky_banded
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -24,6 +23,9 @@ ROUNDS = 100  # it takes about twenty
 EXACT = 1e-11  # what is off by less than this part of the largest number is not wrong
 STEP = 0.995  # how far a round goes towards the nearest wall
 STIFF = 1e-13  # by which part diagonals are raised, so that rounding leaves a root
+LEAST_BLOCK = (
+    16  # numbers that are solved for together; smaller ones cost more calls than they save
+)
 APART = 1e10  # how often the heaviest weight is the lightest, at most; more would not be seen
 
 
@@ -156,6 +158,62 @@ def nearest(measured: Rows, values: Floats, weights: Floats, walls: Rows, width:
     return problem.solved() * size
 
 
+class BandedRoot:
+    """The Cholesky root of a positive definite matrix that is given by its lower bands.
+
+    The matrix is cut into square blocks no narrower than its bands, so that each block row has one
+    block beside the diagonal; what is small enough for NumPy to do fast is done block by block.
+    """
+
+    def __init__(self, bands: Floats) -> None:
+        count, self._width = bands.shape
+        side = max(count - 1, LEAST_BLOCK)
+        own, beside = _blocks(bands, side)
+        self._inverse, self._beside = np.empty_like(own), np.empty_like(beside)
+        left = own[0]
+        for place in range(len(own)):
+            self._inverse[place] = np.linalg.inv(np.linalg.cholesky(left))
+            if place + 1 < len(own):
+                self._beside[place] = beside[place] @ self._inverse[place].T
+                left = own[place + 1] - self._beside[place] @ self._beside[place].T
+
+    def solved(self, wanted: Floats) -> Floats:
+        """The vector whose product with the matrix is this one."""
+        inverse, beside = self._inverse, self._beside
+        found = np.zeros(inverse.shape[:2])
+        found.ravel()[: self._width] = wanted
+        for place in range(len(found)):
+            if place:
+                found[place] -= beside[place - 1] @ found[place - 1]
+            found[place] = inverse[place] @ found[place]
+        for place in reversed(range(len(found))):
+            if place + 1 < len(found):
+                found[place] -= beside[place].T @ found[place + 1]
+            found[place] = inverse[place].T @ found[place]
+        return found.ravel()[: self._width]
+
+
+def _blocks(bands: Floats, side: int) -> tuple[Floats, Floats]:
+    """The blocks on the diagonal, of which the lower halves count, and those below them.
+
+    The last one is filled up with ones on the diagonal, which nothing meets.
+    """
+    width = bands.shape[1]
+    count = -(-width // side)
+    own = np.zeros((count, side, side))
+    beside = np.zeros((count - 1, side, side))
+    for apart, band in enumerate(bands):
+        column = np.arange(width - apart)
+        row = column + apart
+        crosses = row // side > column // side
+        for blocks, here in ((own, ~crosses), (beside, crosses)):
+            place, low, high = column[here] // side, row[here] % side, column[here] % side
+            blocks[place, low, high] = band[: width - apart][here]
+    filled = np.arange(width, count * side)
+    own[filled // side, filled % side, filled % side] = 1
+    return own, beside
+
+
 class _Problem:
     """½zᵀQz − cᵀz over all z with A·z ≥ 0; everything is of about the size of 1."""
 
@@ -187,7 +245,7 @@ class _Problem:
             steep = slope
             try:
                 z, slack, price = self._next(z, slack, price)
-            except LinAlgError:
+            except np.linalg.LinAlgError:
                 break
         return z
 
@@ -208,8 +266,7 @@ class _Problem:
         """Solves the equations of a round."""
         bands = self.hessian + self.gram.of(stiffness)
         bands[0] *= 1 + STIFF
-        root = cholesky_banded(bands, lower=True, overwrite_ab=True, check_finite=False)
-        return lambda wanted: cho_solve_banded((root, True), wanted, check_finite=False)
+        return BandedRoot(bands).solved
 
     def _next(self, z: Floats, slack: Floats, price: Floats) -> tuple[Floats, Floats, Floats]:
         """One round: a step towards the walls' corner, corrected for how it bends."""

@@ -12,7 +12,6 @@ from math import inf
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import cholesky, eigh
 
 from graphveil.mechanisms.following import Answer
 from graphveil.mechanisms.planning.covariance import (
@@ -254,6 +253,8 @@ class Wandering:
         weighed = np.column_stack([noise.weighed(column) for column in stretches.T])
         changes = np.diff(np.eye(count + 1)[1:], axis=0)
         information, roughness = stretches.T @ weighed, changes.T @ changes
+        from scipy.linalg import eigh
+
         rough, ways = eigh(roughness, information)
         rough = np.where(rough > FREE * max(rough[-1], FREE), rough, 0.0)
         return cls(noise, stretches, information, roughness, ways, rough)
@@ -265,7 +266,7 @@ class Wandering:
         variance = _likeliest(self.rough, seen)
         growth = self.ways @ (seen * variance / (variance + self.rough))
         if rises and growth.min() < 0:
-            root = cholesky(self.information + self.roughness / variance)
+            root = np.asarray(np.linalg.cholesky(self.information + self.roughness / variance).T)
             precision = Precision(np.zeros(len(root)), (Part(0, root),))
             growth = nearest_news(precision, growth)
         return np.asarray(np.cumsum(self.stretches @ growth))

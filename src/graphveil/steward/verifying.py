@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
     from graphveil.report.artefacts import Artefact
     from graphveil.study.public.chain import PublicRow
-    from graphveil.study.public.public_part import PublicPart
-    from graphveil.study.verification import Check
+    from graphveil.study.public.public_part import Check, PublicPart
 
 EARLIER_REPORTS = 8  # that a file which is not of the newest one may be left over from
 OUR_FILES = {"README.txt", "study.toml", "ledger.jsonl"}
@@ -93,13 +92,13 @@ def verify(folder: Path, engine: EngineChoice = HERE) -> Verification:
 
 def checks(folder: Path, engine: EngineChoice = HERE) -> Iterator[Check]:
     """Every check that passes, one after the other; raises at the first that fails."""
-    from graphveil.study import StoredStudy, verification
     from graphveil.study.public import chain
-    from graphveil.study.public.public_part import LEDGER, PublicPart, text_of
-    from graphveil.study.verification import Check
+    from graphveil.study.public.public_part import LEDGER, Check, PublicPart, text_of
 
     public = reporting.find(folder)
     if reporting.has_private_part(public):
+        from graphveil.study import StoredStudy, verification
+
         with engine.running() as counting:
             yield from verification.verify(StoredStudy.at(public.parent, engine=counting))
         if not (public / LEDGER).exists():
@@ -116,8 +115,7 @@ def _consistency(public: Path, part: PublicPart) -> str:
     """The study file may be of the time before the newest series."""
     from graphveil.study.promise import Promise
     from graphveil.study.public.announced_plans import pool_sentence, require_enough_noise
-    from graphveil.study.public.public_part import STUDY, text_of
-    from graphveil.study.verification import Unfinished
+    from graphveil.study.public.public_part import STUDY, Unfinished, text_of
 
     if Promise.from_toml(text_of(public / STUDY), STUDY, committed=True) != part.promise:
         return Unfinished(f"{STUDY} is of before the newest series, extension or adoption")
@@ -129,8 +127,7 @@ def _consistency(public: Path, part: PublicPart) -> str:
 def _artefacts(public: Path, rows: Sequence[PublicRow]) -> str:
     """Refuse a file that is not what the report makes of the public part, now or before."""
     from graphveil.report import artefacts
-    from graphveil.study.public.public_part import PublicPart
-    from graphveil.study.verification import Unfinished
+    from graphveil.study.public.public_part import PublicPart, Unfinished
 
     part = PublicPart.of(rows)
     expected = artefacts(part)

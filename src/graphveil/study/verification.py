@@ -30,7 +30,9 @@ from graphveil.study.public.announced_plans import pool_sentence, require_enough
 from graphveil.study.public.chain import canonical, digest, require_form
 from graphveil.study.public.facts import Event, ReleaseMade
 from graphveil.study.public.public_part import (
+    Check,
     PublishedText,
+    Unfinished,
     published_text,
     require_agreeing_file,
     require_newest,
@@ -46,25 +48,6 @@ from graphveil.study.stored_study import StoredStudy
 if TYPE_CHECKING:
     from graphveil.series.state import SeriesState
     from graphveil.series.terms import SeriesTerms
-
-
-class Unfinished(str):
-    """A finding about something that is not wrong, but still to be written (again)."""
-
-    __slots__ = ()
-
-
-@dataclass(frozen=True)
-class Check:
-    """One check that passed, and its result; perhaps that something is unfinished."""
-
-    name: str
-    found: str
-
-    @property
-    def is_finished(self) -> bool:
-        """Whether nothing is left to be done."""
-        return not isinstance(self.found, Unfinished)
 
 
 @dataclass(frozen=True, eq=False)

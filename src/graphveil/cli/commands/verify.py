@@ -30,10 +30,11 @@ def verify(
     Example: graphveil verify my-study
     """
     from graphveil.startup import load_kernels_without_blas
-    from graphveil.steward import verifying
+    from graphveil.steward import reporting, verifying
 
     with working("Verifying …"):
-        load_kernels_without_blas()
+        if reporting.has_private_part(reporting.find(folder)):  # which alone is counted
+            load_kernels_without_blas()
         verification = verifying.verify(folder, chosen(engine, master, conf))
     if as_json:
         print_json(verification.as_data())

@@ -15,7 +15,6 @@ from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from graphveil.mechanisms.factorisations.bordered import Bordered
 from graphveil.mechanisms.mechanism import Epoch
@@ -143,12 +142,11 @@ class Precision:
 def _solved(diagonal: Floats, rows: Floats, wanted: Floats) -> Floats:
     """The solution of (diagonal + GᵀG)·x = wanted, by whichever way is shorter."""
     if rows.shape[0] >= rows.shape[1]:
-        whole = cho_factor(np.diag(diagonal) + rows.T @ rows)
-        return np.asarray(cho_solve(whole, wanted))
+        return np.asarray(np.linalg.solve(np.diag(diagonal) + rows.T @ rows, wanted))
     scaled = rows / diagonal
-    small = cho_factor(np.eye(len(rows)) + scaled @ rows.T)
+    small = np.eye(len(rows)) + scaled @ rows.T
     plain = wanted / diagonal
-    return np.asarray(plain - scaled.T @ cho_solve(small, rows @ plain))
+    return np.asarray(plain - scaled.T @ np.linalg.solve(small, rows @ plain))
 
 
 def news_precision(plan: Plan, steps: int) -> Precision:
@@ -202,7 +200,7 @@ def _bordered(found: Bordered, variance: float, made: int) -> tuple[Floats, Floa
     rows = rows[begun]
     later = rows[:, made:] / diagonal[made:]
     root = np.linalg.cholesky(np.eye(len(rows)) + later @ later.T)
-    seen = solve_triangular(root, rows[:, :made], lower=True)
+    seen = np.linalg.solve(root, rows[:, :made])
     return diagonal[:made] ** 2 / variance, seen / sqrt(variance)
 
 
@@ -210,4 +208,4 @@ def precision_rows(totals: Floats) -> Floats:
     """G, with GᵀG the precision of what is new, from the covariance of the totals."""
     news = np.diff(np.diff(totals, axis=0, prepend=0), axis=1, prepend=0)
     root = np.linalg.cholesky(news)
-    return np.asarray(solve_triangular(root, np.eye(len(root)), lower=True))
+    return np.asarray(np.linalg.inv(root))

@@ -313,3 +313,25 @@ def require_newest(public: PublishedText, ledger: Ledger) -> None:
         "published steps must not get new noise. Restore the newest private folder; if it is "
         "lost, open a new study, whose ε adds to this one's."
     )
+
+
+# What verifying finds, here and in the private part.
+
+
+class Unfinished(str):
+    """A finding about something that is not wrong, but still to be written (again)."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True)
+class Check:
+    """One check that passed, and its result; perhaps that something is unfinished."""
+
+    name: str
+    found: str
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether nothing is left to be done."""
+        return not isinstance(self.found, Unfinished)

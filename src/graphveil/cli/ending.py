@@ -55,6 +55,8 @@ _STANDS = (
 )
 
 
+# What a reader of a published study can do without (`requirements/reader.txt`).
+_LIBRARIES = frozenset(("filelock", "numba", "opendp", "polars", "scipy", "sqlalchemy"))
 _LONG_WORD = re.compile(r"\S{300,}")  # longer than paths are
 Kind = TypeVar("Kind", bound=BaseException)
 
@@ -106,6 +108,8 @@ def _code(error: BaseException) -> int:
         return TERMINATED if _first_behind(error, Terminated) else INTERRUPTED
     if isinstance(error, OSError):
         return EXIT_CODES[StorageError]
+    if _missing_library(error):
+        return EXIT_CODES[MissingPlugInError]
     kinds = (code for kind, code in EXIT_CODES.items() if isinstance(error, kind))
     return next(kinds, INTERNAL_ERROR)
 
@@ -117,7 +121,19 @@ def _message(error: BaseException) -> str:
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         return f"{where}{error.strerror or error}."
+    if missing := _missing_library(error):
+        return (
+            f"this command needs {missing}, which is not installed here. What is published can be "
+            "read and verified without it; for the rest: python -m pip install graphveil"
+        )
     return error.worded(HINTS) if isinstance(error, GraphveilError) else unexpected(error)
+
+
+def _missing_library(error: BaseException) -> str:
+    """The library of ours that is not installed, if that is why; else nothing."""
+    missing = isinstance(error, ModuleNotFoundError) and error.name
+    name = missing.partition(".")[0] if missing else ""
+    return name if name in _LIBRARIES else ""
 
 
 def _interruption_behind(leaving: BaseException) -> KeyboardInterrupt | None:
